@@ -12,7 +12,9 @@ package import RTCShareWireFormat
 /// frames of up to a round trip have one together.
 ///
 /// What is still missing is asked for, and is there when its picture is shown if that waits a little more than a round trip,
-/// ``hold``, or two where much is lost: while packets are lost, and no longer.
+/// ``hold``: while packets are lost, and no longer. Where much is lost so are answers, and would be asked for again a round
+/// trip later: far receivers have each twice then, the second time a little later, when the burst is over that may have
+/// taken the first (``repeatsRetransmissions``).
 ///
 /// What is lost is that which receiver reports tell, with the older forgotten by and by.
 package struct LossPolicy: Sendable {
@@ -33,15 +35,17 @@ package struct LossPolicy: Sendable {
     package static let halfLife = Duration.seconds(4)
     /// Nearer receivers have a packet again within the time of a picture, and hold none.
     package static let shortestHeldRoundTrip = Duration.milliseconds(30)
-    /// From this loss on what is sent again is likely to be lost again, sooner or later: pictures are held for a second round
-    /// trip, until it is below ``leastHeavyLoss``.
+    /// From this loss on what is sent again is likely to be lost again, sooner or later: pictures are held until it was there
+    /// a second time, until the loss is below ``leastHeavyLoss``.
     package static let heavyLoss = 0.08
     /// See ``heavyLoss``.
     package static let leastHeavyLoss = 0.06
     /// What a receiver takes to notice that a packet is missing, and this side to send it once more.
     package static let repairTime = Duration.milliseconds(40)
-    /// The longest ``hold``: whoever is farther away would notice it more than a freeze.
-    package static let longestHold = Duration.milliseconds(200)
+    /// What is sent again is sent a second time with the next frame, which is there in this time.
+    package static let repetitionTime = Duration.milliseconds(60)
+    /// The longest ``hold``, and where much is lost: whoever is farther away would notice it more than a freeze.
+    package static let longestHold = (usual: Duration.milliseconds(200), heavy: Duration.milliseconds(300))
     /// Holds that differ by less are alike.
     package static let holdStep = Duration.milliseconds(20)
     /// The correction of so long may leave at once, having been saved up.
@@ -58,6 +62,8 @@ package struct LossPolicy: Sendable {
     private var isHeavilyLossy = false
     /// Whether there is forward error correction now.
     package var isActive: Bool { isLossy && roundTripTime >= Self.shortestRoundTrip }
+    /// Whether what is sent again leaves a second time.
+    package var repeatsRetransmissions: Bool { isHeavilyLossy && isActive }
     /// How long the receiver is to hold a picture before it shows it; zero while nothing is lost.
     package private(set) var hold = Duration.zero
 
@@ -75,6 +81,9 @@ package struct LossPolicy: Sendable {
     package var ratio: Double {
         isActive ? min(loss * Self.packetsPerLoss, Self.maximumRatio) : 0
     }
+
+    /// How much goes beside so much picture: correction, and what is sent again a second time.
+    package var overhead: Double { ratio + (repeatsRetransmissions ? min(loss, Self.maximumRatio) : 0) }
 
     /// Takes what a receiver report says of so many packets.
     package mutating func receive(
@@ -104,14 +113,16 @@ package struct LossPolicy: Sendable {
             hold = .zero
             return
         }
-        let repair = roundTripTime * (isHeavilyLossy ? 2 : 1) + Self.repairTime
-        let wanted = min(repair, Self.longestHold)
+        let repair = roundTripTime + Self.repairTime
+        let second = repeatsRetransmissions ? Self.repetitionTime : roundTripTime
+        let wanted =
+            isHeavilyLossy ? min(repair + second, Self.longestHold.heavy) : min(repair, Self.longestHold.usual)
         if max(wanted, hold) - min(wanted, hold) >= Self.holdStep { hold = wanted }
     }
 
-    /// Sets what pictures and correction may take together.
+    /// Sets what pictures may take with all that goes beside them.
     package mutating func setRate(_ rate: DataRate) {
-        allowance = rate * (ratio / (1 + ratio))
+        allowance = rate * (ratio / (1 + overhead))
     }
 
     /// How many packets of correction follow so many packets that are about to leave, or have left just now.

@@ -130,8 +130,8 @@ extension PeerConnection {
     /// it was.
     private mutating func mayLeave(_ packet: PacedPacket, now: Instant) -> Bool {
         let isSending = isSending(media: packet.media)
-        guard case .retransmission(_, let number) = packet else { return isSending }
-        return outbound[packet.media].video?.dequeue(number, now: now) == true && isSending
+        guard case .retransmission(_, let number, let isRepetition) = packet else { return isSending }
+        return outbound[packet.media].video?.dequeue(number, isRepetition: isRepetition, now: now) == true && isSending
     }
 
     /// A packet that can't be written or protected is counted, and holds up no other.
@@ -175,7 +175,7 @@ extension PeerConnection {
                 guard outbound[media].video?.hasCorrection(Int(index)) == true else { return nil }
                 try outbound[media].video?.writeCorrection(
                     Int(index), to: &writer, transportSequenceNumber: &bandwidth.transportSequenceNumber, now: now)
-            case .retransmission(_, let sequenceNumber):
+            case .retransmission(_, let sequenceNumber, _):
                 guard let sent = outbound[media].video?.history.packet(sequenceNumber) else { return nil }
                 try outbound[media].video?.writeRetransmission(
                     of: sent, sequenceNumber: sequenceNumber, to: &writer,

@@ -56,8 +56,8 @@ struct LossPolicyTests {
     }
 
     @Test(
-        "Where so much is lost that what is sent again is, too, pictures are held for a second round trip",
-        arguments: [(30, 100, 70), (40, 120, 80), (80, 200, 120), (400, 200, 200)])
+        "Where so much is lost that what is sent again is, too, pictures are held until it was there a second time",
+        arguments: [(30, 100, 70), (40, 120, 80), (80, 180, 120), (200, 300, 200), (400, 300, 200)])
     func holdsLonger(roundTrip: Int, heavy: Int, usual: Int) {
         var policy = LossPolicy()
         let trip = Duration.milliseconds(roundTrip)
@@ -129,7 +129,7 @@ struct LossPolicyTests {
             let now = Self.at(10).advanced(by: .milliseconds(index))
             bytes += policy.corrections(forPackets: 1, bytesEach: 1200, now: now) * 1200
         }
-        let allowed = Self.rate * (policy.ratio / (1 + policy.ratio))
+        let allowed = Self.rate * (policy.ratio / (1 + policy.overhead))
         #expect(bytes <= allowed.bytes(in: .seconds(10) + LossPolicy.savedTime))
         #expect(bytes >= allowed.bytes(in: .seconds(10)) * 9 / 10)
     }

@@ -135,12 +135,12 @@ struct ForwardErrorCorrectionCallTests {
         try #require(sent(call).fecPacketsSent > 100)
         for _ in 0..<20 {
             call.run(for: .milliseconds(500))
-            guard let ratio = call.sender.outbound[0].video?.protection?.policy.ratio,
+            guard let overhead = call.sender.outbound[0].video?.protection?.policy.overhead,
                 let target = call.sender.targetBitrate(media: 0)?.bitrate
             else { continue }
             // The encoder was told its target up to a second ago.
             let estimate = call.sender.bandwidth.estimator.target
-            #expect(target * (1 + ratio) <= estimate * 1.2)
+            #expect(target * (1 + overhead) <= estimate * 1.2)
         }
     }
 

@@ -7,8 +7,8 @@ struct PacketOverhead {
     private let bitsPerPacket: Int
     /// Of sound; nil for pictures, whose packets are as many as their bits need.
     private let packetsPerSecond: Int?
-    /// How much forward error correction there is to a frame and its headers.
-    private let correctionRatio: Double
+    /// How much goes beside a frame and its headers against loss.
+    private let protectionRatio: Double
 
     /// A profile's four bytes, absolute send time and transport-wide sequence number, filled up.
     private static let extensionBytes = 12
@@ -23,12 +23,12 @@ struct PacketOverhead {
     ///   - path: The bytes around SRTP.
     ///   - cipher: The bytes that SRTP adds.
     ///   - packetsPerSecond: Those of sound; nil for pictures.
-    ///   - correctionRatio: How much forward error correction there is to what it corrects.
-    init(path: Int, cipher: Int, packetsPerSecond: Int?, correctionRatio: Double = 0) {
+    ///   - protectionRatio: How much goes beside so much against loss.
+    init(path: Int, cipher: Int, packetsPerSecond: Int?, protectionRatio: Double = 0) {
         let headers = path + RTPHeader.fixedByteCount + Self.extensionBytes + cipher
         bitsPerPacket = 8 * (headers + (packetsPerSecond == nil ? Self.descriptorBytes : 0))
         self.packetsPerSecond = packetsPerSecond
-        self.correctionRatio = correctionRatio
+        self.protectionRatio = protectionRatio
     }
 
     /// What the headers of an encoder's output take.
@@ -41,12 +41,12 @@ struct PacketOverhead {
     /// An encoder's rate with the headers.
     func wireRate(of encoded: DataRate) -> DataRate {
         let plain = DataRate.bitsPerSecond(encoded.bitsPerSecond.saturatingSum(rate(of: encoded).bitsPerSecond))
-        return correctionRatio > 0 ? plain * (1 + correctionRatio) : plain
+        return protectionRatio > 0 ? plain * (1 + protectionRatio) : plain
     }
 
     /// What is left of a rate on the wire for the encoder: the inverse of ``wireRate(of:)``.
     func encoderRate(of wire: DataRate) -> DataRate {
-        let plain = correctionRatio > 0 ? wire * (1 / (1 + correctionRatio)) : wire
+        let plain = protectionRatio > 0 ? wire * (1 / (1 + protectionRatio)) : wire
         let (wire, perPacket) = (plain.bitsPerSecond, Int64(bitsPerPacket))
         if let packetsPerSecond { return .bitsPerSecond(max(0, wire - perPacket * Int64(packetsPerSecond))) }
         let full = Int64(Double(wire) * Self.fullPayloadBits / (Self.fullPayloadBits + Double(perPacket)))

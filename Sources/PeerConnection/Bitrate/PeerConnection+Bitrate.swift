@@ -148,6 +148,6 @@ extension PeerConnection {
         PacketOverhead(
             path: path.overhead, cipher: transport.dtls?.profile?.rtpOverhead ?? 0,
             packetsPerSecond: outbound[index].video == nil ? outbound[index].audio?.packetsPerSecond ?? 50 : nil,
-            correctionRatio: outbound[index].video?.protection?.policy.ratio ?? 0)
+            protectionRatio: outbound[index].video?.protection?.policy.overhead ?? 0)
     }
 }

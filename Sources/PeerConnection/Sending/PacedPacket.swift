@@ -11,12 +11,13 @@ enum PacedPacket: Sendable {
     /// A packet of forward error correction of the pictures before it.
     case correction(media: UInt32, index: UInt8)
     /// A packet that the receiver missed: what the sender's history has under this number when its turn comes.
-    case retransmission(media: UInt32, SequenceNumber)
+    /// `isRepetition`: it has left in answer to the same request before.
+    case retransmission(media: UInt32, SequenceNumber, isRepetition: Bool)
 
     var media: Int {
         switch self {
         case .sound(_, let media), .picture(_, let media, _, _), .correction(let media, _),
-            .retransmission(let media, _):
+            .retransmission(let media, _, _):
             Int(media)
         }
     }

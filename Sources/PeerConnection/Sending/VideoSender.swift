@@ -74,7 +74,10 @@ struct VideoSender {
     /// Grows with each description by which packets are written otherwise than before.
     private var generation: UInt16 = 0
     /// Retransmissions that wait in the pacer.
-    private var queuedRetransmissions = 0
+    var queuedRetransmissions = 0
+    /// Retransmissions that leave once more with the next frame, for they are as likely to be lost as anything else, and
+    /// when they left.
+    var repetitions: [(number: SequenceNumber, sent: Instant)] = []
     private var hasSentKeyFrame = false
     private var numbering = PictureNumbering()
     /// The orientation that the peer was told last.
@@ -107,7 +110,7 @@ struct VideoSender {
     /// Whether a packet can be sent again as things stand. Over RTX it has a number of its own; without, one that was
     /// written otherwise than it would be now must not follow under its old number, which would have SRTP encrypt two
     /// packets with one key stream.
-    private func canWrite(_ packet: SentPacket) -> Bool {
+    func canWrite(_ packet: SentPacket) -> Bool {
         stream.parameters.retransmission != nil || packet.generation == generation
     }
 
@@ -126,6 +129,7 @@ struct VideoSender {
         guard frame.isKeyFrame || hasSentKeyFrame, numbering.follows(frame) else { return false }
         hasSentKeyFrame = true
         stream.statistics.count(frame)
+        repeatRetransmissions(as: media, to: &pacer, now: now)
         let (group, corrections, correctionByteCount) = protection?.corrections(for: frame, now: now) ?? (.none, 0, 0)
         for fragment in 0..<frame.fragmentCount {
             pacer.enqueue(
@@ -141,40 +145,9 @@ struct VideoSender {
         return true
     }
 
-    /// The most retransmissions that wait: what a peer asks for, and asks for again, stays bounded.
-    static var maximumQueuedRetransmissions: Int { 1024 }
-    /// A packet is not sent again within this time, however short the round trip.
-    static var minimumRetransmissionInterval: Duration { .milliseconds(10) }
-
     /// Has the history hold what a higher rate makes.
     mutating func allow(maximumBitrate: DataRate) {
         history.allow(capacity: RetransmissionHistory<SentPacket>.capacity(for: maximumBitrate))
-    }
-
-    /// Queues again what a NACK names and the history still holds.
-    mutating func retransmit(
-        _ sequenceNumbers: some Sequence<SequenceNumber>, as media: Int, to pacer: inout Pacer<PacedPacket>,
-        roundTripTime: Duration, now: Instant
-    ) {
-        stream.statistics.nackCount += 1
-        for number in sequenceNumbers {
-            guard queuedRetransmissions < Self.maximumQueuedRetransmissions else { return }
-            let pause = max(roundTripTime, Self.minimumRetransmissionInterval)
-            guard let packet = history.lookup(number, now: now, roundTripTime: pause), canWrite(packet)
-            else { continue }
-            queuedRetransmissions += 1
-            pacer.enqueue(
-                .retransmission(media: UInt32(media), number),
-                size: packet.frame.payloadByteCount(at: packet.fragment) + RTPHeader.fixedByteCount,
-                priority: .retransmission, now: now)
-        }
-    }
-
-    /// Takes note that a retransmission has left the pacer; false where it can't be written any more.
-    mutating func dequeue(_ sequenceNumber: SequenceNumber, now: Instant) -> Bool {
-        queuedRetransmissions -= 1
-        history.didRetransmit(sequenceNumber, now: now)
-        return history.packet(sequenceNumber).map(canWrite) ?? false
     }
 
     /// Writes a frame's packet that leaves now. `group`: what the frame is corrected with.
@@ -220,48 +193,7 @@ struct VideoSender {
         return PlayoutDelay(minimum: hold, maximum: isWithSound ? .seconds(10) : hold)
     }
 
-    /// Writes a packet once more, over RTX where the peer took it (RFC 4588 §4).
-    mutating func writeRetransmission(
-        of packet: SentPacket, sequenceNumber number: SequenceNumber, to writer: inout ByteWriter,
-        transportSequenceNumber: inout TransportSequenceNumber, now: Instant
-    ) throws(EndOfBytes) {
-        let start = writer.offset
-        if let retransmission = stream.parameters.retransmission {
-            try writeOverRTX(
-                packet, number: number, retransmission, to: &writer, transportSequenceNumber: &transportSequenceNumber,
-                now: now)
-        } else {
-            try write(packet, packet.extensions, sequenceNumber: number, to: &writer)
-        }
-        let payload = packet.frame.payloadByteCount(at: packet.fragment)
-        stream.statistics.countRetransmission(
-            payload: payload, header: writer.offset - start - payload,
-            hasOwnSource: stream.parameters.retransmission != nil)
-    }
-
-    private mutating func writeOverRTX(
-        _ packet: SentPacket, number: SequenceNumber,
-        _ retransmission: (source: SynchronizationSource, payloadType: PayloadType), to writer: inout ByteWriter,
-        transportSequenceNumber: inout TransportSequenceNumber, now: Instant
-    ) throws(EndOfBytes) {
-        // What the packet said of its frame it says again, stamped anew.
-        var extensions = stream.stampedExtensions(&transportSequenceNumber, now: now)
-        let first = packet.extensions
-        extensions.videoOrientation = first.videoOrientation
-        extensions.videoContentType = first.videoContentType
-        extensions.playoutDelay = first.playoutDelay
-        let header = OutgoingRTPHeader(
-            marker: packet.frame.isLastFragment(packet.fragment), payloadType: retransmission.payloadType,
-            sequenceNumber: retransmissionSequenceNumber,
-            timestamp: packet.frame.timestamp(offset: stream.timestampOffset),
-            source: retransmission.source, extensions: extensions)
-        try header.write(to: &writer, map: stream.parameters.extensions)
-        try RetransmissionPayload.writePrefix(number, to: &writer)
-        try packet.frame.writePayload(at: packet.fragment, numberOffset: packet.numberOffset, to: &writer)
-        retransmissionSequenceNumber = retransmissionSequenceNumber.next
-    }
-
-    private func write(
+    func write(
         _ packet: SentPacket, _ extensions: HeaderExtensions, sequenceNumber: SequenceNumber,
         to writer: inout ByteWriter
     ) throws(EndOfBytes) {

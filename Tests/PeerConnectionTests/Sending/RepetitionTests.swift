@@ -1,0 +1,117 @@
+import RTCShareRTP
+import RTCShareWireFormat
+import TestSupport
+import Testing
+
+@testable import RTCShareCongestionControl
+@testable import RTCSharePeerConnection
+
+/// What is sent again leaves a second time where much is lost and the receiver is far away.
+@Suite struct RepetitionTests {
+    /// A video sender with its pacer, at a time.
+    private final class Sending {
+        private(set) var sender: VideoSender
+        private var pacer = Pacer<PacedPacket>(targetRate: .kilobitsPerSecond(50_000))
+        private var now = Instant(nanoseconds: 0)
+
+        init(loss: Double, roundTripTime: Duration) throws {
+            var random = SeededGenerator(seed: 7)
+            func type(_ number: UInt8) throws -> PayloadType { try #require(PayloadType(number)) }
+            sender = VideoSender(
+                parameters: OutgoingStream.Parameters(
+                    mid: "v", source: SynchronizationSource(1), payloadType: try type(96),
+                    retransmission: (SynchronizationSource(2), try type(97)),
+                    forwardErrorCorrection: ForwardErrorCorrectionTypes(
+                        red: try type(98), redRetransmission: nil, ulpfec: try type(99)),
+                    extensions: HeaderExtensionMap(), isContent: true, formatParameters: nil),
+                random: &random)
+            let report = LossReport(
+                fractionLost: loss, packetsLost: 0, extendedHighestSequenceNumber: 0, jitter: .zero,
+                roundTripTime: nil)
+            sender.protection?.policy.receive(report, packets: 200, roundTripTime: roundTripTime, now: now)
+        }
+
+        /// Sends a frame of one packet and all that waits; which numbers left again.
+        func sendFrame() throws -> [SequenceNumber] {
+            let frame = PacketizedFrame(
+                vp8: [7, 7, 7], descriptor: VP8PayloadDescriptor(startsPartition: true, pictureID: .long(1)),
+                isKeyFrame: true, captureTime: .zero, width: 64, height: 48, quarterTurns: 0,
+                maximumPayloadByteCount: 1000)
+            try #require(sender.enqueue(frame, as: 0, to: &pacer, now: now))
+            return try drain()
+        }
+
+        /// Has the receiver ask for packets; which numbers left again.
+        func ask(for numbers: [SequenceNumber], roundTripTime: Duration) throws -> [SequenceNumber] {
+            sender.retransmit(numbers, as: 0, to: &pacer, roundTripTime: roundTripTime, now: now)
+            return try drain()
+        }
+
+        private func drain() throws -> [SequenceNumber] {
+            var again: [SequenceNumber] = []
+            while let packet = pacer.pop(now: now) {
+                switch packet {
+                case .picture(let frame, _, let fragment, _):
+                    var bytes = [UInt8](repeating: 0, count: 1500)
+                    var number = TransportSequenceNumber(1)
+                    try bytes.withUnsafeMutableBytes { memory in
+                        var writer = ByteWriter(memory.mutableBytes)
+                        try sender.writeMedia(
+                            frame, fragment: Int(fragment), to: &writer, transportSequenceNumber: &number, now: now)
+                    }
+                case .retransmission(_, let number, let isRepetition):
+                    let isWritable = sender.dequeue(number, isRepetition: isRepetition, now: now)
+                    #expect(isWritable)
+                    again.append(number)
+                case .sound, .correction: break
+                }
+            }
+            return again
+        }
+
+        func wait(_ milliseconds: Int) { now = now.advanced(by: .milliseconds(milliseconds)) }
+    }
+
+    @Test(
+        "What is sent again leaves with the next frame once more",
+        arguments: [(0.12, 200, true), (0.04, 200, false), (0, 200, false), (0.12, 40, false)])
+    func repeats(loss: Double, roundTrip: Int, repeats: Bool) throws {
+        let trip = Duration.milliseconds(roundTrip)
+        let sending = try Sending(loss: loss, roundTripTime: trip)
+        let first = sending.sender.stream.sequenceNumber
+        _ = try sending.sendFrame()
+        sending.wait(roundTrip)
+        #expect(try sending.ask(for: [first], roundTripTime: trip) == [first])
+        sending.wait(33)
+        #expect(try sending.sendFrame() == (repeats ? [first] : []))
+        sending.wait(33)
+        #expect(try sending.sendFrame() == [], "twice, and not with each frame")
+    }
+
+    @Test("A repetition does not put off the answer to the next request")
+    func nextRequest() throws {
+        let trip = Duration.milliseconds(200)
+        let sending = try Sending(loss: 0.12, roundTripTime: trip)
+        let first = sending.sender.stream.sequenceNumber
+        _ = try sending.sendFrame()
+        sending.wait(200)
+        _ = try sending.ask(for: [first], roundTripTime: trip)
+        sending.wait(33)
+        #expect(try sending.sendFrame() == [first])
+        #expect(try sending.ask(for: [first], roundTripTime: trip) == [], "the answer is under way")
+        sending.wait(168)
+        #expect(try sending.ask(for: [first], roundTripTime: trip) == [first])
+    }
+
+    @Test("What left a round trip before the next frame is not repeated: it is there, or is asked for again")
+    func tooLate() throws {
+        let trip = Duration.milliseconds(200)
+        let sending = try Sending(loss: 0.12, roundTripTime: trip)
+        let first = sending.sender.stream.sequenceNumber
+        _ = try sending.sendFrame()
+        sending.wait(200)
+        #expect(try sending.ask(for: [first], roundTripTime: trip) == [first])
+        sending.wait(200)
+        #expect(try sending.sendFrame() == [])
+    }
+}
