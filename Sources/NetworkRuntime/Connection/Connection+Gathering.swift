@@ -21,7 +21,7 @@ extension Connection {
                 servers += try await server.resolve()
             } catch {
                 logger.info("\(error)")
-                unresolvedServers.append((server.description, error))
+                self.servers.noteUnresolvable(server.description, error)
                 failure = failure ?? error
             }
         }
@@ -59,7 +59,7 @@ extension Connection {
     package func gather(servers: [ICEServerAddress]) {
         guard !isClosed else { return }
         isGathering = true
-        for server in servers where !knownServers.contains(server) { knownServers.append(server) }
+        self.servers.ask(servers)
         peer.gather(servers: servers, now: MonotonicClock.now)
         drain()
     }
@@ -88,18 +88,7 @@ extension Connection {
 
     /// The servers that gave nothing, a line each: which, and why.
     package func serverFailures() -> [String] {
-        var lines = unresolvedServers.map { "\($0.url): \($0.error)" }
-        for report in peer.serverReports() {
-            guard case .failed(let error) = report.outcome else { continue }
-            let reason = streamFailures.first { endpoint, _ in
-                endpoint.base == report.base && endpoint.transport == report.server.transport
-                    && endpoint.destination == report.server.address
-            }?.value
-            let text = reason.map { "no connection: \($0)" } ?? error.description
-            let line = "\(report.server): \(text)"
-            if !lines.contains(line) { lines.append(line) }
-        }
-        return lines
+        servers.failures(peer.serverReports())
     }
 
     /// Whether a TURN server relays for this connection.

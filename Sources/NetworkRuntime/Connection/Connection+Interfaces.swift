@@ -51,7 +51,7 @@ extension Connection {
         logger.info("this machine has a new address: \(address)")
         for address in configuration.publicAddresses { peer.addPublicAddress(address, now: MonotonicClock.now) }
         // How it looks from outside, and relays that are reached from it.
-        if !knownServers.isEmpty { gather(servers: knownServers) }
+        if !servers.known.isEmpty { gather(servers: servers.known) }
     }
 
     private func takeUp(_ address: IPAddress) async {

@@ -9,8 +9,6 @@ internal import RTCShareWireFormat
 extension Connection {
     /// How long to wait before a socket that the system closed is opened again.
     private static var reopenDelay: TimeAmount { .milliseconds(250) }
-    /// For how many streams it is remembered why they ended, for people: a peer names any number of them.
-    static var maximumStreamFailures: Int { 64 }
 
     func listenToSockets() {
         sockets.owner = ConnectionSockets.Owner(
@@ -69,7 +67,7 @@ extension Connection {
     /// How a stream to a server or a peer is opened.
     private func setting(for endpoint: DedicatedSocket.Endpoint) -> DedicatedSocket.Setting? {
         guard let framing = peer.framing(of: endpoint.destination, over: endpoint.transport) else { return nil }
-        streamFailures[endpoint] = nil
+        servers.streamDidBegin(endpoint)
         var setting = DedicatedSocket.Setting(framing: framing, trustRoots: configuration.trustRoots)
         if endpoint.transport == .tls,
             let (server, domain) = peer.server(at: endpoint.destination, over: endpoint.transport)
@@ -83,7 +81,7 @@ extension Connection {
         guard !isClosed else { return }
         let transport = endpoint.transport.rawValue.uppercased()
         logger.info("\(transport) from \(endpoint.base.ip) to \(endpoint.destination) ended: \(reason)")
-        if streamFailures.count < Self.maximumStreamFailures { streamFailures[endpoint] = reason }
+        servers.streamDidEnd(endpoint, reason: reason)
         peer.transmitFailed(
             from: endpoint.base, to: endpoint.destination, over: endpoint.transport, now: MonotonicClock.now)
         drain()

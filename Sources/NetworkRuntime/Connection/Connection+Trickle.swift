@@ -29,7 +29,7 @@ extension Connection {
     /// are being resolved are waited for.
     public func endRemoteCandidates(ufrag: String? = nil) {
         guard ufrag == nil || ufrag == peer.remoteUsernameFragment else { return }
-        endingFragment = peer.remoteUsernameFragment
+        resolutions.endingFragment = peer.remoteUsernameFragment
         finishRemoteCandidates()
     }
 
@@ -45,14 +45,14 @@ extension Connection {
         guard resolutions.count < peer.maximumResolutions else { return }
         let names = Set(candidates.map(\.host.description))
         let resolver = HostNameResolver(eventLoop: eventLoop, logger: logger)
-        resolutionCount += 1
-        let number = resolutionCount
         let ufrag = peer.remoteUsernameFragment
-        resolutions[number] = Task { [weak self] in
-            for await (name, address) in resolver.resolve(names) {
-                await self?.add(address, to: candidates.filter { $0.host.description == name }, of: ufrag)
+        resolutions.begin { number in
+            Task { [weak self] in
+                for await (name, address) in resolver.resolve(names) {
+                    await self?.add(address, to: candidates.filter { $0.host.description == name }, of: ufrag)
+                }
+                await self?.finishResolution(number)
             }
-            await self?.finishResolution(number)
         }
     }
 
@@ -63,13 +63,12 @@ extension Connection {
     }
 
     private func finishResolution(_ number: Int) {
-        resolutions[number] = nil
+        resolutions.end(number)
         finishRemoteCandidates()
     }
 
     private func finishRemoteCandidates() {
-        guard resolutions.isEmpty, let ufrag = endingFragment else { return }
-        endingFragment = nil
+        guard let ufrag = resolutions.takeEnding() else { return }
         peer.endRemoteCandidates(ufrag: ufrag, now: MonotonicClock.now)
         drain()
     }

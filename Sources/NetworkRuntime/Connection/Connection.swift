@@ -103,12 +103,8 @@ public actor Connection {
     var peer: PeerConnection
     let sockets: ConnectionSockets
     private var monitor: InterfaceMonitor?
-    /// What connections to servers ended for, in words.
-    var streamFailures: [DedicatedSocket.Endpoint: String] = [:]
-    /// Servers whose names have no address.
-    var unresolvedServers: [(url: String, error: ICEServerError)] = []
-    /// Those whose addresses are known; addresses of ours that come later ask them too.
-    var knownServers: [ICEServerAddress] = []
+    /// Servers that help to connect.
+    var servers = AskedServers()
     /// Addresses that this machine had and has no longer.
     var lostAddresses: Set<IPAddress> = []
     /// What the peer was told of how this side looks from outside, maybe by another process.
@@ -127,11 +123,8 @@ public actor Connection {
     var hasConnected = false
     /// Those who send over it, by the indices of their media.
     var senders: [Int: SenderReference] = [:]
-    /// The names of the peer's candidates that are being resolved, in batches.
-    var resolutions: [Int: Task<Void, Never>] = [:]
-    var resolutionCount = 0
-    /// The user name fragment of the peer's description whose candidates end once all names are resolved.
-    var endingFragment: String?
+    /// The names of the peer's candidates that are being resolved.
+    var resolutions = NameResolutions()
     /// Those who wait in ``drainQueue()``.
     private var queueWaiters: [CheckedContinuation<Void, Never>] = []
 
@@ -205,7 +198,7 @@ public actor Connection {
     /// Releases what a connection holds that was let go of without ``close()``.
     deinit {
         // The timer is the event loop's. It fires once more, and its weak reference is nil by then.
-        for resolution in resolutions.values { resolution.cancel() }
+        resolutions.cancel()
         monitor?.stop()
         pendingEvents.finish()
         pendingMedia.finish()
@@ -326,8 +319,7 @@ public actor Connection {
         peer.close(now: MonotonicClock.now)
         drain()
         isClosed = true
-        for resolution in resolutions.values { resolution.cancel() }
-        resolutions = [:]
+        resolutions.cancel()
         if let entry { loop.schedule(entry, at: .distantFuture) }
         monitor?.stop()
         monitor = nil

@@ -189,7 +189,7 @@ import Testing
             await resolution.value
             #expect(resolution.isCancelled)
         }
-        #expect(await sender.resolutions.isEmpty)
+        #expect(await sender.resolutions.count == 0)
         // The stream of events has an end, and nothing went wrong before it.
         for await event in sender.events {
             if case .failed(let failure) = event { Issue.record("\(failure)") }
@@ -242,7 +242,7 @@ extension Connection {
         after answer: SessionDescription, to offer: SessionDescription
     ) throws -> [Task<Void, Never>] {
         try accept(answer: answer, to: offer)
-        return Array(resolutions.values)
+        return resolutions.tasks.values.map { $0 }
     }
 
     /// Ends a socket as the system does.

@@ -165,6 +165,6 @@ extension Connection {
                     transport: .tcp, base: TransportAddress(ip: Loopback.v4, port: 9),
                     destination: TransportAddress(ip: Loopback.v4, port: port)), "refused")
         }
-        return streamFailures.count
+        return servers.streamFailures.count
     }
 }
