@@ -221,13 +221,13 @@ struct Share {
             case .durationOver:
                 return Terminal.shared.say("Done: \((options.duration ?? 0).words) seconds shared.")
             case .sourceEnded(let error):
-                if await control.hasOtherSource { continue }
+                if await control.sources.hasOtherSource { continue }
                 if let error { throw error }
                 return Terminal.shared.say("Done: the source has ended.")
             case .sourceFailed(let error):
                 // Where pictures are taken, those before the end are sent first: ``sourceEnded`` follows them.
                 let isHeard = await control.isAnyConnected
-                if await !control.hasOtherSource, !isHeard, options.record == nil { throw error }
+                if await !control.sources.hasOtherSource, !isHeard, options.record == nil { throw error }
             case .second:
                 let reports = await reports(control)
                 try write(reports, to: statistics)

@@ -36,6 +36,7 @@ final class ShareCamera {
 
     /// Begins to capture.
     func start() throws {
+        guard !isCapturing else { return }
         isCapturing = true
         try source?.start()
     }

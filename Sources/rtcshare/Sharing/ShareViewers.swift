@@ -102,3 +102,19 @@ extension ShareViewers.State {
         }
     }
 }
+
+/// Tells the share what a viewer's session tells.
+final class ViewerListener: AttendeeSessionObserver {
+    private let viewer: Int
+    private let events: AsyncStream<Share.Occurrence>.Continuation
+
+    init(viewer: Int, _ events: AsyncStream<Share.Occurrence>.Continuation) {
+        self.viewer = viewer
+        self.events = events
+    }
+
+    func sessionDidConnect() { events.yield(.viewer(viewer, .connected)) }
+    func sessionDidDisconnect() { events.yield(.viewer(viewer, .disconnected)) }
+    func sessionDidReconnect() { events.yield(.viewer(viewer, .reconnected)) }
+    func sessionDidEnd(error: (any Error)?) { events.yield(.viewer(viewer, .ended(error))) }
+}

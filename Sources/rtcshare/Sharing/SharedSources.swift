@@ -1,0 +1,249 @@
+internal import RTCShareCapture
+internal import RTCShareContentShare
+internal import RTCShareMedia
+internal import RTCShareWireFormat
+
+/// What a running share shows and lets hear: which source gives it, at what size and rate, and whether it is paused or muted.
+///
+/// Its share control has one change follow the other.
+actor SharedSources {
+    /// How it stands.
+    struct Status: Sendable {
+        /// The SPEC of what is shared.
+        let specification: String
+        /// What the source stands still for; nil where it goes on.
+        let interruption: CaptureInterruption?
+        let isPaused: Bool
+        /// Whether viewers see a slate meanwhile.
+        let isSlateShown: Bool
+        let isAudioMuted: Bool
+        let isMicrophoneMuted: Bool
+        let configuration: LocalVideoConfiguration
+    }
+
+    private enum Pause {
+        /// Viewers keep the last picture.
+        case held
+        /// Viewers see a slate.
+        case slate(CustomCapturer)
+    }
+
+    private let room: SharingRoom
+    private let options: SharingOptions
+    private let events: AsyncStream<Share.Occurrence>.Continuation
+    private var sources: OpenedSources
+    private let sound: (any AudioSource)?
+    private(set) var configuration: LocalVideoConfiguration
+    /// Tells the person at the terminal what happens to the source.
+    private var captureReporter: CaptureReporter
+    private var isCapturing = false
+    private var pause: Pause?
+    /// What gave the picture that viewers keep, where something else is to be shared after the pause.
+    private var keptSource: (any CaptureSource)?
+    /// How many slates were shown, or taken away.
+    private var slates = 0
+    private var isAudioMuted = false
+    private var isMicrophoneMuted = false
+
+    /// Until a slate is sharp.
+    private static let slateTime = Duration.seconds(2)
+
+    init(
+        _ sources: OpenedSources, in room: SharingRoom, options: SharingOptions,
+        events: AsyncStream<Share.Occurrence>.Continuation
+    ) {
+        (self.sources, self.room, self.options, self.events) = (sources, room, options, events)
+        captureReporter = CaptureReporter(sources.content) { events.yield(.sourceFailed($0)) }
+        sound = sources.contentSound
+        configuration = options.configuration
+        configuration.sourceCanWait = sources.contentCanWait
+    }
+
+    /// How it stands.
+    var status: Status {
+        var isSlateShown = false
+        if case .slate? = pause { isSlateShown = true }
+        return Status(
+            specification: sources.contentSpecification, interruption: captureReporter.interruption,
+            isPaused: pause != nil, isSlateShown: isSlateShown, isAudioMuted: isAudioMuted,
+            isMicrophoneMuted: isMicrophoneMuted, configuration: configuration)
+    }
+
+    /// What is shared, or will be once the share goes on.
+    var content: any CaptureSource { sources.content }
+
+    /// Whether something else than what viewers see is to be shared after the pause.
+    var hasOtherSource: Bool { keptSource != nil }
+
+    // MARK: Their course
+
+    /// Puts all in place; it is sent from when there is a viewer.
+    func begin() async throws {
+        try await show(sources.content)
+        if let microphone = sources.microphone { try await room.startLocalAudio(source: microphone) }
+    }
+
+    /// Begins to capture.
+    func start() throws {
+        guard !isCapturing else { return }
+        isCapturing = true
+        try sources.start()
+    }
+
+    /// Ends capture.
+    func stop() {
+        if case .slate(let slate)? = pause { slate.stop() }
+        dropKeptSource()
+        sources.stop()
+    }
+
+    /// Shows a source with the share's sound.
+    private func show(_ source: any VideoSource) async throws {
+        try await room.contentShare.start(
+            source: source, audio: sound, configuration: configuration,
+            audioConfiguration: LocalAudioConfiguration(
+                maxBitrate: options.audioBitrate.map(DataRate.kilobitsPerSecond)))
+        await applyMutes()
+    }
+
+    // MARK: Pauses
+
+    /// Has viewers keep the last picture, or see a slate; what is to be said of it where it is so already.
+    func pause(showingSlate: Bool) async throws -> String? {
+        guard isCapturing else { throw CommandFailure(.unavailable, "there is no viewer yet; pause once there is one") }
+        switch (pause, showingSlate) {
+        case (.slate, _), (.held, false): return "The share is paused already."
+        case (nil, false):
+            pause = .held
+            await setPictureMuted(true)
+        case (nil, true), (.held, true):
+            let slate = try CustomCapturer.slate("Paused", size: sources.content.captureFormat.size)
+            try slate.start()
+            let before = pause
+            pause = .slate(slate)
+            do {
+                try await show(slate)
+            } catch {
+                pause = before
+                slate.stop()
+                throw error
+            }
+            dropKeptSource()
+            showSlate()
+        }
+        await applyMutes()
+        return nil
+    }
+
+    /// Goes on with what is shared; what is to be said of it where nothing is paused.
+    func resume() async throws -> String? {
+        switch pause {
+        case nil: return "The share is not paused."
+        case .held where keptSource == nil:
+            pause = nil
+            await setPictureMuted(false)
+        case .held, .slate:
+            let before = pause
+            pause = nil
+            slates += 1
+            do {
+                try await show(sources.content)
+            } catch {
+                pause = before
+                throw error
+            }
+            dropKeptSource()
+            if case .slate(let slate)? = before { slate.stop() }
+        }
+        await applyMutes()
+        return nil
+    }
+
+    private func dropKeptSource() {
+        keptSource?.stop()
+        keptSource = nil
+    }
+
+    /// Has viewers see the slate until it is sharp, and then that the share is paused.
+    private func showSlate() {
+        slates += 1
+        let slate = slates
+        Task {
+            await setPictureMuted(false)
+            try? await Task.sleep(for: Self.slateTime)
+            if slate == slates { await setPictureMuted(true) }
+        }
+    }
+
+    private func setPictureMuted(_ isMuted: Bool) async {
+        let track = await room.contentShare.videoTrack
+        track?.isMuted = isMuted
+    }
+
+    // MARK: Changes
+
+    /// Shares what this SPEC gives from now on, or once the share goes on. What can't be opened leaves all as it was.
+    func change(to text: String) async throws {
+        let specification = try SourceSpecification(text)
+        guard specification != .standardInput else {
+            throw CommandFailure(.usage, "\(text): a running share can't be given another standard input; name a file")
+        }
+        let frameRate = configuration.maxFramerate ?? options.maxFramerate
+        let opened = try await OpenedSources.openContent(
+            specification, maximumFrameRate: frameRate, broadcastTokens: try options.tokens(for: specification))
+        let previous = (sources.content, configuration.sourceCanWait)
+        configuration.sourceCanWait = opened.canWait
+        do {
+            if isCapturing { try opened.source.start() }
+            if pause == nil { try await show(opened.source) }
+        } catch {
+            configuration.sourceCanWait = previous.1
+            opened.source.stop()
+            throw error
+        }
+        sources.content = opened.source
+        captureReporter = CaptureReporter(opened.source) { [events] in events.yield(.sourceFailed($0)) }
+        sources.contentSpecification = opened.specification
+        if case .held? = pause, keptSource == nil {
+            // Its end would be that of what is shared.
+            keptSource = previous.0
+        } else {
+            previous.0.stop()
+        }
+    }
+
+    /// Changes how the picture is sent.
+    func set(_ settings: ControlledSettings) async throws {
+        var new = configuration
+        if let rate = settings.maxBitrate { new.maxBitrate = .kilobitsPerSecond(rate) }
+        if let rate = settings.maxFramerate { new.maxFramerate = rate }
+        if let width = settings.width, let height = settings.height {
+            new.maxSize = PixelSize(width: width, height: height)
+        }
+        if let hint = settings.hint { new.contentHint = hint.contentHint }
+        try await room.contentShare.update(new)
+        configuration = new
+    }
+
+    /// Mutes sounds, or has them heard again.
+    func mute(_ sounds: ControlledSounds, _ isMuted: Bool) async throws {
+        let missing =
+            switch sounds {
+            case .audio where sound == nil: "--audio: the share has no sound of what is shared"
+            case .microphone where sources.microphone == nil: "--microphone: the share has no microphone"
+            case .all where sound == nil && sources.microphone == nil: "the share has no sound"
+            case .all, .audio, .microphone: nil as String?
+            }
+        if let missing { throw CommandFailure(.usage, missing) }
+        if sounds != .microphone { isAudioMuted = isMuted }
+        if sounds != .audio { isMicrophoneMuted = isMuted }
+        await applyMutes()
+    }
+
+    private func applyMutes() async {
+        let sound = await room.contentShare.audioTrack
+        sound?.isMuted = isAudioMuted || pause != nil
+        let voice = await room.localAudioTrack
+        voice?.isMuted = isMicrophoneMuted
+    }
+}
