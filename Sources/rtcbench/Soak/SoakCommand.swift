@@ -49,7 +49,7 @@ struct SoakCommand: AsyncParsableCommand {
     var plan = false
 
     func validate() throws {
-        guard hours >= 0.01, hours <= 1000 else { throw ValidationError("give 0.01 to 1000 hours") }
+        guard hours >= 0.005, hours <= 1000 else { throw ValidationError("give 0.005 to 1000 hours") }
     }
 
     func run() async throws {

@@ -85,7 +85,7 @@ extension Interop {
             let folder = try TemporaryFolder()
             let (samples, picture) = (folder.file("samples.json"), folder.file("soak.svg"))
             let outcome = try await run(
-                ["--hours", "0.01", "--seed", "2", "--json", samples.path, "--svg", picture.path], in: folder)
+                ["--hours", "0.005", "--seed", "2", "--json", samples.path, "--svg", picture.path], in: folder)
             #expect(outcome.status == 0, "\(outcome.standardOutput)\n\(outcome.standardError)")
             #expect(outcome.standardOutput.contains("\npassed"))
             let lines = try String(contentsOf: samples, encoding: .utf8).split(separator: "\n")

@@ -29,7 +29,7 @@ extension Interop {
             defer { viewer.leave() }
             await viewer.log.wait { $0.contains(.added) }
             await viewer.log.wait { $0.contains(.paused) }
-            for round in 1...3 {
+            for round in 1...2 {
                 let before = viewer.log.entries.count
                 let sending = try stage.broadcast(Self.pattern + ["--transport", transport])
                 // Each begins to count anew: what is seen is the new one's, once the old one's last picture was shown again.
@@ -41,10 +41,10 @@ extension Interop {
                 #expect(try await sending.outcome(timeout: .seconds(10)).signal == SIGKILL)
                 await viewer.log.wait { $0.count { $0 == .paused } >= round + 1 }
             }
-            #expect(viewer.log.entries.count { $0 == .resumed } >= 3)
+            #expect(viewer.log.entries.count { $0 == .resumed } >= 2)
             #expect(viewer.log.entries.count { $0 == .added } == 1 && !viewer.log.entries.contains(.removed))
             let last = try stage.broadcast(Self.pattern + ["--transport", transport])
-            await viewer.log.wait { $0.count { $0 == .resumed } >= 4 }
+            await viewer.log.wait { $0.count { $0 == .resumed } >= 3 }
             stage.sending?.interrupt()
             #expect(try await stage.sending?.outcome(timeout: .seconds(20)).status == 0)
             // The share is over, and nobody needs the extension any more.

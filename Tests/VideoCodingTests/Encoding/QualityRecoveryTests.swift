@@ -81,10 +81,10 @@ struct QualityRecoveryTests {
         var share = try EncodedShare(hint, shift: 1, bitsPerSecond: 200_000, size: Self.size)
         try share.run(to: 15, bitsPerSecond: 200_000)
         let before = share.changes
-        try share.run(to: 75, bitsPerSecond: 200_000)
+        try share.run(to: 45, bitsPerSecond: 200_000)
         let changes = share.changes - before
-        #expect(changes <= (hint == .motion ? 0 : 12), "\(changes) in a minute")
-        let bits = share.seconds[15...].reduce(0) { $0 + $1.bits } / 60
+        #expect(changes <= (hint == .motion ? 0 : 6), "\(changes) in half a minute")
+        let bits = share.seconds[15...].reduce(0) { $0 + $1.bits } / 30
         #expect(bits < 500_000, "\(bits)")
     }
 }
