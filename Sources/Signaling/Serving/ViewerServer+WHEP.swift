@@ -99,7 +99,7 @@ extension ViewerServer {
         guard sessions.count + sessionsBegun < configuration.maximumViewers else {
             throw ProblemDetails(
                 .serviceUnavailable, "\(configuration.maximumViewers) viewers are there, and no more fit",
-                type: "urn:rtcshare:full", retryAfter: .seconds(10))
+                type: "urn:rtcshare:full", retryAfter: .seconds(5))
         }
         guard sessions.values.count(where: { !$0.isConnected }) + sessionsBegun < Self.maximumConnecting else {
             throw ProblemDetails(

@@ -222,7 +222,7 @@ extension Interop {
             }
             sending.interrupt()
             let outcome = try await sending.outcome(timeout: .seconds(10))
-            #expect(outcome.status == 0 && !outcome.timedOut, "\(outcome.standardError)")
+            #expect(outcome.status == 0, "\(outcome.standardError)")
 
             let again = try await share.send().outcome(timeout: .seconds(30))
             #expect(again.status == 65 || again.status == 66, "\(again.standardError)")

@@ -13,7 +13,6 @@ final class RunningProgram {
         var signal: Int32?
         var standardOutput: String
         var standardError: String
-        var timedOut: Bool
     }
 
     enum Failure: Error, CustomStringConvertible {
@@ -61,22 +60,21 @@ final class RunningProgram {
         try error.close()
     }
 
-    /// Waits for the end; a program that outlives `timeout` is ended, first politely, and its outcome says so.
+    /// Waits for the end; a program that outlives `timeout` is ended, first politely, and that is an error.
     func outcome(timeout: Duration) async throws -> Outcome {
         let deadline = ContinuousClock.now + timeout
-        var timedOut = false
         while process.isRunning {
             if ContinuousClock.now > deadline {
-                timedOut = true
+                // What it says when it is told to stop is not what it would have said.
                 stop()
-                break
+                throw Failure.timedOut(waitingFor: "the program's end", standardError: standardError)
             }
             try await Task.sleep(for: .milliseconds(10))
         }
         let exited = process.terminationReason == .exit
         return Outcome(
             status: exited ? process.terminationStatus : nil, signal: exited ? nil : process.terminationStatus,
-            standardOutput: standardOutput, standardError: standardError, timedOut: timedOut)
+            standardOutput: standardOutput, standardError: standardError)
     }
 
     /// Waits until `condition` holds, while the program runs.
