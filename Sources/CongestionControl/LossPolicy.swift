@@ -40,6 +40,8 @@ package struct LossPolicy: Sendable {
     package static let heavyLoss = 0.08
     /// See ``heavyLoss``.
     package static let leastHeavyLoss = 0.06
+    /// From this loss on nothing is sent again twice: it takes more of the rate than it is worth (`rtcbench network loss-20`).
+    package static let mostRepeatedLoss = 0.16
     /// What a receiver takes to notice that a packet is missing, and this side to send it once more.
     package static let repairTime = Duration.milliseconds(40)
     /// What is sent again is sent a second time with the next frame, which is there in this time.
@@ -63,7 +65,7 @@ package struct LossPolicy: Sendable {
     /// Whether there is forward error correction now.
     package var isActive: Bool { isLossy && roundTripTime >= Self.shortestRoundTrip }
     /// Whether what is sent again leaves a second time.
-    package var repeatsRetransmissions: Bool { isHeavilyLossy && isActive }
+    package var repeatsRetransmissions: Bool { isHeavilyLossy && isActive && loss < Self.mostRepeatedLoss }
     /// How long the receiver is to hold a picture before it shows it; zero while nothing is lost.
     package private(set) var hold = Duration.zero
 

@@ -74,7 +74,7 @@ import Testing
 
     @Test(
         "What is sent again leaves with the next frame once more",
-        arguments: [(0.12, 200, true), (0.04, 200, false), (0, 200, false), (0.12, 40, false)])
+        arguments: [(0.12, 200, true), (0.04, 200, false), (0, 200, false), (0.2, 200, false), (0.12, 40, false)])
     func repeats(loss: Double, roundTrip: Int, repeats: Bool) throws {
         let trip = Duration.milliseconds(roundTrip)
         let sending = try Sending(loss: loss, roundTripTime: trip)
