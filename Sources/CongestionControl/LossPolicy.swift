@@ -85,7 +85,7 @@ package struct LossPolicy: Sendable {
     }
 
     /// How much goes beside so much picture: correction, and what is sent again a second time.
-    package var overhead: Double { ratio + (repeatsRetransmissions ? min(loss, Self.maximumRatio) : 0) }
+    package var overhead: Double { ratio + (repeatsRetransmissions ? loss : 0) }
 
     /// Takes what a receiver report says of so many packets.
     package mutating func receive(

@@ -178,6 +178,7 @@ public actor ViewerServer {
 
     /// Has viewers' pages say that the picture stands still, or no more.
     public func setPaused(_ isPaused: Bool) {
+        guard isPaused != self.isPaused else { return }
         self.isPaused = isPaused
         tellAll()
     }

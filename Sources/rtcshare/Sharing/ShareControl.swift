@@ -1,6 +1,3 @@
-internal import FoundationEssentials
-internal import Glibc
-internal import RTCShareCapture
 internal import RTCShareContentShare
 internal import RTCShareMedia
 internal import RTCShareNetworkRuntime

@@ -83,8 +83,8 @@ extension Interop {
             let corrections = try #require(sent.last?.fecPacketsSent)
             print(
                 "\(corrections) corrections, \(last.packetsLost ?? 0) packets lost, \(last.framesDecoded ?? 0) frames")
-            #expect(corrections > 30)
-            #expect(try #require(last.framesDecoded) > 130)
+            #expect(corrections > 33)
+            #expect(try #require(last.framesDecoded) > 133)
         }
 
         @Test(

@@ -6,8 +6,8 @@ extension Interop {
     /// A share to a browser over a path that is narrow and changes, made by a program between the two.
     @Suite(.serialized)
     struct NarrowPathTests {
-        /// RFC 8867 §5.1 in less than a third of the time, which the simulator's test has in full: what a path has in kbit/s, from which
-        /// second on; and the most that its source makes.
+        /// RFC 8867 §5.1 in less than a third of the time, which the simulator's test has in full: what a path has in
+        /// kbit/s, from which second on; and the most that its source makes.
         static let profile = "1000,7:2500,17:600,26:1000"
         static let maximumBitrate = "1500"
         static let profileSeconds = 31
