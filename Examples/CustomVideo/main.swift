@@ -23,7 +23,7 @@ final class BarSource: BroadcastingVideoSource {
                         .initializeMemory(as: UInt8.self, repeating: 180)
                 }
             }
-            broadcaster.send(VideoFrame(buffer: buffer, timestamp: .milliseconds(number * 33)))
+            broadcaster.send(VideoFrame(buffer: buffer))
             try await clock.sleep(for: .milliseconds(33))
         }
         broadcaster.end(error: nil)

@@ -202,15 +202,18 @@ struct AudioMixTests {
         #expect(Double(samples.count { $0 == 0.75 }) > 0.995 * Double(samples.count))
     }
 
-    @Test("A block of the future is one of now, up to what clocks and devices are apart")
+    @Test("A block of the future, or a first one of long ago, is one of now, beyond what clocks and devices are apart")
     func future() {
         let now = Duration.seconds(100)
-        for lead in [-100_000, -20, 0, 499, 500] {
+        for lead in [-2000, -20, 0, 499, 500] {
             let frame = block(0.5, at: Double(100_000 + lead))
             var clock = AudioMix.InputClock()
             #expect(clock.plausible(frame, now: now) == frame)
         }
-        for time in [Duration.milliseconds(100_501), .seconds(3700), .nanoseconds(Int64.max), .seconds(Int64.max)] {
+        for time in [
+            Duration.zero, .seconds(-1000), .seconds(Int64.min), .milliseconds(100_501), .seconds(3700),
+            .nanoseconds(Int64.max), .seconds(Int64.max),
+        ] {
             let frame = AudioFrame(samples: [1, 1], channels: 2, sampleRate: 48_000, timestamp: time)
             var clock = AudioMix.InputClock()
             #expect(clock.plausible(frame, now: now) == frame.stamped(now))
@@ -232,6 +235,19 @@ struct AudioMixTests {
         #expect(time(1_700, at: 1_720) == 1_700)
         #expect([9_000, 9_020].map { time($0, at: 1_800) } == [1_800, 1_820])
         #expect([5_000, 5_020].map { time($0, at: 2_000) } == [2_000, 2_020])
+    }
+
+    @Test("Blocks stamped from zero are as far apart as they say, and one that is late later stays late")
+    func fromZero() {
+        var clock = AudioMix.InputClock()
+        func time(_ timestamp: Int, at now: Int) -> Int {
+            let taken = clock.plausible(block(0.5, at: Double(timestamp)), now: .milliseconds(now)).timestamp
+            return Int((taken / .milliseconds(1)).rounded())
+        }
+        #expect([0, 20, 40].map { time($0, at: 50_000 + $0) } == [50_000, 50_020, 50_040])
+        var present = AudioMix.InputClock()
+        #expect(present.plausible(block(0.5, at: 50_000), now: .seconds(50)).timestamp == .seconds(50))
+        #expect(present.plausible(block(0.5, at: 50_020), now: .seconds(60)).timestamp == .milliseconds(50_020))
     }
 
     @Test("Absurd times are left out, and the rest goes on")

@@ -8,6 +8,10 @@ import RTCShareWireFormat
 
 @Suite("AudioMixer", .timeLimit(.minutes(1)))
 struct AudioMixerTests {
+    private final class Clock: Sendable {
+        let now = Locked(Duration.zero)
+    }
+
     private final class Log: AudioSink {
         private let log = Locked<[AudioFrame]>([])
         var frames: [AudioFrame] { log.withLock { $0 } }
@@ -22,7 +26,8 @@ struct AudioMixerTests {
 
     @Test("Blocks that two threads give come out in order, each once")
     func order() async {
-        let mixer = AudioMixer()
+        let clock = Clock()
+        let mixer = AudioMixer { clock.now.withLock { $0 } }
         let sources = [CustomAudioSource(), CustomAudioSource()]
         let log = Log()
         mixer.add(log)
@@ -36,6 +41,7 @@ struct AudioMixerTests {
                         Thread.detachNewThread {
                             for number in 0..<500 {
                                 gates[index].wait()
+                                clock.now.withLock { $0 = .milliseconds(number * 20) }
                                 source.capture(block(0.25, number))
                                 gates[1 - index].signal()
                             }
@@ -77,7 +83,7 @@ struct AudioMixerTests {
 
     @Test("Inputs come and go while the others sound; a source that ends is gone")
     func inputs() {
-        let mixer = AudioMixer()
+        let mixer = AudioMixer { .zero }
         let (one, other) = (CustomAudioSource(), CustomAudioSource())
         let log = Log()
         mixer.add(log)

@@ -32,6 +32,37 @@ final class ObserverLog: CaptureSourceObserver {
     func captureDidFail(error: CaptureSourceError) { log.withLock { $0.append("\(error.kind)") } }
 }
 
+/// A clock that a test moves on, and the timers that run by it.
+final class ManualTimer: Sendable {
+    private struct State {
+        var now = Duration.seconds(1000)
+        var pending: [(time: Duration, action: @Sendable () -> Void)] = []
+    }
+
+    private let state = Locked(State())
+
+    var timer: FrameTimer {
+        var timer = FrameTimer()
+        timer.now = { [self] in state.withLock { $0.now } }
+        timer.start = { [self] wait, action in state.withLock { $0.pending.append(($0.now + wait, action)) } }
+        return timer
+    }
+
+    /// Moves on by `time`, and fires the timers that run out until then, at their times.
+    func advance(_ time: Duration) {
+        let end = state.withLock { $0.now + time }
+        while let action = state.withLock({ state -> (@Sendable () -> Void)? in
+            guard
+                let next = state.pending.indices.min(by: { state.pending[$0].time < state.pending[$1].time }),
+                state.pending[next].time <= end
+            else { return nil }
+            state.now = max(state.now, state.pending[next].time)
+            return state.pending.remove(at: next).action
+        }) { action() }
+        state.withLock { $0.now = end }
+    }
+}
+
 /// A grey picture.
 func grey(
     _ width: Int = 16, _ height: Int = 16, at milliseconds: Int = 0, rotation: VideoRotation = .upright,

@@ -76,7 +76,7 @@ struct VideoTrackTests {
         #expect(second.entries.hints == [.motion])
     }
 
-    @Test("Mute reaches sinks, those added later too; frames are held back and counted")
+    @Test("Mute reaches sinks, those added later too; frames are counted, and the newest comes when the mute ends")
     func mute() {
         let track = VideoTrack(id: "v", source: source)
         let (log, late) = (FrameLog(), FrameLog())
@@ -84,11 +84,14 @@ struct VideoTrackTests {
         track.isMuted = true
         track.isMuted = true
         track.add(late)
-        source.capture(grey())
+        source.capture(grey(16, 16))
+        source.capture(grey(32, 32))
+        #expect(log.frames.isEmpty)
         track.isMuted = false
-        source.capture(grey())
+        #expect(log.frames.map(\.size.width) == [32] && late.frames.map(\.size.width) == [32])
+        source.capture(grey(64, 64))
         #expect(log.entries.mutes == [true, false] && late.entries.mutes == [true, false])
-        #expect(log.frames.count == 1 && track.framesMuted == 1)
+        #expect(log.frames.map(\.size.width) == [32, 64] && track.framesMuted == 2)
     }
 
     @Test("A source that goes on does not undo the track's own mute, nor the reverse")
@@ -136,13 +139,33 @@ struct VideoTrackTests {
         source.capture(grey(10, 10, at: 4))
         track.isEnabled = true
         source.capture(grey(10, 10, at: 5, damage: []))
-        source.capture(grey(10, 10, at: 6, damage: []))
         let frames = log.frames
         #expect(frames.map { $0.damage?.isEmpty } == [nil, true, true, nil, nil, true])
         #expect(frames[0].rotation == .quarter && frames[0].size == PixelSize(width: 20, height: 10))
         #expect(frames[3].size == PixelSize(width: 10, height: 10))
         let luma = frames.map { frame in frame.buffer.withPlanes { $0.planes[0][0] } }
         #expect(luma == [16, 16, 16, 16, 128, 128])
+    }
+
+    @Test("The switch acts at once on a source that stands still, muted or not")
+    func switchOfStillSource() {
+        let track = VideoTrack(id: "v", source: source)
+        let log = FrameLog()
+        track.add(log)
+        track.adaptOutputFormat(width: 100, height: 100, fps: 1)
+        source.capture(grey())
+        let luma = { log.frames.map { frame in frame.buffer.withPlanes { $0.planes[0][0] } } }
+        track.isEnabled = false
+        #expect(luma() == [128, 16])
+        track.isEnabled = true
+        #expect(luma() == [128, 16, 128])
+        #expect(log.frames.map(\.damage) == [nil, nil, nil])
+        track.isMuted = true
+        track.isEnabled = false
+        #expect(log.frames.count == 3)
+        track.adaptOutputFormat(width: 100, height: 100, fps: 0)
+        track.isMuted = false
+        #expect(luma() == [128, 16, 128, 16])
     }
 
     @Test("Frames that can't be used are counted and told, sinks get none of them, and a good one passes after them")
@@ -181,7 +204,7 @@ struct VideoTrackTests {
 
     @Test("What changed in frames that were left out has changed in the next that passes")
     func damage() {
-        let track = VideoTrack(id: "v", source: source)
+        let track = VideoTrack(id: "v", source: source, timer: ManualTimer().timer)
         let log = FrameLog()
         track.add(log)
         track.adaptOutputFormat(width: 100, height: 100, fps: 10)
@@ -197,12 +220,11 @@ struct VideoTrackTests {
         #expect(log.frames.map(\.damage) == [nil, [other, rectangle], nil, []])
         track.isMuted = true
         source.capture(grey(at: 400, damage: [other]))
-        track.isMuted = false
         source.capture(grey(at: 500, damage: []))
+        track.isMuted = false
         #expect(log.frames.last?.damage == [other])
         // Another size is another picture.
         track.adaptOutputFormat(width: 8, height: 8, fps: 0)
-        source.capture(grey(at: 600, damage: []))
         source.capture(grey(at: 700, damage: []))
         #expect(log.frames.suffix(2).map(\.damage) == [nil, []])
     }
@@ -219,9 +241,13 @@ struct VideoTrackTests {
             track.adaptOutputFormat(width: width, height: height, fps: 0, mode: mode)
             source.capture(grey(1280, 720))
         }
+        // Each but the first is of the frame before, too.
         let sizes = log.frames.map(\.outputSize.description)
-        #expect(sizes == ["640x360", "320x180", "360x360", "640x360"])
-        #expect(log.frames.map(\.size.description) == ["1280x720", "1280x720", "720x720", "1280x720"])
+        #expect(sizes == ["640x360", "320x180", "320x180", "360x360", "360x360", "640x360", "640x360"])
+        #expect(
+            log.frames.map(\.size.description) == [
+                "1280x720", "1280x720", "1280x720", "720x720", "720x720", "1280x720", "1280x720",
+            ])
     }
 
     @Test("Without a mode a screen is fitted whole and a camera cropped")

@@ -33,7 +33,7 @@ package final class AudioConformer {
 
     /// The instants that a monotonic clock can show, a hundred years to either side of its start: beyond there is no
     /// arithmetic with samples.
-    private static let instants = Duration.seconds(-3_155_760_000)...Duration.seconds(3_155_760_000)
+    package static let instants = Duration.seconds(-3_155_760_000)...Duration.seconds(3_155_760_000)
 
     /// Takes a frame and gives the blocks that are full now.
     package func process(_ frame: AudioFrame) -> [AudioBlocker.Block] {

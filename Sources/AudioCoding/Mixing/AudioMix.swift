@@ -14,6 +14,8 @@ struct AudioMix {
     private static let memory = 0.9986
     /// How far the time of a block may be ahead of the clock. All others would be left behind by one that is further.
     static let largestLead = Duration.milliseconds(500)
+    /// How far the time of a block may be behind the clock: what is further behind is of another clock.
+    static let largestLag = Duration.seconds(2)
     static let blockSize = 960
     static let sampleRate = 48_000
     static let channels = 2
@@ -21,18 +23,23 @@ struct AudioMix {
     /// missing is one.
     private static let tolerance = blockSize / 2
 
-    /// Tells when an input's blocks were taken, also of an input whose clock is ahead of this one.
+    /// Tells when an input's blocks were taken, also of an input whose clock is ahead of this one or far behind it.
     struct InputClock {
         /// What is added to its times.
         private var offset = Duration.zero
+        private var hasBegun = false
 
         /// A block at a time that it can have been taken at: the first of the future is taken for one of now, and those
-        /// after it for as much later as they say, until the clock jumps.
+        /// after it for as much later as they say, until the clock jumps. An input whose first block is of long ago has
+        /// another clock; one that falls behind later is late.
         mutating func plausible(_ frame: AudioFrame, now: Duration) -> AudioFrame {
             let (latest, time) = (now + AudioMix.largestLead, frame.timestamp + offset)
             if time > latest || offset != .zero && time < now - AudioMix.largestLead {
                 offset = frame.timestamp > latest ? now - frame.timestamp : .zero
+            } else if !hasBegun, time < now - AudioMix.largestLag {
+                offset = now - frame.timestamp
             }
+            hasBegun = true
             return offset == .zero ? frame : frame.stamped(frame.timestamp + offset)
         }
     }

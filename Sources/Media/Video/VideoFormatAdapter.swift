@@ -39,9 +39,15 @@ public struct VideoFormatAdapter: Sendable {
 
     /// What becomes of a frame of `size` taken at `timestamp`; nil where it is left out.
     public mutating func adapt(_ size: PixelSize, timestamp: Duration) -> Adaptation? {
+        adapt(size, timestamp: timestamp, regardlessOfRate: false)
+    }
+
+    /// The same; `regardlessOfRate` admits a frame that is not due.
+    mutating func adapt(_ size: PixelSize, timestamp: Duration, regardlessOfRate: Bool) -> Adaptation? {
         guard let request else { return Adaptation(crop: PixelRectangle(x: 0, y: 0, size: size), outputSize: size) }
         let sides = 1...VideoFrame.maximumSide
-        guard request.bound.area > 0, sides.contains(size.width), sides.contains(size.height), rate.admits(timestamp)
+        guard request.bound.area > 0, sides.contains(size.width), sides.contains(size.height),
+            regardlessOfRate || rate.admits(timestamp)
         else { return nil }
         let bound = request.bound.oriented(as: size)
         switch request.mode {
@@ -51,6 +57,12 @@ public struct VideoFormatAdapter: Sendable {
         case .crop:
             return Self.cropping(size, to: bound)
         }
+    }
+
+    /// The time after `timestamp` at which the rate admits a frame; nil where no frame is admitted.
+    func timeToWait(at timestamp: Duration) -> Duration? {
+        if let request, request.bound.area <= 0 { return nil }
+        return rate.timeToWait(at: timestamp)
     }
 
     /// A longer side of a request means the same: no frame is so large.
@@ -152,6 +164,12 @@ struct FrameRateLimiter: Sendable {
         }
         due = timestamp + firstWait
         return true
+    }
+
+    /// The time after `timestamp` at which a frame passes; zero where one passes at it.
+    func timeToWait(at timestamp: Duration) -> Duration {
+        guard let interval, let due, due > timestamp, due - timestamp < interval * 2 else { return .zero }
+        return due - timestamp
     }
 }
 

@@ -19,13 +19,18 @@ struct VideoFrameAdapter: Sendable {
         ledger.skip(frame.damage)
     }
 
-    /// What becomes of a frame; nil where it is left out. What can't be used passes, to be refused further on.
-    mutating func adapt(_ frame: VideoFrame) -> VideoFrame? {
-        guard let frame = try? frame.validated() else {
-            ledger.invalidate()
-            return frame
-        }
-        guard let adaptation = format.adapt(frame.size, timestamp: frame.timestamp) else {
+    /// Whether a frame taken at `timestamp` would pass.
+    func isDue(at timestamp: Duration) -> Bool { format.timeToWait(at: timestamp) == .zero }
+
+    /// The time after `timestamp` at which a frame passes; nil where none does.
+    func timeToWait(at timestamp: Duration) -> Duration? { format.timeToWait(at: timestamp) }
+
+    /// A usable frame as the format has it; nil where it is left out.
+    mutating func adapt(_ frame: VideoFrame, regardlessOfRate: Bool = false) -> VideoFrame? {
+        guard
+            let adaptation = format.adapt(
+                frame.size, timestamp: frame.timestamp, regardlessOfRate: regardlessOfRate)
+        else {
             ledger.skip(frame.damage)
             return nil
         }
@@ -33,9 +38,15 @@ struct VideoFrameAdapter: Sendable {
         last = adaptation
         // What an adapter before this one made smaller stays so.
         let isUntouched = adaptation.outputSize == frame.size
-        return frame.withDamage(ledger.take(frame.damage)).cropped(
-            to: adaptation.crop,
-            outputSize: isUntouched ? frame.outputSize : adaptation.outputSize.fitted(within: frame.outputSize))
+        let output = isUntouched ? frame.outputSize : adaptation.outputSize.fitted(within: frame.outputSize)
+        let whole = frame.withDamage(ledger.take(frame.damage))
+        // Encoders need even sides. A picture that would be scaled by one pixel for that would be blurred as a whole.
+        let even = adaptation.crop.size.even
+        if output.width >= even.width, output.height >= even.height {
+            let corner = PixelRectangle(x: adaptation.crop.x, y: adaptation.crop.y, size: even)
+            return whole.cropped(to: corner, outputSize: even)
+        }
+        return whole.cropped(to: adaptation.crop, outputSize: output)
     }
 }
 

@@ -13,27 +13,23 @@ public final class VideoTrack: VideoSource {
     /// The track's own sinks, beside its source's: what they are given has this track's output format and is black where it is
     /// switched off, and another track of the same source differs in both.
     private let broadcaster: VideoBroadcaster
-    private let state: Locked<State>
-    private let adapter = Locked(VideoFrameAdapter())
+    private let outlet: FrameOutlet
+    /// The hint set on the track, which goes before the source's.
+    private let ownHint = Locked<ContentHint?>(nil)
     private let input = Input()
     private let connection = SinkConnection()
     private let mute = MuteSwitch()
 
-    private struct State {
-        var isEnabled = true
-        /// The hint set on the track, which goes before the source's.
-        var ownHint: ContentHint?
-        /// What is sent in place of a picture that is switched off, and whether it was sent already.
-        var black: PixelBuffer?
-        var framesMuted = 0
+    /// A track of `source`. Ids are checked where they become part of a description: see ``MediaFactory``.
+    public convenience init(id: String, source: any VideoSource) {
+        self.init(id: id, source: source, timer: FrameTimer())
     }
 
-    /// A track of `source`. Ids are checked where they become part of a description: see ``MediaFactory``.
-    public init(id: String, source: any VideoSource) {
+    package init(id: String, source: any VideoSource, timer: FrameTimer) {
         self.id = id
         self.source = source
         broadcaster = VideoBroadcaster(contentHint: source.contentHint)
-        state = Locked(State())
+        outlet = FrameOutlet(broadcaster: broadcaster, timer: timer)
         input.track = self
     }
 
@@ -41,45 +37,43 @@ public final class VideoTrack: VideoSource {
         source.remove(input)
     }
 
-    /// Whether the picture is sent. While it is not, viewers see black (W3C mediacapture-streams: `enabled`).
+    /// Whether the picture is sent. While it is not, viewers see black (W3C mediacapture-streams: `enabled`). A change shows
+    /// at once, also where the source stands still.
     public var isEnabled: Bool {
-        get { state.withLock { $0.isEnabled } }
-        set {
-            let isNew = state.withLock { state in
-                defer { state.isEnabled = newValue }
-                guard state.isEnabled != newValue else { return false }
-                state.black = nil
-                return true
-            }
-            // Between the pictures lay black.
-            if isNew { adapter.withLock { $0.invalidate() } }
-        }
+        get { outlet.isEnabled }
+        set { outlet.isEnabled = newValue }
     }
 
     /// Whether frames are held back, here or at the source. Viewers keep the last picture and are shown that the track
     /// is paused. Setting it says what is wanted here; a source that holds its frames back keeps doing so.
     public var isMuted: Bool {
         get { broadcaster.isMuted }
-        set { mute.setMuted(newValue, told: { broadcaster.isMuted }, tell: { broadcaster.isMuted = $0 }) }
+        set { mute.setMuted(newValue, told: { broadcaster.isMuted }, tell: tell(isMuted:)) }
     }
 
     private func setSourceMuted(_ isMuted: Bool) {
-        mute.setSourceMuted(isMuted, told: { broadcaster.isMuted }, tell: { broadcaster.isMuted = $0 })
+        mute.setSourceMuted(isMuted, told: { broadcaster.isMuted }, tell: tell(isMuted:))
+    }
+
+    private func tell(isMuted: Bool) {
+        broadcaster.isMuted = isMuted
+        if !isMuted { outlet.giveOwedFrame() }
     }
 
     /// What the pictures are: the source's hint, unless one is set here.
     public var contentHint: ContentHint {
-        get { state.withLock { $0.ownHint } ?? source.contentHint }
+        get { ownHint.withLock { $0 } ?? source.contentHint }
         set {
-            state.withLock { $0.ownHint = newValue }
+            ownHint.withLock { $0 = newValue }
             broadcaster.contentHint = newValue
         }
     }
 
-    /// Asks for pictures of at most `width` by `height`, at most `fps` a second (0: any number), from the next frame on,
-    /// whatever the source gives. `crop` is what libwebrtc does under this name; `fit` keeps the picture whole.
+    /// Asks for pictures of at most `width` by `height`, at most `fps` a second (0: any number), whatever the source gives.
+    /// `crop` is what libwebrtc does under this name; `fit` keeps the picture whole. The newest frame is given again in the
+    /// new format. Of the frames that a rate leaves out, the last arrives when the next one is due.
     public func adaptOutputFormat(width: Int, height: Int, fps: Double, mode: VideoFormatAdapter.Mode = .fit) {
-        adapter.withLock { $0.setOutputFormat(width: width, height: height, fps: fps, mode: mode) }
+        outlet.setOutputFormat(width: width, height: height, fps: fps, mode: mode)
     }
 
     /// Gives `sink` every frame from now on.
@@ -97,7 +91,7 @@ public final class VideoTrack: VideoSource {
     }
 
     /// Frames that came while the track was muted.
-    public var framesMuted: Int { state.withLock { $0.framesMuted } }
+    public var framesMuted: Int { outlet.framesMuted }
 
     /// Tells `observer` of frames that can't be used.
     public func add(observer: any CaptureSourceObserver) { broadcaster.observers.add(observer) }
@@ -111,10 +105,11 @@ public final class VideoTrack: VideoSource {
         } connect: {
             // A source tells nothing where it is not muted; and what it gave meanwhile nobody saw.
             setSourceMuted(false)
-            adapter.withLock { $0.invalidate() }
+            outlet.reset()
             source.add(input)
         } disconnect: {
             source.remove(input)
+            outlet.reset()
         }
     }
 
@@ -127,11 +122,11 @@ public final class VideoTrack: VideoSource {
             set { owner.withLock { $0.track = newValue } }
         }
 
-        func receive(_ frame: VideoFrame) { track?.receive(frame) }
-        func sourceDidEnd(error: (any Error)?) { track?.broadcaster.end(error: error) }
+        func receive(_ frame: VideoFrame) { track?.outlet.receive(frame) }
+        func sourceDidEnd(error: (any Error)?) { track?.sourceDidEnd(error: error) }
         func contentHintDidChange(_ hint: ContentHint) { track?.sourceHintDidChange(hint) }
         func muteDidChange(_ isMuted: Bool) { track?.setSourceMuted(isMuted) }
-        var demand: FrameDemand { track?.demand ?? .nothing }
+        var demand: FrameDemand { track?.outlet.demand ?? .nothing }
     }
 
     private struct WeakTrack {
@@ -139,45 +134,12 @@ public final class VideoTrack: VideoSource {
     }
 
     private func sourceHintDidChange(_ hint: ContentHint) {
-        guard state.withLock({ $0.ownHint == nil }) else { return }
+        guard ownHint.withLock({ $0 == nil }) else { return }
         broadcaster.contentHint = hint
     }
 
-    private var demand: FrameDemand { isMuted ? .nothing : broadcaster.demand }
-
-    private func receive(_ frame: VideoFrame) {
-        guard !isMuted else {
-            adapter.withLock { $0.skip(frame) }
-            return state.withLock { $0.framesMuted += 1 }
-        }
-        guard let adapted = adapter.withLock({ $0.adapt(frame) }) else { return }
-        // What can't be used is refused as it is: there is no black of such a size.
-        let usable = try? adapted.validated()
-        broadcaster.send(isEnabled ? usable ?? adapted : usable.map(blackened) ?? adapted)
-    }
-
-    /// Black of the frame's shape; the first shows a change, those after it none.
-    private func blackened(_ frame: VideoFrame) -> VideoFrame {
-        let size = frame.outputSize
-        let (buffer, isFirst) = state.withLock { state -> (PixelBuffer, Bool) in
-            if let black = state.black, black.size == size { return (black, false) }
-            let black = PixelBuffer.black(size)
-            state.black = black
-            return (black, true)
-        }
-        return VideoFrame(
-            buffer: buffer, timestamp: frame.timestamp, rotation: frame.rotation, damage: isFirst ? nil : [])
-    }
-}
-
-extension PixelBuffer {
-    /// A black picture in I420.
-    static func black(_ size: PixelSize) -> PixelBuffer {
-        PixelBuffer(size: size, format: .i420) { planes, _ in
-            // Limited range: luma 16 is black, chroma 128 is grey.
-            for (plane, value) in zip(planes, [16, 128, 128] as [UInt8]) {
-                plane.initializeMemory(as: UInt8.self, repeating: value)
-            }
-        }
+    private func sourceDidEnd(error: (any Error)?) {
+        outlet.giveOwedFrame(atOnce: true)
+        broadcaster.end(error: error)
     }
 }

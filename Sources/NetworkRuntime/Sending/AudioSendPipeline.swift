@@ -152,6 +152,7 @@ package final class AudioSendPipeline: Sendable {
 
     /// Takes a block on the source's thread, and leaves the work to the queue.
     fileprivate func receive(_ frame: AudioFrame, from input: AudioSendInput) {
+        let now = CaptureClock.now
         worker.queue.async { [self] in
             let (isCurrent, group, recorder) = state.withLock { ($0.input === input, $0.group, $0.recorder) }
             guard isCurrent else { return }
@@ -159,7 +160,7 @@ package final class AudioSendPipeline: Sendable {
             let recipients = group.recipients
             worker.configuration = group.configuration(for: recipients)
             worker.blockSize = group.blockSize(for: recipients)
-            for encoded in worker.encode(frame, reset: worker.input !== input) {
+            for encoded in worker.encode(frame, reset: worker.input !== input, now: now) {
                 recorder?.receive(encoded)
                 for sender in recipients { sender.connection.send(encoded, media: sender.media) }
             }

@@ -15,13 +15,17 @@ final class AudioSendWorker {
     /// Samples of each channel since the beginning, at 48 kHz: the media clock, the same for every peer.
     private var mediaTime: UInt64 = 0
     private var expectedTime: Duration?
+    private var clock = SourceClock()
     private var isInSilence = true
 
     static let sampleRate = 48_000
     /// Samples a channel in a packet, from the next block on.
     var blockSize = 960
 
-    func encode(_ frame: AudioFrame, reset: Bool) -> [EncodedAudioFrame] {
+    /// Encodes a block that came `now`, on the monotonic clock; `reset` where the block before was another source's.
+    func encode(_ frame: AudioFrame, reset: Bool, now: Duration) -> [EncodedAudioFrame] {
+        if reset { clock = SourceClock() }
+        let frame = clock.stamp(frame, now: now)
         if reset || conformer?.sampleCount != blockSize {
             conformer = AudioConformer(
                 sampleRate: Self.sampleRate, channels: configuration.channels, sampleCount: blockSize)
@@ -73,6 +77,28 @@ final class AudioSendWorker {
         let encoder = try OpusEncoder(configuration: configuration)
         self.encoder = encoder
         return encoder
+    }
+}
+
+/// Stamps the blocks of a source by the monotonic clock, whatever clock the source has.
+private struct SourceClock {
+    private var offset = Duration.zero
+    private var end: Duration?
+
+    /// A block that begins this far from the time of its coming is of another clock.
+    private static let largestDeviation = Duration.seconds(2)
+
+    /// The block as of a time near `now`, if it is the first or does not follow the one before.
+    mutating func stamp(_ frame: AudioFrame, now: Duration) -> AudioFrame {
+        guard AudioConformer.instants.contains(frame.timestamp) else { return frame }
+        let follows = end.map { Self.isNear(frame.timestamp, $0) } ?? false
+        if !follows { offset = Self.isNear(frame.timestamp, now) ? .zero : now - frame.timestamp }
+        end = frame.timestamp + frame.duration
+        return offset == .zero ? frame : frame.stamped(frame.timestamp + offset)
+    }
+
+    private static func isNear(_ one: Duration, _ other: Duration) -> Bool {
+        abs((one - other) / .seconds(1)) <= largestDeviation / .seconds(1)
     }
 }
 

@@ -245,21 +245,35 @@ import Testing
         await pair.close()
     }
 
-    @Test("A source that pauses, and one that takes its place, are where their time says")
-    func sourceTimestamps() async throws {
+    @Test("A source that pauses, and one that replaces it, are where their time says")
+    func sourceTimestamps() throws {
+        let worker = AudioSendWorker()
+        let begin = Duration.seconds(1000)
+        let push = { (frames: [AudioFrame], isOther: Bool) in
+            frames.enumerated().flatMap { index, frame in
+                let frame = frame.stamped(begin + frame.timestamp)
+                return worker.encode(frame, reset: isOther && index == 0, now: frame.timestamp)
+            }
+        }
+        let first =
+            push(Self.tone(440, milliseconds: 200), false) + push(Self.tone(440, from: 1200, milliseconds: 200), false)
+        #expect(first.count == 20)
+        #expect(first[10].mediaTime - first[9].mediaTime == 960 + 48_000 && first[10].startsTalkspurt)
+        let later = push(Self.tone(1000, from: 2400, milliseconds: 200), true)
+        #expect(later[0].mediaTime - first[19].mediaTime == 960 + 48_000 && later[0].startsTalkspurt)
+    }
+
+    @Test("A source that was replaced is not sent any more")
+    func replacedSource() async throws {
         let pair = try await ConnectedPair([Self.music])
-        let source = CustomAudioSource()
+        let (source, other) = (CustomAudioSource(), CustomAudioSource())
         let pipeline = try await Self.pipeline(pair, isVoice: false, source: source)
         for frame in Self.tone(440, milliseconds: 200) { source.capture(frame) }
-        for frame in Self.tone(440, from: 1200, milliseconds: 200) { source.capture(frame) }
-        let packets = await pair.sounds(20)
-        #expect(packets[10].timestamp - packets[9].timestamp == 960 + 48_000 && packets[10].marker)
-        let other = CustomAudioSource()
+        _ = await pair.sounds(10)
         pipeline.replaceTrack(with: AudioTrack(id: "other", source: other))
         source.capture(Self.tone(440, milliseconds: 10)[0])
-        for frame in Self.tone(1000, from: 2400, milliseconds: 1000) { other.capture(frame) }
+        for frame in Self.tone(1000, milliseconds: 1000) { other.capture(frame) }
         let later = await pair.sounds(50)
-        #expect(later[0].timestamp - packets[19].timestamp == 960 + 48_000 && later[0].marker)
         #expect(abs(Self.frequency(try Self.decode(later).suffix(38_400).map { $0 }) - 1000) < 10)
         pipeline.stop()
         await pair.close()
@@ -377,7 +391,7 @@ import Testing
             }
             let frame = AudioFrame(
                 samples: samples, channels: 1, sampleRate: 48_000, timestamp: start + .milliseconds(block * 10))
-            for packet in worker.encode(frame, reset: block == 0) {
+            for packet in worker.encode(frame, reset: block == 0, now: frame.timestamp) {
                 for (index, sample) in try decoder.decode(packet.payload).enumerated() where abs(sample) > heard.level {
                     heard = (abs(sample), packet.captureTime + .seconds(1) * index / 48_000)
                 }
@@ -385,6 +399,29 @@ import Testing
         }
         let shift = (heard.time - start - .seconds(1) * click / 48_000) / .milliseconds(1)
         #expect(heard.level > 0.1 && abs(shift) < 1, "\(shift) ms")
+    }
+
+    @Test(
+        "Sound stamped by another clock has the capture time of its coming, without a gap",
+        arguments: [Duration.zero, .seconds(-7), .seconds(100_000)])
+    func anotherClock(first: Duration) {
+        let worker = AudioSendWorker()
+        let lookahead = Duration.milliseconds(10)
+        for (begin, isOther) in [(first, false), (Duration.seconds(1010), true)] {
+            let now = Duration.seconds(isOther ? 1010 : 1000)
+            var times: [Duration] = []
+            for block in 0..<50 {
+                let shift = Duration.milliseconds(block * 20)
+                let frame = AudioFrame(
+                    samples: (0..<960).map { 0.3 * sin(Float($0) / 7) }, channels: 1, sampleRate: 48_000,
+                    timestamp: begin + shift)
+                times += worker.encode(frame, reset: block == 0, now: now + shift).map(\.captureTime)
+            }
+            #expect(times.count == 50)
+            for (index, time) in times.enumerated() {
+                #expect(abs((time - now - .milliseconds(index * 20)) / lookahead) < 1)
+            }
+        }
     }
 
     @Test("A loss that is reported is believed soon and forgotten slowly; for music it is never much")

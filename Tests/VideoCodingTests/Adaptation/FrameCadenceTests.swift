@@ -284,9 +284,9 @@ struct TimestampTests {
         var line = TimestampLine()
         var last: Duration?
         let steps: [(source: Double?, now: Double, expected: Double)] = [
-            (100, 0, 100), (100.04, 0.05, 100.04), (100.04, 0.06, 100.041), (nil, 1.06, 101.041),
-            (100.9, 1.07, 101.042), (102, 2, 102), (0, 3, 103), (0.5, 3.5, 103.5), (1e6, 4, 104), (nil, 5, 105),
-            (-1e6, 6, 106), (1e6 + 1, 6, 106.001),
+            (100, 100, 100), (100.04, 100.05, 100.04), (100.04, 100.06, 100.041), (nil, 101.06, 101.041),
+            (100.9, 101.07, 101.042), (102, 102, 102), (0, 103, 103), (0.5, 103.5, 103.5), (1e6, 104, 104),
+            (nil, 105, 105), (-1e6, 106, 106), (1e6 + 1, 106, 106.001),
         ]
         for step in steps {
             let result =
@@ -296,6 +296,22 @@ struct TimestampTests {
             if let last { #expect(result - last >= TimestampLine.smallestStep) }
             last = result
         }
+    }
+
+    @Test(
+        "A source that stamps by another clock begins at the time of its first frame, and keeps its own steps",
+        arguments: [Duration.zero, .seconds(-5), .seconds(1 << 40), .seconds(Int64.max), .seconds(Int64.min)])
+    func anotherClock(first: Duration) {
+        var line = TimestampLine()
+        #expect(line.next(timestamp: first, now: .seconds(5000)) == .seconds(5000))
+        guard first == .zero else { return }
+        #expect(line.next(timestamp: .milliseconds(33), now: .seconds(5000.04)) == .seconds(5000) + .milliseconds(33))
+    }
+
+    @Test("A source on the monotonic clock keeps its times, however late they come", arguments: [0.0, 0.2, 1.9])
+    func sameClock(late: Double) {
+        var line = TimestampLine()
+        #expect(line.next(timestamp: .seconds(5000), now: .seconds(5000 + late)) == .seconds(5000))
     }
 
     @Test("Presentation times grow on the grid of the frame rate, and a pause is not saved up")

@@ -18,6 +18,9 @@ extension PixelSize {
         }
     }
 
+    /// The largest even size within this one; a side of one pixel stays one.
+    var even: PixelSize { PixelSize(width: Self.even(width), height: Self.even(height)) }
+
     private static func even(_ side: Int) -> Int {
         side < 2 ? side : side & ~1
     }

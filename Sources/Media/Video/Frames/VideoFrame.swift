@@ -18,9 +18,12 @@ public struct VideoFrame: Sendable {
     /// Whether the buffer was seen to hold what it promises: that is looked at once, where the frame comes in.
     var isValidated = false
 
-    /// A picture taken at `timestamp`, wanted at the size that it has where nothing else is said.
+    /// A picture taken at `timestamp`, now where nothing else is said, and wanted at the size that it has.
+    ///
+    /// Timestamps of another clock, or from zero on, are brought to the monotonic clock when the picture is sent: the first
+    /// is taken for the time of its sending.
     public init(
-        buffer: any VideoFrameBuffer, timestamp: Duration, rotation: VideoRotation = .upright,
+        buffer: any VideoFrameBuffer, timestamp: Duration = CaptureClock.now, rotation: VideoRotation = .upright,
         damage: [PixelRectangle]? = nil, outputSize: PixelSize? = nil, captureTime: Duration? = nil
     ) {
         self.buffer = buffer

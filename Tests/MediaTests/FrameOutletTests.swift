@@ -1,0 +1,135 @@
+import RTCShareMedia
+import Testing
+
+@Suite("Frame rates and still sources")
+struct FrameOutletTests {
+    private let time = ManualTimer()
+
+    private func number(_ index: Int, at timestamp: Duration) -> VideoFrame {
+        let buffer = PixelBuffer(size: PixelSize(width: 16, height: 16), format: .bgra) { planes, _ in
+            for plane in planes { plane.initializeMemory(as: UInt8.self, repeating: UInt8(index)) }
+        }
+        return VideoFrame(buffer: buffer, timestamp: timestamp)
+    }
+
+    private func numbers(in log: FrameLog) -> [Int] {
+        log.frames.map { frame in frame.buffer.withPlanes { Int($0.planes[0][0]) } }
+    }
+
+    @Test(
+        "The last frame of a source that stops arrives when the rate admits it",
+        arguments: [5.0, 15, 24, 30], [30, 60])
+    func lastFrame(framesPerSecond: Double, sourceRate: Int) {
+        for count in 30..<60 {
+            let source = CustomVideoSource(isScreencast: true, timer: time.timer)
+            let log = FrameLog()
+            source.adaptOutputFormat(width: 1280, height: 720, fps: framesPerSecond)
+            source.add(log)
+            for index in 0..<count {
+                source.capture(number(index, at: time.timer.now()))
+                time.advance(.seconds(1) / sourceRate)
+            }
+            time.advance(.seconds(1 / framesPerSecond))
+            #expect(numbers(in: log).last == count - 1)
+            #expect(Set(numbers(in: log)).count == log.frames.count, "no frame comes twice")
+            let most = Double(count) / Double(sourceRate) * framesPerSecond + 3
+            #expect(Double(log.frames.count) <= most, "\(log.frames.count) frames of \(count)")
+        }
+    }
+
+    @Test("A frame that comes late is stamped with the time of its coming, and says all that changed since the last")
+    func lateFrame() {
+        let source = CustomVideoSource(isScreencast: true, timer: time.timer)
+        let log = FrameLog()
+        source.add(log)
+        source.adaptOutputFormat(width: 1280, height: 720, fps: 5)
+        let begin = time.timer.now()
+        let parts = (0..<3).map { PixelRectangle(x: $0 * 2, y: 0, size: PixelSize(width: 2, height: 2)) }
+        for index in 0..<3 {
+            source.capture(VideoFrame(buffer: grey().buffer, timestamp: time.timer.now(), damage: [parts[index]]))
+            time.advance(.milliseconds(10))
+        }
+        time.advance(.seconds(1))
+        #expect(log.frames.map { $0.timestamp - begin } == [.zero, .milliseconds(100)])
+        #expect(log.frames.map(\.damage) == [nil, [parts[1], parts[2]]])
+    }
+
+    @Test("The last frame comes before the end of its source")
+    func lastFrameBeforeEnd() {
+        let source = CustomVideoSource(isScreencast: true, timer: time.timer)
+        let track = VideoTrack(id: "v", source: source, timer: time.timer)
+        let log = FrameLog()
+        track.add(log)
+        track.adaptOutputFormat(width: 1280, height: 720, fps: 1)
+        for index in 0..<3 { source.capture(number(index, at: time.timer.now())) }
+        source.end()
+        #expect(numbers(in: log) == [0, 2] && log.entries.ends == 1)
+        time.advance(.seconds(10))
+        #expect(log.frames.count == 2)
+    }
+
+    @Test("A sink that comes late gets the newest frame, through a track too")
+    func lateSink() {
+        let source = CustomVideoSource(isScreencast: true, timer: time.timer)
+        source.capture(number(7, at: .zero))
+        let (direct, behind) = (FrameLog(), FrameLog())
+        time.advance(.seconds(30))
+        source.add(direct)
+        let track = VideoTrack(id: "v", source: source, timer: time.timer)
+        track.add(behind)
+        #expect(numbers(in: direct) == [7, 7] && numbers(in: behind) == [7])
+        #expect(behind.frames[0].damage == nil && behind.frames[0].timestamp == .seconds(30))
+    }
+
+    @Test("A format of no pixels gives no frame, and starts no timer")
+    func noPixels() {
+        let source = CustomVideoSource(isScreencast: true, timer: time.timer)
+        let log = FrameLog()
+        source.add(log)
+        source.adaptOutputFormat(width: 0, height: 0, fps: 5)
+        source.capture(number(1, at: .zero))
+        time.advance(.seconds(10))
+        #expect(log.frames.isEmpty)
+        source.adaptOutputFormat(width: 100, height: 100, fps: 5)
+        #expect(numbers(in: log) == [1])
+    }
+
+    @Test("A source that asks is not asked for more frames than the rate admits")
+    func demand() {
+        let source = AskingSource()
+        let track = VideoTrack(id: "v", source: source, timer: time.timer)
+        let log = FrameLog()
+        track.add(log)
+        track.adaptOutputFormat(width: 100, height: 100, fps: 5)
+        for _ in 0..<60 {
+            if source.broadcaster.demand > .nothing {
+                source.broadcaster.send(VideoFrame(buffer: grey().buffer, timestamp: time.timer.now()))
+            }
+            time.advance(.seconds(1) / 60)
+        }
+        #expect((5...6).contains(log.frames.count) && source.broadcaster.framesRefused == 0)
+    }
+
+    @Test(
+        "A picture with odd sides loses a column or a row rather than being scaled",
+        arguments: [(1365, 768), (1366, 767), (641, 481)])
+    func oddSides(width: Int, height: Int) {
+        let track = VideoTrack(id: "v", source: AskingSource(), timer: time.timer)
+        let log = FrameLog()
+        track.add(log)
+        let even = PixelSize(width: width & ~1, height: height & ~1)
+        for format in [nil, PixelSize(width: 1920, height: 1080)] {
+            if let format { track.adaptOutputFormat(width: format.width, height: format.height, fps: 0) }
+            (track.source as? AskingSource)?.broadcaster.send(grey(width, height))
+            #expect(log.frames.last?.size == even && log.frames.last?.outputSize == even)
+        }
+        // What is made smaller anyway keeps all of the picture.
+        track.adaptOutputFormat(width: 320, height: 240, fps: 0)
+        (track.source as? AskingSource)?.broadcaster.send(grey(width, height))
+        #expect(log.frames.last?.size == PixelSize(width: width, height: height))
+    }
+
+    private final class AskingSource: BroadcastingVideoSource {
+        let broadcaster = VideoBroadcaster()
+    }
+}
