@@ -13,13 +13,11 @@ package final class VP8Decoder {
     private var hasPicture = false
 
     /// Makes the decoder. A key frame's header can ask for 400 MB (16383 by 16383), so there is a limit to it.
-    package init(
-        largestSize: PixelSize = PixelSize(width: 8192, height: 8192), threads: Int = 1
-    ) throws(VideoCodingError) {
+    package init(largestSize: PixelSize = PixelSize(width: 8192, height: 8192)) throws(VideoCodingError) {
         self.largestSize = largestSize
         context = .allocate(capacity: 1)
         context.initialize(to: vpx_codec_ctx_t())
-        var config = vpx_codec_dec_cfg_t(threads: UInt32(clamping: max(threads, 1)), w: 0, h: 0)
+        var config = vpx_codec_dec_cfg_t(threads: 1, w: 0, h: 0)
         // Should this fail, every property is set and `deinit` frees the memory.
         try check("making a decoder", cvpx_dec_init(context, &config))
     }

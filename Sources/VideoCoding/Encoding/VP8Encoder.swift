@@ -59,12 +59,8 @@ package final class VP8Encoder {
     }
 
     /// Changes what it makes, from the next picture on. On an error everything stays as it was.
-    ///
-    /// `threads` is not looked at: libvpx can't change it in a running encoder.
     package func reconfigure(_ new: Configuration) throws(VideoCodingError) {
         let old = configuration
-        var new = new
-        new.threads = old.threads
         guard new != old else { return }
         try library.reconfigure(new)
         if new.size != old.size {

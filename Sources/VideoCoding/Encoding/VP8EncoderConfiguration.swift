@@ -3,7 +3,7 @@ package import RTCShareMedia
 package import RTCShareWireFormat
 
 extension VP8Encoder {
-    /// What the encoder makes. Everything but `threads` can be changed while it runs.
+    /// What the encoder makes. All of it can be changed while it runs.
     package struct Configuration: Sendable, Hashable {
         /// Columns and rows of the pictures, 1 to 16383 each (RFC 6386 §9.1).
         package var size: PixelSize
@@ -19,8 +19,6 @@ extension VP8Encoder {
         package var temporalLayers: Int
         /// libvpx's cpu-used, -16 to -1: the lower, the faster and the coarser.
         package var speed: Int
-        /// Threads of libvpx's own. The number is that of the encoder's creation for as long as it lives.
-        package var threads: Int
         /// The finest quantizer, 0 to 63.
         package var minimumQuantizer: Int
         /// The coarsest quantizer, 0 to 63.
@@ -33,7 +31,7 @@ extension VP8Encoder {
         /// What suits a screen.
         package init(
             size: PixelSize, bitrate: DataRate, framesPerSecond: Double = 30, hint: ContentHint = .detail,
-            temporalLayers: Int = 1, speed: Int = -8, threads: Int = 1, minimumQuantizer: Int = 4,
+            temporalLayers: Int = 1, speed: Int = -8, minimumQuantizer: Int = 4,
             maximumQuantizer: Int = 56
         ) {
             self.size = size
@@ -42,7 +40,6 @@ extension VP8Encoder {
             self.hint = hint
             self.temporalLayers = temporalLayers
             self.speed = speed
-            self.threads = threads
             self.minimumQuantizer = minimumQuantizer
             self.maximumQuantizer = maximumQuantizer
         }
@@ -84,21 +81,6 @@ extension VP8Encoder.Configuration {
     /// More are no use to a screen.
     static let largestFramesPerSecond = 240.0
 
-    /// How many threads suit pictures of a size on a machine of so many processors.
-    ///
-    /// libvpx's threads wait for each other by spinning: where the processors are busy with something else, two are far
-    /// slower than one. One keeps 30 frames a second up to 1920×1080; beyond, two are needed. Where half of the processors
-    /// are enough for more, a page that is new is there sooner.
-    static func threads(for size: PixelSize, processors: Int) -> Int {
-        let (needed, wanted) =
-            switch size.area {
-            case ...(1280 * 720): (1, 1)
-            case ...(1920 * 1088): (1, 2)
-            default: (2, 4)
-            }
-        return max(needed, min(wanted, processors / 2))
-    }
-
     func validate() throws(VideoCodingError) {
         func check(
             _ name: String, _ value: Int, _ allowed: ClosedRange<Int>
@@ -115,7 +97,6 @@ extension VP8Encoder.Configuration {
         }
         try check("temporal layers", temporalLayers, 1...3)
         try check("speed", speed, -16...(-1))
-        try check("threads", threads, 1...16)
         try check("minimum quantizer", minimumQuantizer, 0...63)
         try check("maximum quantizer", maximumQuantizer, minimumQuantizer...63)
         guard framesPerSecond >= Self.smallestFramesPerSecond, framesPerSecond <= Self.largestFramesPerSecond else {
@@ -133,7 +114,9 @@ extension VP8Encoder.Configuration {
         config.g_w = UInt32(size.width)
         config.g_h = UInt32(size.height)
         config.g_timebase = vpx_rational(num: 1, den: Int32(PresentationClock.timebase))
-        config.g_threads = UInt32(threads)
+        // libvpx's threads wait for each other by spinning: on processors that are busy with something else, or fewer than
+        // threads, two take seven times the processor time of one and eleven times as long.
+        config.g_threads = 1
         config.g_pass = VPX_RC_ONE_PASS
         config.g_lag_in_frames = 0
         // Layers are dropped on the way, so that a frame's probabilities can't rest on those of a frame before.
@@ -189,8 +172,7 @@ extension VP8Encoder.Configuration {
             ("screen content mode", VP8E_SET_SCREEN_CONTENT_MODE, tuning.isScreenContent ? 1 : 0),
             ("static threshold", VP8E_SET_STATIC_THRESHOLD, staticThreshold),
             ("noise sensitivity", VP8E_SET_NOISE_SENSITIVITY, Int32(tuning.noiseSensitivity)),
-            // As many as a power of two: one for each thread.
-            ("token partitions", VP8E_SET_TOKEN_PARTITIONS, threads > 2 ? 2 : threads > 1 ? 1 : 0),
+            ("token partitions", VP8E_SET_TOKEN_PARTITIONS, 0),
         ]
     }
 }

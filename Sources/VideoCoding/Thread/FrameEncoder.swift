@@ -1,4 +1,3 @@
-internal import Glibc
 internal import RTCShareMedia
 
 /// From a source's frame to what is sent of it: size, turn, what changed, and how libvpx is to go about it.
@@ -151,8 +150,6 @@ struct FrameEncoder {
             try encoder.reconfigure(configuration)
             return encoder
         }
-        configuration.threads = VP8Encoder.Configuration.threads(
-            for: configuration.size, processors: Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
         let new = try VP8Encoder(configuration: configuration)
         encoder = new
         return new
