@@ -88,12 +88,11 @@ public actor SharedPort {
     }
 
     private func interfacesDidChange() {
-        guard let present = try? NetworkInterfaces.allAddresses(),
-            let usable = try? NetworkInterfaces.usableAddresses()
-        else { return }
+        guard let all = try? NetworkInterfaces.allAddresses() else { return }
         // All of 127.0.0.0/8 is this machine, whatever its interfaces say.
         interfacesDidChange(
-            present: present.union((addresses + localAddresses.map(\.ip)).filter(\.isLoopback)), usable: usable)
+            present: Set(all.map(\.ip) + (addresses + localAddresses.map(\.ip)).filter(\.isLoopback)),
+            usable: NetworkInterfaces.usable(of: all).map(\.ip))
     }
 
     /// Listens no more where this machine is not reached any more, and anew where it is now.
