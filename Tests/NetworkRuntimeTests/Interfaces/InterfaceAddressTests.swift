@@ -1,4 +1,6 @@
 import NIOCore
+import NIOPosix
+import RTCShareLocks
 import RTCShareWireFormat
 import TestSupport
 import Testing
@@ -104,5 +106,19 @@ import Testing
             device.address.flatMap(IPAddress.init).map { "\(device.name) \($0)" }
         }
         #expect(Set(try NetworkInterfaces.allAddresses().map { "\($0.name) \($0.ip)" }) == Set(listed))
+    }
+
+    @Test("A monitor whose socket fails opens another, and reports that something may have changed")
+    func monitorRestarts() async throws {
+        let eventLoop = MultiThreadedEventLoopGroup.singleton.next()
+        let changes = AsyncStream.makeStream(of: Void.self)
+        let monitor = try #require(await InterfaceMonitor.start(on: eventLoop) { changes.continuation.yield() })
+        let first = try #require(monitor.state.withLock { $0.channel })
+        try await first.close()
+        for await _ in changes.stream { break }
+        let second = try #require(monitor.state.withLock { $0.channel })
+        #expect(second !== first && second.isActive)
+        monitor.stop()
+        try await second.closeFuture.get()
     }
 }
