@@ -155,7 +155,12 @@ public actor Connection {
         if let sharedPort = configuration.sharedPort {
             joinSharedPort(sharedPort)
         } else {
-            try await open(try endpoints ?? Self.endpoints(for: configuration))
+            do {
+                try await open(try endpoints ?? Self.endpoints(for: configuration))
+            } catch ConnectionError.addressUnusable(let address, let reason) where endpoints != nil {
+                throw ConnectionError.addressUnusable(
+                    address, reason: "\(reason); if the network changed since the offer, make a new offer")
+            }
             let isFree = configuration.followsInterfaces && configuration.addresses.isEmpty && endpoints == nil
             await monitorInterfaces(addsNew: isFree)
         }

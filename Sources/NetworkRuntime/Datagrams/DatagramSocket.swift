@@ -105,9 +105,7 @@ final class DatagramSocket {
             throw ConnectionError.portTaken(address)
         } catch let error as IOError where error.errnoCode == EADDRNOTAVAIL {
             throw ConnectionError.addressUnusable(
-                address,
-                reason: "no interface of this machine has it; "
-                    + "if the network changed since the offer, make a new one")
+                address, reason: "no interface of this machine has it, or it is not ready yet")
         } catch let error as IOError where error.errnoCode == EINVAL {
             throw ConnectionError.addressUnusable(
                 address, reason: "a socket can't be bound to it alone; give a global or a loopback address")
