@@ -50,7 +50,7 @@ extension Connection {
         logger.info("this machine has a new address: \(address)")
         for address in configuration.publicAddresses { peer.addPublicAddress(address, now: MonotonicClock.now) }
         // How it looks from outside, and relays that are reached from it.
-        if !servers.known.isEmpty { gather(servers: servers.known) }
+        if servers.areAsked { askServers() }
     }
 
     private func takeUp(_ address: IPAddress) async {

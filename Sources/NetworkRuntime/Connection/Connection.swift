@@ -78,6 +78,8 @@ public actor Connection {
         public var eventLoopGroup: MultiThreadedEventLoopGroup?
         /// Where the connection says what happens to it.
         public var logger = Logger(label: "rtcshare.connection")
+        /// Where servers' names are looked up.
+        var serverNames = ServerNames.system
         /// What the peer connection goes by.
         package var peer = PeerConnection.Configuration()
 

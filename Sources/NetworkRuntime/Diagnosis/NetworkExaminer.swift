@@ -53,6 +53,7 @@ private struct NetworkExaminer: Sendable {
         diagnosis.interfaces = try NetworkDiagnosis.Interface.all()
         async let multicast = MulticastProbe(eventLoop: eventLoop, logger: logger)?.run() ?? false
         var bases: [Base] = []
+        for server in servers { server.prepare() }
         for address in try NetworkInterfaces.usableAddresses() {
             let socket = BindingSocket(eventLoop: eventLoop)
             if let bound = try? await socket.open(at: address) { bases.append(Base(address: bound, socket: socket)) }
