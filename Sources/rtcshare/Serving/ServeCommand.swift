@@ -3,6 +3,7 @@ internal import Glibc
 internal import NIOCore
 internal import RTCShareContentShare
 internal import RTCShareNetworkRuntime
+internal import RTCShareSecureTransport
 internal import RTCShareSignaling
 internal import RTCShareWireFormat
 
@@ -109,16 +110,33 @@ struct ServeCommand: AsyncParsableCommand {
         do {
             let server = try await ViewerServer(room: room, configuration: configuration)
             return Listening(server: server, mediaPort: mediaPort, connection: configuration.connection)
-        } catch let error as IOError {
-            await mediaPort.close()
-            let place = "port \(configuration.port)"
-            throw CommandFailure(
-                error.errnoCode == EACCES ? .notPermitted : .unavailable,
-                "can't listen at \(place): \(String(cString: strerror(error.errnoCode))); name another with --listen")
         } catch {
             await mediaPort.close()
-            throw CommandFailure(.badInput, "HTTPS is not possible: \(error); check --tls-certificate and --tls-key")
+            switch error {
+            case let error as IOError: throw Self.failure(error, listeningAt: configuration)
+            case let error as TLSError:
+                throw CommandFailure(
+                    .badInput, "HTTPS is not possible: \(error); check --tls-certificate and --tls-key")
+            default: throw error
+            }
         }
+    }
+
+    private static func failure(
+        _ error: IOError, listeningAt configuration: ViewerServer.Configuration
+    ) -> CommandFailure {
+        let place =
+            configuration.addresses.first.map { "\(TransportAddress(ip: $0, port: configuration.port))" }
+            ?? "port \(configuration.port)"
+        let reason =
+            switch error.errnoCode {
+            case EADDRNOTAVAIL: "no interface of this machine has the address, or it is not ready yet"
+            case EAFNOSUPPORT: "this machine has no IPv6"
+            default: String(cString: strerror(error.errnoCode))
+            }
+        return CommandFailure(
+            error.errnoCode == EACCES ? .notPermitted : .unavailable,
+            "can't listen at \(place): \(reason); name another with --listen")
     }
 
     /// Prints the links, and says what a person should know of them.
