@@ -67,13 +67,13 @@ struct ServeCommand: AsyncParsableCommand {
             let share = Share(
                 room: room, sources: sources, options: sharing, running: running, inviting: inviting, film: film,
                 interruption: interruption)
-            let hosts = try LinkHosts.hosts(
+            let hosts = try LinkHosts(
                 given: link.address, listening: configuration.addresses, all: link.allAddresses)
             do {
                 let places = endpoints.places(
                     of: room, membership: try running.membership, configuration: listening.connection)
                 try await share.run(behind: listening.server, publishedAt: places) { control in
-                    await control.setLinkHosts(hosts)
+                    await control.setLinkHosts(hosts.hosts)
                     try tell(listening.server, hosts, configuration)
                     endpoints.tellRisks()
                 }
@@ -140,8 +140,8 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     /// Prints the links, and says what a person should know of them.
-    private func tell(_ server: ViewerServer, _ hosts: [String], _ configuration: ViewerServer.Configuration) throws {
-        let links = server.links(hosts: hosts)
+    private func tell(_ server: ViewerServer, _ hosts: LinkHosts, _ configuration: ViewerServer.Configuration) throws {
+        let links = server.links(hosts: hosts.hosts)
         // What a service prints is kept where others read it, and links are secret.
         if StandardStreams.areKept {
             Terminal.shared.say("Viewers can come: rtcshare link prints the link.")
@@ -149,6 +149,11 @@ struct ServeCommand: AsyncParsableCommand {
             try StandardStreams.writeLines(links.map(\.url))
             if sharing.stats != "-" { StandardStreams.closeOutput() }
             show(links)
+            if !hosts.leftOut.isEmpty, configuration.publicURL == nil {
+                Terminal.shared.say(
+                    "This machine has other addresses: \(hosts.leftOut.joined(separator: ", ")). --all-addresses prints a "
+                        + "link for each.")
+            }
         }
         if let fingerprint = configuration.tls?.fingerprint {
             Terminal.shared.say(
@@ -179,8 +184,10 @@ struct ServeCommand: AsyncParsableCommand {
             let label = index == 0 ? "Watch:  " : "        "
             Terminal.shared.say(label + link.url.padded(to: width + 2) + reach)
         }
-        if let first = links.first, self.link.qr ?? Terminal.shared.isTerminal {
-            Terminal.shared.show(qrCodeOf: first.url)
+        // A camera that reads localhost looks for the share on its own machine.
+        let link = links.first { $0.reach != .machine } ?? (self.link.qr == true ? links.first : nil)
+        if let link, self.link.qr ?? Terminal.shared.isTerminal {
+            Terminal.shared.show(qrCodeOf: link.url)
         }
     }
 }
