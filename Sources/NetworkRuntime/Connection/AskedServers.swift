@@ -30,8 +30,10 @@ struct AskedServers: Sendable {
         unresolvable.append((url, error))
     }
 
-    /// Why the first server can't be asked whose name has no address; nil where there is none.
-    var firstUnresolvable: ICEServerError? { unresolvable.first?.error }
+    /// Why the first of these servers can't be asked whose name has no address; nil where there is none.
+    func unresolvable(of urls: [String]) -> ICEServerError? {
+        urls.lazy.compactMap { url in unresolvable.first { $0.url == url }?.error }.first
+    }
 
     /// A stream that is opened has not failed any more.
     mutating func streamDidBegin(_ endpoint: DedicatedSocket.Endpoint) {

@@ -18,7 +18,8 @@ extension Connection {
         askServers()
         if let patience { stopWaiting(after: patience) }
         await withCheckedContinuation { waitForGathering($0) }
-        if servers.known.isEmpty, let failure = servers.firstUnresolvable { throw failure }
+        let failure = servers.unresolvable(of: configuration.iceServers.map(\.description))
+        if servers.known.isEmpty, let failure { throw failure }
     }
 
     /// Asks the servers whose addresses are known at once, and the others as soon as their names are looked up.
