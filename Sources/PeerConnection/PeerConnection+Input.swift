@@ -137,6 +137,7 @@ extension PeerConnection {
             case .stateChanged(.failed):
                 fail(path.changes == 0 ? .unreachable : .consentExpired)
             case .gatheringComplete:
+                guard !ice.moreServersFollow else { continue }
                 events.append(.gatheringComplete)
                 finishTelling()
             case .serverFailed(let failure):

@@ -5,6 +5,8 @@ internal import RTCSharePeerConnection
 struct AskedServers: Sendable {
     /// Those whose addresses are known; addresses of ours that come later ask them too.
     private(set) var known: [ICEServerAddress] = []
+    /// How many names are being looked up.
+    var lookUps = 0
     /// Those whose names have no address.
     private var unresolvable: [(url: String, error: ICEServerError)] = []
     /// What streams to servers ended for, in words.
@@ -13,14 +15,24 @@ struct AskedServers: Sendable {
     /// For how many streams it is remembered why they ended, for people: a peer names any number of them.
     private static let mostStreamFailures = 64
 
+    /// Whether there are servers that are asked, or were to be.
+    var areAsked: Bool { !known.isEmpty || !unresolvable.isEmpty || lookUps > 0 }
+
     /// Takes note of servers that are asked.
     mutating func ask(_ servers: [ICEServerAddress]) {
         for server in servers where !known.contains(server) { known.append(server) }
+        unresolvable.removeAll { failure in servers.contains { $0.url == failure.url } }
     }
 
     /// Takes note that a server's name has no address.
     mutating func noteUnresolvable(_ url: String, _ error: ICEServerError) {
+        unresolvable.removeAll { $0.url == url }
         unresolvable.append((url, error))
+    }
+
+    /// Why the first of these servers can't be asked whose name has no address; nil where there is none.
+    func unresolvable(of urls: [String]) -> ICEServerError? {
+        urls.lazy.compactMap { url in unresolvable.first { $0.url == url }?.error }.first
     }
 
     /// A stream that is opened has not failed any more.

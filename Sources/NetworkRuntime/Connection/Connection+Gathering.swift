@@ -7,29 +7,60 @@ internal import RTCShareWireFormat
 /// Servers that help to connect.
 extension Connection {
     /// Asks the configuration's servers how this machine looks from outside and for addresses to relay from, and returns
-    /// when all have answered or were given up, or after `patience` where one is slow: what comes later is used all the
-    /// same, by who trickles. Where both sides trickle, the peer is then told that no more candidates will
-    /// come; so it is where there are no servers.
+    /// when all have answered or were given up, or after `patience` where one, or the name server, is slow: what comes
+    /// later is used all the same, by who trickles. Where both sides trickle, the peer is then told that no more
+    /// candidates will come; so it is where there are no servers.
     ///
     /// - Throws: ``ICEServerError/unresolvable(host:)`` where no server has an address; where only some have none, they
     ///   are left out.
     public func gather(patience: Duration? = nil) async throws(ICEServerError) {
-        var servers: [ICEServerAddress] = []
-        var failure: ICEServerError?
-        for server in configuration.iceServers {
-            do {
-                servers += try await server.resolve()
-            } catch {
-                logger.info("\(error)")
-                self.servers.noteUnresolvable(server.description, error)
-                failure = failure ?? error
-            }
-        }
-        if servers.isEmpty, let failure { throw failure }
         guard !isClosed else { return }
-        gather(servers: servers)
+        askServers()
         if let patience { stopWaiting(after: patience) }
         await withCheckedContinuation { waitForGathering($0) }
+        let failure = servers.unresolvable(of: configuration.iceServers.map(\.description))
+        if servers.known.isEmpty, let failure { throw failure }
+    }
+
+    /// Asks the servers whose addresses are known at once, and the others as soon as their names are looked up.
+    func askServers() {
+        var known = servers.known
+        var unknown: [ICEServer] = []
+        for server in configuration.iceServers {
+            do {
+                if let addresses = try server.resolveKnown(by: configuration.serverNames) {
+                    known += addresses.filter { !known.contains($0) }
+                } else {
+                    unknown.append(server)
+                }
+            } catch {
+                noteUnresolvable(server, error)
+            }
+        }
+        servers.lookUps += unknown.count
+        gather(servers: known)
+        for server in unknown {
+            Task { [weak self, names = configuration.serverNames] in
+                do {
+                    let addresses = try await server.resolve(by: names)
+                    await self?.ask(addresses)
+                } catch let error as ICEServerError {
+                    await self?.noteUnresolvable(server, error)
+                    await self?.ask([])
+                }
+            }
+        }
+    }
+
+    /// Takes what a look-up found.
+    private func ask(_ addresses: [ICEServerAddress]) {
+        servers.lookUps -= 1
+        gather(servers: addresses)
+    }
+
+    private func noteUnresolvable(_ server: ICEServer, _ error: ICEServerError) {
+        logger.info("\(error)")
+        servers.noteUnresolvable(server.description, error)
     }
 
     /// Takes up relayed addresses that another connection left, from the same local addresses and ports, and returns when
@@ -60,7 +91,7 @@ extension Connection {
         guard !isClosed else { return }
         isGathering = true
         self.servers.ask(servers)
-        peer.gather(servers: servers, now: MonotonicClock.now)
+        peer.gather(servers: servers, moreFollow: self.servers.lookUps > 0, now: MonotonicClock.now)
         drain()
     }
 

@@ -6,12 +6,11 @@ internal import RTCShareWireFormat
 extension Connection {
     /// Looks at what the interfaces have, and follows.
     func interfacesDidChange(addsNew: Bool) {
-        guard let present = try? NetworkInterfaces.allAddresses(),
-            let usable = try? NetworkInterfaces.usableAddresses()
-        else { return }
+        guard let all = try? NetworkInterfaces.allAddresses() else { return }
+        let usable = NetworkInterfaces.usable(of: all).map(\.ip)
         // All of 127.0.0.0/8 is this machine, whatever its interfaces say.
         interfacesDidChange(
-            present: present.union(peer.localAddresses.map(\.ip).filter(\.isLoopback)),
+            present: Set(all.map(\.ip) + peer.localAddresses.map(\.ip).filter(\.isLoopback)),
             new: addsNew ? usable.filter { !$0.isLoopback } : [])
     }
 
@@ -51,7 +50,7 @@ extension Connection {
         logger.info("this machine has a new address: \(address)")
         for address in configuration.publicAddresses { peer.addPublicAddress(address, now: MonotonicClock.now) }
         // How it looks from outside, and relays that are reached from it.
-        if !servers.known.isEmpty { gather(servers: servers.known) }
+        if servers.areAsked { askServers() }
     }
 
     private func takeUp(_ address: IPAddress) async {

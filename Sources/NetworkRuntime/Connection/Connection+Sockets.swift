@@ -87,8 +87,8 @@ extension Connection {
         drain()
     }
 
-    /// The system closes a socket whose send failed in a way that SwiftNIO takes to be final: an interface went, a
-    /// firewall refused. The address may come back; until then ICE sees a path without answers.
+    /// SwiftNIO closes a socket that can't be read any more. The address may come back; until then ICE sees a path without
+    /// answers.
     private func socketDidClose(_ address: TransportAddress) {
         guard !isClosed, peer.localAddresses.contains(address) else { return }
         logger.info("the socket at \(address) was closed by the system; opening it again")

@@ -78,6 +78,8 @@ public actor Connection {
         public var eventLoopGroup: MultiThreadedEventLoopGroup?
         /// Where the connection says what happens to it.
         public var logger = Logger(label: "rtcshare.connection")
+        /// Where servers' names are looked up.
+        var serverNames = ServerNames.system
         /// What the peer connection goes by.
         package var peer = PeerConnection.Configuration()
 
@@ -155,7 +157,12 @@ public actor Connection {
         if let sharedPort = configuration.sharedPort {
             joinSharedPort(sharedPort)
         } else {
-            try await open(try endpoints ?? Self.endpoints(for: configuration))
+            do {
+                try await open(try endpoints ?? Self.endpoints(for: configuration))
+            } catch ConnectionError.addressUnusable(let address, let reason) where endpoints != nil {
+                throw ConnectionError.addressUnusable(
+                    address, reason: "\(reason); if the network changed since the offer, make a new offer")
+            }
             let isFree = configuration.followsInterfaces && configuration.addresses.isEmpty && endpoints == nil
             await monitorInterfaces(addsNew: isFree)
         }

@@ -27,8 +27,8 @@ extension ConnectionError: CustomStringConvertible {
     package func words(naming name: (NetworkAdvice.Setting) -> String) -> String {
         switch self {
         case .portTaken(let address):
-            "UDP port \(address) is taken by another program; end that program, or make a new offer with another "
-                + name(.port)
+            "UDP port \(address) is taken by another program; end that program, or choose another \(name(.port)) (and make "
+                + "a new offer, where an offer names this one)"
         case .addressUnusable(let address, let reason):
             "can't use the address \(address): \(reason)"
         case .noAddress:

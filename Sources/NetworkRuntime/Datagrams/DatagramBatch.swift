@@ -9,7 +9,7 @@ internal import RTCShareWireFormat
 /// as there are sockets. Where the kernel can cut datagrams by itself (generic segmentation offload), those that go to
 /// one destination in a row, of one size but for the last, are one message. Nothing is allocated for a datagram.
 ///
-/// What a full socket does not take waits in its channel, up to a limit. What is refused is counted and told.
+/// What a full socket does not take waits with it, up to a limit. What is refused is counted and reported.
 final class DatagramBatch {
     /// The largest datagram that is built: 1200 bytes of packet, as every path carries them, and some slack.
     static let maximumDatagram = 1280
@@ -103,27 +103,22 @@ final class DatagramBatch {
     private func send(_ range: Range<Int>, through socket: DatagramSocket) {
         var next = range.lowerBound
         while next < range.upperBound {
-            guard socket.takesDirectly else {
-                for index in next..<range.upperBound { forEachDatagram(of: index) { queue($0, of: index) } }
-                return
-            }
+            guard socket.takesDirectly else { return queue(next..<range.upperBound) }
             var error: Int32 = 0
             let sent = datagrams_send(socket.descriptor, messages + next, UInt32(range.upperBound - next), &error)
             if sent > 0 {
                 next += Int(sent)
                 continue
             }
-            switch error {
-            case EAGAIN, EWOULDBLOCK, ENOBUFS: socket.holdBack()
-            case _ where messages[next].segment > 0:
+            if DatagramSocket.meansNoRoom(error) { return queue(next..<range.upperBound) }
+            if messages[next].segment > 0 {
                 // It may be the cutting that this kernel, or this interface, can't do.
                 socket.cutsMessages = false
                 sendOneByOne(next, through: socket)
-                next += 1
-            default:
-                refuse(next, error)
-                next += 1
+            } else {
+                refuse(next)
             }
+            next += 1
         }
     }
 
@@ -136,10 +131,10 @@ final class DatagramBatch {
             single.segment = 0
             var error: Int32 = 0
             guard datagrams_send(socket.descriptor, &single, 1, &error) < 1 else { return }
-            if error == EAGAIN || error == EWOULDBLOCK || error == ENOBUFS {
+            if DatagramSocket.meansNoRoom(error) {
                 queue(bytes, of: index)
             } else {
-                refuse(index, error, datagrams: 1)
+                refuse(index, datagrams: 1)
             }
         }
     }
@@ -155,13 +150,17 @@ final class DatagramBatch {
         }
     }
 
-    /// Leaves a datagram to the channel, which sends it once the kernel has room.
-    private func queue(_ bytes: UnsafeRawBufferPointer, of index: Int) {
-        let origin = origins[index]
-        if !origin.socket.queue(bytes, to: origin.destination) { origin.sender.countRefused(1) }
+    private func queue(_ range: Range<Int>) {
+        for index in range { forEachDatagram(of: index) { queue($0, of: index) } }
     }
 
-    private func refuse(_ index: Int, _ error: Int32, datagrams: Int? = nil) {
+    /// Leaves a datagram to its socket, which sends it once the kernel has room.
+    private func queue(_ bytes: UnsafeRawBufferPointer, of index: Int) {
+        let origin = origins[index]
+        if !origin.socket.queue(bytes, to: origin.destination, by: origin.sender) { origin.sender.countRefused(1) }
+    }
+
+    private func refuse(_ index: Int, datagrams: Int? = nil) {
         let origin = origins[index]
         let message = messages[index]
         let segment = max(1, Int(message.segment))
@@ -171,7 +170,6 @@ final class DatagramBatch {
         // Whoever flushes is in the middle of something.
         eventLoop.execute {
             let origin = box.value
-            origin.socket.didRefuse(error)
             origin.sender.datagramRefused(from: origin.socket.address, to: origin.destination)
         }
     }

@@ -1,13 +1,15 @@
 internal import Glibc
 internal import NIOCore
 internal import NIOPosix
+internal import RTCShareCDatagrams
 internal import RTCShareWireFormat
 
 /// Opens the UDP sockets of a connection. Each is bound to one local address, so that what arrives says by its socket
 /// where it was sent to, and what leaves says it by the socket too.
 ///
-/// SwiftNIO's channel receives, and sends what the kernel does not take at once. What it does take goes by
-/// ``DatagramBatch``, through a descriptor of the same socket. It lives on its event loop, where it is opened.
+/// SwiftNIO's channel receives. What is sent goes by ``DatagramBatch``, through a descriptor of the same socket, and waits
+/// here where the kernel has no room for it: the channel would end at the first datagram that the kernel refuses for good,
+/// whatever the others' destinations are. It lives on its event loop, where it is opened.
 final class DatagramSocket {
     let channel: any Channel
     /// Where it is bound, with the port that the system picked where none was asked for.
@@ -16,16 +18,25 @@ final class DatagramSocket {
     private(set) var descriptor: Int32
     /// Whether the kernel cuts messages for this socket (generic segmentation offload).
     var cutsMessages = true
-    /// Whether a send that fails for good ends the socket, so that it is opened anew.
-    private let endsOnFailure: Bool
-    /// Datagrams that the channel has yet to send.
-    private var queued = 0
-    private var isHeldBack = false
+    /// Datagrams that the kernel had no room for, the oldest first.
+    private var waiting = CircularBuffer<WaitingDatagram>()
+    private var waitingBytes = 0
 
-    private init(channel: any Channel, address: TransportAddress, endsOnFailure: Bool) throws {
+    /// A datagram, and the connection that sends it.
+    private struct WaitingDatagram {
+        let bytes: ByteBuffer
+        let destination: TransportAddress
+        let sender: ConnectionSockets
+    }
+
+    /// The most bytes that wait.
+    private static let mostWaiting = 1 << 20
+    /// How long to wait until the kernel may have room again. It doesn't say when where a device's queue was full.
+    private static let retryInterval = TimeAmount.milliseconds(1)
+
+    private init(channel: any Channel, address: TransportAddress) throws {
         self.channel = channel
         self.address = address
-        self.endsOnFailure = endsOnFailure
         // Checks that this is the event loop, and ends the program where it is not.
         descriptor =
             try channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) {
@@ -54,9 +65,9 @@ final class DatagramSocket {
         descriptor = -1
     }
 
-    /// Binds a socket on `eventLoop`, whose actor the caller must be. `receive` hears each datagram, where it came from and
-    /// where it arrived; `closed` hears the end of the socket, whoever ended it. One that `isShared` is not ended by what
-    /// one of its users could not send.
+    /// Binds a socket on `eventLoop`, whose actor the caller must be. `receive` is called with each datagram, where it came
+    /// from and where it arrived; `closed` when the socket is closed, also by an error. One that `isShared` has room for
+    /// the datagrams of many connections.
     static func open(
         at address: TransportAddress, on eventLoop: any EventLoop, isShared: Bool = false,
         receive: @escaping (inout ByteBuffer, TransportAddress, TransportAddress) -> Void,
@@ -70,12 +81,9 @@ final class DatagramSocket {
                 // with Ethernet's MTU.
                 .channelOption(.datagramVectorReadMessageCount, value: 16)
                 .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 16 * 2048))
-                // A key frame is hundreds of packets; those the pacer lets go must not be refused here.
-                .channelOption(
-                    .writeBufferWaterMark, value: ChannelOptions.Types.WriteBufferWaterMark(low: 1 << 19, high: 1 << 20)
-                )
                 .channelOption(.maxMessagesPerRead, value: reads)
                 .channelOption(.socketOption(.so_rcvbuf), value: roomToWait)
+                // A key frame is hundreds of packets; those the pacer lets go must not be refused here.
                 .channelOption(.socketOption(.so_sndbuf), value: 1 << 20)
                 .channelInitializer { channel in
                     channel.eventLoop.makeCompletedFuture {
@@ -89,7 +97,7 @@ final class DatagramSocket {
                 channel.close(promise: nil)
                 throw ConnectionError.addressUnusable(address, reason: "the system gave the socket no address")
             }
-            let socket = try DatagramSocket(channel: channel, address: bound, endsOnFailure: !isShared)
+            let socket = try DatagramSocket(channel: channel, address: bound)
             try socket.listen(
                 DatagramHandler.Listener(receive: { receive(&$0, $1, bound) }, closed: { closed(bound) }))
             return socket
@@ -97,9 +105,7 @@ final class DatagramSocket {
             throw ConnectionError.portTaken(address)
         } catch let error as IOError where error.errnoCode == EADDRNOTAVAIL {
             throw ConnectionError.addressUnusable(
-                address,
-                reason: "no interface of this machine has it; "
-                    + "if the network changed since the offer, make a new one")
+                address, reason: "no interface of this machine has it, or it is not ready yet")
         } catch let error as IOError where error.errnoCode == EINVAL {
             throw ConnectionError.addressUnusable(
                 address, reason: "a socket can't be bound to it alone; give a global or a loopback address")
@@ -117,36 +123,54 @@ final class DatagramSocket {
 
     // MARK: Sending in batches
 
-    /// Whether datagrams can be handed to the kernel: none waits in the channel.
-    var takesDirectly: Bool { descriptor >= 0 && !isHeldBack }
+    /// Whether datagrams can be handed to the kernel: none waits for room.
+    var takesDirectly: Bool { descriptor >= 0 && waiting.isEmpty }
 
-    /// The kernel has no room: what follows waits in the channel.
-    func holdBack() {
-        isHeldBack = true
-    }
-
-    /// Leaves a datagram to the channel, which sends it as soon as there is room. False where too much waits already, or
-    /// the socket is closed: then it is let fall.
-    func queue(_ bytes: UnsafeRawBufferPointer, to destination: TransportAddress) -> Bool {
-        guard channel.isActive, channel.isWritable, let name = try? destination.socketAddress else {
-            if queued == 0 { isHeldBack = false }
-            return false
-        }
-        queued += 1
-        let written = channel.eventLoop.makePromise(of: Void.self)
-        written.futureResult.assumeIsolated().whenComplete { [self] (_: Result<Void, any Error>) in
-            queued -= 1
-            if queued == 0 { isHeldBack = false }
-        }
-        channel.writeAndFlush(
-            AddressedEnvelope(remoteAddress: name, data: ByteBuffer(bytes: bytes)), promise: written)
+    /// Keeps a datagram until the kernel has room. False where too much waits already, or the socket is closed: then it is
+    /// dropped.
+    func queue(
+        _ bytes: UnsafeRawBufferPointer, to destination: TransportAddress, by sender: ConnectionSockets
+    ) -> Bool {
+        guard descriptor >= 0, waitingBytes + bytes.count <= Self.mostWaiting else { return false }
+        if waiting.isEmpty { scheduleSending() }
+        waiting.append(WaitingDatagram(bytes: ByteBuffer(bytes: bytes), destination: destination, sender: sender))
+        waitingBytes += bytes.count
         return true
     }
 
-    /// Takes note that a datagram could not be sent for good. SwiftNIO's own sends end a channel so.
-    func didRefuse(_ error: Int32) {
-        guard endsOnFailure, error != EMSGSIZE, error != EHOSTUNREACH else { return }
-        close()
+    private func scheduleSending() {
+        channel.eventLoop.assumeIsolated().scheduleTask(in: Self.retryInterval) { self.sendWaiting() }
+    }
+
+    private func sendWaiting() {
+        while let next = waiting.first {
+            let error = descriptor < 0 ? EBADF : send(next)
+            if Self.meansNoRoom(error) { return scheduleSending() }
+            waiting.removeFirst()
+            waitingBytes -= next.bytes.readableBytes
+            guard error != 0 else { continue }
+            next.sender.countRefused(1)
+            next.sender.datagramRefused(from: address, to: next.destination)
+        }
+    }
+
+    /// Hands a datagram to the kernel; gives why it was not taken, or 0.
+    private func send(_ waiting: WaitingDatagram) -> Int32 {
+        let name = SocketName(waiting.destination)
+        return waiting.bytes.withUnsafeReadableBytes { bytes in
+            withUnsafePointer(to: name.name) { pointer in
+                var error: Int32 = 0
+                var message = datagram(
+                    bytes: bytes.baseAddress, length: UInt32(bytes.count), segment: 0,
+                    name_length: UInt16(name.byteCount), name: pointer)
+                return datagrams_send(descriptor, &message, 1, &error) < 1 ? error : 0
+            }
+        }
+    }
+
+    /// Whether the kernel takes a datagram later that it refused for this reason.
+    static func meansNoRoom(_ error: Int32) -> Bool {
+        error == EAGAIN || error == EWOULDBLOCK || error == ENOBUFS
     }
 }
 

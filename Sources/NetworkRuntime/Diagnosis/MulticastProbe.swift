@@ -13,7 +13,7 @@ actor MulticastProbe {
     private nonisolated let eventLoop: any EventLoop
     private let logger: Logger
     private let name: MulticastDNSName
-    private var channel: (any Channel)?
+    private var channels: [any Channel] = []
     private var waiter: CheckedContinuation<Bool, Never>?
 
     init?(eventLoop: any EventLoop, logger: Logger) {
@@ -26,11 +26,14 @@ actor MulticastProbe {
 
     /// Whether the question is heard: what went out through an interface is given to who listens there too.
     func run() async -> Bool {
-        do {
-            try await listen()
-        } catch {
-            return false
+        for group in [MulticastDNSMessage.groupV4, MulticastDNSMessage.groupV6] {
+            do {
+                try await listen(to: group)
+            } catch {
+                logger.info("no multicast DNS in the group \(group): \(error)")
+            }
         }
+        guard !channels.isEmpty else { return false }
         let client = MulticastDNSClient(eventLoop: eventLoop, logger: logger)
         let search = Task { [name] in
             await client.resolve([name.description]) { _, _ in }
@@ -40,7 +43,7 @@ actor MulticastProbe {
         let wasHeard = await withCheckedContinuation { waiter = $0 }
         search.cancel()
         await search.value
-        try? await channel?.close()
+        for channel in channels { try? await channel.close() }
         return wasHeard
     }
 
@@ -49,9 +52,8 @@ actor MulticastProbe {
         waiter = nil
     }
 
-    private func listen() async throws {
-        let group = MulticastDNSMessage.groupV4
-        let port = Int(MulticastDNSMessage.port)
+    private func listen(to group: TransportAddress) async throws {
+        let anyAddress = try SocketAddress(ipAddress: group.ip.isV4 ? "0.0.0.0" : "::", port: Int(group.port))
         let channel = try await DatagramBootstrap(group: eventLoop)
             .channelOption(.socketOption(.so_reuseaddr), value: 1)
             .channelOption(.socket(SocketOptionLevel(SOL_SOCKET), SO_REUSEPORT), value: 1)
@@ -64,20 +66,26 @@ actor MulticastProbe {
                     try channel.pipeline.syncOperations.addHandler(handler)
                 }
             }
-            .bind(to: SocketAddress(ipAddress: "0.0.0.0", port: port)).get()
-        self.channel = channel
+            .bind(to: anyAddress).get()
+        channels.append(channel)
         guard let multicast = channel as? any MulticastChannel else { return }
+        // An interface joins once, however many addresses it has.
+        var joined: Set<Int> = []
         for device in try System.enumerateDevices() where device.multicastSupported {
-            guard let address = device.address.flatMap(IPAddress.init), address.isV4, !address.isLoopback else {
-                continue
+            guard let address = device.address.flatMap(IPAddress.init), address.isV4 == group.ip.isV4,
+                !address.isLoopback, joined.insert(device.interfaceIndex).inserted
+            else { continue }
+            do {
+                try await multicast.joinGroup(try group.socketAddress, device: device).get()
+            } catch {
+                logger.info("no multicast DNS on \(device.name) (\(address)): \(error)")
             }
-            try await multicast.joinGroup(try group.socketAddress, device: device).get()
         }
     }
 
     private func receive(_ bytes: ByteBuffer) {
         guard let message = try? MulticastDNSMessage(parsing: bytes.readableBytesSpan), !message.isResponse,
-            message.questions.contains(where: { $0.name == name && $0.type == .a })
+            message.questions.contains(where: { $0.name == name })
         else { return }
         finish(true)
     }

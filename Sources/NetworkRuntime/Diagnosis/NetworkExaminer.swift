@@ -53,6 +53,7 @@ private struct NetworkExaminer: Sendable {
         diagnosis.interfaces = try NetworkDiagnosis.Interface.all()
         async let multicast = MulticastProbe(eventLoop: eventLoop, logger: logger)?.run() ?? false
         var bases: [Base] = []
+        for server in servers { server.prepare() }
         for address in try NetworkInterfaces.usableAddresses() {
             let socket = BindingSocket(eventLoop: eventLoop)
             if let bound = try? await socket.open(at: address) { bases.append(Base(address: bound, socket: socket)) }
@@ -220,18 +221,21 @@ extension NetworkDiagnosis.Server {
 extension NetworkDiagnosis.Interface {
     /// Every address of this machine, and why some are not used.
     fileprivate static func all() throws -> [NetworkDiagnosis.Interface] {
-        let used = Set(try NetworkInterfaces.usableAddresses())
-        return try System.enumerateDevices().compactMap { device in
-            guard let address = device.address.flatMap(IPAddress.init) else { return nil }
-            return NetworkDiagnosis.Interface(
-                name: device.name, address: address.description,
+        let all = try NetworkInterfaces.allAddresses()
+        let used = Set(NetworkInterfaces.usable(of: all))
+        return all.map { address in
+            NetworkDiagnosis.Interface(
+                name: address.name, address: address.ip.description,
                 unusedBecause: used.contains(address) ? nil : reason(address))
         }
     }
 
-    private static func reason(_ address: IPAddress) -> String {
-        if address.isLoopback { return "loopback: nobody else reaches it" }
-        if address.isLinkLocal { return "link-local: it needs a zone, which no candidate can carry" }
-        return "no peer can send to it"
+    private static func reason(_ address: InterfaceAddress) -> String {
+        if address.ip.isLoopback { return "loopback: other machines can't reach it" }
+        if address.state.contains(.duplicate) { return "duplicate: another machine on this network has it" }
+        if !address.isReady { return "not ready: the network is still being asked whether another machine has it" }
+        if address.ip.isLinkLocal { return "link-local: it needs a zone, which no candidate can carry" }
+        if address.state.contains(.deprecated) { return "deprecated: it expires soon" }
+        return address.ip.isUnspecified ? "no peer can send to it" : "another address of this network is used"
     }
 }

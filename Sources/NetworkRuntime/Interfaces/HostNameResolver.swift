@@ -14,7 +14,7 @@ struct HostNameResolver: Sendable {
     let eventLoop: any EventLoop
     let logger: Logger
     /// Asks for one name: the machine's resolver, or in a test whoever stands for it.
-    var lookUp: @Sendable (_ name: String) async -> [IPAddress] = HostNameResolver.systemAddresses
+    var lookUp: @Sendable (_ name: String) async -> [IPAddress] = HostNameResolver.systemAddresses(of:)
 
     /// The most names that the machine's resolver is asked for: a description can hold thousands.
     static let maximumNames = 16
@@ -46,19 +46,48 @@ struct HostNameResolver: Sendable {
         }
     }
 
-    /// What the machine's resolver says; empty where it knows nothing.
+    /// The threads that wait for the machine's resolver, for peers' names; and for servers' names, which peers' don't delay.
+    private static let threads = startThreads()
+    private static let serverThreads = startThreads()
+    /// How long an answer is waited for. The resolver itself can take minutes where several name servers are silent.
+    private static let patience = TimeAmount.seconds(15)
+
+    /// The addresses that the machine's resolver finds for a peer's name; empty where it finds none in time.
     static func systemAddresses(of name: String) async -> [IPAddress] {
-        let answer = try? await NIOThreadPool.singleton.runIfActive { () -> [IPAddress] in
-            var hints = addrinfo()
-            hints.ai_socktype = Int32(SOCK_DGRAM.rawValue)
-            var list: UnsafeMutablePointer<addrinfo>?
-            guard getaddrinfo(name, nil, &hints, &list) == 0 else { return [] }
-            defer { freeaddrinfo(list) }
-            return sequence(first: list) { $0?.pointee.ai_next }.prefix { $0 != nil }.compactMap { entry in
-                entry.flatMap { numericAddress(of: $0.pointee) }
-            }
+        await answer(on: threads) { blockingAddresses(of: name) }
+    }
+
+    /// The same for a server's name.
+    static func systemAddresses(ofServer name: String) async -> [IPAddress] {
+        await answer(on: serverThreads) { blockingAddresses(of: name) }
+    }
+
+    private static func startThreads() -> NIOThreadPool {
+        let threads = NIOThreadPool(numberOfThreads: 4)
+        threads.start()
+        return threads
+    }
+
+    private static func answer(
+        on threads: NIOThreadPool, _ body: @escaping @Sendable () -> [IPAddress]
+    ) async -> [IPAddress] {
+        let eventLoop = MultiThreadedEventLoopGroup.singleton.next()
+        let promise = eventLoop.makePromise(of: [IPAddress].self)
+        threads.runIfActive(eventLoop: eventLoop, body).cascade(to: promise)
+        let timer = eventLoop.scheduleTask(in: patience) { promise.succeed([]) }
+        defer { timer.cancel() }
+        return (try? await promise.futureResult.get()) ?? []
+    }
+
+    private static func blockingAddresses(of name: String) -> [IPAddress] {
+        var hints = addrinfo()
+        hints.ai_socktype = Int32(SOCK_DGRAM.rawValue)
+        var list: UnsafeMutablePointer<addrinfo>?
+        guard getaddrinfo(name, nil, &hints, &list) == 0 else { return [] }
+        defer { freeaddrinfo(list) }
+        return sequence(first: list) { $0?.pointee.ai_next }.prefix { $0 != nil }.compactMap { entry in
+            entry.flatMap { numericAddress(of: $0.pointee) }
         }
-        return answer ?? []
     }
 
     private static func numericAddress(of entry: addrinfo) -> IPAddress? {

@@ -1,16 +1,21 @@
 internal import Glibc
 internal import NIOCore
 internal import NIOPosix
+internal import RTCShareLocks
 
-/// Hears from the kernel when this machine gets or loses an address (rtnetlink(7)).
+/// Reports when this machine gets or loses an address (rtnetlink(7)).
 final class InterfaceMonitor: Sendable {
-    private let channel: any Channel
+    struct State {
+        var channel: (any Channel)?
+        var isStopped = false
+    }
+
+    let state = Locked(State())
+    private let eventLoop: any EventLoop
+    private let changed: @Sendable () -> Void
 
     /// Changes come in groups: an interface goes down with all its addresses.
     private static let settle = TimeAmount.milliseconds(100)
-
-    /// `NETLINK_ROUTE` of linux/netlink.h.
-    private static let route: Int32 = 0
 
     /// `sockaddr_nl` of linux/netlink.h, with the groups `RTMGRP_IPV4_IFADDR` and `RTMGRP_IPV6_IFADDR` of
     /// linux/rtnetlink.h.
@@ -21,13 +26,53 @@ final class InterfaceMonitor: Sendable {
         var groups: UInt32 = 0x10 | 0x100
     }
 
-    private init(_ channel: any Channel) {
-        self.channel = channel
+    private init(on eventLoop: any EventLoop, changed: @escaping @Sendable () -> Void) {
+        self.eventLoop = eventLoop
+        self.changed = changed
     }
 
-    /// Begins to listen; nil where the system does not let us. `changed` is called on the event loop.
+    /// Starts to listen; nil where the system does not permit it. `changed` is called on the event loop.
     static func start(on eventLoop: any EventLoop, changed: @escaping @Sendable () -> Void) async -> InterfaceMonitor? {
-        let descriptor = socket(AF_NETLINK, Int32(SOCK_RAW.rawValue) | Int32(SOCK_CLOEXEC.rawValue), Self.route)
+        let monitor = InterfaceMonitor(on: eventLoop, changed: changed)
+        return await monitor.listen() ? monitor : nil
+    }
+
+    /// Listens no longer.
+    func stop() {
+        state.withLock { state in
+            state.isStopped = true
+            return state.channel
+        }?.close(promise: nil)
+    }
+
+    deinit {
+        stop()
+    }
+
+    private func listen() async -> Bool {
+        guard let descriptor = Self.openSocket() else { return false }
+        do {
+            let channel = try await NIOPipeBootstrap(group: eventLoop)
+                .channelInitializer { [weak self] channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        try channel.pipeline.syncOperations.addHandler(Handler(self))
+                    }
+                }
+                .takingOwnershipOfDescriptor(input: descriptor).get()
+            let isStopped = state.withLock { state in
+                state.channel = channel
+                return state.isStopped
+            }
+            if isStopped { channel.close(promise: nil) }
+            return true
+        } catch {
+            close(descriptor)
+            return false
+        }
+    }
+
+    private static func openSocket() -> Int32? {
+        let descriptor = socket(AF_NETLINK, Int32(SOCK_RAW.rawValue) | Int32(SOCK_CLOEXEC.rawValue), Netlink.route)
         guard descriptor >= 0 else { return nil }
         var address = Address()
         let isBound = withUnsafePointer(to: &address) { pointer in
@@ -39,50 +84,42 @@ final class InterfaceMonitor: Sendable {
             close(descriptor)
             return nil
         }
-        do {
-            let channel = try await NIOPipeBootstrap(group: eventLoop)
-                .channelInitializer { channel in
-                    channel.eventLoop.makeCompletedFuture {
-                        try channel.pipeline.syncOperations.addHandler(Handler(changed))
-                    }
-                }
-                .takingOwnershipOfDescriptor(input: descriptor).get()
-            return InterfaceMonitor(channel)
-        } catch {
-            close(descriptor)
-            return nil
+        return descriptor
+    }
+
+    /// The kernel drops messages for which a socket has no room, and says so by an error (ENOBUFS), which ends the channel.
+    /// A new one follows; what changed meanwhile is unknown.
+    private func restart() {
+        eventLoop.scheduleTask(in: Self.settle) { [weak self] in
+            guard let self, !state.withLock({ $0.isStopped }) else { return }
+            Task {
+                guard await self.listen() else { return self.restart() }
+                self.eventLoop.execute(self.changed)
+            }
         }
     }
 
-    /// Listens no longer.
-    func stop() {
-        channel.close(promise: nil)
-    }
-
-    deinit {
-        stop()
-    }
-
-    /// What exactly changed is not read: who is told looks at all addresses anew.
+    /// What exactly changed is not read: the monitor's owner reads all addresses again.
     private final class Handler: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
-        private let changed: @Sendable () -> Void
+        private weak var monitor: InterfaceMonitor?
         private var settling: Scheduled<Void>?
 
-        init(_ changed: @escaping @Sendable () -> Void) {
-            self.changed = changed
+        init(_ monitor: InterfaceMonitor?) {
+            self.monitor = monitor
         }
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             guard settling == nil else { return }
             settling = context.eventLoop.assumeIsolated().scheduleTask(in: InterfaceMonitor.settle) {
                 self.settling = nil
-                self.changed()
+                self.monitor?.changed()
             }
         }
 
         func channelInactive(context: ChannelHandlerContext) {
             settling?.cancel()
+            monitor?.restart()
             context.fireChannelInactive()
         }
     }

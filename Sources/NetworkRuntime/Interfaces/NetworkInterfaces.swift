@@ -5,24 +5,70 @@ package import RTCShareWireFormat
 
 /// The addresses of this machine that a peer could reach.
 package enum NetworkInterfaces {
-    /// One address of each usable interface and family in the system's order; those of the loopback interface where
-    /// there is nothing else.
-    ///
-    /// Link-local IPv6 addresses need a zone that no candidate can carry and are left out (RFC 8445 §5.1.1.1).
+    /// The usable addresses in the system's order; those of the loopback interface where there is nothing else.
     package static func usableAddresses() throws -> [IPAddress] {
-        let addresses = try System.enumerateDevices().compactMap { $0.address.flatMap(IPAddress.init) }
-        let usable = addresses.filter { !$0.isLoopback && !$0.isUnspecified && !($0.isLinkLocal && !$0.isV4) }
-        return uniqued(usable.isEmpty ? addresses.filter(\.isLoopback) : usable)
+        uniqued(usable(of: try allAddresses()).map(\.ip))
     }
 
-    /// Every address that an interface has.
-    static func allAddresses() throws -> Set<IPAddress> {
-        Set(try System.enumerateDevices().compactMap { $0.address.flatMap(IPAddress.init) })
+    /// Every address that an interface has. Where the system shows no list, the addresses that datagrams leave from.
+    package static func allAddresses() throws -> [InterfaceAddress] {
+        do {
+            return try InterfaceAddress.all()
+        } catch {
+            let routed = elsewhere.compactMap(source(toward:))
+            guard !routed.isEmpty else { throw error }
+            return routed.map { InterfaceAddress(ip: $0) }
+        }
+    }
+
+    /// The addresses that a peer could reach, and that sockets can be bound to.
+    ///
+    /// Link-local IPv6 addresses need a zone that no candidate can carry and are left out. Of several IPv6 addresses in a
+    /// network, one is used: a temporary one, so that nobody is tracked by the others (RFC 8445 §5.1.1.1). Addresses that
+    /// expire are used only where a family has no others.
+    package static func usable(of addresses: [InterfaceAddress]) -> [InterfaceAddress] {
+        let ready = addresses.filter { $0.isReady && !$0.ip.isUnspecified && ($0.ip.isV4 || !$0.ip.isLinkLocal) }
+        let reachable = ready.filter { !$0.ip.isLoopback }
+        let candidates = reachable.isEmpty ? ready : reachable
+        let lasting = candidates.filter { address in
+            !address.state.contains(.deprecated)
+                || !candidates.contains { $0.ip.isV4 == address.ip.isV4 && !$0.state.contains(.deprecated) }
+        }
+        return lasting.filter { address in
+            guard !address.ip.isV4 else { return true }
+            let network = lasting.filter { $0.sharesNetwork(with: address) }
+            return address == network.first(where: \.isTemporary) ?? network[0]
+        }
     }
 
     private static func uniqued(_ addresses: [IPAddress]) -> [IPAddress] {
         var seen: Set<IPAddress> = []
         return addresses.filter { seen.insert($0).inserted }
+    }
+
+    /// The addresses that datagrams for other networks leave from, IPv4 first. Nothing is sent to find them out.
+    package static func routedAddresses() -> [IPAddress] {
+        elsewhere.compactMap(source(toward:)).filter { !$0.isLoopback && !$0.isUnspecified }
+    }
+
+    /// Addresses that belong to no machine (TEST-NET-3 of RFC 5737, and RFC 9637).
+    private static let elsewhere = [
+        TransportAddress("203.0.113.1", port: 9), TransportAddress("3fff::1", port: 9),
+    ].compactMap { $0 }
+
+    private static func source(toward destination: TransportAddress) -> IPAddress? {
+        guard let remote = try? destination.socketAddress else { return nil }
+        let family = destination.ip.isV4 ? AF_INET : AF_INET6
+        let descriptor = socket(family, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        guard remote.withSockAddr({ connect(descriptor, $0, socklen_t($1)) }) == 0 else { return nil }
+        var name = socket_name()
+        var size = socklen_t(MemoryLayout<socket_name>.size)
+        let isKnown = withUnsafeMutablePointer(to: &name) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &size) == 0 }
+        }
+        return isKnown ? TransportAddress(name)?.ip : nil
     }
 }
 
@@ -46,6 +92,10 @@ extension TransportAddress {
             return name
         }
         guard let name else { return nil }
+        self.init(name)
+    }
+
+    init?(_ name: socket_name) {
         switch Int32(name.family) {
         case Int32(AF_INET):
             self.init(ip: .v4(UInt32(bigEndian: name.v4)), port: UInt16(bigEndian: name.port))

@@ -56,13 +56,30 @@ public struct ICEServer: Sendable, Hashable {
         try self.init(url: source.url, username: source.username, password: source.password)
     }
 
-    /// The server's addresses, of both families, in the order that the machine's resolver prefers. Asks it on a thread
-    /// that may wait.
-    package func resolve() async throws(ICEServerError) -> [ICEServerAddress] {
-        let found =
-            if let address = IPAddress(host) { [address] } else { await HostNameResolver.systemAddresses(of: host) }
+    /// The server's addresses, of both families, in the order that the machine's resolver prefers.
+    package func resolve() async throws(ICEServerError) -> [ICEServerAddress] { try await resolve(by: .system) }
+
+    func resolve(by names: ServerNames) async throws(ICEServerError) -> [ICEServerAddress] {
+        let found = if let address = IPAddress(host) { [address] } else { await names.addresses(of: host) }
         guard !found.isEmpty else { throw .unresolvable(host: host) }
-        return found.map { ip in
+        return addresses(found)
+    }
+
+    /// The same where it is known without waiting; nil where the name is being looked up.
+    func resolveKnown(by names: ServerNames) throws(ICEServerError) -> [ICEServerAddress]? {
+        if let address = IPAddress(host) { return addresses([address]) }
+        guard let known = names.knownAddresses(of: host) else { return nil }
+        guard !known.isEmpty else { throw .unresolvable(host: host) }
+        return addresses(known)
+    }
+
+    /// Starts to look up the server's name, so that connections need not wait for it.
+    package func prepare() {
+        if IPAddress(host) == nil { _ = ServerNames.system.knownAddresses(of: host) }
+    }
+
+    private func addresses(_ found: [IPAddress]) -> [ICEServerAddress] {
+        found.map { ip in
             ICEServerAddress(
                 kind: credentials.map { .turn($0) } ?? .stun, address: TransportAddress(ip: ip, port: port),
                 transport: transport, url: description)

@@ -39,10 +39,12 @@ public actor SharedPort {
     /// The same on every address.
     private var number: UInt16 = 0
     private var monitor: InterfaceMonitor?
+    /// Where a socket was closed that is opened again.
+    private var reopening: Set<TransportAddress> = []
     private var isClosed = false
 
-    /// Opens `port` on each address; without addresses on every usable one of this machine, without a port on one that
-    /// the system picks, the same on each. As addresses come and go with the machine's interfaces, so does the port there.
+    /// Opens `port` on each address that is ready; without addresses on every usable one of this machine, without a port on
+    /// one that the system picks, the same on each. As addresses come and go with the machine's interfaces, so does the port there.
     /// It lives on an event loop of `eventLoopGroup`, which the program ends, where it is the program's, when the port is
     /// closed.
     public init(
@@ -57,20 +59,46 @@ public actor SharedPort {
         self.addresses = addresses
         self.port = .makeBoxSendingValue(Port(), eventLoop: eventLoop)
         number = port
-        try await open(addresses.isEmpty ? NetworkInterfaces.usableAddresses() : addresses)
-        monitor = await InterfaceMonitor.start(on: eventLoop) { [weak self] in
-            self?.assumeIsolated { $0.interfacesDidChange() }
-        }
-    }
-
-    private func open(_ addresses: [IPAddress]) async throws {
-        guard !addresses.isEmpty else { throw ConnectionError.noAddress }
         do {
-            for address in addresses { number = try await open(address).port }
+            try await open(addresses.isEmpty ? NetworkInterfaces.usableAddresses() : addresses)
         } catch {
             await close()
             throw error
         }
+        monitor = await InterfaceMonitor.start(on: eventLoop) { [weak self] in
+            self?.assumeIsolated { $0.interfacesDidChange() }
+        }
+        // What changed before the monitor listened.
+        interfacesDidChange()
+    }
+
+    /// How many ports of the system's choice are tried, until one is free at every address.
+    private static let attempts = 8
+
+    private func open(_ addresses: [IPAddress]) async throws {
+        let isChosen = number != 0
+        for attempt in 1... {
+            do {
+                return try await openEach(addresses)
+            } catch ConnectionError.portTaken where !isChosen && attempt < Self.attempts {
+                for closing in port.value.closeSockets() { try? await closing.get() }
+                number = 0
+            }
+        }
+    }
+
+    /// Opens the port at all addresses that are ready; the others follow when the interfaces change.
+    private func openEach(_ addresses: [IPAddress]) async throws {
+        var unusable: ConnectionError?
+        for address in addresses {
+            do {
+                number = try await open(address).port
+            } catch let error as ConnectionError {
+                guard case .addressUnusable = error else { throw error }
+                unusable = unusable ?? error
+            }
+        }
+        if port.value.sockets.isEmpty { throw unusable ?? .noAddress }
     }
 
     private func open(_ address: IPAddress) async throws -> TransportAddress {
@@ -78,7 +106,7 @@ public actor SharedPort {
         let socket = try await DatagramSocket.open(
             at: TransportAddress(ip: address, port: number), on: eventLoop, isShared: true,
             receive: { port.value.receive(&$0, from: $1, at: $2) },
-            closed: { port.value.sockets[$0] = nil })
+            closed: { [weak self] address in self?.assumeIsolated { $0.socketDidClose(address) } })
         guard !isClosed, port.value.sockets[socket.address] == nil else {
             socket.close()
             throw ConnectionError.addressUnusable(socket.address, reason: "the port was closed meanwhile")
@@ -87,21 +115,46 @@ public actor SharedPort {
         return socket.address
     }
 
+    /// How long to wait before a socket that was closed is opened again, where that fails at once.
+    private static var reopenDelay: TimeAmount { .milliseconds(250) }
+
+    /// SwiftNIO closes a socket that can't be read any more. The connections of the port have no other at this address.
+    private func socketDidClose(_ address: TransportAddress) {
+        guard port.value.sockets.removeValue(forKey: address) != nil, !isClosed else { return }
+        reopening.insert(address)
+        reopen(address)
+    }
+
+    private func reopen(_ address: TransportAddress, after delay: TimeAmount = .zero) {
+        eventLoop.assumeIsolated().scheduleTask(in: delay) { [weak self] in
+            guard let self else { return }
+            Task { await self.tryReopening(address) }
+        }
+    }
+
+    private func tryReopening(_ address: TransportAddress) async {
+        guard !isClosed, reopening.contains(address) else { return }
+        guard (try? await open(address.ip)) != nil else { return reopen(address, after: Self.reopenDelay) }
+        // Its interface may have gone while this waited.
+        if reopening.remove(address) == nil { port.value.sockets.removeValue(forKey: address)?.close() }
+    }
+
     private func interfacesDidChange() {
-        guard let present = try? NetworkInterfaces.allAddresses(),
-            let usable = try? NetworkInterfaces.usableAddresses()
-        else { return }
+        guard let all = try? NetworkInterfaces.allAddresses() else { return }
         // All of 127.0.0.0/8 is this machine, whatever its interfaces say.
         interfacesDidChange(
-            present: present.union((addresses + localAddresses.map(\.ip)).filter(\.isLoopback)), usable: usable)
+            present: Set(all.map(\.ip) + (addresses + localAddresses.map(\.ip)).filter(\.isLoopback)),
+            usable: NetworkInterfaces.usable(of: all).map(\.ip))
     }
 
     /// Listens no more where this machine is not reached any more, and anew where it is now.
     func interfacesDidChange(present: Set<IPAddress>, usable: [IPAddress]) {
         guard !isClosed else { return }
-        let known = Set(localAddresses.map(\.ip))
-        for lost in localAddresses where !present.contains(lost.ip) {
+        let held = localAddresses + reopening
+        let known = Set(held.map(\.ip))
+        for lost in held where !present.contains(lost.ip) {
             port.value.sockets.removeValue(forKey: lost)?.close()
+            reopening.remove(lost)
             port.value.tell(.removed(lost))
         }
         let wanted = addresses.isEmpty ? usable : addresses.filter(present.contains)
@@ -176,8 +229,10 @@ public actor SharedPort {
 
         @discardableResult
         func closeSockets() -> [EventLoopFuture<Void>] {
-            defer { sockets = [:] }
-            return sockets.values.map { $0.close() }
+            let closing = sockets.values
+            // What is closed on purpose is not opened again.
+            sockets = [:]
+            return closing.map { $0.close() }
         }
     }
 

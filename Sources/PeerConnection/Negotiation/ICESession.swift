@@ -13,6 +13,8 @@ struct ICESession {
     private var isRestartWanted = false
     /// Whether every server has answered or was given up.
     private(set) var isGatheringComplete = false
+    /// Whether servers will be asked whose addresses are not known yet.
+    private(set) var moreServersFollow = false
     /// The candidates that the peer was told, in the newest description and since.
     private var told: Set<CandidateAttribute> = []
     /// The `a=mid` of the section that holds the candidates; nil before there is a description.
@@ -40,8 +42,9 @@ struct ICESession {
 
     // Our candidates.
 
-    mutating func gather(servers: [ICEServerAddress], now: Instant) {
+    mutating func gather(servers: [ICEServerAddress], moreFollow: Bool, now: Instant) {
         isGatheringComplete = false
+        moreServersFollow = moreFollow
         agent.gather(servers: servers, now: now)
     }
 

@@ -24,9 +24,9 @@ extension PeerConnection {
     }
 
     /// Asks STUN servers how this peer looks from outside, and TURN servers for addresses to relay from;
-    /// ``Event/gatheringComplete`` follows.
-    package mutating func gather(servers: [ICEServerAddress], now: Instant) {
-        ice.gather(servers: servers, now: now)
+    /// ``Event/gatheringComplete`` follows, unless `moreFollow`: then it follows the call with the last servers.
+    package mutating func gather(servers: [ICEServerAddress], moreFollow: Bool = false, now: Instant) {
+        ice.gather(servers: servers, moreFollow: moreFollow, now: now)
         advance(now: now)
     }
 

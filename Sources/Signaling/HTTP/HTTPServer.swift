@@ -56,34 +56,57 @@ struct HTTPServer: Sendable {
         _ addresses: [IPAddress], port: UInt16, on eventLoopGroup: MultiThreadedEventLoopGroup, door: Door,
         prepare: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
     ) async throws {
-        let bootstrap = ServerBootstrap(group: eventLoopGroup)
-            .serverChannelOption(.backlog, value: 256)
-            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
-            .childChannelInitializer(prepare)
-        var channels: [any Channel] = []
-        var port = port
-        do {
-            for host in addresses.isEmpty ? Self.allAddresses : addresses.map(\.description) {
-                let channel = try await bootstrap.bind(host: host, port: Int(port)).get()
-                channels.append(channel)
-                if port == 0 { port = UInt16(channel.localAddress?.port ?? 0) }
+        func bootstrap() -> ServerBootstrap {
+            ServerBootstrap(group: eventLoopGroup)
+                .serverChannelOption(.backlog, value: 256)
+                .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+                .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+                .childChannelInitializer(prepare)
+        }
+        channels =
+            if addresses.isEmpty {
+                [try await Self.bindToAll(bootstrap, port: port)]
+            } else {
+                try await Self.bind(bootstrap(), to: addresses, port: port)
             }
+        self.port = UInt16(channels.first?.localAddress?.port ?? Int(port))
+        self.door = door
+    }
+
+    /// Listens at one socket for both families, or for IPv4 where this machine has no IPv6.
+    private static func bindToAll(_ bootstrap: () -> ServerBootstrap, port: UInt16) async throws -> any Channel {
+        // A system can make sockets take IPv6 alone, unless they say otherwise.
+        let takesIPv6Alone = ChannelOptions.Types.SocketOption(level: .ipv6, name: .ipv6_v6only)
+        do {
+            return try await bootstrap().serverChannelOption(takesIPv6Alone, value: 0)
+                .bind(to: SocketAddress(ipAddress: "::", port: Int(port))).get()
+        } catch let error as IOError where error.errnoCode != EADDRINUSE {
+            return try await bootstrap().bind(to: SocketAddress(ipAddress: "0.0.0.0", port: Int(port))).get()
+        }
+    }
+
+    /// Listens at those addresses that this machine has.
+    private static func bind(
+        _ bootstrap: ServerBootstrap, to addresses: [IPAddress], port: UInt16
+    ) async throws -> [any Channel] {
+        var channels: [any Channel] = []
+        var missing: IOError?
+        do {
+            for address in addresses {
+                let port = channels.first?.localAddress?.port ?? Int(port)
+                do {
+                    let place = try SocketAddress(ipAddress: address.description, port: port)
+                    channels.append(try await bootstrap.bind(to: place).get())
+                } catch let error as IOError where [EADDRNOTAVAIL, EAFNOSUPPORT].contains(error.errnoCode) {
+                    missing = missing ?? error
+                }
+            }
+            if channels.isEmpty, let missing { throw missing }
+            return channels
         } catch {
             for channel in channels { try? await channel.close() }
             throw error
         }
-        self.channels = channels
-        self.port = port
-        self.door = door
-    }
-
-    /// Both families at one socket, where the machine has the newer.
-    private static var allAddresses: [String] {
-        let descriptor = Glibc.socket(AF_INET6, Int32(SOCK_STREAM.rawValue), 0)
-        guard descriptor >= 0 else { return ["0.0.0.0"] }
-        Glibc.close(descriptor)
-        return ["::"]
     }
 
     private static func prepare(

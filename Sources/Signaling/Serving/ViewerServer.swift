@@ -104,6 +104,8 @@ public actor ViewerServer {
         hostCheck = HostCheck(names: configuration.names + [configuration.publicURL?.host].compactMap { $0 })
         let first = configuration.port
         let others = first == 0 ? 0 : min(configuration.otherPorts, Int(UInt16.max - first))
+        // The first viewer need not wait for their names.
+        for iceServer in configuration.connection.iceServers { iceServer.prepare() }
         let place = ServerPlace()
         server = try await HTTPServer.start(
             addresses: configuration.addresses, ports: (0...others).map { first + UInt16($0) },

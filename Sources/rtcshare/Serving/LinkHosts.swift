@@ -1,47 +1,97 @@
-internal import Glibc
 internal import RTCShareNetworkRuntime
 internal import RTCShareWireFormat
 
 /// The addresses and names of this machine that links have.
-enum LinkHosts {
-    /// What the person said first; then the address that the default route has, and this machine's own name for itself;
-    /// or all addresses.
-    static func hosts(
-        given: [String], listening: [IPAddress], all: Bool, route: () -> IPAddress? = defaultRoute
-    ) throws -> [String] {
-        if !listening.isEmpty, listening.allSatisfy(\.isLoopback) { return given + ["localhost"] }
-        var addresses = listening.filter { !$0.isLoopback }
-        if addresses.isEmpty {
-            let usable = try NetworkInterfaces.usableAddresses().filter { !$0.isLoopback }
-            let first = route() ?? usable.first { $0.isV4 } ?? usable.first
-            addresses = (first.map { [$0] } ?? []) + (all ? usable.filter { $0 != first } : [])
+struct LinkHosts {
+    /// The hosts, best first: those that the person named, the addresses that others reach this machine at, and
+    /// localhost where the page is served there.
+    let hosts: [String]
+    /// Addresses that others may reach this machine at, too.
+    let leftOut: [String]
+
+    /// - Parameters:
+    ///   - given: The hosts that the person named.
+    ///   - listening: Where the page is served; empty for all addresses.
+    ///   - all: Whether links have all addresses of this machine.
+    ///   - interfaces: The addresses of this machine.
+    ///   - routed: The addresses that datagrams for other networks leave from.
+    init(
+        given: [String], listening: [IPAddress], all: Bool, interfaces: [InterfaceAddress], routed: [IPAddress]
+    ) {
+        var addresses = listening.filter { !$0.isLoopback && !$0.isUnspecified }
+        var others: [IPAddress] = []
+        if listening.isEmpty || listening.contains(where: \.isUnspecified) {
+            // 0.0.0.0 is of IPv4 alone, :: of both.
+            let hasIPv6 = listening.isEmpty || listening.contains { !$0.isV4 }
+            let served = interfaces.filter { hasIPv6 || $0.ip.isV4 }
+            let reachable = ReachableAddresses(served, routed: routed.filter { hasIPv6 || $0.isV4 })
+            addresses += reachable.best
+            others = reachable.others
+            if all { addresses += NetworkInterfaces.usable(of: served).map(\.ip) }
         }
-        let shown = all || given.isEmpty ? addresses.map(\.description) : []
-        return given + shown.filter { !given.contains($0) } + ["localhost"]
+        let shown = all || given.isEmpty ? addresses.filter { !$0.isLoopback }.map(\.description) : []
+        let hasLoopback = listening.isEmpty || listening.contains { $0.isLoopback || $0.isUnspecified }
+        var known: Set<String> = []
+        hosts = (given + shown + (hasLoopback ? ["localhost"] : [])).filter { known.insert($0).inserted }
+        leftOut = given.isEmpty ? others.map(\.description).filter { !known.contains($0) } : []
     }
 
-    /// The address that packets for elsewhere leave from; nothing is sent to find it out.
-    static func defaultRoute() -> IPAddress? {
-        let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        // TEST-NET-3 (RFC 5737), which is nobody's.
-        var remote = sockaddr_in()
-        remote.sin_family = sa_family_t(AF_INET)
-        remote.sin_port = in_port_t(9).bigEndian
-        remote.sin_addr.s_addr = inet_addr("203.0.113.1")
-        var local = sockaddr_in()
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isKnown = withUnsafePointer(to: &remote) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, size) == 0 }
+    /// The hosts of this machine as it is now.
+    init(given: [String], listening: [IPAddress], all: Bool) throws {
+        self.init(
+            given: given, listening: listening, all: all, interfaces: try NetworkInterfaces.allAddresses(),
+            routed: NetworkInterfaces.routedAddresses())
+    }
+}
+
+/// The addresses that others reach this machine at, one of each interface.
+private struct ReachableAddresses {
+    /// The address of the default route. Where that is a tunnel's or missing, those of all networks.
+    var best: [IPAddress] = []
+    var others: [IPAddress] = []
+
+    init(_ addresses: [InterfaceAddress], routed: [IPAddress]) {
+        let usable = NetworkInterfaces.usable(of: addresses).filter { !$0.ip.isLoopback }
+        let running = usable.filter(\.isRunning)
+        let route = routed.lazy.compactMap { ip in addresses.first { $0.ip == ip } }.first
+        var byInterface: [[InterfaceAddress]] = []
+        for address in running.isEmpty ? usable : running {
+            if let index = byInterface.firstIndex(where: { $0[0].interface == address.interface }) {
+                byInterface[index].append(address)
+            } else {
+                byInterface.append([address])
+            }
         }
-        guard isKnown else { return nil }
-        let isNamed = withUnsafeMutablePointer(to: &local) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &size) == 0 }
+        let candidates = byInterface.compactMap { Self.best(of: $0, in: addresses, route: route) }
+        let networks = candidates.filter { $0.kind == .network }
+        let tunnels = candidates.filter { $0.kind == .tunnel }
+        let routedCandidate = candidates.first { $0.interface == route?.interface }
+        if let routedCandidate, routedCandidate.kind != .tunnel {
+            best = [routedCandidate.ip]
+        } else if let routedCandidate {
+            best = networks.map(\.ip) + [routedCandidate.ip]
+        } else {
+            best = (networks.isEmpty ? tunnels.isEmpty ? candidates : tunnels : networks).map(\.ip)
         }
-        guard isNamed else { return nil }
-        let address = IPAddress.v4(UInt32(bigEndian: local.sin_addr.s_addr))
-        return address.isLoopback || address.isUnspecified ? nil : address
+        others = (networks + tunnels).map(\.ip).filter { !best.contains($0) }
+    }
+
+    /// The address of an interface that a link lasts with: not a temporary one, where there is another.
+    private static func best(
+        of candidates: [InterfaceAddress], in all: [InterfaceAddress], route: InterfaceAddress?
+    ) -> InterfaceAddress? {
+        let isRouted = candidates[0].interface == route?.interface
+        let chosen: InterfaceAddress? =
+            if isRouted, let route, route.ip.isV4 {
+                route
+            } else if isRouted {
+                candidates.first { !$0.ip.isV4 } ?? candidates.first
+            } else {
+                candidates.first { $0.ip.isV4 && !$0.ip.isLinkLocal } ?? candidates.first { !$0.ip.isV4 }
+                    ?? candidates.first
+            }
+        guard let chosen, chosen.isTemporary else { return chosen }
+        return all.first { $0.sharesNetwork(with: chosen) && $0.isLasting } ?? chosen
     }
 }
 
@@ -60,7 +110,7 @@ struct ListenAddress: Equatable {
         if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
         guard let port = UInt16(text[text.index(after: colon)...]) else { return nil }
         self.port = port
-        if host.isEmpty || host == "*" {
+        if host.isEmpty || host == "*" || host == "::" {
             address = nil
         } else {
             guard let address = host == "localhost" ? .v4(0x7F00_0001) : IPAddress(host) else { return nil }

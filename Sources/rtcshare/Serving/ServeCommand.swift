@@ -3,6 +3,7 @@ internal import Glibc
 internal import NIOCore
 internal import RTCShareContentShare
 internal import RTCShareNetworkRuntime
+internal import RTCShareSecureTransport
 internal import RTCShareSignaling
 internal import RTCShareWireFormat
 
@@ -66,13 +67,13 @@ struct ServeCommand: AsyncParsableCommand {
             let share = Share(
                 room: room, sources: sources, options: sharing, running: running, inviting: inviting, film: film,
                 interruption: interruption)
-            let hosts = try LinkHosts.hosts(
+            let hosts = try LinkHosts(
                 given: link.address, listening: configuration.addresses, all: link.allAddresses)
             do {
                 let places = endpoints.places(
                     of: room, membership: try running.membership, configuration: listening.connection)
                 try await share.run(behind: listening.server, publishedAt: places) { control in
-                    await control.setLinkHosts(hosts)
+                    await control.setLinkHosts(hosts.hosts)
                     try tell(listening.server, hosts, configuration)
                     endpoints.tellRisks()
                 }
@@ -109,21 +110,38 @@ struct ServeCommand: AsyncParsableCommand {
         do {
             let server = try await ViewerServer(room: room, configuration: configuration)
             return Listening(server: server, mediaPort: mediaPort, connection: configuration.connection)
-        } catch let error as IOError {
-            await mediaPort.close()
-            let place = "port \(configuration.port)"
-            throw CommandFailure(
-                error.errnoCode == EACCES ? .notPermitted : .unavailable,
-                "can't listen at \(place): \(String(cString: strerror(error.errnoCode))); name another with --listen")
         } catch {
             await mediaPort.close()
-            throw CommandFailure(.badInput, "HTTPS is not possible: \(error); check --tls-certificate and --tls-key")
+            switch error {
+            case let error as IOError: throw Self.failure(error, listeningAt: configuration)
+            case let error as TLSError:
+                throw CommandFailure(
+                    .badInput, "HTTPS is not possible: \(error); check --tls-certificate and --tls-key")
+            default: throw error
+            }
         }
     }
 
+    private static func failure(
+        _ error: IOError, listeningAt configuration: ViewerServer.Configuration
+    ) -> CommandFailure {
+        let place =
+            configuration.addresses.first.map { "\(TransportAddress(ip: $0, port: configuration.port))" }
+            ?? "port \(configuration.port)"
+        let reason =
+            switch error.errnoCode {
+            case EADDRNOTAVAIL: "no interface of this machine has the address, or it is not ready yet"
+            case EAFNOSUPPORT: "this machine has no IPv6"
+            default: String(cString: strerror(error.errnoCode))
+            }
+        return CommandFailure(
+            error.errnoCode == EACCES ? .notPermitted : .unavailable,
+            "can't listen at \(place): \(reason); name another with --listen")
+    }
+
     /// Prints the links, and says what a person should know of them.
-    private func tell(_ server: ViewerServer, _ hosts: [String], _ configuration: ViewerServer.Configuration) throws {
-        let links = server.links(hosts: hosts)
+    private func tell(_ server: ViewerServer, _ hosts: LinkHosts, _ configuration: ViewerServer.Configuration) throws {
+        let links = server.links(hosts: hosts.hosts)
         // What a service prints is kept where others read it, and links are secret.
         if StandardStreams.areKept {
             Terminal.shared.say("Viewers can come: rtcshare link prints the link.")
@@ -131,6 +149,11 @@ struct ServeCommand: AsyncParsableCommand {
             try StandardStreams.writeLines(links.map(\.url))
             if sharing.stats != "-" { StandardStreams.closeOutput() }
             show(links)
+            if !hosts.leftOut.isEmpty, configuration.publicURL == nil {
+                Terminal.shared.say(
+                    "This machine has other addresses: \(hosts.leftOut.joined(separator: ", ")). --all-addresses prints a "
+                        + "link for each.")
+            }
         }
         if let fingerprint = configuration.tls?.fingerprint {
             Terminal.shared.say(
@@ -161,8 +184,10 @@ struct ServeCommand: AsyncParsableCommand {
             let label = index == 0 ? "Watch:  " : "        "
             Terminal.shared.say(label + link.url.padded(to: width + 2) + reach)
         }
-        if let first = links.first, self.link.qr ?? Terminal.shared.isTerminal {
-            Terminal.shared.show(qrCodeOf: first.url)
+        // A camera that reads localhost looks for the share on its own machine.
+        let link = links.first { $0.reach != .machine } ?? (self.link.qr == true ? links.first : nil)
+        if let link, self.link.qr ?? Terminal.shared.isTerminal {
+            Terminal.shared.show(qrCodeOf: link.url)
         }
     }
 }

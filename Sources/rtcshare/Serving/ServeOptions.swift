@@ -19,8 +19,8 @@ struct LinkOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "An address or a name of this machine to put into links, again for each. By default the address of the default "
-                + "route.", valueName: "addr|name"))
+            "An address or a name of this machine to put into links. Repeatable. Default: the address of the default route; "
+                + "without one, or where it is a tunnel's, one of each network.", valueName: "addr|name"))
     var address: [String] = []
 
     @Flag(help: "Print a link for each address of this machine.") var allAddresses = false
@@ -79,8 +79,9 @@ struct LinkOptions: ParsableArguments {
         guard (1...SharingRoom.maximumViewers).contains(maxViewers) else {
             throw ValidationError("--max-viewers \(maxViewers): give 1 to \(SharingRoom.maximumViewers)")
         }
-        for host in address where IPAddress(host) == nil && !Self.isName(host) {
-            throw ValidationError("--address \(host): not an address, and not the name of a machine")
+        for host in address where IPAddress(host)?.isUnspecified ?? !Self.isName(host) {
+            throw ValidationError(
+                "--address \(host): not an address or a name of a machine; leave it out for the default")
         }
         if let basePath, path(of: basePath) == nil {
             throw ValidationError("--base-path \(basePath): give a path such as /office")
@@ -117,7 +118,7 @@ struct LinkOptions: ParsableArguments {
             configuration.tls = ServerCertificate(certificateFile: tlsCertificate, keyFile: tlsKey)
         } else if tlsSelfSigned {
             configuration.tls = try OwnCertificate.certificate(
-                for: try LinkHosts.hosts(given: address, listening: configuration.addresses, all: true), now: now)
+                for: try LinkHosts(given: address, listening: configuration.addresses, all: true).hosts, now: now)
         }
     }
 

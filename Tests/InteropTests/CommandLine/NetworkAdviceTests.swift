@@ -56,7 +56,7 @@ import Testing
     func errors() throws {
         let address = try #require(TransportAddress("10.0.1.2", port: 5000))
         for (error, words) in [
-            (ConnectionError.portTaken(address), "make a new offer with another --port"),
+            (ConnectionError.portTaken(address), "or choose another --port"),
             (ConnectionError.noAddress, "or give one with --bind ADDRESS"),
             (ICEServerError.missingCredentials(url: "turn:relay:3478"), "a file of mode 0600 for --ice-credentials"),
         ] as [(any Error, String)] {

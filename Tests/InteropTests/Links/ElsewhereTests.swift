@@ -1,4 +1,5 @@
 import Foundation
+import RTCShareNetworkRuntime
 import Testing
 
 @testable import rtcshare
@@ -165,7 +166,7 @@ extension Interop {
             .enabled(if: Peers.mustRun || program("turnserver") != nil, "no turnserver"))
         func relay() async throws {
             let folder = try TemporaryFolder()
-            let address = "\(try #require(LinkHosts.defaultRoute(), "this machine has no network"))"
+            let address = "\(try #require(NetworkInterfaces.routedAddresses().first, "this machine has no network"))"
             let port = try Self.freePort()
             let turn = try RunningProgram(
                 try #require(Self.program("turnserver")),

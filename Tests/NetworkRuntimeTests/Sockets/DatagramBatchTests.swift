@@ -88,20 +88,30 @@ import Testing
         }
         #expect(await take(3, from: arrivals).compactMap(\.first) == [0, 3, 4])
         #expect(refused == 2)
-        try? await sender.channel.close()
+        #expect(sender.channel.isActive, "a destination that is refused does not end the socket")
+        try await sender.channel.close()
         try await receiver.channel.close()
     }
 
-    @Test("A socket that is full has datagrams wait in its channel, in their order")
+    @Test("Datagrams wait in their order for a socket that is full, and one that is refused then ends nothing")
     func fullSocket() async throws {
         let (sender, _) = try await open(at: Loopback.v4)
         let (receiver, arrivals) = try await open(at: Loopback.v4)
-        sender.holdBack()
+        let nowhere = try #require(TransportAddress("192.0.2.1", port: 9))
+        let connection = ConnectionSockets(on: eventLoop)
+        let first: [UInt8] = [42]
+        #expect(first.withUnsafeBytes { sender.queue($0, to: receiver.address, by: connection) })
+        #expect(!sender.takesDirectly)
+        #expect(first.withUnsafeBytes { sender.queue($0, to: nowhere, by: connection) })
         let refused = send([10, 10, 10], from: sender) { _ in receiver.address }
-        #expect(await take(3, from: arrivals).compactMap(\.first) == [0, 1, 2])
-        #expect(refused == 0)
-        #expect(sender.takesDirectly, "and the next leave directly again")
-        try await sender.channel.close()
+        #expect(await take(4, from: arrivals).compactMap(\.first) == [42, 0, 1, 2])
+        #expect(refused == 0 && connection.refusedDatagrams == 1)
+        #expect(sender.takesDirectly && sender.channel.isActive, "the next ones leave directly again")
+        let large = [UInt8](repeating: 1, count: 1 << 19)
+        for isTaken in [true, true, false] {
+            #expect(large.withUnsafeBytes { sender.queue($0, to: receiver.address, by: connection) } == isTaken)
+        }
+        try await sender.close().get()
         try await receiver.channel.close()
     }
 }

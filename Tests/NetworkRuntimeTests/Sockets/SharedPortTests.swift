@@ -117,6 +117,37 @@ import Testing
         #expect(await port.localAddresses.isEmpty, "one that is closed stays closed")
     }
 
+    @Test("An address that can't be used leaves the others alone")
+    func unusableAddress() async throws {
+        let missing = try #require(IPAddress("192.0.2.1"))
+        let port = try await SharedPort(addresses: [missing, Loopback.v4])
+        #expect(await port.localAddresses.map(\.ip) == [Loopback.v4])
+        await #expect(throws: ConnectionError.self) { try await SharedPort(addresses: [missing]) }
+        let number = try #require(await port.localAddresses.first).port
+        await #expect(throws: ConnectionError.portTaken(TransportAddress(ip: Loopback.v4, port: number))) {
+            try await SharedPort(addresses: [InterfaceTests.first, Loopback.v4], port: number)
+        }
+        await port.close()
+    }
+
+    @Test("A socket of the port that an error closes is opened again")
+    func closedSocket() async throws {
+        let port = try await SharedPort(addresses: [Loopback.v4])
+        let places = await port.localAddresses
+        var share = try await Share(on: port)
+        await share.connected()
+        await share.passFrame("before")
+        await port.closeSocket(at: try #require(places.first))
+        #expect(await port.localAddresses.isEmpty)
+        await waitUntil { await port.localAddresses == places }
+        let other = try await Share(on: port)
+        await other.connected()
+        await share.close()
+        await other.close()
+        await port.close()
+        #expect(await port.localAddresses.isEmpty)
+    }
+
     @Test("What others send to the port changes nothing but counters")
     func strangers() async throws {
         let port = try await SharedPort(addresses: [Loopback.v4])
@@ -193,6 +224,14 @@ import Testing
         for index in 1...2 { await shares[index].passFrame("one relay is given back") }
         for share in shares { await share.close() }
         await port.close()
+    }
+}
+
+extension SharedPort {
+    /// Closes a socket as SwiftNIO does after an error.
+    fileprivate func closeSocket(at address: TransportAddress) {
+        let lease = lease(receive: { _, _, _ in }, change: { _ in })
+        lease.socket(at: address)?.channel.close(promise: nil)
     }
 }
 

@@ -84,6 +84,16 @@ import Testing
         #expect(try Self.candidates(next).count == 2 && next.description.contains("a=end-of-candidates"))
     }
 
+    @Test("The end of candidates is told once the last servers are known")
+    func laterServers() throws {
+        var peer = try Self.open(as: .offerer, seed: 903)
+        _ = try peer.makeOffer()
+        peer.gather(servers: [], moreFollow: true, now: Self.now)
+        #expect(Self.told(&peer).isEmpty)
+        peer.gather(servers: [], now: Self.now)
+        #expect(Self.told(&peer).count == 1)
+    }
+
     @Test("Nobody is told one by one who did not say so, and the descriptions are complete")
     func withoutTrickle() throws {
         for (ours, theirs) in [(false, true), (true, false)] {

@@ -1,3 +1,5 @@
+import Logging
+import NIOCore
 import NIOHTTP1
 import RTCShareContentShare
 import RTCShareNetworkRuntime
@@ -113,6 +115,24 @@ struct AttackTests {
         #expect(await whole.read().contains("here"))
         await server.close()
         await share.end()
+    }
+
+    @Test("A server listens at those addresses that the machine has, and fails without any")
+    func missingAddresses() async throws {
+        let (missing, loopback) = (IPAddress.v4(0xC000_0201), IPAddress.v4(0x7F00_0001))
+        let logger = Logger(label: "test")
+        let respond: HTTPServer.Respond = { _ in HTTPResponse(.ok, type: "text/plain", text: "here") }
+        for addresses in [[missing, loopback], []] {
+            let server = try await HTTPServer.start(
+                addresses: addresses, ports: [0], tls: nil, logger: logger, respond: respond)
+            let connection = try RawConnection(port: server.port)
+            connection.write("GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            #expect(await connection.read().contains("here"))
+            await server.close()
+        }
+        await #expect(throws: IOError.self) {
+            try await HTTPServer.start(addresses: [missing], ports: [0], tls: nil, logger: logger, respond: respond)
+        }
     }
 
     @Test("Offers that never connect take no more places than there are for such, and give them back")

@@ -1,0 +1,93 @@
+internal import RTCShareLocks
+internal import RTCShareWireFormat
+
+/// The addresses of servers' names, kept from connection to connection, so that a name server that does not answer delays
+/// none of them twice.
+///
+/// Names that have addresses are looked up again after a minute, and meanwhile keep those they had: also where the name
+/// server does not answer any more (RFC 8767). Names without addresses are looked up again after some seconds.
+final class ServerNames: Sendable {
+    /// What is kept of a name.
+    private struct Entry {
+        var addresses: [IPAddress] = []
+        /// When the newest look-up ended; nil while the first is under way.
+        var answered: Instant?
+        var lookUp: Task<[IPAddress], Never>?
+    }
+
+    /// The names of this process.
+    static let system = ServerNames()
+
+    /// How long an answer counts as new: one with addresses, and one without.
+    static let (lifetime, emptyLifetime) = (Duration.seconds(60), Duration.seconds(15))
+    /// The most names that are kept: servers name others.
+    static let limit = 64
+
+    private let entries = Locked<[String: Entry]>([:])
+    private let ask: @Sendable (_ name: String) async -> [IPAddress]
+    private let now: @Sendable () -> Instant
+
+    init(
+        asking ask:
+            @escaping @Sendable (_ name: String) async -> [IPAddress] = HostNameResolver.systemAddresses(ofServer:),
+        now: @escaping @Sendable () -> Instant = { MonotonicClock.now }
+    ) {
+        self.ask = ask
+        self.now = now
+    }
+
+    /// How many names are kept.
+    var count: Int { entries.withLock { $0.count } }
+
+    /// The addresses that are known without waiting, or nil where the name is being looked up. Starts the look-up where one
+    /// is due.
+    func knownAddresses(of name: String) -> [IPAddress]? {
+        read(name).known
+    }
+
+    /// The name's addresses, once they are known; empty where it has none, or no name server answers.
+    func addresses(of name: String) async -> [IPAddress] {
+        let (known, lookUp) = read(name)
+        if let known { return known }
+        return await lookUp?.value ?? []
+    }
+
+    private func read(_ name: String) -> (known: [IPAddress]?, lookUp: Task<[IPAddress], Never>?) {
+        let time = now()
+        return entries.withLock { entries in
+            var entry = entries[name] ?? Entry()
+            let lifetime = entry.addresses.isEmpty ? Self.emptyLifetime : Self.lifetime
+            let isNew = entry.answered.map { time - $0 < lifetime } ?? false
+            if !isNew, entry.lookUp == nil {
+                entry.lookUp = Task { [self] in
+                    let found = await ask(name)
+                    return note(found, of: name)
+                }
+                if entries.count >= Self.limit { Self.makeRoom(in: &entries) }
+                entries[name] = entry
+            }
+            let known = isNew || !entry.addresses.isEmpty ? entry.addresses : nil
+            return (known, entry.lookUp)
+        }
+    }
+
+    private func note(_ found: [IPAddress], of name: String) -> [IPAddress] {
+        let time = now()
+        return entries.withLock { entries in
+            guard var entry = entries[name] else { return found }
+            if !found.isEmpty { entry.addresses = found }
+            entry.answered = time
+            entry.lookUp = nil
+            entries[name] = entry
+            return entry.addresses
+        }
+    }
+
+    /// Forgets the name whose answer is the oldest. Those that are being looked up stay.
+    private static func makeRoom(in entries: inout [String: Entry]) {
+        let answers = entries.compactMap { name, entry in
+            entry.lookUp == nil ? entry.answered.map { (name, $0) } : nil
+        }
+        if let oldest = answers.min(by: { $0.1 < $1.1 }) { entries[oldest.0] = nil }
+    }
+}
