@@ -113,6 +113,12 @@ final class WindowClient {
         try synchronize()
     }
 
+    func setBorder(_ window: UInt32, _ width: Int) throws {
+        xcb_configure_window(
+            connection, window, UInt16(XCB_CONFIG_WINDOW_BORDER_WIDTH.rawValue), [UInt32(width)])
+        try synchronize()
+    }
+
     func reparent(_ window: UInt32, to parent: UInt32, x: Int, y: Int) throws {
         xcb_reparent_window(connection, window, parent, Int16(x), Int16(y))
         try synchronize()

@@ -20,6 +20,9 @@ struct ScreenPart: ScreenSubject {
 
     mutating func take(_ event: XEvent) -> Bool { geometryEvents.contains(event.type) }
 
+    /// Everything is looked up each time.
+    mutating func forget() {}
+
     mutating func locate(signal: StopSignal?) throws(CaptureError) -> ScreenSight {
         guard let rectangle = try area.rectangle(on: connection, signal: signal) else { return .stopped }
         let pixels = ScreenPlace.Pixels(drawable: connection.root, area: rectangle)
