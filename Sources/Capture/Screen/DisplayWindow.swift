@@ -4,7 +4,7 @@ public import RTCShareMedia
 public struct DisplayWindow: Sendable, Hashable, CustomStringConvertible {
     /// The X server's number of it.
     public let id: UInt32
-    /// What its title bar says; empty where it has no title. Control characters are left out.
+    /// What its title bar says, without characters that can't be seen; empty where it has no title.
     public let title: String
     /// The program's name for itself, as windows tell it (the class in `WM_CLASS`), for instance `XTerm`.
     public let application: String?
@@ -41,7 +41,8 @@ public struct DisplayWindow: Sendable, Hashable, CustomStringConvertible {
 public enum WindowSpecification: Sendable, Hashable, CustomStringConvertible {
     /// The one that the X server has under this number.
     case id(UInt32)
-    /// The one whose title is this, or else has this in it; capitals don't matter.
+    /// The one whose title is this, or else has this in it. Capitals, the number of spaces and characters that can't be seen
+    /// don't matter.
     case title(String)
 
     /// `0x1400007`, or `title=xterm`.
@@ -88,12 +89,22 @@ extension WindowSpecification {
         case .id(let id):
             matching = windows.filter { $0.id == id }
         case .title(let text):
-            let wanted = text.lowercased()
-            let equal = windows.filter { $0.title.lowercased() == wanted }
-            matching = equal.isEmpty ? windows.filter { $0.title.lowercased().contains(wanted) } : equal
+            let wanted = text.folded
+            let equal = windows.filter { $0.title.folded == wanted }
+            matching = equal.isEmpty ? windows.filter { $0.title.folded.contains(wanted) } : equal
         }
         guard let window = matching.first else { throw .unknownWindow(self, windows: windows) }
         guard matching.count == 1 else { throw .ambiguousWindow(self, windows: matching) }
         return window
+    }
+}
+
+extension String {
+    /// What names are compared by: without differences of capitals (`ß` is `SS`), with single spaces, and without characters
+    /// that can't be seen.
+    var folded: String {
+        let visible = String(
+            String.UnicodeScalarView(unicodeScalars.filter { $0.properties.generalCategory != .format }))
+        return visible.split(whereSeparator: \.isWhitespace).joined(separator: " ").uppercased().lowercased()
     }
 }

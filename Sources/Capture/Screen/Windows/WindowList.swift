@@ -140,9 +140,9 @@ extension String {
     /// Without characters that would do something to a terminal, and not longer than a person reads.
     fileprivate var printable: String {
         String(
-            unicodeScalars.prefix(500).map { scalar in
+            unicodeScalars.prefix(500).filter { $0.properties.generalCategory != .format }.map { scalar in
                 switch scalar.properties.generalCategory {
-                case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: " "
+                case .control, .lineSeparator, .paragraphSeparator, .surrogate: " "
                 default: Character(scalar)
                 }
             }
