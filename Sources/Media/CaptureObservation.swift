@@ -46,6 +46,9 @@ public enum CaptureInterruption: Sendable, Hashable, CustomStringConvertible {
     /// The camera was unplugged, or gives nothing: `reason` says which one, and why.
     case cameraAway(reason: String)
 
+    /// The monitor is off or unplugged, or the region lies beyond the screen: `reason` says which.
+    case displayAway(reason: String)
+
     /// What a person is told.
     public var description: String {
         switch self {
@@ -53,7 +56,7 @@ public enum CaptureInterruption: Sendable, Hashable, CustomStringConvertible {
         case .movedOffScreen: "the window was moved off the screen"
         case .awaitingPicture: "the desktop gives a picture as soon as something on the screen changes"
         case .heldByDesktop: "the desktop gives no pictures for now; the window may be minimised"
-        case .extensionAway(let reason), .cameraAway(let reason): reason
+        case .extensionAway(let reason), .cameraAway(let reason), .displayAway(let reason): reason
         }
     }
 }

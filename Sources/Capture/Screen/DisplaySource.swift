@@ -6,7 +6,8 @@ public import RTCShareMedia
 ///
 /// A frame comes at once when something changes, but not more often than the rate allows, and says what changed; it is
 /// stamped with when the server gave the picture. A screen at rest gives none. A screen or output that changes its
-/// size is followed, frames then have the new size; a region that no longer lies on the screen ends the source.
+/// size is followed, frames then have the new size. While an output is off, or a region does not lie on the screen, the
+/// source is muted, and observers are told (``CaptureInterruption/displayAway(reason:)``); it resumes when that is over.
 /// Widths and heights are even: an odd last column or row is left out. What lies on the screen is in its picture: a
 /// program's own overlays too, which no X server leaves out of a screen; a ``WindowSource`` gives a window without them.
 public final class DisplaySource: CaptureSource, BroadcastingVideoSource {

@@ -145,7 +145,7 @@ extension Interop {
             let desktop = try await WaylandDesktop(.none, in: folder)
             let share = try Share(environment: desktop.environment, in: folder)
             let none = try await share.run(["send", "--source", "camera"])
-            #expect(none.status == 64 && none.standardError.contains("there is no camera"), "\(none.standardError)")
+            #expect(none.status == 69 && none.standardError.contains("there is no camera"), "\(none.standardError)")
             let camera = try desktop.startCamera("front", "NV12")
             try await cameras(1, share)
             let other = try await share.run(["send", "--source", "camera:back"])
