@@ -13,7 +13,7 @@ protocol ByteInput: Sendable {
 /// Reads y4m: the header at once, then frame by frame.
 struct Y4MReader: Sendable {
     let header: Y4MHeader
-    /// What is shared: the file's picture without an odd last column and row.
+    /// What is shared: the file's picture without an odd last column and row, and with square pixels.
     let size: PixelSize
     private let input: any ByteInput
     private let path: String
@@ -23,6 +23,8 @@ struct Y4MReader: Sendable {
 
     private static let maximumLine = 1024
     private static let frameMagic = Array("FRAME".utf8)
+    /// Pictures whose pixels are not square yet.
+    private let unscaled = FramePool()
 
     /// Reads the header of `input`, which errors call `path`.
     init(input: any ByteInput, path: String) throws(CaptureError) {
@@ -48,7 +50,7 @@ struct Y4MReader: Sendable {
         self.path = path
         self.offset = offset
         headerLength = offset
-        size = PixelSize(width: header.size.width & ~1, height: header.size.height & ~1)
+        size = header.squareSize
         staging = [UInt8](repeating: 0, count: header.frameLength)
     }
 
@@ -85,7 +87,28 @@ struct Y4MReader: Sendable {
         guard length == staging.count else { throw truncated(at: offset + length, frameStart) }
         offset += length
         if header.isFullRange { limitRange() }
-        return try pool.buffer(size: size, format: .i420) { planes, strides in convert(planes, strides) }
+        let whole = PixelSize(width: header.size.width & ~1, height: header.size.height & ~1)
+        let isSquare = whole == size
+        let picture = try (isSquare ? pool : unscaled).buffer(size: whole, format: .i420) { planes, strides in
+            convert(planes, strides)
+        }
+        return isSquare ? picture : try scaled(picture, from: pool)
+    }
+
+    private func scaled(
+        _ picture: any VideoFrameBuffer, from pool: FramePool
+    ) throws(CaptureError) -> any VideoFrameBuffer {
+        try pool.buffer(size: size, format: .i420) { planes, strides in
+            let targets = planes.map { $0.baseAddress?.assumingMemoryBound(to: UInt8.self) }
+            picture.withPlanes { set in
+                let sources = set.planes.map { $0.baseAddress?.assumingMemoryBound(to: UInt8.self) }
+                _ = I420Scale(
+                    sources[0], Int32(set.strides[0]), sources[1], Int32(set.strides[1]), sources[2],
+                    Int32(set.strides[2]), Int32(picture.size.width), Int32(picture.size.height), targets[0],
+                    Int32(strides[0]), targets[1], Int32(strides[1]), targets[2], Int32(strides[2]), Int32(size.width),
+                    Int32(size.height), kFilterBilinear)
+            }
+        }
     }
 
     private func truncated(at end: Int, _ frameStart: Int) -> CaptureError {
@@ -154,7 +177,7 @@ struct Y4MReader: Sendable {
     private func convert(_ planes: [UnsafeMutableRawBufferPointer], _ strides: [Int]) {
         let chroma = header.chromaSize
         let (lumaStride, chromaStride) = (Int32(header.size.width), Int32(chroma.width))
-        let (width, height) = (Int32(size.width), Int32(size.height))
+        let (width, height) = (Int32(header.size.width & ~1), Int32(header.size.height & ~1))
         let targets = planes.map { $0.baseAddress?.assumingMemoryBound(to: UInt8.self) }
         let pitches = strides.map { Int32($0) }
         staging.withUnsafeBufferPointer { samples in
