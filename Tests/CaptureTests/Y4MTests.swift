@@ -17,7 +17,9 @@ private final class Bytes: ByteInput {
         self.step = step
     }
 
-    func read(into buffer: UnsafeMutableRawBufferPointer, signal: StopSignal?) throws(CaptureError) -> Int {
+    func read(
+        into buffer: UnsafeMutableRawBufferPointer, signal: StopSignal?, whileSilent: () -> Void
+    ) throws(CaptureError) -> Int {
         offset.withLock { offset in
             let count = min(buffer.count, step, bytes.count - offset)
             buffer.copyBytes(from: bytes[offset..<offset + count])
@@ -225,6 +227,57 @@ private final class Bytes: ByteInput {
         #expect(source.captureFormat.size == PixelSize(width: 12, height: 4))
     }
 
+    @Test("A file begins with the first sink, rests where it is without one, and gives no frame to nobody")
+    func resting() throws {
+        let written = (0..<40).map { Self.samples($0) }
+        let source = try Y4MSource(
+            input: Bytes(Self.stream("YUV4MPEG2 W6 H4 F100:1", frames: written)), path: "test.y4m",
+            mode: .paced(loop: false))
+        let observer = CaptureObserver()
+        source.add(observer: observer)
+        try source.start()
+        #expect(observer.wait(for: 1))
+        // The whole film would be over by now.
+        usleep(500_000)
+        #expect(observer.events == [.started])
+        let first = Collector()
+        source.add(first)
+        #expect(first.wait { $0.frames.count >= 3 })
+        source.remove(first)
+        usleep(300_000)
+        let second = Collector()
+        source.add(second)
+        #expect(second.wait { !$0.ends.isEmpty })
+        let seen = (first.frames + second.frames).map { $0.buffer.samples.flatMap { $0 } }
+        #expect(seen.map { $0[0] } == written.map { $0[0] })
+        let times = (first.frames + second.frames).map(\.timestamp)
+        #expect(zip(times, times.dropFirst()).allSatisfy { $0 < $1 })
+        source.stop()
+    }
+
+    @Test("A sink that comes between two frames of a slow file is given the newest at once")
+    func lateSink() throws {
+        let written = [Self.samples(1), Self.samples(2)]
+        let (source, sink) = try source(Self.stream("YUV4MPEG2 W6 H4 F1:10", frames: written), .paced(loop: false))
+        try source.start()
+        #expect(sink.wait { !$0.frames.isEmpty })
+        let late = Awaiting()
+        source.add(late)
+        #expect(late.collector.wait { !$0.frames.isEmpty })
+        source.stop()
+        let again = try #require(late.collector.frames.first)
+        #expect(again.buffer.samples.flatMap { $0 } == written[0])
+        #expect(again.timestamp > sink.frames[0].timestamp)
+        #expect(late.collector.frames.count == 1)
+    }
+
+    /// A sink that wants a picture until it has one.
+    private final class Awaiting: VideoSink {
+        let collector = Collector()
+        var demand: FrameDemand { collector.frames.isEmpty ? .picture : .changes }
+        func receive(_ frame: VideoFrame) { collector.receive(frame) }
+    }
+
     private func source(_ bytes: [UInt8], _ mode: Y4MSource.Mode) throws -> (Y4MSource, Collector) {
         let source = try Y4MSource(input: Bytes(bytes), path: "test.y4m", mode: mode)
         let sink = Collector()
@@ -305,11 +358,17 @@ private final class Bytes: ByteInput {
             #expect(sink.wait { $0.frames.count == seed + 1 })
         }
         #expect(monotonicNow() - begin < .seconds(1.5))
+        // Silent for longer than anybody waits, it still shows who comes what it gave last.
+        let late = Awaiting()
+        source.add(late)
+        #expect(late.collector.wait { $0.frames.first?.buffer.samples.flatMap { $0 } == Self.samples(2) })
+        source.remove(late)
+        sink.forgetFrames()
         source.stop()
         #expect(sink.ends.count == 1)
         try source.start()
         try writer.write(contentsOf: Data(Array("FRAME\n".utf8) + Self.samples(3)))
-        #expect(sink.wait { $0.frames.count == 4 })
+        #expect(sink.wait { $0.frames.last?.buffer.samples.flatMap { $0 } == Self.samples(3) })
         try writer.close()
         #expect(sink.wait { $0.ends.count == 2 })
         #expect(sink.ends.allSatisfy { $0 == nil })

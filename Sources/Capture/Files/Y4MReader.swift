@@ -4,8 +4,11 @@ import RTCShareMedia
 
 /// Somewhere bytes come from, in order.
 protocol ByteInput: Sendable {
-    /// Fills the front of `buffer`: how many bytes, 0 at the end. Ends early where `signal` is raised.
-    func read(into buffer: UnsafeMutableRawBufferPointer, signal: StopSignal?) throws(CaptureError) -> Int
+    /// Fills the front of `buffer`: how many bytes, 0 at the end. Ends early where `signal` is raised; calls `whileSilent`
+    /// now and then while there is nothing to read.
+    func read(
+        into buffer: UnsafeMutableRawBufferPointer, signal: StopSignal?, whileSilent: () -> Void
+    ) throws(CaptureError) -> Int
     /// Goes back to the first byte; false where that cannot be done.
     func rewind() -> Bool
 }
@@ -20,11 +23,11 @@ struct Y4MReader: Sendable {
     private let headerLength: Int
     private var offset: Int
     private var staging: [UInt8]
+    /// Pictures whose pixels are not square yet.
+    private let unscaled = FramePool()
 
     private static let maximumLine = 1024
     private static let frameMagic = Array("FRAME".utf8)
-    /// Pictures whose pixels are not square yet.
-    private let unscaled = FramePool()
 
     /// Reads the header of `input`, which errors call `path`.
     init(input: any ByteInput, path: String) throws(CaptureError) {
@@ -63,11 +66,14 @@ struct Y4MReader: Sendable {
         return true
     }
 
-    /// The next frame; nil at the end, or where `signal` was raised.
-    mutating func next(from pool: FramePool, signal: StopSignal?) throws(CaptureError) -> (any VideoFrameBuffer)? {
+    /// The next frame; nil at the end, or where `signal` was raised. `whileSilent` is called now and then while the input has
+    /// none.
+    mutating func next(
+        from pool: FramePool, signal: StopSignal?, whileSilent: () -> Void = {}
+    ) throws(CaptureError) -> (any VideoFrameBuffer)? {
         let frameStart = offset
         var magic = [UInt8](repeating: 0, count: Self.frameMagic.count)
-        let got = try Self.fill(&magic, from: input, signal: signal)
+        let got = try Self.fill(&magic, from: input, signal: signal, whileSilent)
         if signal?.isRaised == true || got == 0 { return nil }
         guard got == magic.count else { throw truncated(at: offset + got, frameStart) }
         guard magic == Self.frameMagic else {
@@ -77,12 +83,12 @@ struct Y4MReader: Sendable {
         }
         offset += got
         do throws(CaptureError) {
-            _ = try Self.lineRest(of: input, path: path, offset: &offset, signal: signal)
+            _ = try Self.lineRest(of: input, path: path, offset: &offset, signal: signal, whileSilent)
         } catch {
             if signal?.isRaised == true { return nil }
             throw error
         }
-        let length = try Self.fill(&staging, from: input, signal: signal)
+        let length = try Self.fill(&staging, from: input, signal: signal, whileSilent)
         if signal?.isRaised == true { return nil }
         guard length == staging.count else { throw truncated(at: offset + length, frameStart) }
         offset += length
@@ -119,7 +125,7 @@ struct Y4MReader: Sendable {
 
     /// Reads until `bytes` are full or the input ends: how many were read.
     private static func fill(
-        _ bytes: inout [UInt8], from input: any ByteInput, signal: StopSignal?
+        _ bytes: inout [UInt8], from input: any ByteInput, signal: StopSignal?, _ whileSilent: () -> Void = {}
     ) throws(CaptureError) -> Int {
         try bytes.withUnsafeMutableBytes { buffer -> Result<Int, CaptureError> in
             var filled = 0
@@ -127,7 +133,7 @@ struct Y4MReader: Sendable {
             do throws(CaptureError) {
                 while filled < buffer.count {
                     let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
-                    let got = try input.read(into: rest, signal: signal)
+                    let got = try input.read(into: rest, signal: signal, whileSilent: whileSilent)
                     if got == 0 { break }
                     filled += got
                 }
@@ -140,12 +146,12 @@ struct Y4MReader: Sendable {
 
     /// Reads up to the line's end, which is taken but not given.
     private static func lineRest(
-        of input: any ByteInput, path: String, offset: inout Int, signal: StopSignal?
+        of input: any ByteInput, path: String, offset: inout Int, signal: StopSignal?, _ whileSilent: () -> Void = {}
     ) throws(CaptureError) -> [UInt8] {
         var line: [UInt8] = []
         var byte: [UInt8] = [0]
         while line.count < maximumLine {
-            guard try fill(&byte, from: input, signal: signal) == 1 else {
+            guard try fill(&byte, from: input, signal: signal, whileSilent) == 1 else {
                 throw .invalidY4M(
                     path: path, offset: offset, problem: "it ends within a line of the header",
                     remedy: "the file is cut off; write it again")
