@@ -4,7 +4,8 @@
 
 // What cameras' formats are in SPA's words.
 
-#define LARGEST_SIDE 16384
+// What VP8 has room for.
+#define LARGEST_SIDE 16383
 
 // Whether a parameter is an object whose values lie where they should: it comes from another program, and the functions
 // that read it look at less.

@@ -17,8 +17,8 @@ public enum CaptureError: Error, Sendable, Hashable {
     case unknownOutput(name: String, outputs: [DisplayOutput])
     /// The region reaches beyond the screen.
     case regionOutsideScreen(region: PixelRectangle, screen: PixelSize)
-    /// The part of the screen is less than two pixels wide or high.
-    case areaTooSmall(PixelSize)
+    /// The part of the screen is too small for a picture, or too large.
+    case unsharableSize(PixelSize)
     /// The display has no such window; `windows` are those that it has.
     case unknownWindow(WindowSpecification, windows: [DisplayWindow])
     /// Several windows are meant by this: `windows`.
@@ -89,9 +89,8 @@ extension CaptureError: CaptureFailure {
     public var kind: CaptureSourceError.Kind {
         switch self {
         case .invalidFrameRate, .invalidPatternSize, .inaudibleFrequency, .unknownOutput, .regionOutsideScreen,
-            .areaTooSmall, .unsupportedPixels, .unrepeatableFile, .invalidY4M, .unknownSoundDevice, .unknownWindow,
-            .ambiguousWindow, .unsharableWindow, .shareDeclined, .portalUnavailable(.kindNotOffered), .unknownCamera,
-            .camerasDeclined, .torchUnavailable:
+            .unsharableSize, .unsupportedPixels, .unrepeatableFile, .invalidY4M, .unknownSoundDevice, .unknownWindow,
+            .ambiguousWindow, .unsharableWindow, .portalUnavailable(.kindNotOffered), .unknownCamera, .torchUnavailable:
             .configurationFailure
         case .unusableSoundFile(.notWAVE), .unusableSoundFile(.unreadable), .unusableSoundFile(.unsuitableFormat):
             .configurationFailure
@@ -134,8 +133,9 @@ extension CaptureError: CustomStringConvertible {
         case .regionOutsideScreen(let region, let screen):
             return "region \(region.size)+\(region.x)+\(region.y) reaches beyond the screen, which is \(screen); "
                 + "choose one inside"
-        case .areaTooSmall(let size):
-            return "this part of the screen is \(size): a picture is at least 2 wide and 2 high; choose a larger part"
+        case .unsharableSize(let size):
+            return "this part of the screen is \(size), and a picture has sides of 2 to \(VideoFrame.maximumSide); "
+                + "choose another part"
         case .unknownWindow(let specification, let windows):
             return "no window \(specification.wording); "
                 + (windows.isEmpty ? "there is none on the display" : "there are \(Self.list(windows))")

@@ -67,7 +67,7 @@ struct CameraParameterTests {
 
     @Test(
         "Sizes beyond those of pictures are left out",
-        arguments: [(1, 480), (16_385, 480), (640, .max)] as [(UInt32, UInt32)])
+        arguments: [(1, 480), (16_384, 480), (640, .max)] as [(UInt32, UInt32)])
     func sides(width: UInt32, height: UInt32) {
         var parameter = CameraParameter(CameraParameter.jpeg)
         parameter.add(.size, .list, of: .rectangle, size: 8, [width, height, width, height, 320, 240])

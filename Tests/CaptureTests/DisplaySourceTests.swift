@@ -240,7 +240,7 @@ struct DisplaySourceTests {
     @Test("A screen that is one pixel wide or high is refused, and the error says what is needed")
     func thin() throws {
         let display = try VirtualDisplay(screen: "1x300x24")
-        let expected = CaptureError.areaTooSmall(PixelSize(width: 1, height: 300))
+        let expected = CaptureError.unsharableSize(PixelSize(width: 1, height: 300))
         #expect(throws: expected) { try DisplaySource(area: .screen, display: display.name) }
         #expect(expected.description.contains("1x300"))
     }

@@ -44,7 +44,7 @@ extension CaptureError {
         case .unknownOutput(let name, _): "the output '\(name)' is off or unplugged"
         case .regionOutsideScreen(let region, let screen):
             "\(region.size)+\(region.x)+\(region.y) is not on the screen, which is \(screen) now"
-        case .areaTooSmall(let size): "the screen shows \(size) pixels of it"
+        case .unsharableSize(let size): "the screen shows \(size) pixels of it"
         default: nil
         }
     }
@@ -54,7 +54,7 @@ extension DisplaySource.Area {
     /// Where on the screen this lies at this moment, with even sides; nil where `signal` was raised.
     func rectangle(on connection: XConnection, signal: StopSignal?) throws(CaptureError) -> PixelRectangle? {
         guard let found = try place(on: connection, signal: signal) else { return nil }
-        guard found.size.width >= 2, found.size.height >= 2 else { throw .areaTooSmall(found.size) }
+        guard found.size.isSharable else { throw .unsharableSize(found.size) }
         return found.even
     }
 

@@ -51,6 +51,14 @@ struct ScreenPlace {
     let pointer: Pointer
 }
 
+extension PixelSize {
+    /// Whether a picture can have this size, but for an odd last column or row.
+    var isSharable: Bool {
+        let sides = 2...VideoFrame.maximumSide
+        return sides.contains(width) && sides.contains(height)
+    }
+}
+
 extension PixelRectangle {
     /// Without an odd last column and row.
     var even: PixelRectangle {

@@ -131,7 +131,9 @@ struct WindowList {
     private func problem(_ attributes: WindowAttributes, _ geometry: WindowGeometry) -> String? {
         if attributes.isInputOnly { return "it has no pixels (InputOnly)" }
         if attributes.isUnmanaged, !attributes.isMapped { return "it is a menu or the like that is not on the screen" }
-        guard geometry.size.width >= 2, geometry.size.height >= 2 else { return "it is \(geometry.size) small" }
+        guard geometry.size.isSharable else {
+            return "it is \(geometry.size), and a picture has sides of 2 to \(VideoFrame.maximumSide)"
+        }
         return connection.unsupportedPixels(depth: geometry.depth)
     }
 }

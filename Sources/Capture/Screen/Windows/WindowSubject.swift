@@ -149,7 +149,7 @@ final class WindowSubject: ScreenSubject {
         else { return .stopped }
         if isIconified == nil { isIconified = try connection.isIconified(watched, atoms, signal: signal) }
         guard let isIconified else { return .stopped }
-        guard attributes.isViewable, !isIconified, geometry.size.width >= 2, geometry.size.height >= 2 else {
+        guard attributes.isViewable, !isIconified, geometry.size.isSharable else {
             forgetPixmap()
             return .hidden(.minimised)
         }
@@ -181,7 +181,7 @@ final class WindowSubject: ScreenSubject {
         guard let memory = try connection.geometry(of: pixmap, signal: signal) else { return nil }
         pixmapSize = PixelSize(
             width: memory.size.width - 2 * geometry.border, height: memory.size.height - 2 * geometry.border)
-        guard pixmapSize.width >= 2, pixmapSize.height >= 2 else {
+        guard pixmapSize.isSharable else {
             // Its border is another one by now.
             throw .requestRefused(request: "CompositeNameWindowPixmap", code: Int(XCB_MATCH))
         }
