@@ -177,6 +177,18 @@ struct DisplaySourceTests {
         #expect(places.allSatisfy { (90..<130).contains($0 % 320) })
     }
 
+    @Test("An output has the product name that its monitor tells, and none where it tells nonsense")
+    func productNames() throws {
+        let display = try VirtualDisplay()
+        let client = try WindowClient(display: display)
+        func names() throws -> [String?] { try DisplaySource.outputs(display: display.name).map(\.productName) }
+        #expect(try names() == [nil])
+        try client.setMonitor(MonitorIdentificationTests.block(name: Array("DELL U2720Q".utf8)))
+        #expect(try names() == ["DELL U2720Q"])
+        try client.setMonitor([1, 2, 3])
+        #expect(try names() == [nil])
+    }
+
     @Test("A screen that changes its size is followed; a region beside it is paused until it lies on the screen again")
     func resize() throws {
         let display = try VirtualDisplay()

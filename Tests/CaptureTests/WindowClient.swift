@@ -142,6 +142,19 @@ final class WindowClient {
         try synchronize()
     }
 
+    /// Has the screen's first output tell a monitor's block of EDID.
+    func setMonitor(_ identification: [UInt8]) throws {
+        let cookie = xcb_randr_get_screen_resources_current(connection, root)
+        guard let resources = xcb_randr_get_screen_resources_current_reply(connection, cookie, nil),
+            let output = xcb_randr_get_screen_resources_current_outputs(resources)?.pointee
+        else { throw Failure(description: "no output") }
+        free(resources)
+        xcb_randr_change_output_property(
+            connection, output, try atom("EDID"), try atom("INTEGER"), 8, UInt8(XCB_PROP_MODE_REPLACE.rawValue),
+            UInt32(identification.count), identification)
+        try synchronize()
+    }
+
     func atom(_ name: String) throws -> UInt32 {
         let cookie = xcb_intern_atom(connection, 0, UInt16(name.utf8.count), name)
         guard let reply = xcb_intern_atom_reply(connection, cookie, nil) else {

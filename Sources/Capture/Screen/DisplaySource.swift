@@ -61,11 +61,11 @@ public final class DisplaySource: CaptureSource, BroadcastingVideoSource {
         (try? XConnection(display: display).isXWayland()) ?? false
     }
 
-    /// The outputs (monitors) of a display, the primary one first.
+    /// The outputs (monitors) of a display with their product names, the primary one first.
     public static func outputs(
         display: String? = ProcessInfo.processInfo.environment["DISPLAY"]
     ) throws(CaptureError) -> [DisplayOutput] {
-        try XConnection(display: display).outputs(signal: nil) ?? []
+        try XConnection(display: display).outputs(signal: nil, withProductNames: true) ?? []
     }
 
     /// Begins to give frames.
