@@ -96,7 +96,7 @@ extension CaptureError: CaptureFailure {
             .configurationFailure
         case .displayUnavailable, .displayLost, .requestRefused, .fileUnavailable, .systemRefused, .unusableSoundFile,
             .soundServerUnavailable, .soundServerLost, .soundDeviceLost, .windowClosed, .portalUnavailable,
-            .screenCastLost, .screenCastEnded, .camerasUnavailable, .cameraLost:
+            .screenCastLost, .screenCastEnded, .shareDeclined, .camerasUnavailable, .cameraLost, .camerasDeclined:
             .systemFailure
         case .unreadablePicture: .invalidFrame
         }

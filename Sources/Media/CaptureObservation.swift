@@ -37,6 +37,8 @@ public enum CaptureInterruption: Sendable, Hashable, CustomStringConvertible {
     case minimised
     /// The window lies beyond the screen's edges. Its picture goes on.
     case movedOffScreen
+    /// The desktop asks a person what to share.
+    case awaitingChoice
     /// A desktop whose screen stands still has given no picture of it yet.
     case awaitingPicture
     /// The desktop has stopped giving pictures, as of a window that is minimised, and may give some again.
@@ -54,6 +56,7 @@ public enum CaptureInterruption: Sendable, Hashable, CustomStringConvertible {
         switch self {
         case .minimised: "the window is minimised"
         case .movedOffScreen: "the window was moved off the screen"
+        case .awaitingChoice: "the desktop asks what to share: choose in its window"
         case .awaitingPicture: "the desktop gives a picture as soon as something on the screen changes"
         case .heldByDesktop: "the desktop gives no pictures for now; the window may be minimised"
         case .extensionAway(let reason), .cameraAway(let reason), .displayAway(let reason): reason

@@ -19,7 +19,7 @@ import Testing
         .sound(AudioFrame(samples: [0.5, -1, 0, 1], channels: 2, sampleRate: 44_100, timestamp: .milliseconds(20))),
         .interrupted(.minimised), .interrupted(.movedOffScreen), .interrupted(.awaitingPicture),
         .interrupted(.heldByDesktop), .interrupted(.cameraAway(reason: "the camera 'front' is away")),
-        .interrupted(.displayAway(reason: "the output 'right' is off")),
+        .interrupted(.displayAway(reason: "the output 'right' is off")), .interrupted(.awaitingChoice),
         .interrupted(.extensionAway(reason: "gone")), .resumed,
         .hint(.text), .hint(.none), .finished(error: nil), .finished(error: "the display was lost"), .welcome,
         .refused("no"), .taken, .ended,
