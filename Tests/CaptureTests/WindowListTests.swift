@@ -75,6 +75,21 @@ struct WindowListTests {
         #expect(try WindowSource(.id(overlay), display: display.name).window.title == "my overlay")
     }
 
+    @Test("A window's opacity and place above others are listed")
+    func opacity() throws {
+        let display = try VirtualDisplay()
+        let client = try WindowClient(display: display)
+        let plain = try client.window(100, 100)
+        let toolbar = try client.window(100, 100)
+        try client.set("_NET_WM_WINDOW_OPACITY", numbers: [.max / 5 * 2], type: "CARDINAL", of: toolbar)
+        try client.set(
+            "_NET_WM_STATE", numbers: [try client.atom("_NET_WM_STATE_ABOVE")], type: "ATOM", of: toolbar)
+        let windows = try WindowSource.windows(display: display.name)
+        #expect(windows.map(\.id) == [plain, toolbar])
+        #expect(windows.map(\.opacity) == [1, 0.4])
+        #expect(windows.map(\.isKeptAbove) == [false, true])
+    }
+
     @Test(
         "A window is found by its title whatever the capitals, the spaces and the characters that can't be seen",
         arguments: [

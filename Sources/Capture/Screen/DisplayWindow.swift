@@ -14,10 +14,15 @@ public struct DisplayWindow: Sendable, Hashable, CustomStringConvertible {
     public let size: PixelSize
     /// Whether it is minimised, or on another desktop: it has no picture until that is over.
     public let isMinimised: Bool
+    /// From 0, with which it can't be seen on the screen, to 1 (`_NET_WM_WINDOW_OPACITY`). Its own picture doesn't depend on it.
+    public let opacity: Double
+    /// Whether the window manager keeps it above others (`_NET_WM_STATE_ABOVE`), as toolbars and pictures in pictures are.
+    public let isKeptAbove: Bool
 
     /// A window with all that is known of it.
     public init(
-        id: UInt32, title: String, application: String?, processID: Int32?, size: PixelSize, isMinimised: Bool = false
+        id: UInt32, title: String, application: String?, processID: Int32?, size: PixelSize, isMinimised: Bool = false,
+        opacity: Double = 1, isKeptAbove: Bool = false
     ) {
         self.id = id
         self.title = title
@@ -25,6 +30,8 @@ public struct DisplayWindow: Sendable, Hashable, CustomStringConvertible {
         self.processID = processID
         self.size = size
         self.isMinimised = isMinimised
+        self.opacity = opacity
+        self.isKeptAbove = isKeptAbove
     }
 
     /// `0x1400007 'xterm' (484x316, XTerm)`.

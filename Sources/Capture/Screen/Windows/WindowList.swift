@@ -110,9 +110,12 @@ struct WindowList {
         let names = application?.bytes.split(separator: 0).map { String(decoding: $0, as: UTF8.self).printable } ?? []
         let process = try connection.property(atoms.processID, of: id, signal: nil)?.numbers.first
         let isIconified = try connection.isIconified(id, atoms, signal: nil) ?? false
+        let opacity = try connection.property(atoms.opacity, of: id, signal: nil)?.numbers.first ?? .max
+        let states = try connection.property(atoms.managerState, of: id, signal: nil)?.numbers ?? []
         return DisplayWindow(
             id: id, title: try title(of: id), application: names.last,
-            processID: process.flatMap { Int32(exactly: $0) }, size: geometry.size, isMinimised: isIconified)
+            processID: process.flatMap { Int32(exactly: $0) }, size: geometry.size, isMinimised: isIconified,
+            opacity: Double(opacity) / Double(UInt32.max), isKeptAbove: states.contains(atoms.above))
     }
 
     private func title(of id: xcb_window_t) throws(CaptureError) -> String {
