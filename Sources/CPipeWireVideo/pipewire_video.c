@@ -229,7 +229,9 @@ static const char *connect_stream(pipewire_video *video, const subject *subject)
         video->core, "rtcshare",
         pw_properties_new(
             PW_KEY_MEDIA_TYPE, "Video", PW_KEY_MEDIA_CATEGORY, "Capture", PW_KEY_MEDIA_ROLE,
-            video->is_camera ? "Camera" : "Screen", NULL));
+            video->is_camera ? "Camera" : "Screen",
+            // A camera that is gone meanwhile is not replaced by another one.
+            "node.dont-fallback", "true", NULL));
     if (!video->stream) return strerror(errno);
     pw_stream_add_listener(video->stream, &video->stream_listener, &stream_events, video);
     uint8_t memory[16384];
