@@ -206,7 +206,7 @@ struct DisplaySourceTests {
         #expect(wholeSink.wait { $0.frames.last?.size == PixelSize(width: 322, height: 240) })
         #expect(observer.wait(for: 1))
         let interruption = CaptureInterruption.displayAway(
-            reason: "100x100+300+200 is not on the screen, which is 322x241 now")
+            reason: "100x100+300+200 is not on the screen, which has become smaller")
         #expect(observer.events == [.interrupted(interruption)])
         #expect(part.broadcaster.isMuted)
         partSink.forgetFrames()

@@ -38,13 +38,14 @@ struct ScreenPart: ScreenSubject {
 }
 
 extension CaptureError {
-    /// What is said of a part of the screen that is not there for now; nil of all other errors.
+    /// What is said of a part of the screen that is not there for now, in the same words for as long as that lasts; nil of
+    /// all other errors.
     fileprivate var absence: String? {
         switch self {
         case .unknownOutput(let name, _): "the output '\(name)' is off or unplugged"
-        case .regionOutsideScreen(let region, let screen):
-            "\(region.size)+\(region.x)+\(region.y) is not on the screen, which is \(screen) now"
-        case .unsharableSize(let size): "the screen shows \(size) pixels of it"
+        case .regionOutsideScreen(let region, _):
+            "\(region.size)+\(region.x)+\(region.y) is not on the screen, which has become smaller"
+        case .unsharableSize: "the screen has a size that no picture can have"
         default: nil
         }
     }
