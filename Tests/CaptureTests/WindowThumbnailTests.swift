@@ -42,7 +42,7 @@ struct WindowThumbnailTests {
         #expect(batches.flatMap { $0 } == windows)
         #expect(batches.allSatisfy { $0.reduce(0) { $0 + $1.size.area } <= 32 << 20 })
         #expect(batches.count == 7)
-        // The largest that X has is no screen.
+        // A window of the largest size that X has is left out.
         #expect(WindowThumbnails.batches(of: [window(1, 65535, 65535), window(2, 8192, 4096)]).map(\.count) == [1])
         #expect(WindowThumbnails.batches(of: []).isEmpty)
     }

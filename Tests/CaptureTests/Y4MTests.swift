@@ -358,7 +358,7 @@ private final class Bytes: ByteInput {
             #expect(sink.wait { $0.frames.count == seed + 1 })
         }
         #expect(monotonicNow() - begin < .seconds(1.5))
-        // Silent for longer than anybody waits, it still shows who comes what it gave last.
+        // A pipe that is silent gives a new sink its newest frame.
         let late = Awaiting()
         source.add(late)
         #expect(late.collector.wait { $0.frames.first?.buffer.samples.flatMap { $0 } == Self.samples(2) })
