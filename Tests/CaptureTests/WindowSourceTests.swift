@@ -98,6 +98,8 @@ struct WindowSourceTests {
         defer { watched.source.stop() }
         #expect(watched.shows(Self.red))
         watched.source.remove(watched.sink)
+        // Until it rests: then it looks at the window no more than every two seconds.
+        usleep(400_000)
         try client.resize(window, 320, 240)
         try client.resize(window, 200, 150)
         try client.paint(window, Self.blue)
