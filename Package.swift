@@ -222,7 +222,7 @@ let package = Package(
             name: "NetworkRelay", dependencies: needs(["NetworkSimulation", "WireFormat"], [argumentParser]),
             path: "Tests/Support/NetworkRelay", swiftSettings: settings),
         tests("AudioCodingTests", ["AudioCoding", "Locks", "Media"]),
-        tests("CaptureTests", ["AudioCoding", "CXCB", "Capture", "Locks", "Media"]),
+        tests("CaptureTests", ["AudioCoding", "CPipeWireVideo", "CXCB", "Capture", "Locks", "Media"]),
         tests(
             "CaptureBroadcastTests", ["CSharedMemory", "Capture", "CaptureBroadcast", "Locks", "Media", "WireFormat"]),
         tests("CongestionControlTests", ["CongestionControl", "RTP", "WireFormat"]),
@@ -288,9 +288,9 @@ if Context.environment["RTCSHARE_FUZZ"] != nil {
             name: "Fuzzing",
             dependencies: needs(
                 [
-                    "AudioCoding", "CSharedMemory", "Capture", "CaptureBroadcast", "ContentShare", "ICE", "Locks",
-                    "Media", "NetworkRuntime", "NetworkSimulation", "PeerConnection", "RTP", "SDP", "STUN",
-                    "SecureTransport", "Signaling", "VideoCoding", "WireFormat",
+                    "AudioCoding", "CPipeWireVideo", "CSharedMemory", "Capture", "CaptureBroadcast", "ContentShare",
+                    "ICE", "Locks", "Media", "NetworkRuntime", "NetworkSimulation", "PeerConnection", "RTP", "SDP",
+                    "STUN", "SecureTransport", "Signaling", "VideoCoding", "WireFormat",
                 ], ["TestSupport", "rtcshare", nioHTTP]), path: "Tests/Fuzzing", exclude: ["Corpus"],
             swiftSettings: settings))
 }

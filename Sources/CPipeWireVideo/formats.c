@@ -22,7 +22,46 @@ static bool pixels_of(uint32_t format, pipewire_camera_pixels *pixels) {
     return false;
 }
 
+// MARK: Soundness
+
+// The size of one value; 0 of a type that is not read here.
+static uint32_t size_of(uint32_t type) {
+    switch (type) {
+    case SPA_TYPE_Bool:
+    case SPA_TYPE_Id:
+    case SPA_TYPE_Int: return 4;
+    case SPA_TYPE_Long:
+    case SPA_TYPE_Rectangle:
+    case SPA_TYPE_Fraction: return 8;
+    default: return 0;
+    }
+}
+
+// Whether the values of a property have the size of their type, and lie within it. SPA's own functions read the first
+// value of a choice without asking that.
+static bool is_sound(const struct spa_pod *value) {
+    uint32_t room = value->size;
+    if (value->type == SPA_TYPE_Choice) {
+        if (room < sizeof(struct spa_pod_choice_body)) return false;
+        room -= sizeof(struct spa_pod_choice_body);
+        value = SPA_POD_CHOICE_CHILD(value);
+    }
+    uint32_t size = size_of(value->type);
+    return !size || (value->size == size && room >= size);
+}
+
+bool pod_is_sound(const struct spa_pod *param) {
+    if (!param || !spa_pod_is_object(param)) return false;
+    const struct spa_pod_prop *property;
+    SPA_POD_OBJECT_FOREACH((const struct spa_pod_object *)param, property)
+        if (!is_sound(&property->value)) return false;
+    return true;
+}
+
 // MARK: What a camera enumerates
+
+// More values of one property are left out: a camera has some tens.
+#define MOST_VALUES 256
 
 // The values of a property: one, those that are enumerated, of which the first is the default and stands among the others
 // too, or a range's default, least and greatest.
@@ -39,6 +78,7 @@ static alternatives find(const struct spa_pod *format, uint32_t key, uint32_t ty
     uint32_t choice;
     struct spa_pod *values = spa_pod_get_values(&property->value, &found.count, &choice);
     if (values->type != type || !found.count) return (alternatives){0};
+    found.count = SPA_MIN(found.count, MOST_VALUES);
     found.values = SPA_POD_BODY(values);
     found.is_range = (choice == SPA_CHOICE_Range || choice == SPA_CHOICE_Step) && found.count >= 3;
     return found;
@@ -79,15 +119,19 @@ static void add_rates(pipewire_camera_format *format, alternatives rates) {
     }
 }
 
+static bool is_readable(struct spa_rectangle size) {
+    return size.width >= 2 && size.height >= 2 && size.width <= LARGEST_SIDE && size.height <= LARGEST_SIDE;
+}
+
 static void add_format(
     pipewire_camera_format *formats, uint32_t *count, pipewire_camera_pixels pixels, struct spa_rectangle size,
     alternatives rates) {
-    if (size.width < 2 || size.height < 2) return;
+    if (!is_readable(size)) return;
     uint32_t i = 0;
     while (i < *count
            && (formats[i].pixels != pixels || formats[i].width != size.width || formats[i].height != size.height))
         i++;
-    if (i == MOST_FORMATS) return;
+    if (i == PIPEWIRE_MOST_FORMATS) return;
     if (i == *count) formats[(*count)++] = (pipewire_camera_format){pixels, size.width, size.height, {{0}}, 0};
     add_rates(&formats[i], rates);
 }
@@ -110,16 +154,20 @@ static void add_sizes(
 
 void camera_add_formats(pipewire_camera_format *formats, uint32_t *count, const struct spa_pod *param) {
     uint32_t type, subtype;
-    if (!param || spa_format_parse(param, &type, &subtype) < 0 || type != SPA_MEDIA_TYPE_video) return;
+    if (!pod_is_sound(param) || spa_format_parse(param, &type, &subtype) < 0 || type != SPA_MEDIA_TYPE_video) return;
     alternatives sizes = find(param, SPA_FORMAT_VIDEO_size, SPA_TYPE_Rectangle);
     alternatives rates = find(param, SPA_FORMAT_VIDEO_framerate, SPA_TYPE_Fraction);
     if (subtype == SPA_MEDIA_SUBTYPE_mjpg) add_sizes(formats, count, pipewire_camera_mjpeg, sizes, rates);
     if (subtype != SPA_MEDIA_SUBTYPE_raw) return;
     alternatives spa = find(param, SPA_FORMAT_VIDEO_format, SPA_TYPE_Id);
     const uint32_t *values = spa.values;
+    // Several of SPA's formats are read alike, and one may be named again and again.
+    uint32_t added = 0;
     for (uint32_t i = first_of(spa); i < spa.count; i++) {
         pipewire_camera_pixels pixels;
-        if (pixels_of(values[i], &pixels)) add_sizes(formats, count, pixels, sizes, rates);
+        if (!pixels_of(values[i], &pixels) || added & 1u << pixels) continue;
+        added |= 1u << pixels;
+        add_sizes(formats, count, pixels, sizes, rates);
     }
 }
 
@@ -163,7 +211,8 @@ bool camera_parse(const struct spa_pod *param, pipewire_camera_format *format) {
     struct spa_rectangle size = {0};
     struct spa_fraction rate = {0};
     *format = (pipewire_camera_format){0};
-    if (spa_format_parse(param, &type, &subtype) < 0 || type != SPA_MEDIA_TYPE_video) return false;
+    if (!pod_is_sound(param) || spa_format_parse(param, &type, &subtype) < 0 || type != SPA_MEDIA_TYPE_video)
+        return false;
     if (subtype == SPA_MEDIA_SUBTYPE_mjpg) {
         struct spa_video_info_mjpg info = {0};
         if (spa_format_video_mjpg_parse(param, &info) < 0) return false;
@@ -181,5 +230,5 @@ bool camera_parse(const struct spa_pod *param, pipewire_camera_format *format) {
     format->width = size.width;
     format->height = size.height;
     add_rate(format, (pipewire_rate){rate.num, rate.denom});
-    return size.width >= 2 && size.height >= 2;
+    return is_readable(size);
 }

@@ -1,14 +1,14 @@
 #pragma once
-#include "pipewire_cameras.h"
+#include "pipewire_formats.h"
 #include <spa/pod/builder.h>
 
 // What cameras' formats are in SPA's words.
 
-#define MOST_FORMATS 256
+// What VP8 has room for.
+#define LARGEST_SIDE 16383
 
-// Adds the formats that a camera enumerates in one of its parameters, those that are read here.
-void camera_add_formats(pipewire_camera_format *formats, uint32_t *count, const struct spa_pod *param);
+// Whether a parameter is an object whose values lie where they should: it comes from another program, and the functions
+// that read it look at less.
+bool pod_is_sound(const struct spa_pod *param);
 // The offer to take a format at its first rate; with `any_rate`, at whatever rate.
 const struct spa_pod *camera_offer(struct spa_pod_builder *builder, const pipewire_camera_format *format, bool any_rate);
-// What a stream's format is; false for one that is not read.
-bool camera_parse(const struct spa_pod *param, pipewire_camera_format *format);

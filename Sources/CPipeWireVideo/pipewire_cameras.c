@@ -24,7 +24,7 @@ typedef struct {
     struct pw_proxy *proxy;
     struct spa_hook proxy_listener, listener;
     pipewire_camera camera;
-    pipewire_camera_format formats[MOST_FORMATS];
+    pipewire_camera_format formats[PIPEWIRE_MOST_FORMATS];
     light_control light;
 } entry;
 
@@ -58,7 +58,7 @@ static void find_light(entry *entry, const struct spa_pod *param) {
         {V4L2_CID_ILLUMINATORS_2, true, 1},
     };
     uint32_t property;
-    if (entry->camera.has_light
+    if (entry->camera.has_light || !pod_is_sound(param)
         || spa_pod_parse_object(
                param, SPA_TYPE_OBJECT_PropInfo, NULL, SPA_PROP_INFO_id, SPA_POD_Id(&property))
             < 0)
@@ -74,7 +74,7 @@ static void on_param(void *data, int sequence, uint32_t id, uint32_t index, uint
     (void)sequence, (void)index, (void)next;
     entry *entry = data;
     if (id == SPA_PARAM_EnumFormat) camera_add_formats(entry->formats, &entry->camera.format_count, param);
-    if (id == SPA_PARAM_PropInfo && param) find_light(entry, param);
+    if (id == SPA_PARAM_PropInfo) find_light(entry, param);
 }
 
 // Told when the camera is there, and when what it can give has changed.

@@ -12,7 +12,6 @@
 #define LARGEST_POINTER 384
 #define POINTER_BYTES(side) (sizeof(struct spa_meta_cursor) + sizeof(struct spa_meta_bitmap) + (side) * (side) * 4)
 #define MOST_RECTANGLES 16
-#define LARGEST_SIDE 16384
 
 struct pipewire_video {
     // Runs the events, with its lock held.
@@ -95,7 +94,7 @@ static const struct spa_pod *ask_for_buffers(struct spa_pod_builder *builder) {
 
 static void take_camera_format(pipewire_video *video, const struct spa_pod *param) {
     // Where another program uses the camera too, it is that one's, whatever was offered here.
-    if (!camera_parse(param, &video->camera) || video->camera.width > LARGEST_SIDE || video->camera.height > LARGEST_SIDE) {
+    if (!camera_parse(param, &video->camera)) {
         end(video, "another program uses it, with pictures that can't be read");
         return;
     }
@@ -116,7 +115,7 @@ static void on_param_changed(void *data, uint32_t id, const struct spa_pod *para
     if (video->is_camera) return take_camera_format(video, param);
     struct spa_video_info_raw raw = {0};
     pipewire_pixels pixels;
-    if (spa_format_video_raw_parse(param, &raw) < 0 || !pixels_of(raw.format, &pixels) || raw.size.width < 1
+    if (!pod_is_sound(param) || spa_format_video_raw_parse(param, &raw) < 0 || !pixels_of(raw.format, &pixels) || raw.size.width < 1
         || raw.size.height < 1 || raw.size.width > LARGEST_SIDE || raw.size.height > LARGEST_SIDE) {
         end(video, "the pictures have a format that was not asked for");
         return;
@@ -230,7 +229,9 @@ static const char *connect_stream(pipewire_video *video, const subject *subject)
         video->core, "rtcshare",
         pw_properties_new(
             PW_KEY_MEDIA_TYPE, "Video", PW_KEY_MEDIA_CATEGORY, "Capture", PW_KEY_MEDIA_ROLE,
-            video->is_camera ? "Camera" : "Screen", NULL));
+            video->is_camera ? "Camera" : "Screen",
+            // A camera that is gone meanwhile is not replaced by another one.
+            "node.dont-fallback", "true", NULL));
     if (!video->stream) return strerror(errno);
     pw_stream_add_listener(video->stream, &video->stream_listener, &stream_events, video);
     uint8_t memory[16384];
@@ -306,6 +307,13 @@ pipewire_camera_format pipewire_camera_get_format(const pipewire_video *video) {
 
 // MARK: Pictures
 
+// What a node tells of a picture lies in memory that it may change at any time: it is copied once, and the copy is checked.
+static void copy_shared(void *target, const void *source, size_t size) {
+    memcpy(target, source, size);
+    // The compiler reads the source no second time.
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
 static pipewire_rectangle rectangle(const struct spa_region *region) {
     return (pipewire_rectangle){region->position.x, region->position.y, region->size.width, region->size.height};
 }
@@ -313,49 +321,53 @@ static pipewire_rectangle rectangle(const struct spa_region *region) {
 static void read_pixels(pipewire_video *video, struct spa_buffer *buffer, pipewire_picture *picture) {
     if (buffer->n_datas < 1) return;
     const struct spa_data *data = &buffer->datas[0];
-    const struct spa_chunk *chunk = data->chunk;
-    if (!data->data || !chunk || !chunk->size || (chunk->flags & SPA_CHUNK_FLAG_CORRUPTED)) return;
+    if (!data->data || !data->chunk) return;
+    struct spa_chunk chunk;
+    copy_shared(&chunk, data->chunk, sizeof chunk);
+    // What a node says of its memory need not be true.
+    if (!chunk.size || (chunk.flags & SPA_CHUNK_FLAG_CORRUPTED) || chunk.offset > data->maxsize) return;
+    uint32_t size = SPA_MIN(chunk.size, data->maxsize - chunk.offset);
     if (video->is_camera) {
-        if (chunk->offset > data->maxsize) return;
-        picture->bytes = SPA_PTROFF(data->data, chunk->offset, const uint8_t);
-        picture->byte_count = SPA_MIN(chunk->size, data->maxsize - chunk->offset);
-        picture->stride = chunk->stride > 0 ? (uint32_t)chunk->stride : 0;
+        picture->bytes = SPA_PTROFF(data->data, chunk.offset, const uint8_t);
+        picture->byte_count = size;
+        picture->stride = chunk.stride > 0 ? (uint32_t)chunk.stride : 0;
         return;
     }
-    // What a node says of its memory need not be true.
-    uint32_t stride = chunk->stride > 0 ? (uint32_t)chunk->stride : video->format.width * 4;
-    uint32_t offset = chunk->offset;
-    if (stride < video->format.width * 4 || offset > data->maxsize) return;
-    uint32_t size = SPA_MIN(chunk->size, data->maxsize - offset);
     uint32_t last = video->format.width * 4;
+    uint32_t stride = chunk.stride > 0 ? (uint32_t)chunk.stride : last;
+    if (stride < last) return;
     uint32_t rows = size < last ? 0 : (size - last) / stride + 1;
     picture->rows = SPA_MIN(rows, video->format.height);
     if (!picture->rows) return;
-    picture->pixels = SPA_PTROFF(data->data, offset, const uint8_t);
+    picture->pixels = SPA_PTROFF(data->data, chunk.offset, const uint8_t);
     picture->stride = stride;
 }
 
 static void read_pointer(struct spa_buffer *buffer, pipewire_picture *picture) {
     struct spa_meta *meta = spa_buffer_find_meta(buffer, SPA_META_Cursor);
     if (!meta || meta->size < sizeof(struct spa_meta_cursor)) return;
-    const struct spa_meta_cursor *cursor = meta->data;
+    struct spa_meta_cursor cursor;
+    copy_shared(&cursor, meta->data, sizeof cursor);
     picture->has_pointer = true;
-    picture->pointer_is_visible = cursor->id != 0;
-    picture->pointer_x = cursor->position.x;
-    picture->pointer_y = cursor->position.y;
-    uint32_t offset = cursor->bitmap_offset;
-    if (!cursor->id || offset < sizeof *cursor || offset > meta->size - sizeof(struct spa_meta_bitmap)) return;
-    const struct spa_meta_bitmap *bitmap = SPA_PTROFF(cursor, offset, const struct spa_meta_bitmap);
-    picture->has_pointer_shape = true;
-    picture->hotspot_x = cursor->hotspot.x;
-    picture->hotspot_y = cursor->hotspot.y;
-    uint32_t width = bitmap->size.width, height = bitmap->size.height, room = meta->size - offset;
-    if (!width || !height || width > LARGEST_POINTER || height > LARGEST_POINTER
-        || !pixels_of(bitmap->format, &picture->pointer_format) || bitmap->offset > room)
+    picture->pointer_is_visible = cursor.id != 0;
+    picture->pointer_x = cursor.position.x;
+    picture->pointer_y = cursor.position.y;
+    uint32_t offset = cursor.bitmap_offset;
+    if (!cursor.id || meta->size < sizeof(struct spa_meta_bitmap) || offset < sizeof cursor
+        || offset > meta->size - sizeof(struct spa_meta_bitmap))
         return;
-    uint32_t stride = bitmap->stride > 0 ? (uint32_t)bitmap->stride : width * 4;
-    if (stride < width * 4 || (uint64_t)stride * (height - 1) + width * 4 > room - bitmap->offset) return;
-    picture->pointer_pixels = SPA_PTROFF(bitmap, bitmap->offset, const uint8_t);
+    struct spa_meta_bitmap bitmap;
+    copy_shared(&bitmap, SPA_PTROFF(meta->data, offset, void), sizeof bitmap);
+    picture->has_pointer_shape = true;
+    picture->hotspot_x = cursor.hotspot.x;
+    picture->hotspot_y = cursor.hotspot.y;
+    uint32_t width = bitmap.size.width, height = bitmap.size.height, room = meta->size - offset;
+    if (!width || !height || width > LARGEST_POINTER || height > LARGEST_POINTER
+        || !pixels_of(bitmap.format, &picture->pointer_format) || bitmap.offset > room)
+        return;
+    uint32_t stride = bitmap.stride > 0 ? (uint32_t)bitmap.stride : width * 4;
+    if (stride < width * 4 || (uint64_t)stride * (height - 1) + width * 4 > room - bitmap.offset) return;
+    picture->pointer_pixels = SPA_PTROFF(meta->data, (size_t)offset + bitmap.offset, const uint8_t);
     picture->pointer_width = width;
     picture->pointer_height = height;
     picture->pointer_stride = stride;
@@ -367,17 +379,17 @@ bool pipewire_video_take(pipewire_video *video, pipewire_picture *picture) {
     if (!taken) return false;
     struct spa_buffer *buffer = taken->buffer;
     *picture = (pipewire_picture){.buffer = taken, .removals = video->removals};
-    const struct spa_meta_header *header = spa_buffer_find_meta_data(buffer, SPA_META_Header, sizeof *header);
-    if (header) {
-        picture->has_sequence = header->seq != 0;
-        picture->sequence = header->seq;
-    }
-    if (!header || !(header->flags & SPA_META_HEADER_FLAG_CORRUPTED)) read_pixels(video, buffer, picture);
-    const struct spa_meta_region *crop = spa_buffer_find_meta_data(buffer, SPA_META_VideoCrop, sizeof *crop);
-    if (crop && spa_meta_region_is_valid(crop)) {
-        picture->has_crop = true;
-        picture->crop = rectangle(&crop->region);
-    }
+    struct spa_meta_header header = {0};
+    const void *told = spa_buffer_find_meta_data(buffer, SPA_META_Header, sizeof header);
+    if (told) copy_shared(&header, told, sizeof header);
+    picture->has_sequence = header.seq != 0;
+    picture->sequence = header.seq;
+    if (!(header.flags & SPA_META_HEADER_FLAG_CORRUPTED)) read_pixels(video, buffer, picture);
+    struct spa_meta_region crop = {0};
+    told = spa_buffer_find_meta_data(buffer, SPA_META_VideoCrop, sizeof crop);
+    if (told) copy_shared(&crop, told, sizeof crop);
+    picture->has_crop = spa_meta_region_is_valid(&crop);
+    picture->crop = rectangle(&crop.region);
     const struct spa_meta_videotransform *turn =
         spa_buffer_find_meta_data(buffer, SPA_META_VideoTransform, sizeof *turn);
     if (turn) picture->transform = turn->transform & 7;
@@ -400,11 +412,13 @@ uint32_t pipewire_picture_damage(
     struct spa_meta *meta = spa_buffer_find_meta(taken->buffer, SPA_META_VideoDamage);
     uint32_t count = 0;
     if (!meta) return 0;
-    struct spa_meta_region *region;
-    spa_meta_for_each(region, meta) {
+    const struct spa_meta_region *told;
+    spa_meta_for_each(told, meta) {
+        struct spa_meta_region region;
+        copy_shared(&region, told, sizeof region);
         // The first that is empty ends the list.
-        if (!spa_meta_region_is_valid(region)) break;
-        if (count < capacity) rectangles[count] = rectangle(&region->region);
+        if (!spa_meta_region_is_valid(&region)) break;
+        if (count < capacity) rectangles[count] = rectangle(&region.region);
         count++;
     }
     return count;

@@ -17,6 +17,8 @@ public enum CaptureError: Error, Sendable, Hashable {
     case unknownOutput(name: String, outputs: [DisplayOutput])
     /// The region reaches beyond the screen.
     case regionOutsideScreen(region: PixelRectangle, screen: PixelSize)
+    /// The part of the screen is too small for a picture, or too large.
+    case unsharableSize(PixelSize)
     /// The display has no such window; `windows` are those that it has.
     case unknownWindow(WindowSpecification, windows: [DisplayWindow])
     /// Several windows are meant by this: `windows`.
@@ -87,15 +89,14 @@ extension CaptureError: CaptureFailure {
     public var kind: CaptureSourceError.Kind {
         switch self {
         case .invalidFrameRate, .invalidPatternSize, .inaudibleFrequency, .unknownOutput, .regionOutsideScreen,
-            .unsupportedPixels, .unrepeatableFile, .invalidY4M, .unknownSoundDevice, .unknownWindow, .ambiguousWindow,
-            .unsharableWindow, .shareDeclined, .portalUnavailable(.kindNotOffered), .unknownCamera, .camerasDeclined,
-            .torchUnavailable:
+            .unsharableSize, .unsupportedPixels, .unrepeatableFile, .invalidY4M, .unknownSoundDevice, .unknownWindow,
+            .ambiguousWindow, .unsharableWindow, .portalUnavailable(.kindNotOffered), .unknownCamera, .torchUnavailable:
             .configurationFailure
         case .unusableSoundFile(.notWAVE), .unusableSoundFile(.unreadable), .unusableSoundFile(.unsuitableFormat):
             .configurationFailure
         case .displayUnavailable, .displayLost, .requestRefused, .fileUnavailable, .systemRefused, .unusableSoundFile,
             .soundServerUnavailable, .soundServerLost, .soundDeviceLost, .windowClosed, .portalUnavailable,
-            .screenCastLost, .screenCastEnded, .camerasUnavailable, .cameraLost:
+            .screenCastLost, .screenCastEnded, .shareDeclined, .camerasUnavailable, .cameraLost, .camerasDeclined:
             .systemFailure
         case .unreadablePicture: .invalidFrame
         }
@@ -132,6 +133,9 @@ extension CaptureError: CustomStringConvertible {
         case .regionOutsideScreen(let region, let screen):
             return "region \(region.size)+\(region.x)+\(region.y) reaches beyond the screen, which is \(screen); "
                 + "choose one inside"
+        case .unsharableSize(let size):
+            return "this part of the screen is \(size), and a picture has sides of 2 to \(VideoFrame.maximumSide); "
+                + "choose another part"
         case .unknownWindow(let specification, let windows):
             return "no window \(specification.wording); "
                 + (windows.isEmpty ? "there is none on the display" : "there are \(Self.list(windows))")

@@ -1,3 +1,4 @@
+internal import RTCShareLocks
 public import RTCShareMedia
 
 /// A source whose pictures a closure draws, at a steady rate: for what the program renders itself.
@@ -9,21 +10,33 @@ public final class CustomCapturer: CaptureSource, BroadcastingVideoSource {
     private let link: DisplayLink
 
     /// A source that asks `draw` for a picture at each tick, on its own thread. One of nil says that nothing is new: no
-    /// frame is sent then. A picture of another size than `size` is sent as it is. A tick that falls due while `draw`
-    /// still runs is left out and counted in ``ticksSkipped``.
-    public init(
+    /// frame is sent then, but a sink that has not seen the newest is given that again. A picture of another size than
+    /// `size` is sent as it is. A tick that falls due while `draw` still runs is left out and counted in ``ticksSkipped``.
+    public convenience init(
         size: PixelSize, framesPerSecond: Double = 30, contentHint: ContentHint = .none,
         draw: @escaping @Sendable (DisplayLink.Tick) -> (any VideoFrameBuffer)?
+    ) throws(CaptureError) {
+        try self.init(framesOf: size, framesPerSecond: framesPerSecond, contentHint: contentHint) { tick in
+            draw(tick).map { VideoFrame(buffer: $0, timestamp: tick.dueTime) }
+        }
+    }
+
+    /// The same for frames: `draw` says how each is turned, what changed, and when it was taken, by the monotonic clock.
+    public init(
+        framesOf size: PixelSize, framesPerSecond: Double = 30, contentHint: ContentHint = .none,
+        draw: @escaping @Sendable (DisplayLink.Tick) -> VideoFrame?
     ) throws(CaptureError) {
         let broadcaster = VideoBroadcaster(contentHint: contentHint)
         self.broadcaster = broadcaster
         captureFormat = CaptureFormat(size: size, framesPerSecond: framesPerSecond)
+        let newest = Locked(NewestPicture(of: broadcaster))
         link = try DisplayLink(
             framesPerSecond: framesPerSecond, willBegin: { broadcaster.start() },
             didEnd: { broadcaster.end(error: nil) },
             action: { tick in
-                guard let buffer = draw(tick) else { return }
-                broadcaster.send(VideoFrame(buffer: buffer, timestamp: tick.dueTime))
+                guard let frame = draw(tick) else { return newest.withLock { $0 }.sendAgainIfAwaited() }
+                newest.withLock { $0.keep(frame) }
+                broadcaster.send(frame)
             })
     }
 

@@ -41,6 +41,9 @@ struct TickSchedule {
         return max(number + 1, deadline(newest) < now ? newest + 1 : newest)
     }
 
+    /// The newest tick that is due at `now`, but none before `number`.
+    func newest(from number: Int, now: Duration) -> Int { max(number, newest(at: now)) }
+
     private func newest(at now: Duration) -> Int {
         let (seconds, attoseconds) = (now - start).components
         let elapsed = Double(seconds) + Double(attoseconds) * 1e-18

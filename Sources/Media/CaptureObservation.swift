@@ -37,6 +37,8 @@ public enum CaptureInterruption: Sendable, Hashable, CustomStringConvertible {
     case minimised
     /// The window lies beyond the screen's edges. Its picture goes on.
     case movedOffScreen
+    /// The desktop asks a person what to share.
+    case awaitingChoice
     /// A desktop whose screen stands still has given no picture of it yet.
     case awaitingPicture
     /// The desktop has stopped giving pictures, as of a window that is minimised, and may give some again.
@@ -46,14 +48,18 @@ public enum CaptureInterruption: Sendable, Hashable, CustomStringConvertible {
     /// The camera was unplugged, or gives nothing: `reason` says which one, and why.
     case cameraAway(reason: String)
 
+    /// The monitor is off or unplugged, or the region lies beyond the screen: `reason` says which.
+    case displayAway(reason: String)
+
     /// What a person is told.
     public var description: String {
         switch self {
         case .minimised: "the window is minimised"
         case .movedOffScreen: "the window was moved off the screen"
+        case .awaitingChoice: "the desktop asks what to share: choose in its window"
         case .awaitingPicture: "the desktop gives a picture as soon as something on the screen changes"
         case .heldByDesktop: "the desktop gives no pictures for now; the window may be minimised"
-        case .extensionAway(let reason), .cameraAway(let reason): reason
+        case .extensionAway(let reason), .cameraAway(let reason), .displayAway(let reason): reason
         }
     }
 }

@@ -19,6 +19,7 @@ import Testing
         .sound(AudioFrame(samples: [0.5, -1, 0, 1], channels: 2, sampleRate: 44_100, timestamp: .milliseconds(20))),
         .interrupted(.minimised), .interrupted(.movedOffScreen), .interrupted(.awaitingPicture),
         .interrupted(.heldByDesktop), .interrupted(.cameraAway(reason: "the camera 'front' is away")),
+        .interrupted(.displayAway(reason: "the output 'right' is off")), .interrupted(.awaitingChoice),
         .interrupted(.extensionAway(reason: "gone")), .resumed,
         .hint(.text), .hint(.none), .finished(error: nil), .finished(error: "the display was lost"), .welcome,
         .refused("no"), .taken, .ended,
@@ -41,7 +42,9 @@ import Testing
         let body = Array(bytes.dropFirst(4))
         let isText =
             switch message {
-            case .refused, .finished(.some), .interrupted(.extensionAway), .interrupted(.cameraAway), .sound: true
+            case .refused, .finished(.some), .interrupted(.extensionAway), .interrupted(.cameraAway),
+                .interrupted(.displayAway), .sound:
+                true
             default: false
             }
         for length in body.indices where !(isText && length > 0) {

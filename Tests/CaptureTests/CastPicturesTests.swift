@@ -216,4 +216,26 @@ struct CastPicturesTests {
             #expect(Self.rows(frame) == desktop.expected(nil))
         }
     }
+
+    @Test("Changes that nobody takes a frame of are kept in a short list, and are in the next frame")
+    func untakenChanges() throws {
+        var desktop = Desktop()
+        desktop.resize(to: PixelSize(width: 640, height: 480))
+        var pictures = CastPictures()
+        try desktop.pixels.withUnsafeBytes { bytes in
+            desktop.content.pixels = bytes
+            _ = pictures.note(desktop.content)
+            _ = try pictures.frame(of: desktop.content, evenIfOld: false, now: .zero)
+            for turn in 0..<10_000 {
+                desktop.content.damage = [
+                    PixelRectangle(x: 10 + turn % 7 * 20, y: 20 + turn % 5 * 20, size: PixelSize(width: 4, height: 4))
+                ]
+                _ = pictures.note(desktop.content)
+                #expect(pictures.changes?.count ?? 0 <= 32)
+            }
+            let frame = try #require(try pictures.frame(of: desktop.content, evenIfOld: false, now: .zero))
+            let changed = PixelRectangle(x: 10, y: 20, size: PixelSize(width: 124, height: 84))
+            #expect(frame.damage?.allSatisfy { $0.union(changed) == changed } == true)
+        }
+    }
 }

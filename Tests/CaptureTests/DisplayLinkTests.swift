@@ -89,6 +89,29 @@ import Testing
         #expect(observer.events == [.started, .stopped])
     }
 
+    @Test("A sink that comes while nothing is new is given the newest picture, turned and stamped as it was drawn")
+    func capturedFrames() throws {
+        let picture = TestPattern(size: PixelSize(width: 128, height: 96)).render(frame: 7)
+        let capturer = try CustomCapturer(
+            framesOf: PixelSize(width: 128, height: 96), framesPerSecond: 100
+        ) { tick in
+            guard tick.number == 0 else { return nil }
+            return VideoFrame(buffer: picture, timestamp: tick.dueTime - .milliseconds(40), rotation: .quarter)
+        }
+        let first = Collector()
+        capturer.add(first)
+        try capturer.start()
+        defer { capturer.stop() }
+        #expect(first.wait { !$0.frames.isEmpty })
+        let late = Collector()
+        capturer.add(late)
+        #expect(late.wait { !$0.frames.isEmpty })
+        let (drawn, again) = (try #require(first.frames.first), try #require(late.frames.first))
+        #expect(drawn.rotation == .quarter && again.rotation == .quarter)
+        #expect(again.timestamp > drawn.timestamp && again.damage == nil)
+        #expect(TestPattern.readCounter(from: again.buffer) == 7)
+    }
+
     @Test("A custom capturer can be stopped by what it draws with")
     func stopFromDraw() throws {
         let capturer = Locked<CustomCapturer?>(nil)

@@ -177,7 +177,19 @@ struct DisplaySourceTests {
         #expect(places.allSatisfy { (90..<130).contains($0 % 320) })
     }
 
-    @Test("A screen that changes its size is followed; a region that no longer lies on it ends with an error")
+    @Test("An output has the product name that its monitor tells, and none where it tells nonsense")
+    func productNames() throws {
+        let display = try VirtualDisplay()
+        let client = try WindowClient(display: display)
+        func names() throws -> [String?] { try DisplaySource.outputs(display: display.name).map(\.productName) }
+        #expect(try names() == [nil])
+        try client.setMonitor(MonitorIdentificationTests.block(name: Array("DELL U2720Q".utf8)))
+        #expect(try names() == ["DELL U2720Q"])
+        try client.setMonitor([1, 2, 3])
+        #expect(try names() == [nil])
+    }
+
+    @Test("A screen that changes its size is followed; a region beside it is paused until it lies on the screen again")
     func resize() throws {
         let display = try VirtualDisplay()
         let (whole, wholeSink) = try capture(.screen, of: display)
@@ -185,19 +197,64 @@ struct DisplaySourceTests {
         let (part, partSink) = try capture(.region(region), of: display)
         #expect(wholeSink.wait { !$0.frames.isEmpty })
         #expect(partSink.wait { !$0.frames.isEmpty })
+        let observer = CaptureObserver()
+        part.add(observer: observer)
         try display.run(
             "xrandr", "--newmode", "small", "1", "322", "322", "322", "322", "241", "241", "241", "241")
         try display.run("xrandr", "--addmode", "screen", "small")
         try display.run("xrandr", "--output", "screen", "--mode", "small")
         #expect(wholeSink.wait { $0.frames.last?.size == PixelSize(width: 322, height: 240) })
-        #expect(partSink.wait { !$0.ends.isEmpty })
-        let reason = partSink.ends.first.flatMap { $0 } as? CaptureError
-        #expect(reason == .regionOutsideScreen(region: region, screen: PixelSize(width: 322, height: 241)))
+        #expect(observer.wait(for: 1))
+        let interruption = CaptureInterruption.displayAway(
+            reason: "100x100+300+200 is not on the screen, which has become smaller")
+        #expect(observer.events == [.interrupted(interruption)])
+        #expect(part.broadcaster.isMuted)
+        partSink.forgetFrames()
         try display.run("xrandr", "--output", "screen", "--mode", "640x480")
+        #expect(partSink.wait { $0.frames.last?.size == region.size })
+        #expect(observer.events == [.interrupted(interruption), .interruptionEnded(interruption)])
+        #expect(!part.broadcaster.isMuted)
+        #expect(partSink.ends.isEmpty)
         #expect(wholeSink.wait { $0.frames.last?.size == PixelSize(width: 640, height: 480) })
         #expect(wholeSink.ends.isEmpty)
         whole.stop()
         part.stop()
+    }
+
+    @Test("A share of a monitor is paused while the monitor is off, and shows no other one meanwhile")
+    func unplugged() throws {
+        let display = try VirtualDisplay()
+        func plug() throws {
+            try display.run("xrandr", "--setmonitor", "right", "320/100x480/100+320+0", "none")
+        }
+        try display.run("xrandr", "--setmonitor", "left", "320/100x480/100+0+0", "screen")
+        try plug()
+        let source = try DisplaySource(area: .output("right"), display: display.name)
+        defer { source.stop() }
+        let (sink, observer) = (Collector(keeping: 2), CaptureObserver())
+        source.add(sink)
+        source.add(observer: observer)
+        try source.start()
+        #expect(sink.wait { !$0.frames.isEmpty })
+        let away = CaptureInterruption.displayAway(reason: "the output 'right' is off or unplugged")
+        for _ in 0..<2 {
+            try display.run("xrandr", "--delmonitor", "right")
+            #expect(observer.wait { $0.last == .interrupted(away) })
+            #expect(source.broadcaster.isMuted)
+            sink.forgetFrames()
+            try plug()
+            #expect(observer.wait { $0.last == .interruptionEnded(away) })
+            #expect(sink.wait { $0.frames.last?.size == PixelSize(width: 320, height: 480) })
+        }
+        #expect(sink.ends.isEmpty)
+    }
+
+    @Test("A screen that is one pixel wide or high is refused, and the error says what is needed")
+    func thin() throws {
+        let display = try VirtualDisplay(screen: "1x300x24")
+        let expected = CaptureError.unsharableSize(PixelSize(width: 1, height: 300))
+        #expect(throws: expected) { try DisplaySource(area: .screen, display: display.name) }
+        #expect(expected.description.contains("1x300"))
     }
 
     @Test("A server that is killed ends the source with an error that names the display")

@@ -60,6 +60,21 @@ struct RestingTests {
         tone.stop()
     }
 
+    @Test("A pattern of one picture in ten seconds gives one at once to the first sink, and to each that comes later")
+    func slowPattern() throws {
+        let pattern = try TestPatternSource(size: PixelSize(width: 128, height: 96), framesPerSecond: 0.1)
+        try pattern.start()
+        defer { pattern.stop() }
+        let begin = monotonicNow()
+        for _ in 0..<3 {
+            let sink = Collector()
+            pattern.add(sink)
+            #expect(sink.wait { !$0.frames.isEmpty })
+            #expect(sink.frames.first?.damage == nil)
+        }
+        #expect(monotonicNow() - begin < .seconds(8))
+    }
+
     private final class RestState: Sendable {
         private let state = Locked((isWanted: false, looks: 0))
 

@@ -48,6 +48,24 @@ import Testing
         #expect(sink.ends.count == 2 && sink.ends.allSatisfy { $0 == nil })
     }
 
+    @Test("A file begins with the first sink, and rests where it is while it has none")
+    func resting() throws {
+        let (path, samples) = try file(sampleRate: 48000, channels: 1, frames: 9600)
+        defer { unlink(path) }
+        let source = try WAVSource(path: path)
+        let observer = CaptureObserver()
+        source.add(observer: observer)
+        try source.start()
+        #expect(observer.wait(for: 1))
+        // The whole file would be over by now.
+        usleep(300_000)
+        #expect(observer.events == [.started])
+        let sink = SoundCollector()
+        source.add(sink)
+        #expect(observer.wait(for: 2))
+        #expect(sink.frames.flatMap(\.samples) == samples)
+    }
+
     @Test("A looped file goes on until it is stopped, without a gap")
     func looped() throws {
         let (path, samples) = try file(sampleRate: 48000, channels: 1, frames: 1500)

@@ -113,6 +113,12 @@ final class WindowClient {
         try synchronize()
     }
 
+    func setBorder(_ window: UInt32, _ width: Int) throws {
+        xcb_configure_window(
+            connection, window, UInt16(XCB_CONFIG_WINDOW_BORDER_WIDTH.rawValue), [UInt32(width)])
+        try synchronize()
+    }
+
     func reparent(_ window: UInt32, to parent: UInt32, x: Int, y: Int) throws {
         xcb_reparent_window(connection, window, parent, Int16(x), Int16(y))
         try synchronize()
@@ -133,6 +139,19 @@ final class WindowClient {
         xcb_change_property(
             connection, UInt8(XCB_PROP_MODE_REPLACE.rawValue), window, try atom(property), try atom(type), 32,
             UInt32(numbers.count), numbers)
+        try synchronize()
+    }
+
+    /// Has the screen's first output tell a monitor's block of EDID.
+    func setMonitor(_ identification: [UInt8]) throws {
+        let cookie = xcb_randr_get_screen_resources_current(connection, root)
+        guard let resources = xcb_randr_get_screen_resources_current_reply(connection, cookie, nil),
+            let output = xcb_randr_get_screen_resources_current_outputs(resources)?.pointee
+        else { throw Failure(description: "no output") }
+        free(resources)
+        xcb_randr_change_output_property(
+            connection, output, try atom("EDID"), try atom("INTEGER"), 8, UInt8(XCB_PROP_MODE_REPLACE.rawValue),
+            UInt32(identification.count), identification)
         try synchronize()
     }
 

@@ -75,6 +75,38 @@ struct WindowListTests {
         #expect(try WindowSource(.id(overlay), display: display.name).window.title == "my overlay")
     }
 
+    @Test("A window's opacity and place above others are listed")
+    func opacity() throws {
+        let display = try VirtualDisplay()
+        let client = try WindowClient(display: display)
+        let plain = try client.window(100, 100)
+        let toolbar = try client.window(100, 100)
+        try client.set("_NET_WM_WINDOW_OPACITY", numbers: [.max / 5 * 2], type: "CARDINAL", of: toolbar)
+        try client.set(
+            "_NET_WM_STATE", numbers: [try client.atom("_NET_WM_STATE_ABOVE")], type: "ATOM", of: toolbar)
+        let windows = try WindowSource.windows(display: display.name)
+        #expect(windows.map(\.id) == [plain, toolbar])
+        #expect(windows.map(\.opacity) == [1, 0.4])
+        #expect(windows.map(\.isKeptAbove) == [false, true])
+    }
+
+    @Test(
+        "A window is found by its title whatever the capitals, the spaces and the characters that can't be seen",
+        arguments: [
+            ("New tab - Microsoft\u{200B} Edge", "Microsoft Edge"),
+            ("New tab - Microsoft\u{200B} Edge", "microsoft\u{200B}  edge"), ("Größe", "GRÖSSE"),
+            ("GRÖSSE", "größe"), ("Gro\u{308}\u{DF}e", "Größe"),
+            ("\u{202A}می\u{200C}خواهم – یادداشت", "می\u{200C}خواهم"), ("👩\u{200D}💻 notes", "👩\u{200D}💻 Notes"),
+            ("a\u{A0}\tb", "A b"),
+        ])
+    func found(title: String, by wanted: String) throws {
+        let display = try VirtualDisplay()
+        let client = try WindowClient(display: display)
+        let window = try client.window(100, 100, title: title)
+        _ = try client.window(100, 100, title: "Other")
+        #expect(try WindowSource(.title(wanted), display: display.name).window.id == window)
+    }
+
     @Test("A title is told as it is to be read, by the newer property first, with nothing for a terminal to obey")
     func readableTitles() throws {
         let display = try VirtualDisplay()
@@ -86,7 +118,7 @@ struct WindowListTests {
         try client.set("WM_NAME", text: "Grüße", type: "UTF8_STRING", of: window)
         #expect(try titles(display) == ["Grüße"])
         try client.set("_NET_WM_NAME", text: " a\u{1B}[31mb\u{7}\nc\u{202E}d\u{9B}e ", type: "UTF8_STRING", of: window)
-        #expect(try titles(display) == ["a [31mb  c d e"])
+        #expect(try titles(display) == ["a [31mb  cd e"])
         try client.set("_NET_WM_NAME", bytes: [0x61, 0xFF, 0x62], type: "UTF8_STRING", of: window)
         #expect(try titles(display) == ["a\u{FFFD}b"])
     }

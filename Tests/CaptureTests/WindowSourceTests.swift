@@ -88,6 +88,43 @@ struct WindowSourceTests {
             ])
     }
 
+    @Test("A window that had another size for a moment while nobody looked shows what it draws then")
+    func resizedThereAndBack() throws {
+        let display = try VirtualDisplay()
+        let client = try WindowClient(display: display)
+        try display.run("xdotool", "mousemove", "639", "479")
+        let window = try client.window(200, 150, colour: Self.red)
+        let watched = try Watched(window, of: display)
+        defer { watched.source.stop() }
+        #expect(watched.shows(Self.red))
+        watched.source.remove(watched.sink)
+        // Until it rests: then it looks at the window no more than every two seconds.
+        usleep(400_000)
+        try client.resize(window, 320, 240)
+        try client.resize(window, 200, 150)
+        try client.paint(window, Self.blue)
+        watched.sink.forgetFrames()
+        watched.source.add(watched.sink)
+        #expect(watched.shows(Self.blue, Self.size(200, 150)))
+    }
+
+    @Test("A border that becomes wider or narrower is followed")
+    func border() throws {
+        let display = try VirtualDisplay()
+        let client = try WindowClient(display: display)
+        try display.run("xdotool", "mousemove", "639", "479")
+        let window = try client.window(200, 150, colour: Self.red, border: 2)
+        let watched = try Watched(window, of: display)
+        defer { watched.source.stop() }
+        #expect(watched.shows(Self.red))
+        for (border, colour) in [(5, Self.blue), (0, Self.grey), (1, Self.red)] {
+            try client.setBorder(window, border)
+            try client.paint(window, colour)
+            #expect(watched.shows(colour, Self.size(200, 150)))
+        }
+        #expect(watched.sink.ends.isEmpty)
+    }
+
     @Test("While a window is out of sight its source is muted, and goes on with a whole picture when it is back")
     func unmapped() throws {
         let display = try VirtualDisplay()
@@ -260,13 +297,14 @@ struct WindowSourceTests {
         let window = try client.window(200, 150, colour: Self.red)
         let watched = try Watched(window, of: display)
         for _ in 0..<400 {
-            switch random(8) {
+            switch random(9) {
             case 0: try client.unmap(window)
             case 1: try client.map(window)
             case 2: try client.blink(window)
             case 3, 4: try client.resize(window, 1 + random(300), 1 + random(200))
             case 5: try client.move(window, x: random(800) - 400, y: random(600) - 300)
-            case 6: try client.reparent(window, to: random(2) == 0 ? frame : client.root, x: random(20), y: 0)
+            case 6: try client.setBorder(window, random(6))
+            case 7: try client.reparent(window, to: random(2) == 0 ? frame : client.root, x: random(20), y: 0)
             default: try client.paint(window, UInt32(random(0x100_0000)))
             }
         }

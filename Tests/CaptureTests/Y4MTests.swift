@@ -17,7 +17,9 @@ private final class Bytes: ByteInput {
         self.step = step
     }
 
-    func read(into buffer: UnsafeMutableRawBufferPointer, signal: StopSignal?) throws(CaptureError) -> Int {
+    func read(
+        into buffer: UnsafeMutableRawBufferPointer, signal: StopSignal?, whileSilent: () -> Void
+    ) throws(CaptureError) -> Int {
         offset.withLock { offset in
             let count = min(buffer.count, step, bytes.count - offset)
             buffer.copyBytes(from: bytes[offset..<offset + count])
@@ -86,10 +88,12 @@ private final class Bytes: ByteInput {
         arguments: [
             ("YUV4MPEG2", 9, "width"), ("YUV4MPEG2 W6", 12, "height"), ("YUV4MPEG2 W0 H4", 10, "width"),
             ("YUV4MPEG2 W6 H-4", 13, "height"), ("YUV4MPEG2 W99999 H4", 10, "width"),
-            ("YUV4MPEG2 W16384 H16384", 0, "larger"), ("YUV4MPEG2 W6 H4 F25", 16, "rate"),
+            ("YUV4MPEG2 W16383 H16383", 0, "larger"), ("YUV4MPEG2 W6 H4 F25", 16, "rate"),
             ("YUV4MPEG2 W6 H4 F9999:1", 16, "rate"), ("YUV4MPEG2 W6 H4 C420p10", 16, "C420p10"),
             ("YUV4MPEG2 W6 H4 C444alpha", 16, "C444alpha"), ("YUV4MPEG3 W6 H4", 0, "no y4m"),
             ("YUV4MPEG2W6 H4", 0, "no y4m"), ("RIFF", 0, "no y4m"), ("\0\0\0 ftypisom and so on", 0, "no y4m"),
+            ("YUV4MPEG2 W1 H4", 10, "width"), ("YUV4MPEG2 W16384 H4", 10, "width"), ("YUV4MPEG2 W6 H4 A2", 16, "shape"),
+            ("YUV4MPEG2 W6 H4 A0:1", 16, "shape"), ("YUV4MPEG2 W6 H4 A999999999:1", 16, "larger"),
         ])
     func faults(line: String, offset: Int, word: String) {
         do throws(CaptureError) {
@@ -142,7 +146,8 @@ private final class Bytes: ByteInput {
                     let frames = try Self.frames(of: corrupted)
                     #expect(value == bytes[index] || !magics.contains { $0.contains(index) })
                     #expect(frames.allSatisfy { $0.size == size })
-                    #expect(frames.map { $0.samples.map(\.count).reduce(0, +) }.reduce(0, +) < bytes.count * 2)
+                    // Pixels are at most nine times as wide as high, or as high as wide, by one digit.
+                    #expect(frames.map { $0.samples.map(\.count).reduce(0, +) }.reduce(0, +) < bytes.count * 18)
                 } catch {
                     guard case .invalidY4M(_, let offset, _, _) = error else {
                         Issue.record("byte \(index) as \(value): \(error)")
@@ -195,6 +200,82 @@ private final class Bytes: ByteInput {
         let content: [UInt8] = [0, 255, 128, 1] + [0, 255]
         let frames = try Self.frames(of: Self.stream("YUV4MPEG2 W2 H2 XCOLORRANGE=FULL", frames: [content]))
         #expect(try #require(frames.first).samples == [[16, 235, 126, 17], [16], [240]])
+    }
+
+    @Test(
+        "Pixels that are not square are made square, and no side smaller",
+        arguments: [
+            ("W6 H4 A2:1", 12, 4), ("W6 H4 A1:2", 6, 8), ("W720 H576 A16:15", 768, 576),
+            ("W720 H480 A10:11", 720, 528), ("W7 H5 A1:1", 6, 4), ("W6 H4 A0:0", 6, 4), ("W6 H4 A1001:1000", 6, 4),
+            ("W64 H48 A128:117", 70, 48),
+        ])
+    func pixelShapes(fields: String, width: Int, height: Int) throws {
+        let header = try Y4MHeader(line: Array("YUV4MPEG2 \(fields)".utf8))
+        #expect(header.squareSize == PixelSize(width: width, height: height))
+    }
+
+    @Test("A picture of wide pixels is given as wide as it is meant", arguments: ["420jpeg", "444"])
+    func widePixels(space: String) throws {
+        let chroma = space == "444" ? 48 : 12
+        let content = [UInt8](repeating: 90, count: 24) + [UInt8](repeating: 77, count: chroma)
+        let bytes = Self.stream("YUV4MPEG2 W6 H4 A2:1 C\(space)", frames: [content, content])
+        let frames = try Self.frames(of: bytes)
+        #expect(frames.map(\.size) == [PixelSize(width: 12, height: 4), PixelSize(width: 12, height: 4)])
+        let plane = [UInt8](repeating: 77, count: 12)
+        #expect(frames.allSatisfy { $0.samples == [[UInt8](repeating: 90, count: 48), plane, plane] })
+        let source = try Y4MSource(input: Bytes(bytes), path: "test.y4m", mode: .asItArrives)
+        #expect(source.captureFormat.size == PixelSize(width: 12, height: 4))
+    }
+
+    @Test("A file begins with the first sink, rests where it is without one, and gives no frame to nobody")
+    func resting() throws {
+        let written = (0..<40).map { Self.samples($0) }
+        let source = try Y4MSource(
+            input: Bytes(Self.stream("YUV4MPEG2 W6 H4 F100:1", frames: written)), path: "test.y4m",
+            mode: .paced(loop: false))
+        let observer = CaptureObserver()
+        source.add(observer: observer)
+        try source.start()
+        #expect(observer.wait(for: 1))
+        // The whole film would be over by now.
+        usleep(500_000)
+        #expect(observer.events == [.started])
+        let first = Collector()
+        source.add(first)
+        #expect(first.wait { $0.frames.count >= 3 })
+        source.remove(first)
+        usleep(300_000)
+        let second = Collector()
+        source.add(second)
+        #expect(second.wait { !$0.ends.isEmpty })
+        let seen = (first.frames + second.frames).map { $0.buffer.samples.flatMap { $0 } }
+        #expect(seen.map { $0[0] } == written.map { $0[0] })
+        let times = (first.frames + second.frames).map(\.timestamp)
+        #expect(zip(times, times.dropFirst()).allSatisfy { $0 < $1 })
+        source.stop()
+    }
+
+    @Test("A sink that comes between two frames of a slow file is given the newest at once")
+    func lateSink() throws {
+        let written = [Self.samples(1), Self.samples(2)]
+        let (source, sink) = try source(Self.stream("YUV4MPEG2 W6 H4 F1:10", frames: written), .paced(loop: false))
+        try source.start()
+        #expect(sink.wait { !$0.frames.isEmpty })
+        let late = Awaiting()
+        source.add(late)
+        #expect(late.collector.wait { !$0.frames.isEmpty })
+        source.stop()
+        let again = try #require(late.collector.frames.first)
+        #expect(again.buffer.samples.flatMap { $0 } == written[0])
+        #expect(again.timestamp > sink.frames[0].timestamp)
+        #expect(late.collector.frames.count == 1)
+    }
+
+    /// A sink that wants a picture until it has one.
+    private final class Awaiting: VideoSink {
+        let collector = Collector()
+        var demand: FrameDemand { collector.frames.isEmpty ? .picture : .changes }
+        func receive(_ frame: VideoFrame) { collector.receive(frame) }
     }
 
     private func source(_ bytes: [UInt8], _ mode: Y4MSource.Mode) throws -> (Y4MSource, Collector) {
@@ -277,11 +358,17 @@ private final class Bytes: ByteInput {
             #expect(sink.wait { $0.frames.count == seed + 1 })
         }
         #expect(monotonicNow() - begin < .seconds(1.5))
+        // A pipe that is silent gives a new sink its newest frame.
+        let late = Awaiting()
+        source.add(late)
+        #expect(late.collector.wait { $0.frames.first?.buffer.samples.flatMap { $0 } == Self.samples(2) })
+        source.remove(late)
+        sink.forgetFrames()
         source.stop()
         #expect(sink.ends.count == 1)
         try source.start()
         try writer.write(contentsOf: Data(Array("FRAME\n".utf8) + Self.samples(3)))
-        #expect(sink.wait { $0.frames.count == 4 })
+        #expect(sink.wait { $0.frames.last?.buffer.samples.flatMap { $0 } == Self.samples(3) })
         try writer.close()
         #expect(sink.wait { $0.ends.count == 2 })
         #expect(sink.ends.allSatisfy { $0 == nil })

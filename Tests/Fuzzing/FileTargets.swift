@@ -33,7 +33,7 @@ struct Y4MTarget: FuzzTarget {
 
         init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-        func read(into buffer: UnsafeMutableRawBufferPointer, signal: StopSignal?) -> Int {
+        func read(into buffer: UnsafeMutableRawBufferPointer, signal: StopSignal?, whileSilent: () -> Void) -> Int {
             offset.withLock { offset in
                 let count = min(buffer.count, bytes.count - offset)
                 buffer.copyBytes(from: bytes[offset..<offset + count])

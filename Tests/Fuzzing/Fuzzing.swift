@@ -21,6 +21,7 @@ private let targets: [String: any FuzzTarget.Type] = [
     "audio-jitter-buffer": AudioJitterBufferTarget.self,
     "broadcast-reader": BroadcastReaderTarget.self,
     "call": CallTarget.self,
+    "camera-parameter": CameraParameterTarget.self,
     "control": ControlTarget.self,
     "dtls": DTLSTarget.self,
     "frame-memory": FrameMemoryTarget.self,

@@ -39,7 +39,7 @@ public struct CameraDevice: Sendable, Hashable {
         }
         let found =
             cameras.first { $0.name == name }
-            ?? cameras.first { $0.description.lowercased().contains(name.lowercased()) }
+            ?? cameras.first { $0.description.folded.contains(name.folded) }
         guard let found else { throw .unknownCamera(name: name, cameras: cameras) }
         return found
     }

@@ -42,7 +42,8 @@ public final class CameraSource: CaptureSource, BroadcastingVideoSource {
         captureFormat = CaptureFormat(
             size: CameraPictures.size(of: format),
             framesPerSecond: format.framesPerSecond > 0
-                ? min(format.framesPerSecond, framesPerSecond) : framesPerSecond)
+                ? min(max(format.framesPerSecond, CaptureFormat.frameRates.lowerBound), framesPerSecond)
+                : framesPerSecond)
     }
 
     /// The camera that is used, or will be.

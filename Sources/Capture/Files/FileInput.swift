@@ -30,10 +30,20 @@ final class FileInput: ByteInput {
         if closesDescriptor { close(descriptor) }
     }
 
-    func read(into buffer: UnsafeMutableRawBufferPointer, signal: StopSignal?) throws(CaptureError) -> Int {
+    func read(
+        into buffer: UnsafeMutableRawBufferPointer, signal: StopSignal?, whileSilent: () -> Void
+    ) throws(CaptureError) -> Int {
         while true {
             // A pipe may stay silent for ever: wait where the signal is heard, not in read.
-            if let signal, signal.wait(readable: descriptor, until: nil) != .ready { return 0 }
+            if let signal {
+                switch signal.wait(readable: descriptor, until: monotonicNow() + NewestPicture.interval) {
+                case .ready: break
+                case .stopped: return 0
+                case .timedOut:
+                    whileSilent()
+                    continue
+                }
+            }
             let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
             if count >= 0 { return count }
             switch errno {

@@ -9,13 +9,15 @@ struct Y4MHeader: Sendable, Hashable {
 
     /// The size in the file, which may be odd.
     let size: PixelSize
+    /// The size with square pixels and even sides: no side is smaller than in the file but for an odd last row or column.
+    let squareSize: PixelSize
     let framesPerSecond: Double
     let sampling: Sampling
     /// Luma and chroma use all of 0 to 255, not the limited range that frames have here.
     let isFullRange: Bool
 
     static let magic = "YUV4MPEG2"
-    static let maximumSide = 16384
+    static let maximumSide = VideoFrame.maximumSide
     static let maximumArea = 8192 * 4320
     /// Where the header names no rate (`F0:0`, or none).
     static let defaultRate = 30.0
@@ -53,15 +55,17 @@ struct Y4MHeader: Sendable, Hashable {
         var rate = Self.defaultRate
         var sampling = Sampling.i420
         var isFullRange = false
+        var aspect = (offset: 0, text: Substring("1:1"))
         for field in fields.dropFirst() {
             let value = field.text.dropFirst()
             switch field.text.first {
             case "W": width = try Self.side(value, "width", at: field.offset)
             case "H": height = try Self.side(value, "height", at: field.offset)
+            case "A": aspect = (field.offset, value)
             case "F": rate = try Self.rate(value, at: field.offset)
             case "C": sampling = try Self.sampling(value, at: field.offset)
             case "X" where value == "COLORRANGE=FULL": isFullRange = true
-            default: break  // Interlacing, pixel aspect and comments do not change how a frame is read.
+            default: break  // Interlacing and comments do not change how a frame is read.
             }
         }
         guard let width, let height else {
@@ -74,6 +78,7 @@ struct Y4MHeader: Sendable, Hashable {
                 remedy: "scale it to at most 8192x4320")
         }
         self.size = PixelSize(width: width, height: height)
+        self.squareSize = try Self.squareSize(of: self.size, aspect.text, at: aspect.offset)
         self.framesPerSecond = rate
         self.sampling = sampling
         self.isFullRange = isFullRange
@@ -94,9 +99,28 @@ struct Y4MHeader: Sendable, Hashable {
         guard let side = number(text), (2...maximumSide).contains(side) else {
             throw Fault(
                 offset: offset, problem: "the \(name) '\(text)' is not between 2 and \(maximumSide)",
-                remedy: conversion)
+                remedy: "scale it: 'ffmpeg -i IN -vf scale=1280:720 -pix_fmt yuv420p OUT.y4m'")
         }
         return side
+    }
+
+    /// The size that a picture has once its pixels, which are wider or higher by a ratio, are square. 0:0 stands for a ratio
+    /// that isn't known.
+    private static func squareSize(of size: PixelSize, _ text: Substring, at offset: Int) throws(Fault) -> PixelSize {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false).map { number($0) }
+        guard parts.count == 2, let wide = parts[0], let high = parts[1], (wide == 0) == (high == 0) else {
+            throw Fault(offset: offset, problem: "the pixels' shape '\(text)' is not a ratio", remedy: conversion)
+        }
+        // Both have nine digits at most, and a side five.
+        let stretched = { (side: Int, by: Int, over: Int) in (side * by + over) / (2 * over) * 2 }
+        let width = wide > high ? stretched(size.width, wide, high) : size.width & ~1
+        let height = high > wide ? stretched(size.height, high, wide) : size.height & ~1
+        guard width <= maximumSide, height <= maximumSide, width * height <= maximumArea else {
+            throw Fault(
+                offset: offset, problem: "with pixels of the shape \(text) the picture is larger than can be shared",
+                remedy: "scale it: 'ffmpeg -i IN -vf scale=1280:720,setsar=1 -pix_fmt yuv420p OUT.y4m'")
+        }
+        return PixelSize(width: width, height: height)
     }
 
     private static func rate(_ text: Substring, at offset: Int) throws(Fault) -> Double {

@@ -4,8 +4,11 @@ import RTCShareMedia
 
 /// Somewhere bytes come from, in order.
 protocol ByteInput: Sendable {
-    /// Fills the front of `buffer`: how many bytes, 0 at the end. Ends early where `signal` is raised.
-    func read(into buffer: UnsafeMutableRawBufferPointer, signal: StopSignal?) throws(CaptureError) -> Int
+    /// Fills the front of `buffer`: how many bytes, 0 at the end. Ends early where `signal` is raised; calls `whileSilent`
+    /// now and then while there is nothing to read.
+    func read(
+        into buffer: UnsafeMutableRawBufferPointer, signal: StopSignal?, whileSilent: () -> Void
+    ) throws(CaptureError) -> Int
     /// Goes back to the first byte; false where that cannot be done.
     func rewind() -> Bool
 }
@@ -13,13 +16,15 @@ protocol ByteInput: Sendable {
 /// Reads y4m: the header at once, then frame by frame.
 struct Y4MReader: Sendable {
     let header: Y4MHeader
-    /// What is shared: the file's picture without an odd last column and row.
+    /// What is shared: the file's picture without an odd last column and row, and with square pixels.
     let size: PixelSize
     private let input: any ByteInput
     private let path: String
     private let headerLength: Int
     private var offset: Int
     private var staging: [UInt8]
+    /// Pictures whose pixels are not square yet.
+    private let unscaled = FramePool()
 
     private static let maximumLine = 1024
     private static let frameMagic = Array("FRAME".utf8)
@@ -48,7 +53,7 @@ struct Y4MReader: Sendable {
         self.path = path
         self.offset = offset
         headerLength = offset
-        size = PixelSize(width: header.size.width & ~1, height: header.size.height & ~1)
+        size = header.squareSize
         staging = [UInt8](repeating: 0, count: header.frameLength)
     }
 
@@ -61,11 +66,14 @@ struct Y4MReader: Sendable {
         return true
     }
 
-    /// The next frame; nil at the end, or where `signal` was raised.
-    mutating func next(from pool: FramePool, signal: StopSignal?) throws(CaptureError) -> (any VideoFrameBuffer)? {
+    /// The next frame; nil at the end, or where `signal` was raised. `whileSilent` is called now and then while the input has
+    /// none.
+    mutating func next(
+        from pool: FramePool, signal: StopSignal?, whileSilent: () -> Void = {}
+    ) throws(CaptureError) -> (any VideoFrameBuffer)? {
         let frameStart = offset
         var magic = [UInt8](repeating: 0, count: Self.frameMagic.count)
-        let got = try Self.fill(&magic, from: input, signal: signal)
+        let got = try Self.fill(&magic, from: input, signal: signal, whileSilent)
         if signal?.isRaised == true || got == 0 { return nil }
         guard got == magic.count else { throw truncated(at: offset + got, frameStart) }
         guard magic == Self.frameMagic else {
@@ -75,17 +83,38 @@ struct Y4MReader: Sendable {
         }
         offset += got
         do throws(CaptureError) {
-            _ = try Self.lineRest(of: input, path: path, offset: &offset, signal: signal)
+            _ = try Self.lineRest(of: input, path: path, offset: &offset, signal: signal, whileSilent)
         } catch {
             if signal?.isRaised == true { return nil }
             throw error
         }
-        let length = try Self.fill(&staging, from: input, signal: signal)
+        let length = try Self.fill(&staging, from: input, signal: signal, whileSilent)
         if signal?.isRaised == true { return nil }
         guard length == staging.count else { throw truncated(at: offset + length, frameStart) }
         offset += length
         if header.isFullRange { limitRange() }
-        return try pool.buffer(size: size, format: .i420) { planes, strides in convert(planes, strides) }
+        let whole = PixelSize(width: header.size.width & ~1, height: header.size.height & ~1)
+        let isSquare = whole == size
+        let picture = try (isSquare ? pool : unscaled).buffer(size: whole, format: .i420) { planes, strides in
+            convert(planes, strides)
+        }
+        return isSquare ? picture : try scaled(picture, from: pool)
+    }
+
+    private func scaled(
+        _ picture: any VideoFrameBuffer, from pool: FramePool
+    ) throws(CaptureError) -> any VideoFrameBuffer {
+        try pool.buffer(size: size, format: .i420) { planes, strides in
+            let targets = planes.map { $0.baseAddress?.assumingMemoryBound(to: UInt8.self) }
+            picture.withPlanes { set in
+                let sources = set.planes.map { $0.baseAddress?.assumingMemoryBound(to: UInt8.self) }
+                _ = I420Scale(
+                    sources[0], Int32(set.strides[0]), sources[1], Int32(set.strides[1]), sources[2],
+                    Int32(set.strides[2]), Int32(picture.size.width), Int32(picture.size.height), targets[0],
+                    Int32(strides[0]), targets[1], Int32(strides[1]), targets[2], Int32(strides[2]), Int32(size.width),
+                    Int32(size.height), kFilterBilinear)
+            }
+        }
     }
 
     private func truncated(at end: Int, _ frameStart: Int) -> CaptureError {
@@ -96,7 +125,7 @@ struct Y4MReader: Sendable {
 
     /// Reads until `bytes` are full or the input ends: how many were read.
     private static func fill(
-        _ bytes: inout [UInt8], from input: any ByteInput, signal: StopSignal?
+        _ bytes: inout [UInt8], from input: any ByteInput, signal: StopSignal?, _ whileSilent: () -> Void = {}
     ) throws(CaptureError) -> Int {
         try bytes.withUnsafeMutableBytes { buffer -> Result<Int, CaptureError> in
             var filled = 0
@@ -104,7 +133,7 @@ struct Y4MReader: Sendable {
             do throws(CaptureError) {
                 while filled < buffer.count {
                     let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
-                    let got = try input.read(into: rest, signal: signal)
+                    let got = try input.read(into: rest, signal: signal, whileSilent: whileSilent)
                     if got == 0 { break }
                     filled += got
                 }
@@ -117,12 +146,12 @@ struct Y4MReader: Sendable {
 
     /// Reads up to the line's end, which is taken but not given.
     private static func lineRest(
-        of input: any ByteInput, path: String, offset: inout Int, signal: StopSignal?
+        of input: any ByteInput, path: String, offset: inout Int, signal: StopSignal?, _ whileSilent: () -> Void = {}
     ) throws(CaptureError) -> [UInt8] {
         var line: [UInt8] = []
         var byte: [UInt8] = [0]
         while line.count < maximumLine {
-            guard try fill(&byte, from: input, signal: signal) == 1 else {
+            guard try fill(&byte, from: input, signal: signal, whileSilent) == 1 else {
                 throw .invalidY4M(
                     path: path, offset: offset, problem: "it ends within a line of the header",
                     remedy: "the file is cut off; write it again")
@@ -154,7 +183,7 @@ struct Y4MReader: Sendable {
     private func convert(_ planes: [UnsafeMutableRawBufferPointer], _ strides: [Int]) {
         let chroma = header.chromaSize
         let (lumaStride, chromaStride) = (Int32(header.size.width), Int32(chroma.width))
-        let (width, height) = (Int32(size.width), Int32(size.height))
+        let (width, height) = (Int32(header.size.width & ~1), Int32(header.size.height & ~1))
         let targets = planes.map { $0.baseAddress?.assumingMemoryBound(to: UInt8.self) }
         let pitches = strides.map { Int32($0) }
         staging.withUnsafeBufferPointer { samples in

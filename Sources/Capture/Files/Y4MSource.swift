@@ -2,6 +2,9 @@ import RTCShareLocks
 public import RTCShareMedia
 
 /// Gives the frames of a y4m file at the file's rate, or those of standard input as they arrive, and ends with the last.
+///
+/// A file begins with the first sink, and rests where it is while it has none. Standard input is read all the same. A sink
+/// that comes between two frames is given the newest at once.
 public final class Y4MSource: CaptureSource, BroadcastingVideoSource {
     /// The pictures' size, odd last rows and columns left out, and the rate that the header names.
     public let captureFormat: CaptureFormat
@@ -63,6 +66,7 @@ public final class Y4MSource: CaptureSource, BroadcastingVideoSource {
         try thread.start { signal in
             guard var reader = slot.take() else { return }
             broadcaster.start()
+            broadcaster.whenWanted { [weak signal] in signal?.wake() }
             var failure: CaptureError?
             do throws(CaptureError) {
                 switch mode {
@@ -90,11 +94,21 @@ public final class Y4MSource: CaptureSource, BroadcastingVideoSource {
         to broadcaster: VideoBroadcaster
     ) throws(CaptureError) {
         let pool = FramePool()
+        var newest = NewestPicture(of: broadcaster)
         var schedule = TickSchedule(start: monotonicNow(), framesPerSecond: format.framesPerSecond)
         var tick = 0
         var isFirstOfRound = true
+        func restWithoutSinks() {
+            guard !broadcaster.hasSinks else { return }
+            signal.rest { !broadcaster.hasSinks }
+            schedule = TickSchedule(start: monotonicNow(), framesPerSecond: format.framesPerSecond)
+            tick = 0
+        }
         while !signal.isRaised {
-            guard let buffer = try reader.next(from: pool, signal: signal) else {
+            // Before the end is found, too: nobody would be told of it.
+            restWithoutSinks()
+            guard let buffer = try reader.next(from: pool, signal: signal, whileSilent: newest.sendAgainIfAwaited)
+            else {
                 // A file without a single frame would otherwise be rewound for ever.
                 guard loop, !isFirstOfRound, !signal.isRaised, reader.rewind() else { return }
                 isFirstOfRound = true
@@ -107,8 +121,10 @@ public final class Y4MSource: CaptureSource, BroadcastingVideoSource {
                 schedule = TickSchedule(start: now, framesPerSecond: format.framesPerSecond)
                 tick = 0
             }
-            guard signal.wait(until: schedule.deadline(tick)) else { return }
-            broadcaster.send(VideoFrame(buffer: buffer, timestamp: schedule.deadline(tick)))
+            guard newest.wait(until: schedule.deadline(tick), signal: signal) else { return }
+            restWithoutSinks()
+            if signal.isRaised { return }
+            newest.send(VideoFrame(buffer: buffer, timestamp: schedule.deadline(tick)))
             tick += 1
         }
     }
@@ -117,8 +133,9 @@ public final class Y4MSource: CaptureSource, BroadcastingVideoSource {
         _ reader: inout Y4MReader, signal: StopSignal, to broadcaster: VideoBroadcaster
     ) throws(CaptureError) {
         let pool = FramePool()
-        while let buffer = try reader.next(from: pool, signal: signal) {
-            broadcaster.send(VideoFrame(buffer: buffer, timestamp: monotonicNow()))
+        var newest = NewestPicture(of: broadcaster)
+        while let buffer = try reader.next(from: pool, signal: signal, whileSilent: newest.sendAgainIfAwaited) {
+            newest.send(VideoFrame(buffer: buffer, timestamp: monotonicNow()))
         }
     }
 }

@@ -23,12 +23,14 @@ final class PortalRequests {
 
     private let bus: SessionBus
     private let interface: String
+    private let signal: StopSignal?
     private let prefix: String
     private var count = 0
 
-    /// Asks the portal's part of this name.
-    init(_ interface: String, on bus: SessionBus) {
+    /// Asks the portal's part of this name; no answer is waited for once the signal is raised.
+    init(_ interface: String, on bus: SessionBus, until signal: StopSignal? = nil) {
         self.bus = bus
+        self.signal = signal
         self.interface = interface
         // Tokens are unique among those of a caller: it may have several sessions.
         prefix = "rtcshare\(UInt32.random(in: .min ... .max))"
@@ -92,9 +94,12 @@ final class PortalRequests {
     /// A person takes the time that it takes; whoever waits on the portal, though, hears when it is gone.
     private func awaitResponse(_ path: String) throws(Refusal) -> [BusValue] {
         while bus.isConnected {
-            guard let signal = bus.nextSignal(within: .seconds(60)) else { continue }
-            if signal.path == path, signal.member == "Response" { return signal.arguments }
-            if signal.member == "NameOwnerChanged", signal.arguments.last?.text == "" { break }
+            if let signal, signal.isRaised { throw .failed(reason: "the question was withdrawn") }
+            guard let answer = bus.nextSignal(within: signal == nil ? .seconds(60) : .milliseconds(100)) else {
+                continue
+            }
+            if answer.path == path, answer.member == "Response" { return answer.arguments }
+            if answer.member == "NameOwnerChanged", answer.arguments.last?.text == "" { break }
         }
         throw .failed(reason: "the portal is gone")
     }

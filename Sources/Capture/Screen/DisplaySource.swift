@@ -6,7 +6,8 @@ public import RTCShareMedia
 ///
 /// A frame comes at once when something changes, but not more often than the rate allows, and says what changed; it is
 /// stamped with when the server gave the picture. A screen at rest gives none. A screen or output that changes its
-/// size is followed, frames then have the new size; a region that no longer lies on the screen ends the source.
+/// size is followed, frames then have the new size. While an output is off, or a region does not lie on the screen, the
+/// source is muted, and observers are told (``CaptureInterruption/displayAway(reason:)``); it resumes when that is over.
 /// Widths and heights are even: an odd last column or row is left out. What lies on the screen is in its picture: a
 /// program's own overlays too, which no X server leaves out of a screen; a ``WindowSource`` gives a window without them.
 public final class DisplaySource: CaptureSource, BroadcastingVideoSource {
@@ -60,11 +61,11 @@ public final class DisplaySource: CaptureSource, BroadcastingVideoSource {
         (try? XConnection(display: display).isXWayland()) ?? false
     }
 
-    /// The outputs (monitors) of a display, the primary one first.
+    /// The outputs (monitors) of a display with their product names, the primary one first.
     public static func outputs(
         display: String? = ProcessInfo.processInfo.environment["DISPLAY"]
     ) throws(CaptureError) -> [DisplayOutput] {
-        try XConnection(display: display).outputs(signal: nil) ?? []
+        try XConnection(display: display).outputs(signal: nil, withProductNames: true) ?? []
     }
 
     /// Begins to give frames.

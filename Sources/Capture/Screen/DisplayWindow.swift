@@ -4,7 +4,7 @@ public import RTCShareMedia
 public struct DisplayWindow: Sendable, Hashable, CustomStringConvertible {
     /// The X server's number of it.
     public let id: UInt32
-    /// What its title bar says; empty where it has no title. Control characters are left out.
+    /// What its title bar says, without characters that can't be seen; empty where it has no title.
     public let title: String
     /// The program's name for itself, as windows tell it (the class in `WM_CLASS`), for instance `XTerm`.
     public let application: String?
@@ -14,10 +14,15 @@ public struct DisplayWindow: Sendable, Hashable, CustomStringConvertible {
     public let size: PixelSize
     /// Whether it is minimised, or on another desktop: it has no picture until that is over.
     public let isMinimised: Bool
+    /// From 0, with which it can't be seen on the screen, to 1 (`_NET_WM_WINDOW_OPACITY`). Its own picture doesn't depend on it.
+    public let opacity: Double
+    /// Whether the window manager keeps it above others (`_NET_WM_STATE_ABOVE`), as toolbars and pictures in pictures are.
+    public let isKeptAbove: Bool
 
     /// A window with all that is known of it.
     public init(
-        id: UInt32, title: String, application: String?, processID: Int32?, size: PixelSize, isMinimised: Bool = false
+        id: UInt32, title: String, application: String?, processID: Int32?, size: PixelSize, isMinimised: Bool = false,
+        opacity: Double = 1, isKeptAbove: Bool = false
     ) {
         self.id = id
         self.title = title
@@ -25,6 +30,8 @@ public struct DisplayWindow: Sendable, Hashable, CustomStringConvertible {
         self.processID = processID
         self.size = size
         self.isMinimised = isMinimised
+        self.opacity = opacity
+        self.isKeptAbove = isKeptAbove
     }
 
     /// `0x1400007 'xterm' (484x316, XTerm)`.
@@ -41,7 +48,8 @@ public struct DisplayWindow: Sendable, Hashable, CustomStringConvertible {
 public enum WindowSpecification: Sendable, Hashable, CustomStringConvertible {
     /// The one that the X server has under this number.
     case id(UInt32)
-    /// The one whose title is this, or else has this in it; capitals don't matter.
+    /// The one whose title is this, or else has this in it. Capitals, the number of spaces and characters that can't be seen
+    /// don't matter.
     case title(String)
 
     /// `0x1400007`, or `title=xterm`.
@@ -88,12 +96,22 @@ extension WindowSpecification {
         case .id(let id):
             matching = windows.filter { $0.id == id }
         case .title(let text):
-            let wanted = text.lowercased()
-            let equal = windows.filter { $0.title.lowercased() == wanted }
-            matching = equal.isEmpty ? windows.filter { $0.title.lowercased().contains(wanted) } : equal
+            let wanted = text.folded
+            let equal = windows.filter { $0.title.folded == wanted }
+            matching = equal.isEmpty ? windows.filter { $0.title.folded.contains(wanted) } : equal
         }
         guard let window = matching.first else { throw .unknownWindow(self, windows: windows) }
         guard matching.count == 1 else { throw .ambiguousWindow(self, windows: matching) }
         return window
+    }
+}
+
+extension String {
+    /// What names are compared by: without differences of capitals (`ß` is `SS`), with single spaces, and without characters
+    /// that can't be seen.
+    var folded: String {
+        let visible = String(
+            String.UnicodeScalarView(unicodeScalars.filter { $0.properties.generalCategory != .format }))
+        return visible.split(whereSeparator: \.isWhitespace).joined(separator: " ").uppercased().lowercased()
     }
 }

@@ -96,6 +96,7 @@ struct ScreenGrabber<Subject: ScreenSubject> {
             guard case .requestRefused = error, refusals < Self.mostRefusals else { throw error }
             refusals += 1
             let before = place?.pixels
+            subject.forget()
             guard try locate(signal: signal) else { return .stopped }
             guard place?.pixels != before else { return .nothingNew }
             return place == nil || monotonicNow() < settledTime

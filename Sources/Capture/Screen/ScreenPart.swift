@@ -20,21 +20,51 @@ struct ScreenPart: ScreenSubject {
 
     mutating func take(_ event: XEvent) -> Bool { geometryEvents.contains(event.type) }
 
+    /// Everything is looked up each time.
+    mutating func forget() {}
+
     mutating func locate(signal: StopSignal?) throws(CaptureError) -> ScreenSight {
-        guard let rectangle = try area.rectangle(on: connection, signal: signal) else { return .stopped }
+        let rectangle: PixelRectangle
+        do throws(CaptureError) {
+            guard let found = try area.rectangle(on: connection, signal: signal) else { return .stopped }
+            rectangle = found
+        } catch {
+            guard let reason = error.absence else { throw error }
+            return .hidden(.displayAway(reason: reason))
+        }
         let pixels = ScreenPlace.Pixels(drawable: connection.root, area: rectangle)
         return .shown(ScreenPlace(pixels: pixels, pointer: ScreenPlace.Pointer(window: connection.root)), nil)
+    }
+}
+
+extension CaptureError {
+    /// What is said of a part of the screen that is not there for now, in the same words for as long as that lasts; nil of
+    /// all other errors.
+    fileprivate var absence: String? {
+        switch self {
+        case .unknownOutput(let name, _): "the output '\(name)' is off or unplugged"
+        case .regionOutsideScreen(let region, _):
+            "\(region.size)+\(region.x)+\(region.y) is not on the screen, which has become smaller"
+        case .unsharableSize: "the screen has a size that no picture can have"
+        default: nil
+        }
     }
 }
 
 extension DisplaySource.Area {
     /// Where on the screen this lies at this moment, with even sides; nil where `signal` was raised.
     func rectangle(on connection: XConnection, signal: StopSignal?) throws(CaptureError) -> PixelRectangle? {
+        guard let found = try place(on: connection, signal: signal) else { return nil }
+        guard found.size.isSharable else { throw .unsharableSize(found.size) }
+        return found.even
+    }
+
+    private func place(on connection: XConnection, signal: StopSignal?) throws(CaptureError) -> PixelRectangle? {
         guard let size = try connection.screenSize(signal: signal) else { return nil }
         let screen = PixelRectangle(x: 0, y: 0, size: size)
         switch self {
         case .screen:
-            return screen.even
+            return screen
         case .output(let name):
             guard let outputs = try connection.outputs(signal: signal) else { return nil }
             guard let output = outputs.first(where: { $0.name == name }) else {
@@ -44,12 +74,12 @@ extension DisplaySource.Area {
             guard let visible = output.area.intersection(screen) else {
                 throw .regionOutsideScreen(region: output.area, screen: size)
             }
-            return visible.even
+            return visible
         case .region(let region):
             guard region.intersection(screen) == region else {
                 throw .regionOutsideScreen(region: region, screen: size)
             }
-            return region.even
+            return region
         }
     }
 }

@@ -9,7 +9,9 @@ protocol ScreenSubject {
     var settlingTime: Duration { get }
     /// Takes note of an event; whether what is shared may be elsewhere, or of another size, since.
     mutating func take(_ event: XEvent) -> Bool
-    /// Finds out where what is shared is at this moment; throws where it is there no more.
+    /// Looks everything up again with the next ``locate(signal:)``: the server has refused what was known.
+    mutating func forget()
+    /// Finds out where what is shared is at this moment; throws where it is gone for good.
     mutating func locate(signal: StopSignal?) throws(CaptureError) -> ScreenSight
 }
 
@@ -47,6 +49,14 @@ struct ScreenPlace {
 
     let pixels: Pixels
     let pointer: Pointer
+}
+
+extension PixelSize {
+    /// Whether a picture can have this size, but for an odd last column or row.
+    var isSharable: Bool {
+        let sides = 2...VideoFrame.maximumSide
+        return sides.contains(width) && sides.contains(height)
+    }
 }
 
 extension PixelRectangle {

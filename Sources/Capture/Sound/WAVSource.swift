@@ -4,7 +4,7 @@ public import RTCShareMedia
 import Synchronization
 
 /// Gives the sound of a WAVE file at the file's own rate and with its own channels, in blocks of 20 ms, and ends with
-/// its last sample.
+/// its last sample. While nobody takes its sound it rests where it is.
 public final class WAVSource: AudioCaptureSource, BroadcastingAudioSource {
     /// The file's rate and channels.
     public let audioFormat: AudioFormat
@@ -33,6 +33,7 @@ public final class WAVSource: AudioCaptureSource, BroadcastingAudioSource {
         let (path, loop, broadcaster) = (path, loop, broadcaster)
         try thread.start { signal in
             broadcaster.start()
+            broadcaster.whenWanted { [weak signal] in signal?.wake() }
             var failure: CaptureError?
             do throws(AudioFileError) {
                 try Self.pace(try WAVReader(path: path), loop: loop, signal: signal, to: broadcaster)
@@ -55,6 +56,11 @@ public final class WAVSource: AudioCaptureSource, BroadcastingAudioSource {
         var clock = SoundClock(start: monotonicNow(), sampleRate: rate)
         var isFirstOfRound = true
         while !signal.isRaised {
+            if !broadcaster.hasSinks {
+                signal.rest { !broadcaster.hasSinks }
+                clock.restart(at: monotonicNow())
+                continue
+            }
             let samples = try reader.read(frames: blockSize)
             guard !samples.isEmpty else {
                 // A file without a single sample would otherwise be rewound for ever.

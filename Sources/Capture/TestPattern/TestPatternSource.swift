@@ -30,22 +30,24 @@ public final class TestPatternSource: CaptureSource, BroadcastingVideoSource {
             broadcaster.start()
             broadcaster.whenWanted { [weak signal] in signal?.wake() }
             let pool = FramePool()
+            var newest = NewestPicture(of: broadcaster)
             let now = monotonicNow()
             let schedule = TickSchedule(start: .seconds(now.components.seconds), framesPerSecond: rate)
             var failure: CaptureError?
             var frame = schedule.tick(after: -1, now: now)
             var previous: Int?
-            while signal.wait(until: schedule.deadline(frame)) {
+            while newest.wait(until: schedule.deadline(frame), signal: signal) {
                 if !broadcaster.hasSinks {
                     signal.rest { !broadcaster.hasSinks }
-                    (previous, frame) = (nil, schedule.tick(after: frame, now: monotonicNow()))
+                    // The picture of this moment comes at once: the next may be seconds away.
+                    (previous, frame) = (nil, schedule.newest(from: frame, now: monotonicNow()))
                     continue
                 }
                 do throws(CaptureError) {
                     let buffer = try pool.buffer(size: pattern.size, format: .i420) { planes, strides in
                         pattern.draw(frame: frame, planes: planes, strides: strides)
                     }
-                    broadcaster.send(
+                    newest.send(
                         VideoFrame(
                             buffer: buffer, timestamp: schedule.deadline(frame),
                             damage: pattern.damage(from: previous, to: frame)))

@@ -128,6 +128,8 @@ extension BroadcastMessage {
             case .awaitingPicture: body.append(3)
             case .cameraAway(let reason): body = [4] + Self.text(reason)
             case .heldByDesktop: body.append(5)
+            case .displayAway(let reason): body = [6] + Self.text(reason)
+            case .awaitingChoice: body.append(7)
             }
         case .hint(let hint): body.append(hint.code)
         case .finished(let error): body = error.map { [1] + Self.text($0) } ?? [0]
@@ -240,6 +242,8 @@ extension BroadcastMessage {
             case 3: return .interrupted(.awaitingPicture)
             case 4: return .interrupted(.cameraAway(reason: text(&reader)))
             case 5: return .interrupted(.heldByDesktop)
+            case 6: return .interrupted(.displayAway(reason: text(&reader)))
+            case 7: return .interrupted(.awaitingChoice)
             default: return .interrupted(.extensionAway(reason: text(&reader)))
             }
         case 6: return .resumed

@@ -7,7 +7,7 @@ public struct LocalVideoConfiguration: Sendable, Hashable {
     public var maxBitrate: DataRate?
     /// The most frames a second.
     public var maxFramerate: Double?
-    /// The largest picture; a larger one is made smaller, whole.
+    /// The largest picture; a larger one is made smaller, whole. Nil is ``usualSize`` for content, and 1280x720 for a camera.
     public var maxSize: PixelSize?
     /// What the pictures are; nil follows the source's hint.
     public var contentHint: ContentHint?
@@ -44,6 +44,9 @@ public struct LocalVideoConfiguration: Sendable, Hashable {
         return nil
     }
 
+    /// How large the content's pictures are at most where ``maxSize`` is nil: 3840x2160. What is larger takes more time to
+    /// encode and to view than many machines have, so that it is asked for.
+    public static let usualSize = PixelSize(width: 3840, height: 2160)
     /// The bitrates that can be asked for.
     public static let bitrates = DataRate.kilobitsPerSecond(30) ... .kilobitsPerSecond(100_000)
     /// The frame rates that can be asked for, a second.

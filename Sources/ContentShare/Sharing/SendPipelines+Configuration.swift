@@ -15,7 +15,7 @@ struct VideoDefaults {
 
     /// A whole screen, at a rate at which its text is sharp.
     static let content = VideoDefaults(
-        bitrate: .kilobitsPerSecond(2500), framesPerSecond: 30, size: PixelSize(width: 3840, height: 2160),
+        bitrate: .kilobitsPerSecond(2500), framesPerSecond: 30, size: LocalVideoConfiguration.usualSize,
         priority: .medium)
     /// A face.
     static let camera = VideoDefaults(

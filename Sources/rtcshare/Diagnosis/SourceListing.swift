@@ -16,11 +16,30 @@ struct SourceListing: Encodable {
     struct Output: Encodable {
         let spec: String
         let name: String
+        /// What its maker calls it.
+        let product: String?
         let x: Int
         let y: Int
         let width: Int
         let height: Int
         let primary: Bool
+
+        /// All keys are there in each entry; what is not known is null.
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(spec, forKey: .spec)
+            try container.encode(name, forKey: .name)
+            try container.encode(product, forKey: .product)
+            try container.encode(x, forKey: .x)
+            try container.encode(y, forKey: .y)
+            try container.encode(width, forKey: .width)
+            try container.encode(height, forKey: .height)
+            try container.encode(primary, forKey: .primary)
+        }
+
+        private enum CodingKeys: String, CodingKey {
+            case spec, name, product, x, y, width, height, primary
+        }
     }
 
     struct Window: Encodable {
@@ -182,7 +201,7 @@ struct SourceListing: Encodable {
             outputs = try DisplaySource.outputs(display: name).map { output in
                 Output(
                     spec: SourceSpecification.display(output: output.name).description, name: output.name,
-                    x: output.area.x, y: output.area.y, width: output.area.size.width,
+                    product: output.productName, x: output.area.x, y: output.area.y, width: output.area.size.width,
                     height: output.area.size.height, primary: output.isPrimary)
             }
         }
@@ -203,7 +222,8 @@ struct SourceListing: Encodable {
                     + outputs.map {
                         [
                             $0.spec, "\($0.width)x\($0.height)",
-                            "at \($0.x),\($0.y)" + ($0.primary ? ", the primary one" : ""),
+                            "at \($0.x),\($0.y)" + ($0.primary ? ", the primary one" : "")
+                                + ($0.product.map { ", \($0)" } ?? ""),
                         ]
                     }
             ),

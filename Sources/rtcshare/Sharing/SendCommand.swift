@@ -213,7 +213,9 @@ struct SharingOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The most frames a second.", valueName: "n"))
     var maxFramerate: Double = 30
 
-    @Option(help: ArgumentHelp("The picture's largest size; a larger one is made smaller, whole.", valueName: "WxH"))
+    @Option(
+        help: ArgumentHelp(
+            "The picture's largest size; a larger one is made smaller, whole. By default 3840x2160.", valueName: "WxH"))
     var size: FrameSize?
 
     @OptionGroup var encoding: EncodingOptions

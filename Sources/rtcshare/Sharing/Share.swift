@@ -31,6 +31,7 @@ struct Share {
         case sourceEnded((any Error)?)
         /// The same, told by the source itself, whether or not anybody takes its pictures.
         case sourceFailed(CaptureSourceError)
+        case sourceStopped
         /// Something beside the content has ended; with an error where that was not asked for.
         case otherSourceEnded(String, CaptureSourceError?)
         case interrupted
@@ -228,6 +229,10 @@ struct Share {
                 // Where pictures are taken, those before the end are sent first: ``sourceEnded`` follows them.
                 let isHeard = await control.isAnyConnected
                 if await !control.sources.hasOtherSource, !isHeard, options.record == nil { throw error }
+            case .sourceStopped:
+                let isHeard = await control.isAnyConnected
+                guard await !control.sources.hasOtherSource, !isHeard, options.record == nil else { continue }
+                return Terminal.shared.say("Done: the source has ended.")
             case .second:
                 let reports = await reports(control)
                 try write(reports, to: statistics)

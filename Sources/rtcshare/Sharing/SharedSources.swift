@@ -53,7 +53,9 @@ actor SharedSources {
         events: AsyncStream<Share.Occurrence>.Continuation
     ) {
         (self.sources, self.room, self.options, self.events) = (sources, room, options, events)
-        captureReporter = CaptureReporter(sources.content) { events.yield(.sourceFailed($0)) }
+        captureReporter = CaptureReporter(sources.content, isSizeChosen: options.size != nil) {
+            events.yield($0.map { .sourceFailed($0) } ?? .sourceStopped)
+        }
         sound = sources.contentSound
         configuration = options.configuration
         configuration.sourceCanWait = sources.contentCanWait
@@ -202,7 +204,9 @@ actor SharedSources {
             throw error
         }
         sources.content = opened.source
-        captureReporter = CaptureReporter(opened.source) { [events] in events.yield(.sourceFailed($0)) }
+        captureReporter = CaptureReporter(opened.source, isSizeChosen: configuration.maxSize != nil) { [events] in
+            events.yield($0.map { .sourceFailed($0) } ?? .sourceStopped)
+        }
         sources.contentSpecification = opened.specification
         if case .held? = pause, keptSource == nil {
             // Its end would be that of what is shared.

@@ -184,10 +184,11 @@ extension BroadcastError {
 extension CaptureError {
     fileprivate var status: CommandFailure.Status {
         switch self {
-        case .invalidFrameRate, .invalidPatternSize, .inaudibleFrequency, .unknownOutput, .regionOutsideScreen,
-            .unknownSoundDevice, .unknownWindow, .ambiguousWindow, .unsharableWindow, .unrepeatableFile,
-            .portalUnavailable(.kindNotOffered), .unknownCamera, .torchUnavailable:
+        case .invalidFrameRate, .invalidPatternSize, .inaudibleFrequency, .ambiguousWindow, .unsharableWindow,
+            .unsharableSize, .unrepeatableFile, .portalUnavailable(.kindNotOffered), .torchUnavailable:
             .usage
+        // What is plugged in or opened later is there when a service starts again.
+        case .unknownOutput, .regionOutsideScreen, .unknownSoundDevice, .unknownWindow, .unknownCamera: .unavailable
         case .shareDeclined, .camerasDeclined: .notPermitted
         case .fileUnavailable(_, let number) where number == ENOENT: .inputMissing
         case .fileUnavailable(_, let number) where number == EACCES: .notPermitted

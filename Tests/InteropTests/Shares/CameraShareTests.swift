@@ -106,7 +106,7 @@ extension Interop {
             #expect(light.status == 64 && light.standardError.contains("has no light"), "\(light.standardError)")
             #expect(try await share.run(["camera", "camera:scripted", "--light"]).status == 0)
             let missing = try await share.run(["camera", "camera:attic"])
-            #expect(missing.status == 64 && missing.standardError.contains("no camera 'attic'"))
+            #expect(missing.status == 69 && missing.standardError.contains("no camera 'attic'"))
             let status = try await share.run(["status"])
             #expect(status.standardOutput.contains("camera:scripted, light on"), "\(status.standardOutput)")
             try await wait(for: "light") { node.light == 2 }
@@ -145,11 +145,11 @@ extension Interop {
             let desktop = try await WaylandDesktop(.none, in: folder)
             let share = try Share(environment: desktop.environment, in: folder)
             let none = try await share.run(["send", "--source", "camera"])
-            #expect(none.status == 64 && none.standardError.contains("there is no camera"), "\(none.standardError)")
+            #expect(none.status == 69 && none.standardError.contains("there is no camera"), "\(none.standardError)")
             let camera = try desktop.startCamera("front", "NV12")
             try await cameras(1, share)
             let other = try await share.run(["send", "--source", "camera:back"])
-            #expect(other.status == 64 && other.standardError.contains("front (The_front)"), "\(other.standardError)")
+            #expect(other.status == 69 && other.standardError.contains("front (The_front)"), "\(other.standardError)")
 
             try await share.offer(["--source", "camera:the_f", "--camera", "camera"])
             let viewer = try await share.view()

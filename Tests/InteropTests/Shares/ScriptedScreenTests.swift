@@ -1,5 +1,6 @@
 import Foundation
 import RTCShareMedia
+import TestSupport
 import Testing
 import VideoNode
 
@@ -45,12 +46,23 @@ extension Interop {
 
         private static let size = PixelSize(width: 64, height: 48)
 
+        /// A source that asks a scripted portal.
+        private static func source(
+            _ kind: ScreenCastPortal.Kind = .monitor, restoreToken: String? = nil, by portal: ScriptedPortal
+        ) throws -> PortalSource {
+            let bus = try portal.bus()
+            return try PortalSource(kind, restoreToken: restoreToken, framesPerSecond: 60) {
+                () throws(ScreenCastPortal.Problem) in bus
+            }
+        }
+
         /// A source of what a scripted screen gives.
         private func source(
             of node: ScriptedNode, by portal: ScriptedPortal
         ) async throws -> (source: PortalSource, log: FrameLog) {
             try portal.set(["node": .uint32(try await node.id())])
-            let source = try PortalSource(.monitor, restoreToken: nil, framesPerSecond: 60, on: portal.bus())
+            let source = try Self.source(by: portal)
+            try source.open()
             let log = FrameLog(source)
             try source.start()
             return (source, log)
@@ -198,11 +210,34 @@ extension Interop {
         /// What opening a source comes to.
         private func refusal(_ portal: ScriptedPortal, _ kind: ScreenCastPortal.Kind = .monitor) -> String {
             do {
-                _ = try PortalSource(kind, restoreToken: "unknown", framesPerSecond: 30, on: portal.bus())
+                try Self.source(kind, restoreToken: "unknown", by: portal).open()
                 return "none"
             } catch {
                 return "\(error)"
             }
+        }
+
+        @Test("A start asks the person: a no is a failure that observers are told, and the next start asks again")
+        func declinedAtStart() async throws {
+            let folder = try TemporaryFolder()
+            let desktop = try await WaylandDesktop(.none, in: folder)
+            let portal = try await ScriptedPortal(on: desktop)
+            let node = try ScriptedNode(
+                "screen", on: desktop, isCamera: false, [ScriptedNode.format(video_node_bgrx, Self.size, rates: [])])
+            try portal.set(["node": .uint32(try await node.id()), "Start": .uint32(1)])
+            let source = try Self.source(by: portal)
+            let observer = CaptureObserver()
+            source.add(observer: observer)
+            #expect(source.restoreToken == nil)
+            try source.start()
+            try await wait(for: "the no") { observer.events.contains(.failed(.systemFailure)) }
+            #expect(observer.events.prefix(2) == [.started, .interrupted(.awaitingChoice)])
+            #expect(!source.broadcaster.isMuted)
+            try portal.set(["Start": .uint32(0)])
+            try source.start()
+            try await wait(for: "the yes") { observer.events.last == .resized(Self.size) }
+            #expect(source.captureFormat.size == Self.size)
+            source.stop()
         }
 
         @Test("Whatever a portal answers is said in a sentence: a no, a backend that dies, what it has not")
@@ -238,10 +273,10 @@ extension Interop {
 
             // It dies while it is asked.
             try portal.set(["types": .uint32(3), "Start": .uint32(9)])
-            let bus = try portal.bus()
+            let source = try Self.source(by: portal)
             let asking = Task.detached {
                 do {
-                    _ = try PortalSource(.monitor, restoreToken: nil, framesPerSecond: 30, on: bus)
+                    try source.open()
                     return "none"
                 } catch {
                     return "\(error)"

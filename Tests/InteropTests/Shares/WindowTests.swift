@@ -69,19 +69,27 @@ extension Interop {
             try await control(display, "windowmap", "\(number)", in: folder)
             try await waitFor("Goes on.", sending)
             try await waitFor("goes on", viewing)
-            try await control(display, "windowsize", "\(number)", "360", "240", in: folder)
+            // As a person does it, of whom the last size is told.
+            let sizes = [["310", "210"], ["320", "220"], ["340", "230"], ["360", "240"]]
+            let steps = sizes.flatMap { ["windowsize", "\(number)"] + $0 + ["sleep", "0.15"] }
+            try await control(display, steps, in: folder)
             try await waitFor("The picture is 360x240 now.", sending)
             try await waitFor("is 360x240 now", viewing)
             try await control(display, "windowkill", "\(number)", in: folder)
             let sent = try await sending.outcome(timeout: .seconds(30))
             #expect(sent.status == 69)
             #expect(sent.standardError.contains("the window 'Shared clock' (\(number)) was closed"))
+            #expect(sent.standardError.components(separatedBy: "The picture is").count == 2, "\(sent.standardError)")
             let listed = try await share.run(["sources"])
             #expect(listed.standardOutput.contains("Shared cover"))
             #expect(!listed.standardOutput.contains("Shared clock"))
         }
 
         private func control(_ display: XvfbDisplay, _ arguments: String..., in folder: TemporaryFolder) async throws {
+            try await control(display, arguments, in: folder)
+        }
+
+        private func control(_ display: XvfbDisplay, _ arguments: [String], in folder: TemporaryFolder) async throws {
             let xdotool = try #require(RunningProgram.find("xdotool"))
             let outcome = try await RunningProgram.run(
                 xdotool, arguments, environment: display.environment, in: folder, timeout: .seconds(30))

@@ -15,7 +15,7 @@ struct CastPictures {
     /// Whether a picture came that no frame shows yet.
     private(set) var hasPixels = false
     /// What changed since the last frame, in pixels of the frame; nil where that isn't known.
-    private var changes: [PixelRectangle]?
+    private(set) var changes: [PixelRectangle]?
     /// What those before had, where a difference means that nothing of them can be trusted.
     private var last: (generation: UInt32, area: PixelRectangle, turn: PictureTurn, sequence: UInt64?)?
     private var pointer = (place: PixelPlace?.none, shape: PointerShape?.none)
@@ -58,7 +58,8 @@ struct CastPictures {
                     of: PixelRectangle(x: part.x - area.x, y: part.y - area.y, size: part.size), in: area.size)
             }
         }
-        changes?.append(contentsOf: parts)
+        // Of a desktop that moves while nobody takes a frame the list would grow for ever.
+        changes = changes.map { Self.gathered($0 + parts) }
         return true
     }
 
@@ -140,6 +141,12 @@ struct CastPictures {
 
     // MARK: Changes
 
+    /// One part around many.
+    private static func gathered(_ parts: [PixelRectangle]) -> [PixelRectangle] {
+        guard parts.count > mostParts, let first = parts.first else { return parts }
+        return [parts.reduce(first) { $0.union($1) }]
+    }
+
     private func changedParts(
         of content: CastContent, area: PixelRectangle, size: PixelSize
     ) -> (parts: [PixelRectangle], isWhole: Bool) {
@@ -152,7 +159,7 @@ struct CastPictures {
             guard content.turn.isUpright, !content.isRGB, let start = content.start(of: area) else { return ([], true) }
             parts = PictureComparison.changes(from: newest, to: start, stride: content.stride)
         }
-        if parts.count > Self.mostParts { parts = [parts.dropFirst().reduce(parts[0]) { $0.union($1) }] }
+        parts = Self.gathered(parts)
         let pixels = parts.reduce(0) { $0 + $1.size.area }
         return Double(pixels) > Double(size.area) * Self.largestShare ? ([], true) : (parts, false)
     }

@@ -1,58 +1,141 @@
 internal import Glibc
+internal import RTCShareLocks
 public import RTCShareMedia
 
 /// Gives what a person chooses to share on a Wayland desktop: a monitor or a window, by the ScreenCast portal and PipeWire.
 ///
+/// The desktop asks the person at the first ``start()``, or before it at ``open()``. While it asks, the source is muted, and
+/// observers are told (``CaptureInterruption/awaitingChoice``); a no ends the source with ``CaptureError/shareDeclined``,
+/// which observers are told as a failure of the system, and the next start asks again.
+///
 /// Frames come as those of a ``DisplaySource`` do: when something changes, with what did, and with the pointer drawn in. A
 /// window or monitor that changes its size is followed. The share ends with an error where the desktop ends it.
 public final class PortalSource: CaptureSource, BroadcastingVideoSource {
-    /// The size when the source was opened, and the rate.
-    public let captureFormat: CaptureFormat
-    /// What has the same shared at the next start without a question, once; nil where the desktop gives none. Whoever has it
-    /// can share the screen as this user: it is a secret.
-    public let restoreToken: String?
+    /// The size, 1920x1080 until the person has chosen, and the rate.
+    public var captureFormat: CaptureFormat { grant.format }
+    /// What has the same shared at the next start without a question, once; nil before the person has chosen, and where the
+    /// desktop gives none. Whoever has it can share the screen as this user: it is a secret.
+    public var restoreToken: String? { grant.restoreToken }
     /// The sinks and observers.
     public let broadcaster = VideoBroadcaster()
-    private let cast: ScreenCast
+    private let grant: PortalGrant
     private let thread = CaptureThread()
 
-    /// Has the desktop ask the person what to share, and waits for the answer. Nobody is asked where `restoreToken`, the one
-    /// of a source before, still holds.
+    /// A source of what the person will choose. Nobody is asked where `restoreToken`, the one of a source before, still
+    /// holds.
     public convenience init(
         _ kind: ScreenCastPortal.Kind = .any, restoreToken: String? = nil, framesPerSecond: Double = 30
     ) throws(CaptureError) {
-        let bus: SessionBus
-        do throws(ScreenCastPortal.Problem) {
-            bus = try ScreenCastPortal.bus()
-        } catch {
-            throw .portalUnavailable(error)
+        try self.init(kind, restoreToken: restoreToken, framesPerSecond: framesPerSecond) {
+            () throws(ScreenCastPortal.Problem) in try ScreenCastPortal.bus()
         }
-        try self.init(kind, restoreToken: restoreToken, framesPerSecond: framesPerSecond, on: bus)
     }
 
     /// The same with the portal of a bus.
     init(
-        _ kind: ScreenCastPortal.Kind, restoreToken: String?, framesPerSecond: Double, on bus: SessionBus
+        _ kind: ScreenCastPortal.Kind, restoreToken: String?, framesPerSecond: Double,
+        on bus: @escaping @Sendable () throws(ScreenCastPortal.Problem) -> SessionBus
     ) throws(CaptureError) {
         try CaptureFormat.check(framesPerSecond: framesPerSecond)
-        cast = try ScreenCast(kind, restoreToken: restoreToken, framesPerSecond: framesPerSecond, on: bus)
-        self.restoreToken = cast.session.grant.restoreToken
-        captureFormat = CaptureFormat(size: try cast.awaitFormat(), framesPerSecond: framesPerSecond)
+        grant = PortalGrant(kind, restoreToken: restoreToken, framesPerSecond: framesPerSecond, on: bus)
     }
 
-    /// Begins to give frames.
+    /// Has the desktop ask the person what to share, and waits for the answer; does nothing where there is one already.
+    /// - Throws: ``CaptureError/shareDeclined`` where the answer is no, or what keeps the desktop from asking.
+    public func open() throws(CaptureError) { _ = try grant.cast(until: nil) }
+
+    /// Begins to give frames, once the person has chosen.
     public func start() throws {
-        let (cast, broadcaster, format) = (cast, broadcaster, captureFormat)
+        let (grant, broadcaster) = (grant, broadcaster)
         try thread.start { signal in
             broadcaster.run(until: signal) { () throws(CaptureError) in
-                try cast.run(as: format, to: broadcaster, until: signal)
+                guard let cast = try Self.opened(grant, for: broadcaster, until: signal) else { return }
+                do throws(CaptureError) {
+                    try cast.run(as: grant.format, to: broadcaster, until: signal)
+                } catch {
+                    grant.forget()
+                    throw error
+                }
             }
         }
+    }
+
+    /// Nil where the signal was raised before the person had chosen.
+    private static func opened(
+        _ grant: PortalGrant, for broadcaster: VideoBroadcaster, until signal: StopSignal
+    ) throws(CaptureError) -> ScreenCast? {
+        var reporter = CaptureReporter(broadcaster: broadcaster, size: grant.format.size)
+        defer { reporter.setMuted(false) }
+        if !grant.isGiven {
+            reporter.setMuted(true)
+            reporter.report(.awaitingChoice, size: nil, now: monotonicNow())
+        }
+        let cast = try grant.cast(until: signal)
+        if cast != nil { reporter.report(nil, size: grant.format.size, now: monotonicNow()) }
+        return cast
     }
 
     /// Ends it; sinks are told that nothing follows. The desktop goes on showing that the screen is shared until the source
     /// is let go.
     public func stop() { thread.stop() }
+}
+
+/// What the person has allowed, from the first question on.
+final class PortalGrant: Sendable {
+    private struct State {
+        var cast: ScreenCast?
+        /// What nobody is asked for; good for one question.
+        var storedToken: String?
+        var size = PixelSize(width: 1920, height: 1080)
+    }
+
+    private let state: Locked<State>
+    private let kind: ScreenCastPortal.Kind
+    private let framesPerSecond: Double
+    private let bus: @Sendable () throws(ScreenCastPortal.Problem) -> SessionBus
+
+    init(
+        _ kind: ScreenCastPortal.Kind, restoreToken: String?, framesPerSecond: Double,
+        on bus: @escaping @Sendable () throws(ScreenCastPortal.Problem) -> SessionBus
+    ) {
+        (self.kind, self.framesPerSecond, self.bus) = (kind, framesPerSecond, bus)
+        state = Locked(State(storedToken: restoreToken))
+    }
+
+    var format: CaptureFormat {
+        CaptureFormat(size: state.withLock { $0.size }, framesPerSecond: framesPerSecond)
+    }
+
+    var isGiven: Bool { state.withLock { $0.cast != nil } }
+    var restoreToken: String? { state.withLock { $0.cast?.session.grant.restoreToken } }
+
+    /// What was chosen, or will be; nil where `signal` was raised before that.
+    func cast(until signal: StopSignal?) throws(CaptureError) -> ScreenCast? {
+        let (known, token) = state.withLock { ($0.cast, $0.storedToken.take()) }
+        if let known { return known }
+        do throws(CaptureError) {
+            let cast = try ask(token, until: signal)
+            let size = try cast.awaitFormat(until: signal)
+            state.withLock { ($0.cast, $0.size) = (cast, size) }
+            return cast
+        } catch {
+            if signal?.isRaised == true { return nil }
+            throw error
+        }
+    }
+
+    private func ask(_ token: String?, until signal: StopSignal?) throws(CaptureError) -> ScreenCast {
+        let bus: SessionBus
+        do throws(ScreenCastPortal.Problem) {
+            bus = try self.bus()
+        } catch {
+            throw .portalUnavailable(error)
+        }
+        return try ScreenCast(kind, restoreToken: token, framesPerSecond: framesPerSecond, on: bus, until: signal)
+    }
+
+    /// The desktop has ended it: the next start asks again.
+    func forget() { state.withLock { $0.cast = nil } }
 }
 
 /// What the desktop has allowed, and the pictures of it.
@@ -70,10 +153,11 @@ final class ScreenCast: Sendable {
     private static let restInterval = Duration.seconds(2)
 
     init(
-        _ kind: ScreenCastPortal.Kind, restoreToken: String?, framesPerSecond: Double, on bus: SessionBus
+        _ kind: ScreenCastPortal.Kind, restoreToken: String?, framesPerSecond: Double, on bus: SessionBus,
+        until signal: StopSignal?
     ) throws(CaptureError) {
         do throws(ScreenCastSession.Refusal) {
-            session = try ScreenCastSession(kind, restoreToken: restoreToken, on: bus)
+            session = try ScreenCastSession(kind, restoreToken: restoreToken, on: bus, until: signal)
         } catch {
             switch error {
             case .declined: throw .shareDeclined
@@ -94,14 +178,14 @@ final class ScreenCast: Sendable {
         }
     }
 
-    /// The size of the pictures, as soon as it is told.
-    func awaitFormat() throws(CaptureError) -> PixelSize {
+    /// The size of the pictures, as soon as it is told. Throws where `signal` was raised before that.
+    func awaitFormat(until signal: StopSignal?) throws(CaptureError) -> PixelSize {
         let deadline = monotonicNow() + Self.patience
-        let signal = try StopSignal()
+        let signal = if let signal { signal } else { try StopSignal() }
         while true {
             try iterate()
             if let size = stream.size { return PixelRectangle(x: 0, y: 0, size: size).even.size }
-            guard monotonicNow() < deadline else {
+            guard monotonicNow() < deadline, !signal.isRaised else {
                 throw .screenCastLost(reason: "it gave no picture within \(Self.patience.components.seconds) s")
             }
             _ = signal.wait(readable: stream.descriptor, or: session.descriptor, until: deadline)

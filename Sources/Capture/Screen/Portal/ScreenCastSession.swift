@@ -24,7 +24,9 @@ final class ScreenCastSession: Sendable {
     private let path: String
 
     /// Asks the person what to share, and waits for the answer; nobody is asked where the token still holds.
-    init(_ kind: ScreenCastPortal.Kind, restoreToken: String?, on bus: SessionBus) throws(Refusal) {
+    init(
+        _ kind: ScreenCastPortal.Kind, restoreToken: String?, on bus: SessionBus, until signal: StopSignal?
+    ) throws(Refusal) {
         let portal: ScreenCastPortal
         let bits: UInt32
         self.bus = bus
@@ -35,7 +37,7 @@ final class ScreenCastSession: Sendable {
             throw .problem(error)
         }
         bus.subscribe("type='signal',interface='\(Self.session)'")
-        let requests = PortalRequests(ScreenCastPortal.interface, on: bus)
+        let requests = PortalRequests(ScreenCastPortal.interface, on: bus, until: signal)
         do throws(PortalRequests.Refusal) {
             let created = try requests.ask(
                 "CreateSession", options: ["session_handle_token": .string(requests.token(0))])

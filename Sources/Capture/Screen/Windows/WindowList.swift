@@ -110,9 +110,12 @@ struct WindowList {
         let names = application?.bytes.split(separator: 0).map { String(decoding: $0, as: UTF8.self).printable } ?? []
         let process = try connection.property(atoms.processID, of: id, signal: nil)?.numbers.first
         let isIconified = try connection.isIconified(id, atoms, signal: nil) ?? false
+        let opacity = try connection.property(atoms.opacity, of: id, signal: nil)?.numbers.first ?? .max
+        let states = try connection.property(atoms.managerState, of: id, signal: nil)?.numbers ?? []
         return DisplayWindow(
             id: id, title: try title(of: id), application: names.last,
-            processID: process.flatMap { Int32(exactly: $0) }, size: geometry.size, isMinimised: isIconified)
+            processID: process.flatMap { Int32(exactly: $0) }, size: geometry.size, isMinimised: isIconified,
+            opacity: Double(opacity) / Double(UInt32.max), isKeptAbove: states.contains(atoms.above))
     }
 
     private func title(of id: xcb_window_t) throws(CaptureError) -> String {
@@ -131,7 +134,9 @@ struct WindowList {
     private func problem(_ attributes: WindowAttributes, _ geometry: WindowGeometry) -> String? {
         if attributes.isInputOnly { return "it has no pixels (InputOnly)" }
         if attributes.isUnmanaged, !attributes.isMapped { return "it is a menu or the like that is not on the screen" }
-        guard geometry.size.width >= 2, geometry.size.height >= 2 else { return "it is \(geometry.size) small" }
+        guard geometry.size.isSharable else {
+            return "it is \(geometry.size), and a picture has sides of 2 to \(VideoFrame.maximumSide)"
+        }
         return connection.unsupportedPixels(depth: geometry.depth)
     }
 }
@@ -140,9 +145,9 @@ extension String {
     /// Without characters that would do something to a terminal, and not longer than a person reads.
     fileprivate var printable: String {
         String(
-            unicodeScalars.prefix(500).map { scalar in
+            unicodeScalars.prefix(500).filter { $0.properties.generalCategory != .format }.map { scalar in
                 switch scalar.properties.generalCategory {
-                case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: " "
+                case .control, .lineSeparator, .paragraphSeparator, .surrogate: " "
                 default: Character(scalar)
                 }
             }

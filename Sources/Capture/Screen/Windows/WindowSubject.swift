@@ -15,11 +15,21 @@ final class WindowSubject: ScreenSubject {
     private let title: String
     private var pixmap: xcb_pixmap_t?
     private var pixmapSize = PixelSize(width: 0, height: 0)
+    /// The outline of the newest ConfigureNotify: with another one the server has made another pixmap, and where the window
+    /// has had two others since, the newest may have the size of the one that is kept.
+    private var outline: Outline?
     /// The windows around it up to the screen's, which is not among them, the nearest first; nil where that is to be
     /// found out. When one of these goes out of sight the window itself is told nothing.
     private var frames: [xcb_window_t]?
     private var isIconified: Bool?
     private var isClosed = false
+
+    /// A window's size with its border.
+    private struct Outline: Equatable {
+        let width: UInt16
+        let height: UInt16
+        let border: UInt16
+    }
 
     /// Has the server keep the window's pixels from now on, and asks to be told what happens to it. `window` is what
     /// ``WindowList/window(_:)`` has looked at.
@@ -54,7 +64,14 @@ final class WindowSubject: ScreenSubject {
             isClosed = true
         case XCB_MAP_NOTIFY, XCB_UNMAP_NOTIFY: forgetPixmap()
         case XCB_REPARENT_NOTIFY: forgetFrames()
-        case XCB_CONFIGURE_NOTIFY: break
+        case XCB_CONFIGURE_NOTIFY:
+            let configured = event.read(as: xcb_configure_notify_event_t.self)
+            // A window manager sends some of its own, which say where the window is.
+            guard configured.window == watched, !event.isSent else { return true }
+            let outline = Outline(
+                width: configured.width, height: configured.height, border: configured.border_width)
+            if outline != self.outline { forgetPixmap() }
+            self.outline = outline
         case XCB_PROPERTY_NOTIFY:
             let property = event.read(as: xcb_property_notify_event_t.self)
             guard property.window == watched, property.atom == atoms.state || property.atom == atoms.managerState
@@ -64,6 +81,11 @@ final class WindowSubject: ScreenSubject {
         default: return false
         }
         return true
+    }
+
+    func forget() {
+        forgetFrames()
+        forgetPixmap()
     }
 
     func locate(signal: StopSignal?) throws(CaptureError) -> ScreenSight {
@@ -77,8 +99,7 @@ final class WindowSubject: ScreenSubject {
             guard isThere != nil else { return .stopped }
             guard isThere == true else { throw .windowClosed(id: watched, title: title) }
             guard error.saysThatWindowIsGone || code == XCB_MATCH else { throw error }
-            forgetFrames()
-            forgetPixmap()
+            forget()
             // It is looked for again, with the next event or soon.
             return .hidden(.minimised)
         }
@@ -128,7 +149,7 @@ final class WindowSubject: ScreenSubject {
         else { return .stopped }
         if isIconified == nil { isIconified = try connection.isIconified(watched, atoms, signal: signal) }
         guard let isIconified else { return .stopped }
-        guard attributes.isViewable, !isIconified, geometry.size.width >= 2, geometry.size.height >= 2 else {
+        guard attributes.isViewable, !isIconified, geometry.size.isSharable else {
             forgetPixmap()
             return .hidden(.minimised)
         }
@@ -160,7 +181,7 @@ final class WindowSubject: ScreenSubject {
         guard let memory = try connection.geometry(of: pixmap, signal: signal) else { return nil }
         pixmapSize = PixelSize(
             width: memory.size.width - 2 * geometry.border, height: memory.size.height - 2 * geometry.border)
-        guard pixmapSize.width >= 2, pixmapSize.height >= 2 else {
+        guard pixmapSize.isSharable else {
             // Its border is another one by now.
             throw .requestRefused(request: "CompositeNameWindowPixmap", code: Int(XCB_MATCH))
         }

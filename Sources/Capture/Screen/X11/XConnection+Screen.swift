@@ -22,7 +22,9 @@ extension XConnection {
     }
 
     /// The monitors, primary first; none where the server has no RandR 1.5. Nil where `signal` was raised.
-    func outputs(signal: StopSignal?) throws(CaptureError) -> [DisplayOutput]? {
+    func outputs(
+        signal: StopSignal?, withProductNames: Bool = false
+    ) throws(CaptureError) -> [DisplayOutput]? {
         guard let randr = cxcb_randr_extension(handle), randr.pointee.present != 0 else { return [] }
         let version = xcb_randr_query_version(handle, 1, 5)
         guard
@@ -35,6 +37,7 @@ extension XConnection {
             let monitors = try reply(
                 "RRGetMonitors", cookie.sequence, as: xcb_randr_get_monitors_reply_t.self, signal: signal)
         else { return nil }
+        let identification = withProductNames ? try self.atom("EDID") : nil
         var outputs: [DisplayOutput] = []
         var iterator = xcb_randr_get_monitors_monitors_iterator(monitors.pointer)
         while iterator.rem > 0, let monitor = iterator.data?.pointee {
@@ -42,10 +45,40 @@ extension XConnection {
             let area = PixelRectangle(
                 x: Int(monitor.x), y: Int(monitor.y),
                 size: PixelSize(width: Int(monitor.width), height: Int(monitor.height)))
-            outputs.append(DisplayOutput(name: name, area: area, isPrimary: monitor.primary != 0))
+            var productName: String?
+            // One monitor may be made of several outputs, as some of 5120 columns are.
+            if let identification, let first = xcb_randr_monitor_info_outputs(iterator.data),
+                xcb_randr_monitor_info_outputs_length(iterator.data) > 0
+            {
+                productName = try self.productName(of: first.pointee, identification, signal: signal)
+            }
+            outputs.append(
+                DisplayOutput(name: name, productName: productName, area: area, isPrimary: monitor.primary != 0))
             xcb_randr_monitor_info_next(&iterator)
         }
         return outputs.filter(\.isPrimary) + outputs.filter { !$0.isPrimary }
+    }
+
+    /// The product name that an output's monitor tells; nil where it tells none, or is gone.
+    private func productName(
+        of output: xcb_randr_output_t, _ identification: xcb_atom_t, signal: StopSignal?
+    ) throws(CaptureError) -> String? {
+        // A block of 128 bytes, in units of four.
+        let cookie = xcb_randr_get_output_property(handle, output, identification, 0, 0, 32, 0, 0)
+        do throws(CaptureError) {
+            guard
+                let reply = try reply(
+                    "RRGetOutputProperty", cookie.sequence, as: xcb_randr_get_output_property_reply_t.self,
+                    signal: signal)
+            else { return nil }
+            let bytes = UnsafeBufferPointer(
+                start: xcb_randr_get_output_property_data(reply.pointer),
+                count: Int(xcb_randr_get_output_property_data_length(reply.pointer)))
+            return MonitorIdentification.productName(Array(bytes))
+        } catch {
+            guard case .requestRefused = error else { throw error }
+            return nil
+        }
     }
 
     private func atomName(_ atom: xcb_atom_t, signal: StopSignal?) throws(CaptureError) -> String? {

@@ -10,6 +10,8 @@ struct WindowAtoms {
     let state: xcb_atom_t
     let managerState: xcb_atom_t
     let hidden: xcb_atom_t
+    let above: xcb_atom_t
+    let opacity: xcb_atom_t
 
     init(on connection: XConnection) throws(CaptureError) {
         clientList = try connection.atom("_NET_CLIENT_LIST")
@@ -19,6 +21,8 @@ struct WindowAtoms {
         state = try connection.atom("WM_STATE")
         managerState = try connection.atom("_NET_WM_STATE")
         hidden = try connection.atom("_NET_WM_STATE_HIDDEN")
+        above = try connection.atom("_NET_WM_STATE_ABOVE")
+        opacity = try connection.atom("_NET_WM_WINDOW_OPACITY")
     }
 }
 

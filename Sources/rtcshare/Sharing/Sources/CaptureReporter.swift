@@ -1,49 +1,98 @@
 internal import RTCShareCapture
 internal import RTCShareCaptureBroadcast
+internal import RTCShareContentShare
 internal import RTCShareLocks
 internal import RTCShareMedia
 
-/// Tells the person at the terminal what happens to the source of a share, and the share that it has failed.
+/// Tells the person at the terminal what happens to the source of a share, and the share that it has ended.
 final class CaptureReporter: CaptureSourceObserver, BroadcastObserver {
-    private let present = Locked<CaptureInterruption?>(nil)
+    private struct State {
+        var interruption: CaptureInterruption?
+        /// The size that was told last.
+        var told: PixelSize
+        /// How often the size has changed.
+        var changes = 0
+    }
+
+    private let state: Locked<State>
+    /// A window that a person resizes has another size many times a second: the one at which it rests is told.
+    private static let restTime = Duration.milliseconds(500)
 
     /// What the source stands still for, or where it is; nil where it goes on.
-    var interruption: CaptureInterruption? { present.withLock { $0 } }
+    var interruption: CaptureInterruption? { state.withLock { $0.interruption } }
 
-    private let onFailure: @Sendable (CaptureSourceError) -> Void
+    /// Called when the source has ended, with the reason of a failure.
+    private let onEnd: @Sendable (CaptureSourceError?) -> Void
+    /// Whether the person has said how large the picture may be.
+    private let isSizeChosen: Bool
 
-    init(_ source: any CaptureSource, onFailure: @escaping @Sendable (CaptureSourceError) -> Void) {
-        self.onFailure = onFailure
+    init(
+        _ source: any CaptureSource, isSizeChosen: Bool, onEnd: @escaping @Sendable (CaptureSourceError?) -> Void
+    ) {
+        self.onEnd = onEnd
+        self.isSizeChosen = isSizeChosen
+        let size = source.captureFormat.size
+        state = Locked(State(told: size))
+        if let note = shrinkage(of: size) { Terminal.shared.say("The picture is \(size), \(note).") }
         source.add(observer: self)
         guard let broadcast = source as? BroadcastSource else { return }
         broadcast.add(broadcastObserver: self)
         Terminal.shared.say("Waiting for a broadcast at \(broadcast.endpoint).")
     }
 
+    func captureDidStop() { onEnd(nil) }
+
     func captureDidFail(error: CaptureSourceError) {
         // A frame that was left out is no end.
-        if error.kind != .invalidFrame { onFailure(error) }
+        if error.kind != .invalidFrame { onEnd(error) }
     }
 
     func captureWasInterrupted(by interruption: CaptureInterruption) {
-        present.withLock { $0 = interruption }
+        state.withLock { $0.interruption = interruption }
         switch interruption {
         case .movedOffScreen:
             Terminal.shared.say("The window was moved off the screen; its picture goes on.")
-        case .minimised, .awaitingPicture, .heldByDesktop, .extensionAway, .cameraAway:
+        case .minimised, .awaitingChoice, .awaitingPicture, .heldByDesktop, .extensionAway, .cameraAway, .displayAway:
             Terminal.shared.say("Paused: \(interruption).")
         }
     }
 
     func captureInterruptionDidEnd(_ interruption: CaptureInterruption) {
-        present.withLock { $0 = nil }
+        state.withLock { $0.interruption = nil }
         switch interruption {
         case .movedOffScreen: Terminal.shared.say("The window is back on the screen.")
-        case .minimised, .awaitingPicture, .heldByDesktop, .extensionAway, .cameraAway: Terminal.shared.say("Goes on.")
+        case .minimised, .awaitingChoice, .awaitingPicture, .heldByDesktop, .extensionAway, .cameraAway, .displayAway:
+            Terminal.shared.say("Goes on.")
         }
     }
 
-    func captureSizeDidChange(to size: PixelSize) { Terminal.shared.say("The picture is \(size) now.") }
+    func captureSizeDidChange(to size: PixelSize) {
+        let change = state.withLock { state in
+            state.changes += 1
+            return state.changes
+        }
+        Task { [weak self] in
+            try? await Task.sleep(for: Self.restTime)
+            self?.tell(size, change: change)
+        }
+    }
+
+    private func tell(_ size: PixelSize, change: Int) {
+        let isNews = state.withLock { state in
+            guard state.changes == change, state.told != size else { return false }
+            state.told = size
+            return true
+        }
+        guard isNews else { return }
+        Terminal.shared.say("The picture is \(size) now" + (shrinkage(of: size).map { ", \($0)." } ?? "."))
+    }
+
+    /// What is said of a picture that is larger than what is sent.
+    private func shrinkage(of size: PixelSize) -> String? {
+        let sent = size.fitted(within: LocalVideoConfiguration.usualSize)
+        guard !isSizeChosen, sent != size else { return nil }
+        return "and sent as \(sent); to send all of it: --size \(size)"
+    }
 
     func broadcastDidStart(transport: BroadcastTransport) {
         Terminal.shared.say("An extension is connected, by \(transport.rawValue).")

@@ -21,6 +21,7 @@ struct PortalChoice {
         let token = choosesAnew ? nil : try storedToken()
         if token == nil { Terminal.shared.say("The desktop asks what to share: choose in its window.") }
         let source = try PortalSource(kind, restoreToken: token, framesPerSecond: framesPerSecond)
+        try source.open()
         store(source.restoreToken)
         return source
     }
