@@ -206,7 +206,7 @@ private struct AnswerMatching {
         let theirs = said ?? .sendReceive
         if let said, (said.sends && !own.receives) || (said.receives && !own.sends) {
             let lines = answered.lines + answer.lines
-            let line = lines.first { $0 == SDPLine(attribute: said.rawValue) }
+            let line = lines.first { $0.attributeName.map(String.init) == said.rawValue }
             throw NegotiationError(.answer, line, .direction(offered: own, answered: said))
         }
         return DirectionAttribute(
@@ -227,6 +227,7 @@ private struct AnswerMatching {
             guard let map = answeredCodecs[payloadType] ?? offeredCodecs[payloadType] else { continue }
             if let own = candidates.first(where: { $0.isSameEncoding(as: map) }) { return (own, map) }
         }
+        try theirs.read { () throws(SDPError) in try answered.checkClockRates() }
         throw NegotiationError(
             .answer, answered.line, .noCommonCodec(offered: candidates.map(\.encodingName)))
     }
