@@ -21,15 +21,20 @@ struct PictureLine {
     /// What a line that began anew awaits.
     mutating func restart() { awaitsKeyFrame = true }
 
-    /// Takes a frame, in the order in which they are decoded. One that is no VP8 frame, or builds on what is not there, is
-    /// left out.
+    /// Takes a frame, in the order in which they are decoded. One that is not a VP8 frame, builds on a frame that is not
+    /// there, or follows too many others is left out.
     /// - Returns: whether a frame that can be decoded on its own is to be asked for.
     mutating func add(_ data: [UInt8], at time: Duration) -> Bool {
         guard let header = try? VP8FrameHeader(parsing: data.span.bytes) else { return false }
+        // Two can't stand at one time: a frame that would is seen right after the one before.
+        let earliest = lastTime.map { $0 + Self.shortestInterval } ?? .zero
+        guard earliest - time <= Self.longestLead else {
+            awaitsKeyFrame = true
+            return false
+        }
         if header.isKeyFrame { awaitsKeyFrame = false }
         guard !awaitsKeyFrame else { return false }
-        // Two can't stand at one time: a frame that would is seen right after the one before.
-        let time = max(time, lastTime.map { $0 + Self.shortestInterval } ?? .zero)
+        let time = max(time, earliest)
         lastTime = time
         waiting.append(
             Frame(
@@ -47,6 +52,9 @@ struct PictureLine {
 
     /// WebM's times are of a millisecond.
     private static let shortestInterval = Duration.milliseconds(1)
+    /// How far the line may be ahead of a frame's own time. No picture has more frames than there are milliseconds for long:
+    /// they would wait, more and more of them, for a time that comes later and later.
+    static let longestLead = Duration.seconds(1)
 }
 
 /// How far apart the places are where one can begin to look: key frames that came anyway, and those that are asked for.
