@@ -79,6 +79,15 @@ struct WebMMuxerTests {
         #expect(muxer.duration >= .milliseconds(980) && muxer.duration < .seconds(2))
     }
 
+    @Test("A picture that is sent turned has a track that says how to turn it", arguments: [0, 1, 2, 3])
+    func rotation(quarterTurns: Int) throws {
+        let muxer = try WebMMuxer(path: path, unixTimeAtZero: .zero)
+        muxer.addPicture(1, of: 0, name: "alice", isMain: true)
+        _ = try muxer.receive(frame: Samples.keyFrame(), quarterTurns: quarterTurns, times(0), ofPicture: 1)
+        try muxer.close()
+        #expect(try WebMFile(path: path).tracks.first?.roll == [nil, -90, 180, 90][quarterTurns])
+    }
+
     @Test("A sound is silent from the beginning until it is heard, and while it rests")
     func silentSound() throws {
         let muxer = try WebMMuxer(path: path, unixTimeAtZero: .zero)

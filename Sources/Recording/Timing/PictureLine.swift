@@ -11,6 +11,8 @@ struct PictureLine {
         let data: [UInt8]
         /// Columns and rows of one that can be decoded on its own; nil for others.
         let size: PixelSize?
+        /// It is upright after so many quarter turns clockwise.
+        let quarterTurns: Int
     }
 
     private var waiting: [Frame] = []
@@ -24,7 +26,7 @@ struct PictureLine {
     /// Takes a frame, in the order in which they are decoded. One that is not a VP8 frame, builds on a frame that is not
     /// there, or follows too many others is left out.
     /// - Returns: whether a frame that can be decoded on its own is to be asked for.
-    mutating func add(_ data: [UInt8], at time: Duration) -> Bool {
+    mutating func add(_ data: [UInt8], quarterTurns: Int = 0, at time: Duration) -> Bool {
         guard let header = try? VP8FrameHeader(parsing: data.span.bytes) else { return false }
         // Two can't stand at one time: a frame that would is seen right after the one before.
         let earliest = lastTime.map { $0 + Self.shortestInterval } ?? .zero
@@ -39,7 +41,8 @@ struct PictureLine {
         waiting.append(
             Frame(
                 time: time, data: data,
-                size: header.isKeyFrame ? PixelSize(width: header.width, height: header.height) : nil))
+                size: header.isKeyFrame ? PixelSize(width: header.width, height: header.height) : nil,
+                quarterTurns: quarterTurns))
         return pacing.wantsKeyFrame(after: header.isKeyFrame, at: time)
     }
 
