@@ -79,17 +79,18 @@ package final class WebMMuxer {
         }
     }
 
-    /// Takes a VP8 frame of a picture, in the order in which they are decoded.
+    /// Takes a VP8 frame of a picture, in the order in which they are decoded. It is upright after so many quarter turns
+    /// clockwise: the track tells players how to turn its first frame, and holds for all of them.
     /// - Returns: whether a frame that can be decoded on its own is to be asked for.
     package func receive(
-        frame: [UInt8], _ times: MediaTimes, ofPicture id: Int
+        frame: [UInt8], quarterTurns: Int = 0, _ times: MediaTimes, ofPicture id: Int
     ) throws(MediaFileError) -> Bool {
         guard let index = picturesByID[id] else { return false }
         let since = try sinceStart(times.arrival)
         let time = senders[pictures[index].sender, default: SenderTimeline()].timeOfPicture(
             times, clock: &pictures[index].clock, now: horizon.now(at: since))
         horizon.note(time, arrival: since)
-        return pictures[index].line.add(frame, at: time)
+        return pictures[index].line.add(frame, quarterTurns: quarterTurns, at: time)
     }
 
     /// Takes an Opus packet of a sound, in any order.
@@ -155,9 +156,10 @@ package final class WebMMuxer {
         var blocks: [WebMBlock] = []
         for index in pictures.indices {
             let frames = pictures[index].line.take(until: horizon)
-            if pictures[index].number == nil, let size = frames.first?.size {
+            if pictures[index].number == nil, let first = frames.first, let size = first.size {
                 let picture = pictures[index]
-                pictures[index].number = try addTrack(.vp8(size), name: picture.name, isMain: picture.isMain)
+                pictures[index].number = try addTrack(
+                    .vp8(size, quarterTurns: first.quarterTurns), name: picture.name, isMain: picture.isMain)
             }
             guard let number = pictures[index].number else { continue }
             blocks += frames.map {

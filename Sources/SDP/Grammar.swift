@@ -26,12 +26,19 @@ extension StringProtocol {
         !isEmpty && utf8.allSatisfy(\.isDigit)
     }
 
-    /// One or more letters, digits, `+` and `/`: `ice-char` of RFC 8839 §5.4.
-    var isICEText: Bool {
-        !isEmpty
-            && utf8.allSatisfy { byte in
-                byte.isDigit || byte.isLetter || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "/")
-            }
+    /// Whether this can be an `a=ice-ufrag`: 4 to 256 characters of ASCII, neither spaces nor the colon that separates
+    /// two of them in STUN.
+    var isUsernameFragment: Bool {
+        isICEText(4...256) && !utf8.contains(UInt8(ascii: ":"))
+    }
+
+    /// Whether this can be an `a=ice-pwd`: 22 to 256 characters of ASCII, no spaces.
+    var isICEPassword: Bool { isICEText(22...256) }
+
+    /// RFC 8839 §5.4 has letters, digits, `+` and `/` only. Deployed servers write others too, such as the `=` that ends
+    /// base64; an agent only repeats the text, so that nothing depends on its characters.
+    private func isICEText(_ count: ClosedRange<Int>) -> Bool {
+        count.contains(utf8.count) && utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }
 
     /// The number that this text writes in plain digits, without sign, and that fits.
@@ -41,6 +48,8 @@ extension StringProtocol {
 }
 
 extension UInt8 {
+    var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
+
     var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 
     var isLetter: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20) }

@@ -23,17 +23,25 @@ package struct SDPLine: Sendable {
         self.number = number
     }
 
+    /// The value without the spaces at its end, which mean nothing: deployed writers leave some.
+    var content: Substring {
+        let bytes = value.utf8
+        let last = bytes.lastIndex { !$0.isBlank }
+        return value[..<(last.map(bytes.index(after:)) ?? bytes.startIndex)]
+    }
+
     /// The name of an attribute: what stands before the first colon of an `a=` line; nil for other lines.
     package var attributeName: Substring? {
         guard type == UInt8(ascii: "a") else { return nil }
-        let bytes = value.utf8
-        return value[..<(bytes.firstIndex(of: UInt8(ascii: ":")) ?? bytes.endIndex)]
+        let content = content
+        return content[..<(content.utf8.firstIndex(of: UInt8(ascii: ":")) ?? content.endIndex)]
     }
 
     /// The value of an attribute: what follows the first colon; nil for a flag and for other lines.
     package var attributeValue: Substring? {
-        guard type == UInt8(ascii: "a"), let colon = value.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
-        return value[value.utf8.index(after: colon)...]
+        let content = content
+        guard type == UInt8(ascii: "a"), let colon = content.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+        return content[content.utf8.index(after: colon)...]
     }
 }
 
@@ -96,7 +104,7 @@ extension SDPLine {
     /// Attribute names are case-sensitive (RFC 8866 §9).
     func hasAttributeName(_ name: String) -> Bool {
         guard type == UInt8(ascii: "a"), value.hasPrefix(name) else { return false }
-        let next = value.utf8.dropFirst(name.utf8.count).first
-        return next == nil || next == UInt8(ascii: ":")
+        let rest = value.utf8.dropFirst(name.utf8.count)
+        return rest.first == UInt8(ascii: ":") || rest.allSatisfy(\.isBlank)
     }
 }

@@ -55,9 +55,10 @@ package struct ConnectionData: Hashable, Sendable, CustomStringConvertible {
         self.init(addressType: address.isV4 ? "IP4" : "IP6", address: "\(address)")
     }
 
+    /// What follows the address is left aside, as browsers do.
     init?(_ value: String) {
         let fields = value.fields
-        guard fields.count == 3, fields[0].isToken, fields[1].isToken else { return nil }
+        guard fields.count >= 3, fields[0].isToken, fields[1].isToken else { return nil }
         networkType = String(fields[0])
         addressType = String(fields[1])
         address = String(fields[2])
@@ -87,22 +88,24 @@ package struct Timing: Hashable, Sendable {
 package struct Bandwidth: Hashable, Sendable {
     /// `AS`, `TIAS`, `CT` or another name.
     package let type: String
-    /// The number as written: kilobits a second, but bits a second for `TIAS` (RFC 3890 §6.2).
-    package let value: UInt64
+    /// The number as written: kilobits a second, but bits a second for `TIAS` (RFC 3890 §6.2). Nil only for a type that
+    /// this project does not know.
+    package let value: UInt64?
 
     init?(_ line: SDPLine) {
         guard line.type == UInt8(ascii: "b") else { return nil }
-        let parts = line.value.parts(at: ":", atMost: 2)
-        guard parts.count == 2, parts[0].isToken, let value = parts[1].decimal(UInt64.self) else { return nil }
+        let parts = line.content.parts(at: ":", atMost: 2)
+        guard parts.count == 2, parts[0].isToken else { return nil }
         type = String(parts[0])
-        self.value = value
+        value = parts[1].decimal(UInt64.self)
+        guard value != nil || !["TIAS", "AS", "CT"].contains(type) else { return nil }
     }
 
     /// The rate, where the type is one of a rate that this project knows.
     package var rate: DataRate? {
-        switch type {
-        case "TIAS": .bitsPerSecond(value)
-        case "AS", "CT": .kilobitsPerSecond(Int(clamping: min(value, UInt64(Int32.max))))
+        switch (type, value) {
+        case ("TIAS", let value?): .bitsPerSecond(value)
+        case ("AS", let value?), ("CT", let value?): .kilobitsPerSecond(Int(clamping: min(value, UInt64(Int32.max))))
         default: nil
         }
     }

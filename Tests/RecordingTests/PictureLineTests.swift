@@ -30,6 +30,18 @@ struct PictureLineTests {
         #expect(line.take(until: nil).map(\.time) == [50, 51, 52, 53, 100].map { .milliseconds($0) })
     }
 
+    @Test("Frames that come faster than milliseconds pass are left out, up to a key frame of a later time")
+    func flood() {
+        var line = PictureLine()
+        _ = line.add(Samples.keyFrame(), at: .zero)
+        for _ in 0..<10_000 { _ = line.add(Samples.interFrame(), at: .zero) }
+        _ = line.add(Samples.keyFrame(), at: .zero)
+        #expect(line.take(until: nil).last?.time == PictureLine.longestLead)
+        _ = line.add(Samples.interFrame(), at: .seconds(2))
+        _ = line.add(Samples.keyFrame(), at: .seconds(3))
+        #expect(line.take(until: nil).map(\.time) == [.seconds(3)])
+    }
+
     @Test("What is due later waits")
     func horizon() {
         var line = PictureLine()

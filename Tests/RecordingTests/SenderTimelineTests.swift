@@ -145,6 +145,16 @@ struct RecordingHorizonTests {
         #expect(horizon.now(at: .seconds(2)) > .milliseconds(1999))
     }
 
+    @Test("A sender whose times run ahead makes the recording longer by a tenth at most")
+    func lead() {
+        var horizon = RecordingHorizon()
+        for packet in 0..<100_000 {
+            let arrival = Duration.milliseconds(packet)
+            horizon.note(horizon.now(at: arrival) + SenderTimeline.earliness, arrival: arrival)
+        }
+        #expect(horizon.now(at: .seconds(100)) < .seconds(112))
+    }
+
     @Test("A sender's clock that is fast or slow is followed for a day", arguments: [-150, 150])
     func pace(partsOfAMillion: Int) {
         var horizon = RecordingHorizon()

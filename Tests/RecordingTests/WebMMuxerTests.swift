@@ -46,6 +46,48 @@ struct WebMMuxerTests {
         #expect(heard.milliseconds - offset == 400)
     }
 
+    @Test("Sound whose times run ahead of the clock makes no longer a recording than a tenth")
+    func racingSound() throws {
+        let muxer = try WebMMuxer(path: path, unixTimeAtZero: .zero)
+        try muxer.addSound(1, of: 0, name: "alice", isMain: true)
+        for packet in 0..<2000 {
+            let media = Duration.milliseconds(900 * packet)
+            let arrival = Duration.seconds(1000) + .milliseconds(10 * packet)
+            try muxer.receive(
+                packet: Samples.packet(tag: packet), MediaTimes(media: media, capture: nil, arrival: arrival),
+                ofSound: 1)
+            try muxer.advance(to: arrival)
+        }
+        try muxer.close()
+        #expect(muxer.duration < .seconds(20 + 2 + 2 + 1))
+    }
+
+    @Test("Times beyond all measure are taken for those of arrival", arguments: [Int64.min, Int64.max])
+    func extremeTimes(_ seconds: Int64) throws {
+        let muxer = try WebMMuxer(path: path, unixTimeAtZero: .zero)
+        muxer.addPicture(1, of: 0, name: "alice", isMain: true)
+        try muxer.addSound(2, of: 0, name: "alice", isMain: true)
+        for step in 0..<50 {
+            let far = Duration.seconds(step.isMultiple(of: 2) ? seconds : ~seconds)
+            let times = MediaTimes(media: far, capture: far, arrival: now(20 * step))
+            let frame = step == 0 ? Samples.keyFrame() : Samples.interFrame(tag: step)
+            _ = try muxer.receive(frame: frame, times, ofPicture: 1)
+            try muxer.receive(packet: Samples.packet(tag: step), times, ofSound: 2)
+            try muxer.advance(to: now(20 * step))
+        }
+        try muxer.close()
+        #expect(muxer.duration >= .milliseconds(980) && muxer.duration < .seconds(2))
+    }
+
+    @Test("A picture that is sent turned has a track that says how to turn it", arguments: [0, 1, 2, 3])
+    func rotation(quarterTurns: Int) throws {
+        let muxer = try WebMMuxer(path: path, unixTimeAtZero: .zero)
+        muxer.addPicture(1, of: 0, name: "alice", isMain: true)
+        _ = try muxer.receive(frame: Samples.keyFrame(), quarterTurns: quarterTurns, times(0), ofPicture: 1)
+        try muxer.close()
+        #expect(try WebMFile(path: path).tracks.first?.roll == [nil, -90, 180, 90][quarterTurns])
+    }
+
     @Test("A sound is silent from the beginning until it is heard, and while it rests")
     func silentSound() throws {
         let muxer = try WebMMuxer(path: path, unixTimeAtZero: .zero)

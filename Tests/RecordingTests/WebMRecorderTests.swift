@@ -35,8 +35,8 @@ struct WebMRecorderTests {
         let sound = alice.sound(name: "alice#content", isMain: true)
         let face = bob.picture(name: "bob", isMain: false) {}
         for number in 0..<50 {
-            content(number == 0 ? Samples.keyFrame(tag: 1) : Samples.interFrame(tag: 1), times(100 * number))
-            face(number == 0 ? Samples.keyFrame(tag: 2) : Samples.interFrame(tag: 2), times(100 * number))
+            content(number == 0 ? Samples.keyFrame(tag: 1) : Samples.interFrame(tag: 1), 0, times(100 * number))
+            face(number == 0 ? Samples.keyFrame(tag: 2) : Samples.interFrame(tag: 2), 0, times(100 * number))
             for part in 0..<5 { sound(Samples.packet(tag: 3), times(100 * number + 20 * part)) }
         }
         try recorder.close()
@@ -76,24 +76,24 @@ struct WebMRecorderTests {
         let endings = Locked<[String]>([])
         recorder.onEnd { endings.withLock { $0.append("before") } }
         let picture = recorder.addSource().picture(name: "alice", isMain: true) {}
-        picture(Samples.keyFrame(), times(0))
-        picture(Samples.interFrame(), times(100))
+        picture(Samples.keyFrame(), 0, times(0))
+        picture(Samples.interFrame(), 0, times(100))
         #expect(recorder.isOpen && endings.withLock(\.isEmpty))
         try recorder.close()
         #expect(!recorder.isOpen && endings.withLock { $0 } == ["before"])
         recorder.onEnd { endings.withLock { $0.append("after") } }
         #expect(endings.withLock { $0 } == ["before", "after"])
         let written = try Data(contentsOf: URL(filePath: path))
-        picture(Samples.keyFrame(), times(200))
+        picture(Samples.keyFrame(), 0, times(200))
         // What was asked of the queue before is done once the queue has done this.
         try recorder.close()
         #expect(try Data(contentsOf: URL(filePath: path)) == written)
     }
 
     /// Gives a picture a key frame and the frames of twelve seconds, at the last of which another place to seek to is due.
-    private func fill(_ picture: (([UInt8], MediaTimes) -> Void)) {
-        picture(Samples.keyFrame(), times(0))
-        for number in 1...300 { picture(Samples.interFrame(tag: number), times(40 * number)) }
+    private func fill(_ picture: ([UInt8], Int, MediaTimes) -> Void) {
+        picture(Samples.keyFrame(), 0, times(0))
+        for number in 1...300 { picture(Samples.interFrame(tag: number), 0, times(40 * number)) }
     }
 
     @Test("A key frame is asked for once, where a place to seek to is due, and frames before the first are left out")
@@ -101,7 +101,7 @@ struct WebMRecorderTests {
         let recorder = try WebMRecorder(path: path)
         let requests = Locked(0)
         let picture = recorder.addSource().picture(name: "alice", isMain: true) { requests.withLock { $0 += 1 } }
-        picture(Samples.interFrame(tag: 9), times(-40))
+        picture(Samples.interFrame(tag: 9), 0, times(-40))
         fill(picture)
         try recorder.close()
         #expect(requests.withLock { $0 } == 1)
@@ -124,9 +124,9 @@ struct WebMRecorderTests {
         fill(picture)
         isWaiting.wait()
         let padding = [UInt8](repeating: 7, count: 8 << 20)
-        for number in 1...7 { picture(Samples.interFrame() + padding, times(12_000 + 40 * number)) }
+        for number in 1...7 { picture(Samples.interFrame() + padding, 0, times(12_000 + 40 * number)) }
         #expect(failures.withLock(\.isEmpty) && recorder.isOpen)
-        for number in 8...10 { picture(Samples.interFrame() + padding, times(12_000 + 40 * number)) }
+        for number in 8...10 { picture(Samples.interFrame() + padding, 0, times(12_000 + 40 * number)) }
         let reason = MediaFileError.cannotWrite(path: path, reason: "the disk is too slow, record to another")
         #expect(failures.withLock { $0 } == [reason] && ended.withLock { $0 } && !recorder.isOpen)
         goesOn.signal()
@@ -146,7 +146,8 @@ struct WebMRecorderTests {
             if block % 10 == 0 {
                 let isKeyFrame = block % 500 == 0
                 picture(
-                    isKeyFrame ? Samples.keyFrame(tag: block) : Samples.interFrame(tag: block), times(20 * block))
+                    isKeyFrame ? Samples.keyFrame(tag: block) : Samples.interFrame(tag: block), 0,
+                    times(20 * block))
             }
             sound(Samples.packet(tag: block), times(20 * block))
         }

@@ -83,7 +83,7 @@ struct SessionDescriptionTests {
     @Test(
         "A line that its grammar forbids is refused with its grammar",
         arguments: [
-            "o=- x 1 IN IP4 127.0.0.1", "c=IN IP4", "t=0", "t=0 -1", "b=AS", "b=AS:-1", "a=", "a=:x", "m=video",
+            "o=- x 1 IN IP4 127.0.0.1", "c=IN IP4", "t=0", "t=0 -1", "b=AS", "b=AS:-1", "a=", "a= x", "m=video",
             "m=video 65536 UDP/TLS/RTP/SAVPF 96", "m=video 9 UDP/TLS/RTP/SAVPF", "m=video +9 UDP/TLS/RTP/SAVPF 96",
             "m=video 9/0 UDP/TLS/RTP/SAVPF 96", "m=video 9/1/1 UDP/TLS/RTP/SAVPF 96",
         ])

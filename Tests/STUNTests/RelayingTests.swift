@@ -101,7 +101,7 @@ import Testing
             #expect(read.attributes == attributes && read.method == method)
             #expect(read.unknownRequiredAttributes.isEmpty && read.isAuthentic(key: [1], integrity: .sha256))
         }
-        for attribute in attributes where attribute.type != .data {
+        for attribute in attributes where attribute.type != .data && attribute.type.isComprehensionRequired {
             let whole = try STUNMessage(
                 .request, transactionID: Vector.transactionID, attributes: [attribute]
             ).encoded(fingerprint: false)
@@ -110,9 +110,7 @@ import Testing
                 var bytes = Array(whole[..<(24 + (short + 3) / 4 * 4)])
                 bytes.replace(bigEndian: UInt16(bytes.count - 20), at: 2)
                 bytes.replace(bigEndian: UInt16(short), at: 22)
-                let isText = attribute.type == .alternateDomain || attribute.type == .addressErrorCode
-                let isList = attribute.type == .passwordAlgorithms
-                if let read = try? parse(bytes) { #expect(isText || isList || read.attributes.isEmpty) }
+                if let read = try? parse(bytes) { #expect(read.attributes.isEmpty) }
             }
         }
         #expect(ChannelNumber(rawValue: 0x3FFF) == nil && ChannelNumber(rawValue: 0x5000) == nil)

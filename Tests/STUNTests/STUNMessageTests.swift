@@ -147,6 +147,24 @@ func parse(_ bytes: [UInt8]) throws(STUNError) -> STUNMessage {
         #expect(message.isAuthentic(key: Vector.password) && !message.usesCandidate)
     }
 
+    @Test(
+        "An attribute that may be ignored is unknown when its value can't be read, and the message is believed",
+        arguments: [
+            (AttributeType.software, Array("Serv\u{E9}r".unicodeScalars.map { UInt8($0.value) })),
+            (.software, [UInt8](repeating: 0x41, count: 900)), (.alternateServer, [0, 3, 0, 0]),
+            (.iceControlling, [1, 2]), (.passwordAlgorithms, [0, 1, 0, 9]), (.icmp, []),
+        ])
+    func unreadableOptionalAttribute(_ type: AttributeType, _ value: [UInt8]) throws {
+        let address = try #require(TransportAddress("203.0.113.7", port: 54321))
+        let message = try parse(
+            STUNMessage(
+                .successResponse, transactionID: Vector.transactionID,
+                attributes: [.unknown(type, value), .xorMappedAddress(address)]
+            ).encoded(integrityKey: Vector.password))
+        #expect(message.attributes == [.unknown(type, value), .xorMappedAddress(address)])
+        #expect(message.unknownRequiredAttributes.isEmpty && message.isAuthentic(key: Vector.password))
+    }
+
     @Test("Errors name the attribute and where it began")
     func errors() throws {
         func message(_ attribute: [UInt8]) -> [UInt8] {

@@ -335,7 +335,8 @@ package final class SimulatedCall {
         bytes.replaceSubrange(0..<start.count, with: start)
         let frame = PacketizedFrame(
             vp8: bytes, descriptor: state.counters.next(isReference: true), isKeyFrame: isKeyFrame,
-            captureTime: .nanoseconds(now.nanoseconds), width: 1280, height: 720, maximumPayloadByteCount: 1146)
+            captureTime: .nanoseconds(now.nanoseconds), width: 1280, height: 720,
+            maximumPayloadByteCount: PacketizedFrame.maximumPayloadByteCount)
         state.count += 1
         pictures[media] = state
         sender.send(frame, media: media, now: now)

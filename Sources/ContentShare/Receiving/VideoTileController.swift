@@ -138,7 +138,7 @@ public final class VideoTileController: Sendable {
             encoded: { frame in
                 let ticks = clock.withLock { $0.unwrap(frame.timestamp) }
                 take(
-                    frame.data,
+                    frame.data, frame.quarterTurns,
                     MediaTimes(
                         media: .seconds(1) * ticks / PacketizedFrame.clockRate, capture: frame.captureTime,
                         arrival: .nanoseconds(frame.completion.nanoseconds)))

@@ -4,15 +4,22 @@ internal import RTCShareWireFormat
 
 /// What a pipeline gives what it encodes to, beside its senders: a track of a recording.
 final class TrackRecorder: Sendable {
-    private let take: @Sendable ([UInt8], MediaTimes) -> Void
+    private let take: @Sendable ([UInt8], Int, MediaTimes) -> Void
 
-    init(_ take: @escaping @Sendable ([UInt8], MediaTimes) -> Void) {
+    /// What records a picture.
+    init(picture take: @escaping @Sendable ([UInt8], Int, MediaTimes) -> Void) {
         self.take = take
+    }
+
+    /// What records a sound.
+    init(sound take: @escaping @Sendable ([UInt8], MediaTimes) -> Void) {
+        self.take = { packet, _, times in take(packet, times) }
     }
 
     /// Takes a frame, in the order in which they were encoded.
     func receive(_ frame: PacketizedFrame) {
-        receive(frame.bytes, media: frame.captureTime, capture: frame.captureTime)
+        receive(
+            frame.bytes, quarterTurns: frame.quarterTurns, media: frame.captureTime, capture: frame.captureTime)
     }
 
     /// Takes a packet of sound.
@@ -21,8 +28,8 @@ final class TrackRecorder: Sendable {
         receive(frame.payload, media: media, capture: frame.captureTime)
     }
 
-    private func receive(_ data: [UInt8], media: Duration, capture: Duration) {
+    private func receive(_ data: [UInt8], quarterTurns: Int = 0, media: Duration, capture: Duration) {
         let now = Duration.nanoseconds(MonotonicClock.now.nanoseconds)
-        take(data, MediaTimes(media: media, capture: capture, arrival: now))
+        take(data, quarterTurns, MediaTimes(media: media, capture: capture, arrival: now))
     }
 }

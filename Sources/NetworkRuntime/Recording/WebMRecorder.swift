@@ -143,16 +143,17 @@ package struct RecordingSource: Sendable {
     package let recorder: WebMRecorder
     fileprivate let sender: Int
 
-    /// What takes the VP8 frames of a picture, in the order in which they are decoded. One of the same name goes on in the
-    /// same track. `requestKeyFrame` is called where one would be welcome, so that there is a place to seek to.
+    /// What takes the VP8 frames of a picture, in the order in which they are decoded, each with the quarter turns clockwise
+    /// after which it is upright. One of the same name goes on in the same track. `requestKeyFrame` is called where one would be welcome, so that there is a place to seek to.
     package func picture(
         name: String, isMain: Bool, requestKeyFrame: @escaping @Sendable () -> Void
-    ) -> @Sendable ([UInt8], MediaTimes) -> Void {
+    ) -> @Sendable ([UInt8], Int, MediaTimes) -> Void {
         let (id, sender, recorder) = (recorder.nextID(), sender, recorder)
         recorder.enqueue { $0.addPicture(id, of: sender, name: name, isMain: isMain) }
-        return { [weak recorder] frame, times in
+        return { [weak recorder] frame, quarterTurns, times in
             recorder?.enqueue(frame.count) { muxer throws(MediaFileError) in
-                if try muxer.receive(frame: frame, times, ofPicture: id) { requestKeyFrame() }
+                let asks = try muxer.receive(frame: frame, quarterTurns: quarterTurns, times, ofPicture: id)
+                if asks { requestKeyFrame() }
             }
         }
     }

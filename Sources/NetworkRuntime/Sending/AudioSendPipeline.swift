@@ -204,7 +204,7 @@ extension AudioSendPipeline: SendingPipeline {
     package func sender(on connection: Connection) -> RTPSender? { state.withLock { $0.sender(on: connection) } }
 
     package func record(to source: RecordingSource, name: String, isMain: Bool) {
-        let recorder = TrackRecorder(source.sound(name: name, isMain: isMain))
+        let recorder = TrackRecorder(sound: source.sound(name: name, isMain: isMain))
         setRecorder(recorder, insteadOf: nil)
         source.recorder.onEnd { [weak self] in self?.setRecorder(nil, insteadOf: recorder) }
     }

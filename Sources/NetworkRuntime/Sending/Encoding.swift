@@ -140,10 +140,6 @@ private final class Packetizer: Sendable {
     /// The track of which nothing has left yet.
     private let awaited = Locked<VideoTrack?>(nil)
 
-    /// Payload bytes of a packet at most: 1200 bytes that every path carries, less the RTP header with all extensions
-    /// (36), the prefix of a retransmission (2) and the longest tag of SRTP (16).
-    private static let maximumPayload = 1200 - 36 - 2 - 16
-
     init(stream: Int, counters: VP8PictureCounters) {
         self.stream = stream
         self.counters = Locked(counters)
@@ -163,6 +159,6 @@ private final class Packetizer: Sendable {
         return PacketizedFrame(
             vp8: frame.data, descriptor: descriptor, isKeyFrame: frame.isKeyFrame, captureTime: frame.timestamp,
             width: frame.size.width, height: frame.size.height, quarterTurns: frame.rotation.rawValue / 90,
-            stream: stream, maximumPayloadByteCount: Self.maximumPayload)
+            stream: stream, maximumPayloadByteCount: PacketizedFrame.maximumPayloadByteCount)
     }
 }

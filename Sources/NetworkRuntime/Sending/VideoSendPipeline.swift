@@ -441,7 +441,7 @@ extension VideoSendPipeline: SendingPipeline {
 
     package func record(to source: RecordingSource, name: String, isMain: Bool) {
         let take = source.picture(name: name, isMain: isMain) { [weak self] in self?.requestKeyFrame(of: 0) }
-        let recorder = TrackRecorder(take)
+        let recorder = TrackRecorder(picture: take)
         setRecorder(recorder, insteadOf: nil)
         requestKeyFrame(of: 0)
         source.recorder.onEnd { [weak self] in self?.setRecorder(nil, insteadOf: recorder) }

@@ -53,9 +53,9 @@ struct ActivityMonitor: Sendable {
         hasEnded = true
     }
 
-    /// Whether no media has come for so long that the stream doesn't flow.
-    func isSilent(now: Instant) -> Bool {
-        lastMedia.map { now - $0 >= ReceiverActivity.timeout } ?? true
+    /// Whether no media has come for so long: as a rule, that the stream doesn't flow.
+    func isSilent(for time: Duration = ReceiverActivity.timeout, now: Instant) -> Bool {
+        lastMedia.map { now - $0 >= time } ?? true
     }
 
     /// What has become of the stream, where that differs from what was told last. `isConnected`: ICE has a path that

@@ -4,9 +4,11 @@ internal import RTCShareWireFormat
 
 /// A media section that the peer sends: finds out which of its sources is meant, and receives it.
 ///
-/// The description may name the source (`a=ssrc`); where it doesn't, the first packet does, by its `mid` extension or by
-/// a payload type that no other section has (RFC 9143 §9.2). Where a packet's `mid` says otherwise, that holds. A later description may change everything but the kind of
-/// media: the receiver goes on, with its numbers and counts, as long as the source stays.
+/// The description may name the source (`a=ssrc`); where it doesn't, a packet does, by its `mid` extension or by a payload
+/// type that no other section has (RFC 9143 §9.2), and a packet of another source may name that later. The source of its
+/// retransmissions is found in the same way. Where a packet's `mid` says otherwise, that holds. A later description may
+/// change everything but the kind of media: the receiver goes on, with its numbers and counts, as long as the source
+/// stays.
 struct InboundMedia: Sendable {
     private(set) var negotiated: NegotiatedMedia
     private(set) var extensions: HeaderExtensionMap
@@ -18,6 +20,12 @@ struct InboundMedia: Sendable {
     private(set) var hasEnded = false
     /// The source that was let go of last: its goodbye may be still to come.
     private(set) var formerSource: SynchronizationSource?
+    /// The source of its retransmissions, of which some may be still to come.
+    private var formerRetransmissionSource: SynchronizationSource?
+    /// The source of retransmissions that no description names.
+    private var retransmissionSource: SynchronizationSource?
+    /// When a packet named the source; nil for one of a description.
+    private var sourceSince: Instant?
     /// The newest sender report and when it came.
     private(set) var lastSenderReport: (report: SenderReport, arrival: Instant)?
     /// Sender reports of the source.
@@ -65,6 +73,11 @@ struct InboundMedia: Sendable {
         video?.receives(source) ?? (audio?.source == source)
     }
 
+    /// Whether a packet without `mid` may name a source of the section, by a payload type that only this section has.
+    func canName(_ type: PayloadType) -> Bool {
+        source == nil || (isMediaPayloadType(type) ? negotiated.remote.ssrc : announcedRetransmissionSource) == nil
+    }
+
     /// Whether a packet belongs to this section.
     func takes(_ header: RTPHeader, mid: String?) -> Bool {
         if isSource(header.source) { return true }
@@ -75,8 +88,7 @@ struct InboundMedia: Sendable {
     /// Takes a packet; false where it is not the section's media.
     mutating func receive(_ header: RTPHeader, extensions: HeaderExtensions, in packet: RawSpan, now: Instant) -> Bool {
         guard isActive else { return false }
-        if canHear(header, extensions, now: now) { hear(header.source) }
-        guard isSource(header.source) else { return false }
+        guard isSource(header.source) || takesSource(of: header, extensions, now: now) else { return false }
         // Many senders' reports count retransmissions with the media: one that comes is one that is not missing.
         let payload = header.payload(of: packet)
         let isMedia = header.source == source && payload.byteCount > 0 && isMediaPayloadType(header.payloadType)
@@ -100,9 +112,17 @@ struct InboundMedia: Sendable {
     }
 
     private mutating func forgetSource() {
-        formerSource = source ?? formerSource
+        noteFormerSource()
         video = nil
         audio = nil
+    }
+
+    private mutating func noteFormerSource() {
+        guard let source else { return }
+        formerSource = source
+        formerRetransmissionSource = video?.retransmissionSource
+        retransmissionSource = nil
+        sourceSince = nil
         lastSenderReport = nil
         senderReportCount = 0
     }
@@ -171,23 +191,54 @@ struct InboundMedia: Sendable {
         type.rawValue == negotiated.payloadType || type.rawValue == negotiated.forwardErrorCorrection?.red
     }
 
-    /// Whether a packet tells the section's source. Another one may follow it that says for which section it is, once the
-    /// one before has ended or is silent: two that alternate would undo each other.
-    private func canHear(_ header: RTPHeader, _ extensions: HeaderExtensions, now: Instant) -> Bool {
-        guard isMediaPayloadType(header.payloadType), source != header.source else { return false }
-        if source == nil { return true }
-        guard !isSource(header.source) else { return false }
-        return extensions.mediaIdentification == negotiated.mid && negotiated.mid != nil
-            && (hasEnded || activity.isSilent(now: now))
+    /// The source of retransmissions that a description names together with the source.
+    private var announcedRetransmissionSource: UInt32? {
+        negotiated.remote.ssrc == source?.rawValue ? negotiated.remote.rtxSSRC : nil
     }
+
+    /// Receives the source of a packet, where that names the section's media or its retransmissions.
+    private mutating func takesSource(
+        of header: RTPHeader, _ extensions: HeaderExtensions, now: Instant
+    ) -> Bool {
+        if isMediaPayloadType(header.payloadType) {
+            guard canFollow(header.source, extensions, now: now) else { return false }
+            hear(header.source)
+            sourceSince = now
+            return true
+        }
+        // RFC 4588 §5.3: the payload type alone ties retransmissions to a stream that has no others.
+        guard isOwnPayloadType(header.payloadType), let source, announcedRetransmissionSource == nil,
+            header.source != formerRetransmissionSource
+        else { return false }
+        retransmissionSource = header.source
+        hear(source)
+        return isSource(header.source)
+    }
+
+    /// Whether media of another source may take the place of the section's: once that has ended or is silent, and at once
+    /// where no description names it. Two that alternate don't undo each other: a change has ``changePause`` before it, and
+    /// the source before the last change stays away as long as the other one sends.
+    private func canFollow(_ other: SynchronizationSource, _ extensions: HeaderExtensions, now: Instant) -> Bool {
+        guard source != nil else { return true }
+        let isAnnounced = negotiated.remote.ssrc != nil
+        let isNamed = negotiated.mid != nil && extensions.mediaIdentification == negotiated.mid
+        guard isNamed || !isAnnounced else { return false }
+        if hasEnded || activity.isSilent(now: now) { return true }
+        guard !isAnnounced else { return false }
+        return other == formerSource
+            ? activity.isSilent(for: Self.changePause, now: now)
+            : sourceSince.map { now - $0 >= Self.changePause } ?? true
+    }
+
+    /// As long as libwebrtc takes no other source after one that no description names.
+    private static let changePause = Duration.milliseconds(500)
 
     /// Receives a source, or goes on receiving it with what was agreed last.
     private mutating func hear(_ source: SynchronizationSource) {
         guard let payloadType = PayloadType(negotiated.payloadType) else { return }
         if source != self.source {
             hasEnded = false
-            lastSenderReport = nil
-            senderReportCount = 0
+            noteFormerSource()
         }
         if isAudio {
             video = nil
@@ -213,10 +264,11 @@ struct InboundMedia: Sendable {
         var configuration = VideoReceiver.Configuration(
             source: source, payloadType: payloadType, localSource: localSource)
         // Retransmissions are of the source that they were announced with.
-        if negotiated.remote.ssrc == source.rawValue, let rtx = negotiated.remote.rtxSSRC,
+        let announced = negotiated.remote.ssrc == source.rawValue ? negotiated.remote.rtxSSRC : nil
+        if let rtx = announced.map({ SynchronizationSource($0) }) ?? retransmissionSource,
             let type = negotiated.rtxPayloadType.flatMap({ PayloadType($0) })
         {
-            configuration.retransmission = (SynchronizationSource(rtx), type)
+            configuration.retransmission = (rtx, type)
         }
         configuration.forwardErrorCorrection = negotiated.forwardErrorCorrection.flatMap { .init($0) }
         configuration.extensions = extensions

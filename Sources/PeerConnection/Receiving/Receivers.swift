@@ -76,7 +76,7 @@ struct Receivers {
     }
 
     /// Whose packet this is (RFC 9143 §9.2): of the section that it names, else of the one that its source is known for,
-    /// else of the only one that has its payload type, if that has no source yet.
+    /// else of the only one that has its payload type, if no description names that section's source.
     func route(of header: RTPHeader, in packet: RawSpan) -> Route? {
         let known = media.firstIndex { $0.isActive && $0.isSource(header.source) }
         if let known {
@@ -98,7 +98,7 @@ struct Receivers {
             isAmbiguous = isAmbiguous || only != nil
             only = only ?? index
         }
-        guard !isNamed, !isAmbiguous, let only, media[only].source == nil else { return nil }
+        guard !isNamed, !isAmbiguous, let only, media[only].canName(header.payloadType) else { return nil }
         return Route(receiver: only, extensions: HeaderExtensions(header, in: packet, map: media[only].extensions))
     }
 

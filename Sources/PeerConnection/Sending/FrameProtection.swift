@@ -82,10 +82,12 @@ extension VideoSender {
     ) throws(EndOfBytes) {
         guard let protection, let newestTimestamp else { return }
         let start = writer.offset
+        // The packets that it protects say for which section they are; without that it is short enough for every path.
+        var extensions = stream.stampedExtensions(&transportSequenceNumber, now: now)
+        extensions.mediaIdentification = nil
         let header = OutgoingRTPHeader(
             marker: false, payloadType: protection.payloadTypes.red, sequenceNumber: stream.sequenceNumber,
-            timestamp: newestTimestamp, source: stream.source,
-            extensions: stream.stampedExtensions(&transportSequenceNumber, now: now))
+            timestamp: newestTimestamp, source: stream.source, extensions: extensions)
         try header.write(to: &writer, map: stream.parameters.extensions)
         try REDPayload.writeHeader(protection.payloadTypes.ulpfec, to: &writer)
         let payloadStart = writer.offset

@@ -1,5 +1,6 @@
 internal import RTCShareCongestionControl
 internal import RTCShareRTP
+internal import RTCShareSecureTransport
 internal import RTCShareWireFormat
 
 /// What a receiver asks for again (RFC 4585 §6.2.1), and how it is sent once more: by RTX (RFC 4588) where the peer took that.
@@ -18,7 +19,7 @@ extension VideoSender {
         for number in sequenceNumbers {
             guard queuedRetransmissions < Self.maximumQueuedRetransmissions else { return }
             let pause = max(roundTripTime, Self.minimumRetransmissionInterval)
-            guard let packet = history.lookup(number, now: now, roundTripTime: pause), canWrite(packet)
+            guard let packet = history.lookup(number, now: now, roundTripTime: pause), canRepeat(packet, number)
             else { continue }
             enqueue(packet, number: number, isRepetition: false, as: media, to: &pacer, now: now)
         }
@@ -42,7 +43,7 @@ extension VideoSender {
         let roundTripTime = protection?.policy.roundTripTime ?? .zero
         for (number, sent) in repetitions where now - sent < roundTripTime {
             guard queuedRetransmissions < Self.maximumQueuedRetransmissions else { break }
-            guard let packet = history.packet(number), canWrite(packet) else { continue }
+            guard let packet = history.packet(number), canRepeat(packet, number) else { continue }
             enqueue(packet, number: number, isRepetition: true, as: media, to: &pacer, now: now)
         }
         repetitions.removeAll(keepingCapacity: true)
@@ -56,7 +57,14 @@ extension VideoSender {
             history.didRetransmit(sequenceNumber, now: now)
             if protection?.policy.repeatsRetransmissions == true { repetitions.append((sequenceNumber, now)) }
         }
-        return history.packet(sequenceNumber).map(canWrite) ?? false
+        return history.packet(sequenceNumber).map { canRepeat($0, sequenceNumber) } ?? false
+    }
+
+    /// Whether a packet can be sent once more. Under its old number SRTP lets it pass, here and at the peer, only as far
+    /// back as replays can be told.
+    private func canRepeat(_ packet: SentPacket, _ number: SequenceNumber) -> Bool {
+        let isWithinWindow = stream.sequenceNumber.distance(from: number) <= SRTPSender.replayWindow
+        return canWrite(packet) && (isWithinWindow || stream.parameters.retransmission != nil)
     }
 
     /// Writes a packet once more, over RTX where the peer took it (RFC 4588 §4).

@@ -29,6 +29,11 @@ package final class PacketizedFrame: Sendable {
     /// Where the capture is on a clock that read zero at time zero.
     private let timestamp: RTPTimestamp
 
+    /// Bytes of a payload that fit into a packet of 1200 bytes, which every path carries: less the RTP header with all
+    /// extensions (36), the prefix of a retransmission (2), the header of RED (1) and the longest tag of SRTP (16). What
+    /// corrects such packets fits into the 1232 bytes that IPv6 leaves to UDP on every path (RFC 8200 §5).
+    package static let maximumPayloadByteCount = 1200 - 36 - 2 - 1 - 16
+
     /// Cuts a frame into payloads of nearly equal size, none above `maximumPayloadByteCount`, descriptor included; a
     /// limit too small for the descriptor and one byte is taken as just that.
     ///

@@ -11,6 +11,8 @@ struct PictureLine {
         let data: [UInt8]
         /// Columns and rows of one that can be decoded on its own; nil for others.
         let size: PixelSize?
+        /// It is upright after so many quarter turns clockwise.
+        let quarterTurns: Int
     }
 
     private var waiting: [Frame] = []
@@ -21,20 +23,26 @@ struct PictureLine {
     /// What a line that began anew awaits.
     mutating func restart() { awaitsKeyFrame = true }
 
-    /// Takes a frame, in the order in which they are decoded. One that is no VP8 frame, or builds on what is not there, is
-    /// left out.
+    /// Takes a frame, in the order in which they are decoded. One that is not a VP8 frame, builds on a frame that is not
+    /// there, or follows too many others is left out.
     /// - Returns: whether a frame that can be decoded on its own is to be asked for.
-    mutating func add(_ data: [UInt8], at time: Duration) -> Bool {
+    mutating func add(_ data: [UInt8], quarterTurns: Int = 0, at time: Duration) -> Bool {
         guard let header = try? VP8FrameHeader(parsing: data.span.bytes) else { return false }
+        // Two can't stand at one time: a frame that would is seen right after the one before.
+        let earliest = lastTime.map { $0 + Self.shortestInterval } ?? .zero
+        guard earliest - time <= Self.longestLead else {
+            awaitsKeyFrame = true
+            return false
+        }
         if header.isKeyFrame { awaitsKeyFrame = false }
         guard !awaitsKeyFrame else { return false }
-        // Two can't stand at one time: a frame that would is seen right after the one before.
-        let time = max(time, lastTime.map { $0 + Self.shortestInterval } ?? .zero)
+        let time = max(time, earliest)
         lastTime = time
         waiting.append(
             Frame(
                 time: time, data: data,
-                size: header.isKeyFrame ? PixelSize(width: header.width, height: header.height) : nil))
+                size: header.isKeyFrame ? PixelSize(width: header.width, height: header.height) : nil,
+                quarterTurns: quarterTurns))
         return pacing.wantsKeyFrame(after: header.isKeyFrame, at: time)
     }
 
@@ -47,6 +55,9 @@ struct PictureLine {
 
     /// WebM's times are of a millisecond.
     private static let shortestInterval = Duration.milliseconds(1)
+    /// How far the line may be ahead of a frame's own time. No picture has more frames than there are milliseconds for long:
+    /// they would wait, more and more of them, for a time that comes later and later.
+    static let longestLead = Duration.seconds(1)
 }
 
 /// How far apart the places are where one can begin to look: key frames that came anyway, and those that are asked for.

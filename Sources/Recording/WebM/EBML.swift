@@ -44,6 +44,9 @@ enum WebMElement: UInt32 {
     case range = 0x55B9
     case transferCharacteristics = 0x55BA
     case primaries = 0x55BB
+    case projection = 0x7670
+    case projectionType = 0x7671
+    case projectionPoseRoll = 0x7675
     case audio = 0xE1
     case samplingFrequency = 0xB5
     case channels = 0x9F

@@ -4,8 +4,9 @@ internal import RTCShareMedia
 struct WebMTrack: Sendable, Hashable {
     /// What its blocks are.
     enum Kind: Sendable, Hashable {
-        /// VP8 frames; the first of them have this size, and key frames can change it.
-        case vp8(PixelSize)
+        /// VP8 frames; the first of them have this size, and key frames can change it. They are upright after so many quarter
+        /// turns clockwise.
+        case vp8(PixelSize, quarterTurns: Int = 0)
         /// Opus packets.
         case opus
     }
@@ -48,13 +49,13 @@ struct WebMTrack: Sendable, Hashable {
             entry.write(.language, "und")
             entry.write(.name, name)
             switch kind {
-            case .vp8(let size): Self.write(vp8Of: size, to: &entry)
+            case .vp8(let size, let quarterTurns): Self.write(vp8Of: size, quarterTurns: quarterTurns, to: &entry)
             case .opus: Self.writeOpus(to: &entry)
             }
         }
     }
 
-    private static func write(vp8Of size: PixelSize, to entry: inout EBML) {
+    private static func write(vp8Of size: PixelSize, quarterTurns: Int, to entry: inout EBML) {
         entry.write(.codecID, "V_VP8")
         entry.write(.video) { video in
             video.write(.pixelWidth, UInt64(size.width))
@@ -66,6 +67,22 @@ struct WebMTrack: Sendable, Hashable {
                 colour.write(.transferCharacteristics, 6)
                 colour.write(.primaries, 1)
             }
+            guard let roll = roll(quarterTurns) else { return }
+            video.write(.projection) { projection in
+                // A flat picture.
+                projection.write(.projectionType, 0)
+                projection.write(.projectionPoseRoll, EBML.fixed(roll.bitPattern, byteCount: 8))
+            }
+        }
+    }
+
+    /// The turn in degrees, counterclockwise, from -180 to 180 (RFC 9559 §5.1.4.1.28.46); nil for none.
+    private static func roll(_ quarterTurns: Int) -> Double? {
+        switch quarterTurns & 3 {
+        case 1: -90
+        case 2: 180
+        case 3: 90
+        default: nil
         }
     }
 

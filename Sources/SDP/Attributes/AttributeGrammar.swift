@@ -24,8 +24,8 @@ enum AttributeGrammar: String {
         case .rtcp: "<port> [IN IP4|IP6 <address>]"
         case .content: "<token>[,<token>…]"
         case .feedback: "<payload type or *> <kind>"
-        case .usernameFragment: "<4 to 256 letters, digits, + and />"
-        case .password: "<22 to 256 letters, digits, + and />"
+        case .usernameFragment: "<4 to 256 ASCII characters without spaces or colons>"
+        case .password: "<22 to 256 ASCII characters without spaces>"
         case .iceOptions: "<option> …"
         }
     }

@@ -63,11 +63,11 @@ public struct CandidateAttribute: Hashable, Sendable {
     package struct Extension: Hashable, Sendable {
         /// The name.
         package let name: String
-        /// The value.
-        package let value: String
+        /// The value; nil only for the last name of a line that ends with it.
+        package let value: String?
 
         /// A name with its value.
-        package init(_ name: String, _ value: String) {
+        package init(_ name: String, _ value: String?) {
             self.name = name
             self.value = value
         }
@@ -76,7 +76,8 @@ public struct CandidateAttribute: Hashable, Sendable {
     /// The attribute's name, as it stands before its value.
     private static let prefix = "candidate:"
 
-    /// Candidates with the same base, kind, protocol and server share one: 1 to 32 ice-chars.
+    /// Candidates with the same base, kind, protocol and server share one. RFC 8839 §5.1 has 1 to 32 ice-chars; what a
+    /// peer writes is only compared.
     package var foundation: String
     /// 1 for RTP, or for RTP and RTCP on one port.
     package var component: UInt16
@@ -120,12 +121,12 @@ public struct CandidateAttribute: Hashable, Sendable {
     public init?(_ text: some StringProtocol) {
         let hasName = text.utf8.starts(with: Self.prefix.utf8)
         var fields = String(hasName ? text.dropFirst(Self.prefix.count) : text[...]).fields[...]
-        guard fields.count >= 8, let foundation = fields.popFirst(), foundation.isICEText, foundation.utf8.count <= 32,
-            let component = fields.popFirst()?.decimal(UInt16.self), (1...256).contains(component),
+        guard fields.count >= 8, let foundation = fields.popFirst(),
+            let component = fields.popFirst()?.decimal(UInt16.self),
             let transport = fields.popFirst(), transport.isToken,
-            let priority = fields.popFirst()?.decimal(UInt32.self), priority > 0,
+            let priority = fields.popFirst()?.decimal(UInt32.self),
             let host = fields.popFirst(), let port = fields.popFirst()?.decimal(UInt16.self),
-            fields.popFirst() == "typ", let kind = fields.popFirst(), kind.isToken, fields.count % 2 == 0
+            fields.popFirst() == "typ", let kind = fields.popFirst(), kind.isToken
         else { return nil }
         self.foundation = String(foundation)
         self.component = component
@@ -135,7 +136,11 @@ public struct CandidateAttribute: Hashable, Sendable {
         self.port = port
         self.kind = Kind(String(kind))
         extensions = []
-        while let name = fields.popFirst(), let value = fields.popFirst() {
+        while let name = fields.popFirst() {
+            guard let value = fields.popFirst() else {
+                extensions.append(Extension(String(name), nil))
+                return
+            }
             switch name {
             case "raddr" where relatedHost == nil && extensions.isEmpty:
                 relatedHost = Host(String(value))
@@ -170,7 +175,7 @@ extension CandidateAttribute: CustomStringConvertible {
         if let relatedHost { text += " raddr \(relatedHost)" }
         if let relatedPort { text += " rport \(relatedPort)" }
         if let tcpType { text += " tcptype \(tcpType)" }
-        for item in extensions { text += " \(item.name) \(item.value)" }
+        for item in extensions { text += " \(item.name)" + (item.value.map { " \($0)" } ?? "") }
         return text
     }
 }

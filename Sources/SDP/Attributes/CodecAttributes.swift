@@ -4,7 +4,7 @@ package struct RTPMapAttribute: Hashable, Sendable, CustomStringConvertible {
     package let payloadType: UInt8
     /// Such as `VP8`; compared without regard to case.
     package let encodingName: String
-    /// RTP timestamp units in a second.
+    /// RTP timestamp units in a second; 0 where the line names none, as no codec has.
     package let clockRate: UInt32
     /// For audio the number of channels.
     package let parameters: String?
@@ -18,14 +18,13 @@ package struct RTPMapAttribute: Hashable, Sendable, CustomStringConvertible {
     }
 
     init?(_ text: Substring) {
-        let fields = text.fields
+        let fields = text.fields(atMost: 2)
         guard fields.count == 2, let payloadType = fields[0].decimal(UInt8.self), payloadType < 128 else { return nil }
         let parts = fields[1].parts(at: "/", atMost: 3)
-        guard parts.count >= 2, parts[0].isToken, let clockRate = parts[1].decimal(UInt32.self), clockRate > 0 else {
-            return nil
-        }
+        // A codec that is of no use here is no reason to refuse the others of its section, however it is written.
         self.init(
-            payloadType: payloadType, encodingName: String(parts[0]), clockRate: clockRate,
+            payloadType: payloadType, encodingName: String(parts[0]),
+            clockRate: parts.count > 1 ? parts[1].decimal(UInt32.self) ?? 0 : 0,
             parameters: parts.count == 3 ? String(parts[2]) : nil)
     }
 
@@ -142,7 +141,7 @@ package enum HeaderExtensionURI: String, Hashable, Sendable, CaseIterable {
 package struct ExtensionMapAttribute: Hashable, Sendable, CustomStringConvertible {
     /// The local identifier: 1 to 14 in one-byte headers, to 255 in two-byte ones; 4096 to 4351 ask for a number.
     package let id: UInt16
-    /// Which way packets carry it, where the line says so.
+    /// Which way packets carry it, where the line names one of the four.
     package let direction: DirectionAttribute?
     /// The extension's name.
     package let uri: String
@@ -165,12 +164,7 @@ package struct ExtensionMapAttribute: Hashable, Sendable, CustomStringConvertibl
             return nil
         }
         self.id = id
-        if number.count == 2 {
-            guard let direction = DirectionAttribute(rawValue: String(number[1])) else { return nil }
-            self.direction = direction
-        } else {
-            direction = nil
-        }
+        direction = number.count == 2 ? DirectionAttribute(rawValue: String(number[1])) : nil
         uri = String(fields[1])
         attributes = fields.count == 3 ? String(fields[2]) : nil
     }

@@ -2,7 +2,7 @@
 extension SDPSection {
     /// `a=setup`.
     package func setup() throws(SDPError) -> SetupAttribute? {
-        try first(.setup) { SetupAttribute(rawValue: String($0)) }
+        try first(.setup) { SetupAttribute(rawValue: $0.lowercased()) }
     }
 
     /// All `a=fingerprint` lines.
@@ -12,12 +12,12 @@ extension SDPSection {
 
     /// `a=ice-ufrag`.
     package func iceUsernameFragment() throws(SDPError) -> String? {
-        try first(.usernameFragment) { $0.isICEText && (4...256).contains($0.utf8.count) ? String($0) : nil }
+        try first(.usernameFragment) { $0.isUsernameFragment ? String($0) : nil }
     }
 
     /// `a=ice-pwd`. A secret: never log it.
     package func icePassword() throws(SDPError) -> String? {
-        try first(.password) { $0.isICEText && (22...256).contains($0.utf8.count) ? String($0) : nil }
+        try first(.password) { $0.isICEPassword ? String($0) : nil }
     }
 
     /// The words of `a=ice-options`; none where there is no such line.
@@ -124,6 +124,11 @@ extension MediaDescription {
     /// All `a=rtpmap` lines.
     package func rtpMaps() throws(SDPError) -> [RTPMapAttribute] {
         try all(.rtpmap, RTPMapAttribute.init)
+    }
+
+    /// Throws at the first `a=rtpmap` line without a clock rate, which may be why no codec was found.
+    package func checkClockRates() throws(SDPError) {
+        _ = try all(.rtpmap) { RTPMapAttribute($0).flatMap { $0.clockRate > 0 ? $0 : nil } }
     }
 
     /// All `a=fmtp` lines.

@@ -13,7 +13,8 @@ package struct MediaStreamAttribute: Hashable, Sendable, CustomStringConvertible
 
     init?(_ text: Substring) {
         let fields = text.fields
-        guard (1...2).contains(fields.count), fields.allSatisfy(\.isToken) else { return nil }
+        // RFC 8830 has tokens. Deployed peers write `:`, `/` and `=` too, and no id is repeated to anybody.
+        guard (1...2).contains(fields.count) else { return nil }
         self.init(streamID: String(fields[0]), trackID: fields.count == 2 ? String(fields[1]) : nil)
     }
 

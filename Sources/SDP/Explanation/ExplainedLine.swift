@@ -53,7 +53,9 @@ extension SessionDescription {
             }
             if !carries("fingerprint", section) { missing.append("a fingerprint (RFC 8122 §5)") }
             if !carries("setup", section) { missing.append("a=setup (RFC 8842 §5)") }
-            if section.protocol.contains("RTP"), !section.hasRTCPMux { missing.append("a=rtcp-mux (RFC 8858 §4)") }
+            if section.protocol.contains("RTP"), !carries("rtcp-mux", section) {
+                missing.append("a=rtcp-mux (RFC 8858 §4)")
+            }
             if !missing.isEmpty {
                 problems[section.line.number] = "this section lacks " + missing.joined(separator: ", ")
             }

@@ -94,7 +94,7 @@ struct ExplanationContext {
                     : "belongs to media stream \(stream.streamID)" + (stream.trackID.map { ", track \($0)" } ?? "")
             }
         case .setup:
-            return switch SetupAttribute(rawValue: String(value)) {
+            return switch SetupAttribute(rawValue: value.lowercased()) {
             case .active: "opens the DTLS connection (client)"
             case .passive: "waits for the DTLS connection (server)"
             case .actpass: "either end may open the DTLS connection; the answer decides (so this is an offer)"
@@ -108,7 +108,8 @@ struct ExplanationContext {
             }
         case .candidate: return CandidateAttribute(value).map(explain)
         case .rtpmap:
-            return RTPMapAttribute(value).map { map in
+            return RTPMapAttribute(value).flatMap { map in
+                guard map.clockRate > 0 else { return nil }
                 let channels = map.parameters.map { ", \($0) channels" } ?? ""
                 return "payload type \(map.payloadType) is \(map.encodingName), clock \(map.clockRate) Hz\(channels)"
             }
@@ -144,10 +145,9 @@ struct ExplanationContext {
                 return "\(target): \(ExplanationContext.name(feedback.kind))"
             }
         case .usernameFragment:
-            return value.isICEText && (4...256).contains(value.utf8.count) ? "ICE user name \(value)" : nil
+            return value.isUsernameFragment ? "ICE user name \(value)" : nil
         case .password:
-            let count = value.utf8.count
-            return value.isICEText && (22...256).contains(count) ? "ICE password, \(count) characters, not shown" : nil
+            return value.isICEPassword ? "ICE password, \(value.utf8.count) characters, not shown" : nil
         case .iceOptions: return "ICE abilities: " + value.fields.joined(separator: ", ")
         }
     }

@@ -2,6 +2,9 @@ import RTCShareWireFormat
 
 extension Attribute {
     /// Reads the value of an attribute; `offset` is where the attribute began, for errors.
+    ///
+    /// One that may be ignored where it is not known (RFC 8489 §14) is unknown where its value can't be read: servers
+    /// write their name in Latin-1, or at length, and nothing else of the message depends on it.
     init(type: AttributeType, value: RawSpan, transactionID: TransactionID, offset: Int) throws(STUNError) {
         do throws(EndOfBytes) {
             var reader = ByteReader(value)
@@ -35,7 +38,8 @@ extension Attribute {
             guard let parsed, reader.remaining == 0 else { throw EndOfBytes(offset: 0) }
             self = parsed
         } catch {
-            throw .malformedAttribute(type, offset: offset)
+            guard !type.isComprehensionRequired else { throw .malformedAttribute(type, offset: offset) }
+            self = .unknown(type, [UInt8](value))
         }
     }
 

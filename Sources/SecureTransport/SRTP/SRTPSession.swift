@@ -5,6 +5,10 @@ internal import RTCShareCSRTP
 /// A value of one owner: it is used by one thread at a time. Nothing is allocated per packet here; the first packet of
 /// a synchronization source makes its stream.
 package final class SRTPSender {
+    /// How far behind the newest packet one may be and still be told from a replay, in packets. One that is sent again
+    /// under its old number must not be further back.
+    package static let replayWindow = 1024
+
     /// The profile in use.
     package let profile: SRTPProfile
     private let handle: SRTPHandle
@@ -179,9 +183,6 @@ package final class SRTPReceiver {
 private struct SRTPHandle: ~Copyable {
     private let session: srtp_t
 
-    /// How far behind the newest packet one may be and still be told from a replay, in packets.
-    private static let replayWindow: UInt = 1024
-
     /// No datagram is longer.
     private static let maximumByteCount = 65_535
 
@@ -219,7 +220,7 @@ private struct SRTPHandle: ~Copyable {
         var policy = srtp_policy_t()
         guard profile.apply(to: &policy) else { throw SRTPError(status: srtp_err_status_no_such_op) }
         policy.ssrc.type = direction
-        policy.window_size = Self.replayWindow
+        policy.window_size = UInt(SRTPSender.replayWindow)
         policy.allow_repeat_tx = allowsRepeatedTransmission ? 1 : 0
         var session: srtp_t?
         let status = masterKey.withUnsafeBytes { secret in

@@ -103,7 +103,8 @@ private final class PacketStage: Sendable {
         let descriptor = state.withLock { $0.counters.next(isReference: frame.isReference) }
         let packets = PacketizedFrame(
             vp8: frame.data, descriptor: descriptor, isKeyFrame: frame.isKeyFrame, captureTime: frame.timestamp,
-            width: frame.size.width, height: frame.size.height, maximumPayloadByteCount: 1146)
+            width: frame.size.width, height: frame.size.height,
+            maximumPayloadByteCount: PacketizedFrame.maximumPayloadByteCount)
         do {
             let sent = try path.send(packets)
             state.withLock { state in

@@ -79,6 +79,7 @@ struct SyntheticVideo {
         bytes.replaceSubrange(0..<start.count, with: start)
         return PacketizedFrame(
             vp8: bytes, descriptor: counters.next(isReference: true), isKeyFrame: isKeyFrame,
-            captureTime: .nanoseconds(now.nanoseconds), width: 1280, height: 720, maximumPayloadByteCount: 1146)
+            captureTime: .nanoseconds(now.nanoseconds), width: 1280, height: 720,
+            maximumPayloadByteCount: PacketizedFrame.maximumPayloadByteCount)
     }
 }

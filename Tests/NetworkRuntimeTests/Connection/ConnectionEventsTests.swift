@@ -170,7 +170,7 @@ import Testing
                 vp8: number == 0 ? Self.keyFrame : Self.deltaFrame,
                 descriptor: VP8PayloadDescriptor(startsPartition: true, pictureID: .long(number)),
                 isKeyFrame: number == 0, captureTime: .milliseconds(Int(number)), width: 16, height: 16,
-                maximumPayloadByteCount: 1146)
+                maximumPayloadByteCount: PacketizedFrame.maximumPayloadByteCount)
             pair.sender.send(frame, media: 0)
         }
         for await (feedback, _) in pair.feedback.stream {

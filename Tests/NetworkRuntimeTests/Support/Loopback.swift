@@ -37,7 +37,7 @@ enum Loopback {
             vp8: bytes,
             descriptor: VP8PayloadDescriptor(startsPartition: true, pictureID: .long(number)),
             isKeyFrame: isKeyFrame, captureTime: .milliseconds(Int(number) * 33), width: 1280, height: 720,
-            maximumPayloadByteCount: 1146)
+            maximumPayloadByteCount: PacketizedFrame.maximumPayloadByteCount)
     }
 }
 

@@ -83,7 +83,7 @@ import Testing
         let frame = PacketizedFrame(
             vp8: [0x11, 0, 0, 1, 2, 3], descriptor: VP8PayloadDescriptor(startsPartition: true), isKeyFrame: false,
             captureTime: .zero,
-            width: 16, height: 16, maximumPayloadByteCount: 1146)
+            width: 16, height: 16, maximumPayloadByteCount: PacketizedFrame.maximumPayloadByteCount)
         call.sender.send(frame, media: 0, now: call.now)
         call.run(for: .seconds(1), sendsFrames: false)
         #expect(call.record.keyFrameRequests == 0)

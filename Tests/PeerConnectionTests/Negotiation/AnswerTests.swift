@@ -71,6 +71,30 @@ struct AnswerTests {
         ("no mapping", "a=rtpmap:96 VP8/90000\n", "", { $0.acceptedMedia[0].payloadType == 96 }),
         ("lower case", "VP8/90000", "vp8/90000", { $0.acceptedMedia[0].payloadType == 96 }),
         ("another protocol", "UDP/TLS/RTP/SAVPF", "RTP/SAVPF", { $0.acceptedMedia.count == 1 }),
+        ("a protocol without security", "UDP/TLS/RTP/SAVPF", "RTP/AVP", { $0.acceptedMedia.count == 1 }),
+        ("a protocol over TCP", "UDP/TLS/RTP/SAVPF", "TCP/DTLS/RTP/SAVP", { $0.acceptedMedia.count == 1 }),
+        ("password in base64", "8mN2yqR0p7Vf3ZtL5sXcUeHj", "R0p7Vf3ZtL5sXcUeHj2mNw==", { $0.acceptedMedia.count == 1 }),
+        (
+            "password in base64url", "8mN2yqR0p7Vf3ZtL5sXcUeHj", "R0p7Vf3ZtL5sXcUeHj2mN-_w",
+            { $0.acceptedMedia.count == 1 }
+        ),
+        (
+            "ufrag of a server", "ufrag:q1Wd", "ufrag:kQ3vB8Lw0aX=_6",
+            { $0.remoteICE.usernameFragment == "kQ3vB8Lw0aX=_6" }
+        ),
+        ("role in capitals", "setup:active", "setup:Passive", { $0.localSetup == .active }),
+        ("space after the role", "setup:active", "setup:passive ", { $0.localSetup == .active }),
+        ("space after rtcp-mux", "a=rtcp-mux", "a=rtcp-mux ", { $0.acceptedMedia.count == 1 }),
+        ("space after the direction", "a=recvonly", "a=recvonly ", { $0.acceptedMedia[0].direction == .sendOnly }),
+        ("tab after the mid", "a=mid:0", "a=mid:0\t", { $0.acceptedMedia.count == 1 }),
+        ("space after the version", "v=0", "v=0 ", { $0.acceptedMedia.count == 1 }),
+        (
+            "codecs that nobody can read", " 96 97\n", " 45 96 97\na=rtpmap:45 AV1\na=rtpmap:46 My Codec/x\n",
+            { $0.acceptedMedia[0].payloadType == 96 }
+        ),
+        ("lowest dynamic payload type", "96", "35", { $0.acceptedMedia[0].payloadType == 35 }),
+        ("highest before RTCP", "96", "63", { $0.acceptedMedia[0].payloadType == 63 }),
+        ("highest", "96", "127", { $0.acceptedMedia[0].payloadType == 127 }),
         (
             "remapped extension", "a=extmap:3 ", "a=extmap:11 ",
             { $0.acceptedMedia[0].extensionIDs[.transportWideSequenceNumber] == 11 }
@@ -139,7 +163,7 @@ struct AnswerTests {
         ("m=video 57842", "m=video 0", "m=video 0", .allRejected),
         ("VP8/90000", "VP9/90000", "m=video", .noCommonCodec(offered: ["VP8"])),
         ("VP8/90000", "VP8/48000", "m=video", .noCommonCodec(offered: ["VP8"])),
-        ("UDP/TLS/RTP/SAVPF", "RTP/AVP", "m=video", .mediaProtocol("RTP/AVP")),
+        ("UDP/TLS/RTP/SAVPF", "UDP/DTLS/SCTP", "m=video", .mediaProtocol("UDP/DTLS/SCTP")),
         ("a=fingerprint:", "a=x-fingerprint:", "m=video", .fingerprintMissing),
         (
             "a=fingerprint:sha-256", "a=fingerprint:sha-1 \(pairs(20))\na=x:", "a=fingerprint:sha-1",
@@ -153,6 +177,12 @@ struct AnswerTests {
         ("a=setup:active", "a=setup:actpass", "a=setup:actpass", .offerInsteadOfAnswer),
         ("a=setup:active", "a=setup:holdconn", "a=setup:holdconn", .setupHeld),
         ("a=setup:active\n", "", "m=video", .setupMissing),
+        ("a=setup:active", "a=setup:ActPass", "a=setup:ActPass", .offerInsteadOfAnswer),
+        ("96", "64", "m=video", .payloadTypeOfRTCP(64)),
+        ("96", "72", "m=video", .payloadTypeOfRTCP(72)),
+        ("97", "95", "m=video", .payloadTypeOfRTCP(95)),
+        ("a=ice-ufrag:q1Wd", "a=ice-ufrag:q1:Wd", "a=ice-ufrag:q1:Wd", nil),
+        ("a=recvonly", "a=sendonly ", "a=sendonly", .direction(offered: .sendOnly, answered: .sendOnly)),
         ("a=setup:active", "a=setup:x", "a=setup:x", nil),
         ("a=rtcp-mux\n", "", "m=video", .rtcpMuxMissing),
         ("a=recvonly", "a=sendonly", "a=sendonly", .direction(offered: .sendOnly, answered: .sendOnly)),
@@ -230,11 +260,49 @@ struct BundledAnswerTests {
         #expect(session.remoteICE.usernameFragment == "aNsW")
     }
 
+    /// The answer with a second section that differs.
+    private func negotiateSecond(_ change: (String) -> String) throws -> NegotiatedSession {
+        let (offer, answer) = try answer { text in
+            let parts = text.split(separator: "m=video 9", maxSplits: 1).map(String.init)
+            return parts[0] + change("m=video 9" + parts[1])
+        }
+        return try Negotiation.negotiate(offer: offer, answer: answer)
+    }
+
+    @Test("A section with port 0 is accepted when its bundle carries it, and rejected when no bundle does")
+    func bundleOnly() throws {
+        let transport = ["a=rtcp-mux", "a=ice-", "a=setup", "a=fingerprint"]
+        let bundled = try negotiateSecond { section in
+            section.replacing("m=video 9", with: "m=video 0").split(separator: "\n")
+                .filter { line in !transport.contains(where: line.hasPrefix) }.joined(separator: "\n")
+                + "\na=bundle-only\n"
+        }
+        #expect(bundled.acceptedMedia.map(\.mid) == ["0", "cam"])
+        let (offer, alone) = try answer {
+            $0.replacing("m=video 9", with: "m=video 0").replacing("a=mid:cam", with: "a=mid:cam\na=bundle-only")
+                .replacing("BUNDLE 0 cam", with: "BUNDLE 0")
+        }
+        #expect(try Negotiation.negotiate(offer: offer, answer: alone).acceptedMedia.map(\.mid) == ["0"])
+    }
+
+    @Test("A section that is rejected may stay in the bundle, unless the bundle begins with it")
+    func rejectedInBundle() throws {
+        let session = try negotiateSecond { $0.replacing("m=video 9", with: "m=video 0") }
+        #expect(session.sections.map { $0.media != nil } == [true, false])
+        #expect(try rule { $0.replacing("m=video 7000", with: "m=video 0") } == .bundleRejected("0"))
+    }
+
+    @Test("The bundle's first section says for all of it that RTP and RTCP share a port")
+    func multiplexing() throws {
+        let session = try negotiateSecond { $0.replacing("a=rtcp-mux\n", with: "") }
+        #expect(session.acceptedMedia.count == 2)
+        #expect(try rule { $0.replacing("a=rtcp-mux\n", with: "") } == .rtcpMuxMissing)
+    }
+
     @Test("The bundle must name the sections that are accepted, and no other")
     func bundle() throws {
         #expect(try rule { $0.replacing("BUNDLE 0 cam", with: "BUNDLE 0") } == .outsideBundle("cam"))
         #expect(try rule { $0.replacing("a=group:BUNDLE 0 cam\n", with: "") } == .outsideBundle("0"))
-        #expect(try rule { $0.replacing("m=video 7000", with: "m=video 0") } == .bundleRejected("0"))
         #expect(try rule { $0.replacing("BUNDLE 0 cam", with: "BUNDLE cam 0 x") } == .bundleStranger("x"))
         #expect(
             try rule { $0.replacing("a=mid:0", with: "a=mid:swap") } == .mid(offered: "0", answered: "swap"))

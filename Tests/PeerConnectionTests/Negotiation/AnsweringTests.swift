@@ -76,11 +76,38 @@ struct AnsweringTests {
         #expect(session.remoteICE.usernameFragment == "oFfR")
     }
 
+    @Test("A bundled section leaves rtcp-mux to the bundle's first")
+    func multiplexing() throws {
+        let parts = try Samples.twoSections().description.replacing("\r\n", with: "\n")
+            .split(separator: "m=video 9", maxSplits: 1).map(String.init)
+        let text = parts[0] + "m=video 9" + parts[1].replacing("a=rtcp-mux\n", with: "")
+        #expect(try answer(text).session.acceptedMedia.count == 2)
+        let neither = text.replacing("a=rtcp-mux\n", with: "")
+        let error = #expect(throws: NegotiationError.self) { try answer(neither) }
+        #expect(error?.rule == .rtcpMuxMissing)
+    }
+
+    @Test("An answer names the protocol as its offer does", arguments: ["RTP/SAVPF", "RTP/AVP", "UDP/TLS/RTP/SAVP"])
+    func protocolName(_ name: String) throws {
+        let text = try Samples.offer().description.replacing("UDP/TLS/RTP/SAVPF", with: name)
+        #expect(try answer(text).answer.media.map(\.protocol) == [name])
+    }
+
+    @Test("Ids of streams and tracks may have any character but spaces")
+    func streamIDs() throws {
+        let text = try Samples.offer().description.replacing(
+            "a=msid:alice#content screen", with: "a=msid:a/b:c= {screen}/1")
+        let stream = try answer(text).session.acceptedMedia.first?.remote.streams.first
+        #expect(stream == MediaStreamAttribute(streamID: "a/b:c=", trackID: "{screen}/1"))
+    }
+
     static let wrong: [(from: String, to: String, rule: NegotiationError.Rule?)] = [
         ("VP8/90000", "VP9/90000", .nothingToReceive(codecs: ["VP8", "opus"])),
         ("a=sendonly", "a=recvonly", .nothingToReceive(codecs: ["VP8", "opus"])),
         ("m=video 6000", "m=video 0", .nothingToReceive(codecs: ["VP8", "opus"])),
-        ("UDP/TLS/RTP/SAVPF", "RTP/AVP", .nothingToReceive(codecs: ["VP8", "opus"])),
+        ("UDP/TLS/RTP/SAVPF", "UDP/DTLS/SCTP", .nothingToReceive(codecs: ["VP8", "opus"])),
+        ("96", "72", .payloadTypeOfRTCP(72)),
+        ("97", "64", .payloadTypeOfRTCP(64)),
         ("a=rtcp-mux\n", "", .rtcpMuxMissing),
         ("a=setup:actpass", "a=setup:holdconn", .setupHeld),
         ("a=fingerprint:", "a=x:", .fingerprintMissing),

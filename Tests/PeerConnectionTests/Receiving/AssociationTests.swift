@@ -77,6 +77,17 @@ import Testing
         #expect(media.pollActivity(now: call.now, isConnected: true) == .ended)
     }
 
+    @Test("Lost packets come again when neither sources nor sections are named, told by their payload types")
+    func unannouncedRetransmissions() throws {
+        var options = SimulatedCall.Options()
+        options.media = [Self.cameras[0]]
+        options.editOffer = { Self.without(Self.sources + ["a=extmap:1 "], $0) }
+        let call = try SimulatedCall(conditions: WholeCallTests.disturbed(loss: 0.05), seed: 825, options: options)
+        call.run(for: .seconds(3))
+        let counts = try #require(call.viewer.receivers.media.first?.video?.statistics)
+        #expect(counts.retransmittedPacketsReceived > 5)
+    }
+
     @Test("A payload type that two sections have tells nothing, and nothing is guessed")
     func sharedPayloadType() throws {
         let call = try makeCall(seed: 824) { Self.without(Self.sources + ["a=extmap:1 "], $0) }

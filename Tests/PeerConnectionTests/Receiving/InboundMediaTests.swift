@@ -108,19 +108,15 @@ struct InboundMediaTests {
         #expect(try !give(foreign, to: &seen, at: 0))
     }
 
-    @Test("Another source follows one that nobody announced once that is silent or gone, and continues its timeline")
+    @Test("Another source follows one that no description names, at once after a goodbye, and continues its timeline")
     func sourceChange() throws {
         var media = InboundMedia(sound(ssrc: nil), localSource: Self.local)
         #expect(try give(TestPacket(number: 9, timestamp: 960), to: &media, at: 0))
         let polledOld = media.pollSound()
         let old = try #require(polledOld)
         var other = TestPacket(number: 500, timestamp: 77, source: SynchronizationSource(0xB))
-        other.extensions.mediaIdentification = "snd"
-        #expect(try !give(other, to: &media, at: 1000))
+        #expect(try !give(other, to: &media, at: 499))
         media.receiveGoodbye()
-        var nameless = other
-        nameless.extensions.mediaIdentification = nil
-        #expect(try !give(nameless, to: &media, at: 1000))
         #expect(try give(other, to: &media, at: 1000))
         #expect(media.source == SynchronizationSource(0xB) && !media.hasEnded)
         let polledNew = media.pollSound()
@@ -128,9 +124,71 @@ struct InboundMediaTests {
         #expect(new.sequenceNumber == old.sequenceNumber + 1)
         #expect(new.timestamp == old.timestamp + 48_000)
         other.source = SynchronizationSource(0xC)
-        #expect(try !give(other, to: &media, at: 3499))
-        #expect(try give(other, to: &media, at: 3500))
+        #expect(try !give(other, to: &media, at: 1499))
+        #expect(try give(other, to: &media, at: 1500))
         #expect(media.audio?.statistics.packetsReceived == 1)
+    }
+
+    @Test("Another source follows an announced one that is silent or gone, when its packets name the section")
+    func announcedSourceChange() throws {
+        var media = InboundMedia(sound(), localSource: Self.local)
+        #expect(try give(TestPacket(number: 9, timestamp: 960), to: &media, at: 0))
+        let nameless = TestPacket(number: 500, timestamp: 77, source: SynchronizationSource(0xB))
+        var other = nameless
+        other.extensions.mediaIdentification = "snd"
+        #expect(try !give(other, to: &media, at: 2499))
+        #expect(try !give(nameless, to: &media, at: 2500))
+        #expect(try give(other, to: &media, at: 2500))
+        #expect(media.source == SynchronizationSource(0xB))
+    }
+
+    @Test("Two sources that alternate don't undo each other, and the first returns when the second is silent")
+    func alternatingSources() throws {
+        var media = InboundMedia(video(ssrc: nil), localSource: Self.local)
+        var second = keyFrame(1, timestamp: 0)
+        second.source = SynchronizationSource(0xB)
+        #expect(try give(keyFrame(1, timestamp: 0), to: &media, at: 0))
+        var taken: [Bool] = []
+        for step in 0..<50 {
+            second.number = UInt16(step)
+            _ = try give(keyFrame(UInt16(step + 2), timestamp: UInt32(step) * 3000), to: &media, at: 480 + step * 40)
+            taken.append(try give(second, to: &media, at: 500 + step * 40))
+        }
+        #expect(taken.allSatisfy { $0 } && media.video?.statistics.packetsReceived == 50)
+        #expect(try !give(keyFrame(99, timestamp: 0), to: &media, at: 500 + 49 * 40 + 499))
+        #expect(try give(keyFrame(99, timestamp: 0), to: &media, at: 500 + 49 * 40 + 500))
+        #expect(media.source == Self.camera)
+    }
+
+    @Test("Retransmissions that no description names are told by their payload type, and follow their source")
+    func unannouncedRetransmissions() throws {
+        func retransmission(_ number: UInt8, of frame: TestPacket, from source: UInt32) -> TestPacket {
+            var packet = frame
+            packet.payload = [0, number] + packet.payload
+            packet.source = SynchronizationSource(source)
+            packet.payloadType = PayloadType(masking: 97)
+            return packet
+        }
+        var media = InboundMedia(video(ssrc: nil), localSource: Self.local)
+        // Before its media a retransmission is of no stream.
+        #expect(try !give(retransmission(1, of: keyFrame(1, timestamp: 0), from: 0xF), to: &media, at: 0))
+        #expect(try give(keyFrame(1, timestamp: 0), to: &media, at: 0))
+        let missing = keyFrame(2, timestamp: 3000)
+        #expect(try give(retransmission(2, of: missing, from: 0xF), to: &media, at: 50))
+        #expect(media.video?.statistics.retransmittedPacketsReceived == 1 && media.source == Self.camera)
+        var frames = 0
+        while media.pollFrame() != nil { frames += 1 }
+        #expect(frames == 2)
+        // Those of a source before are not those of the next.
+        var next = keyFrame(3, timestamp: 0)
+        next.source = SynchronizationSource(0xB)
+        #expect(try give(next, to: &media, at: 600))
+        #expect(try !give(retransmission(4, of: missing, from: 0xF), to: &media, at: 610))
+        #expect(try give(retransmission(4, of: missing, from: 0x1F), to: &media, at: 620))
+        #expect(media.video?.statistics.retransmittedPacketsReceived == 1)
+        // What a description names holds against a packet's payload type.
+        var announced = InboundMedia(video(), localSource: Self.local)
+        #expect(try !give(retransmission(2, of: missing, from: 0xF), to: &announced, at: 0))
     }
 
     @Test("Another description changes payload types, and numbers and counts go on")

@@ -51,14 +51,81 @@ import Testing
             captureTime: .zero, width: 64, height: 48, quarterTurns: quarterTurns, maximumPayloadByteCount: 1000)
     }
 
-    private static func sender() throws -> VideoSender {
+    private static func sender(
+        map: HeaderExtensionMap = map, mid: String = "v", hasRTX: Bool = true
+    ) throws -> VideoSender {
         var random = SeededGenerator(seed: 7)
         return VideoSender(
             parameters: OutgoingStream.Parameters(
-                mid: "v", source: SynchronizationSource(1), payloadType: try #require(PayloadType(96)),
-                retransmission: (SynchronizationSource(2), try #require(PayloadType(97))), extensions: map,
-                isContent: true, formatParameters: nil),
+                mid: mid, source: SynchronizationSource(1), payloadType: try #require(PayloadType(96)),
+                retransmission: hasRTX ? (SynchronizationSource(2), try #require(PayloadType(97))) : nil,
+                forwardErrorCorrection: ForwardErrorCorrectionTypes(
+                    red: PayloadType(masking: 112), redRetransmission: PayloadType(masking: 113),
+                    ulpfec: PayloadType(masking: 114)),
+                extensions: map, isContent: true, formatParameters: nil),
             random: &random)
+    }
+
+    /// Bytes of a packet that `write` writes.
+    private static func byteCount(_ write: (inout ByteWriter) throws -> Void) throws -> Int {
+        var bytes = [UInt8](repeating: 0, count: 1500)
+        return try bytes.withUnsafeMutableBytes { memory in
+            var writer = ByteWriter(memory.mutableBytes)
+            try write(&writer)
+            return writer.offset
+        }
+    }
+
+    @Test(
+        "A packet is sent again under its old number only as far back as SRTP tells replays", arguments: [true, false])
+    func oldNumbers(hasRTX: Bool) throws {
+        var sender = try Self.sender(hasRTX: hasRTX)
+        var number = TransportSequenceNumber(1)
+        let now = Instant(nanoseconds: 0)
+        let first = sender.stream.sequenceNumber
+        let frame = Self.frame(isKeyFrame: true, quarterTurns: 0)
+        for _ in 0..<1025 {
+            _ = try Self.byteCount { writer in
+                try sender.writeMedia(frame, fragment: 0, to: &writer, transportSequenceNumber: &number, now: now)
+            }
+        }
+        var pacer = Pacer<PacedPacket>(targetRate: .kilobitsPerSecond(1000))
+        sender.retransmit(
+            [first, first.next], as: 0, to: &pacer, roundTripTime: .milliseconds(10),
+            now: now.advanced(by: .milliseconds(500)))
+        #expect(sender.queuedRetransmissions == (hasRTX ? 2 : 1))
+    }
+
+    @Test("A correction of packets of full size fits into what IPv6 leaves to UDP on every path")
+    func correctionSize() throws {
+        var map = HeaderExtensionMap()
+        let kinds: [HeaderExtensionKind] = [
+            .mediaIdentification, .absoluteSendTime, .transportSequenceNumber, .videoOrientation, .playoutDelay,
+            .videoContentType,
+        ]
+        for (index, kind) in kinds.enumerated() { map[kind] = UInt8(index + 1) }
+        var sender = try Self.sender(map: map, mid: "cam")
+        var number = TransportSequenceNumber(1)
+        let now = Instant(nanoseconds: 0)
+        let sizes = (1000...1200).map { count in
+            PacketizedFrame(
+                vp8: [UInt8](repeating: 7, count: count),
+                descriptor: VP8PayloadDescriptor(startsPartition: true, pictureID: .long(1)), isKeyFrame: true,
+                captureTime: .zero, width: 64, height: 48,
+                maximumPayloadByteCount: PacketizedFrame.maximumPayloadByteCount)
+        }
+        let frame = try #require(sizes.last { $0.fragmentCount == 1 })
+        #expect(frame.payloadByteCount(at: 0) == PacketizedFrame.maximumPayloadByteCount)
+        let media = try Self.byteCount { writer in
+            try sender.writeMedia(
+                frame, fragment: 0, group: .begun(corrections: 1), to: &writer, transportSequenceNumber: &number,
+                now: now)
+        }
+        let correction = try Self.byteCount { writer in
+            try sender.writeCorrection(0, to: &writer, transportSequenceNumber: &number, now: now)
+        }
+        let tag = 16
+        #expect(media + tag <= 1200 && correction > media && correction + tag <= 1280 - 40 - 8)
     }
 
     /// A room of a thousand viewers keeps some hundred thousand of them.

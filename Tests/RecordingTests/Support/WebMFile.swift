@@ -11,6 +11,8 @@ struct WebMFile {
         var isDefault = false
         var width: Int?
         var height: Int?
+        /// In degrees, counterclockwise; nil where the track says nothing.
+        var roll: Double?
     }
 
     struct Block: Hashable {
@@ -114,6 +116,12 @@ struct WebMFile {
                 let video = try file.elements(in: part.content)
                 track.width = video.first { $0.element == .pixelWidth }.map(file.number)
                 track.height = video.first { $0.element == .pixelHeight }.map(file.number)
+                if let projection = video.first(where: { $0.element == .projection }) {
+                    let parts = try file.elements(in: projection.content)
+                    guard parts.first(where: { $0.element == .projectionType }).map(file.number) == 0 else { continue }
+                    track.roll = parts.first { $0.element == .projectionPoseRoll }
+                        .map { Double(bitPattern: UInt64(truncatingIfNeeded: file.number($0))) }
+                }
             default: continue
             }
         }

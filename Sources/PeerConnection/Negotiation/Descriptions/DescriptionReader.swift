@@ -139,11 +139,12 @@ struct DescriptionReader {
         [InheritedAttributes.maximumRate(media.bandwidths), inherited.maximumRate].compactMap { $0 }.min()
     }
 
-    static func isSecuredRTP(_ name: String) -> Bool {
-        // RFC 9429 §5.1.2 lists what deployed peers write for the same thing.
+    /// Whether a protocol stands for RTP over DTLS. RFC 9429 §5.1.2 lists what deployed peers write for it: that media are
+    /// secured is said by the fingerprint, which is asked for in any case.
+    static func isRTP(_ name: String) -> Bool {
         [
-            "UDP/TLS/RTP/SAVPF", "TCP/DTLS/RTP/SAVPF", "TCP/TLS/RTP/SAVPF", "UDP/TLS/RTP/SAVP", "RTP/SAVPF",
-            "RTP/SAVP",
+            "UDP/TLS/RTP/SAVPF", "UDP/TLS/RTP/SAVP", "TCP/DTLS/RTP/SAVPF", "TCP/DTLS/RTP/SAVP", "TCP/TLS/RTP/SAVPF",
+            "RTP/SAVPF", "RTP/SAVP", "RTP/AVPF", "RTP/AVP",
         ].contains(name)
     }
 }
@@ -160,6 +161,10 @@ struct BundledNumbers {
     mutating func claim(_ map: RTPMapAttribute, _ side: NegotiationError.Side, _ media: MediaDescription)
         throws(NegotiationError)
     {
+        // With RTCP on the same port, the types of its packets take these numbers (RFC 5761 §4).
+        guard !(64...95).contains(map.payloadType) else {
+            throw NegotiationError(side, media.line, .payloadTypeOfRTCP(map.payloadType))
+        }
         if let other = formats[map.payloadType], !other.isSameEncoding(as: map) {
             throw NegotiationError(side, media.line, .payloadTypeConflict(map.payloadType))
         }

@@ -35,7 +35,7 @@ private struct AnswerMatching {
         if offer.origin?.sessionID == answer.origin?.sessionID, sameFragment, first.has("ice-ufrag") {
             throw NegotiationError(.answer, answer.line(at: 1), .ownOffer)
         }
-        for media in answer.media where media.port != 0 {
+        for media in answer.media where !media.isRejected {
             if try theirs.setup(of: media) == .actpass {
                 throw NegotiationError(.answer, theirs.setupLine(of: media), .offerInsteadOfAnswer)
             }
@@ -63,7 +63,7 @@ private struct AnswerMatching {
     }
 
     func session(after agreed: NegotiatedSession?) throws(NegotiationError) -> NegotiatedSession {
-        let accepted = answer.media.indices.filter { answer.media[$0].port != 0 }
+        let accepted = try acceptedSections()
         guard let first = accepted.first else {
             guard let agreed else { throw NegotiationError(.answer, answer.media.first?.line, .allRejected) }
             return try ended(agreed)
@@ -72,7 +72,7 @@ private struct AnswerMatching {
         let transport = answer.media[tagged]
         for index in accepted {
             let name = answer.media[index].protocol
-            guard DescriptionReader.isSecuredRTP(name) else {
+            guard DescriptionReader.isRTP(name) else {
                 throw NegotiationError(.answer, answer.media[index].line, .mediaProtocol(name))
             }
         }
@@ -81,7 +81,11 @@ private struct AnswerMatching {
         var numbers = BundledNumbers()
         var sections: [NegotiatedSection] = []
         for index in answer.media.indices {
-            sections.append(try section(at: index, &numbers))
+            sections.append(
+                try accepted.contains(index)
+                    ? section(at: index, transport, &numbers)
+                    : NegotiatedSection(
+                        mid: try ours.mid(offer.media[index]), line: MediaLine(offer.media[index]), media: nil))
         }
         return NegotiatedSession(
             remoteICE: try theirs.ice(of: transport),
@@ -92,6 +96,18 @@ private struct AnswerMatching {
             remoteFingerprints: try theirs.strongFingerprints(of: transport),
             localSetup: setup,
             sections: sections)
+    }
+
+    /// The sections that have a port, or leave it to the bundle that they are in: answers after RFC 8843 §7.3 have
+    /// `a=bundle-only` and port 0 in all but the bundle's first.
+    private func acceptedSections() throws(NegotiationError) -> [Int] {
+        let bundle = Set(try theirs.bundle() ?? [])
+        var accepted: [Int] = []
+        for (index, media) in answer.media.enumerated() where !media.isRejected {
+            let isBundled = try ours.mid(offer.media[index]).map(bundle.contains) ?? false
+            if media.port != 0 || isBundled { accepted.append(index) }
+        }
+        return accepted
     }
 
     /// A session whose last section was rejected: nothing flows any more, over a transport that stands.
@@ -105,6 +121,9 @@ private struct AnswerMatching {
     }
 
     /// The section whose transport attributes hold for the bundle (RFC 9143 §7.3.1); nil where nothing is bundled.
+    ///
+    /// A section that is rejected must not be in the bundle (§7.3.3). Deployed servers leave it there, which does no harm
+    /// unless it is the first.
     private func taggedSection(accepted: [Int]) throws(NegotiationError) -> Int? {
         let line = theirs.bundleLine
         let bundle = try theirs.bundle()
@@ -114,8 +133,11 @@ private struct AnswerMatching {
             guard offered.contains(mid), let index = try index(ofOffered: mid) else {
                 throw NegotiationError(.answer, line, .bundleStranger(mid))
             }
-            guard accepted.contains(index) else { throw NegotiationError(.answer, line, .bundleRejected(mid)) }
-            members.append(index)
+            if accepted.contains(index) {
+                members.append(index)
+            } else if mid == bundle?.first, !accepted.isEmpty {
+                throw NegotiationError(.answer, line, .bundleRejected(mid))
+            }
         }
         // One section alone needs no bundle; of several, all share the one transport that was offered.
         if accepted.count > 1, let outside = accepted.first(where: { !members.contains($0) }) {
@@ -142,14 +164,19 @@ private struct AnswerMatching {
         }
     }
 
-    private func section(at index: Int, _ numbers: inout BundledNumbers) throws(NegotiationError) -> NegotiatedSection {
+    /// A section that is accepted. What holds for all of a bundle, as that RTP and RTCP share a port, may stand in the
+    /// `transport`'s section only (RFC 9143 §7.1.3).
+    private func section(
+        at index: Int, _ transport: MediaDescription, _ numbers: inout BundledNumbers
+    ) throws(NegotiationError) -> NegotiatedSection {
         let offered = offer.media[index]
         let answered = answer.media[index]
         let mid = try ours.mid(offered)
         let line = MediaLine(offered)
-        guard answered.port != 0 else { return NegotiatedSection(mid: mid, line: line, media: nil) }
         guard !offered.isRejected else { throw NegotiationError(.answer, answered.line, .sectionEnded) }
-        guard answered.hasRTCPMux else { throw NegotiationError(.answer, answered.line, .rtcpMuxMissing) }
+        guard answered.hasRTCPMux || transport.hasRTCPMux else {
+            throw NegotiationError(.answer, answered.line, .rtcpMuxMissing)
+        }
         let direction = try localDirection(offered, answered)
         let (own, codec) = try commonCodec(offered, answered)
         try numbers.claim(codec, .answer, answered)
@@ -206,7 +233,7 @@ private struct AnswerMatching {
         let theirs = said ?? .sendReceive
         if let said, (said.sends && !own.receives) || (said.receives && !own.sends) {
             let lines = answered.lines + answer.lines
-            let line = lines.first { $0 == SDPLine(attribute: said.rawValue) }
+            let line = lines.first { $0.attributeName.map(String.init) == said.rawValue }
             throw NegotiationError(.answer, line, .direction(offered: own, answered: said))
         }
         return DirectionAttribute(
@@ -227,6 +254,7 @@ private struct AnswerMatching {
             guard let map = answeredCodecs[payloadType] ?? offeredCodecs[payloadType] else { continue }
             if let own = candidates.first(where: { $0.isSameEncoding(as: map) }) { return (own, map) }
         }
+        try theirs.read { () throws(SDPError) in try answered.checkClockRates() }
         throw NegotiationError(
             .answer, answered.line, .noCommonCodec(offered: candidates.map(\.encodingName)))
     }

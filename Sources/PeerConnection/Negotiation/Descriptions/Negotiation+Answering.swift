@@ -103,9 +103,10 @@ private struct Answering {
 
     private func choose() throws(NegotiationError) -> [Choice] {
         let bundle = Set(try theirs.bundle() ?? [])
+        let tagged = try taggedSection()
         var choices: [Choice] = []
         for (index, media) in offer.media.enumerated() where choices.count < parameters.maximumSections {
-            guard !media.isRejected, DescriptionReader.isSecuredRTP(media.protocol),
+            guard !media.isRejected, DescriptionReader.isRTP(media.protocol),
                 let direction = direction(at: index)
             else { continue }
             let mid = try theirs.mid(media)
@@ -118,7 +119,8 @@ private struct Answering {
             guard let (known, map) = try commonCodec(media) else { continue }
             // What this end sends is described as it was offered.
             let codec = parameters.sending[index]?.codecs.first { $0.map.isSameEncoding(as: map) } ?? known
-            guard media.hasRTCPMux else { throw NegotiationError(.offer, media.line, .rtcpMuxMissing) }
+            let isMultiplexed = media.hasRTCPMux || (isBundled && tagged?.hasRTCPMux == true)
+            guard isMultiplexed else { throw NegotiationError(.offer, media.line, .rtcpMuxMissing) }
             choices.append(Choice(index: index, mid: mid, codec: codec, map: map, direction: direction))
         }
         return choices
@@ -151,9 +153,15 @@ private struct Answering {
     /// The section whose transport attributes hold: that of the choice, unless it leaves them to its bundle.
     private func transportSection(for choice: Choice) throws(NegotiationError) -> MediaDescription {
         let own = offer.media[choice.index]
-        guard own.has("bundle-only"), !own.has("ice-ufrag"), let tag = try theirs.bundle()?.first else { return own }
+        guard own.has("bundle-only"), !own.has("ice-ufrag") else { return own }
+        return try taggedSection() ?? own
+    }
+
+    /// The section that says what holds for all of its bundle (RFC 9143 §7.1.3); nil where nothing is bundled.
+    private func taggedSection() throws(NegotiationError) -> MediaDescription? {
+        guard let tag = try theirs.bundle()?.first else { return nil }
         for media in offer.media where try theirs.mid(media) == tag { return media }
-        return own
+        return nil
     }
 
     private func localSetup(of media: MediaDescription) throws(NegotiationError) -> SetupAttribute {
@@ -225,7 +233,9 @@ private struct Answering {
         let correction = agreed.forwardErrorCorrection?.payloadTypes ?? []
         let formats = ([agreed.payloadType, agreed.rtxPayloadType].compactMap { $0 } + correction).map(String.init)
         var media = MediaDescription(
-            kind: choice.codec.kind, transport: isTagged ? parameters.transport : nil, formats: formats)
+            kind: choice.codec.kind, transport: isTagged ? parameters.transport : nil,
+            // The offer's, however it writes that (RFC 9429 §5.1.2).
+            protocol: offer.media[choice.index].protocol, formats: formats)
         if let mid = choice.mid { media.append(attribute: "mid", mid) }
         media.append(attribute: agreed.direction.rawValue)
         let own = parameters.sending[choice.index]

@@ -78,9 +78,11 @@ extension SessionDescription {
 
 extension MediaDescription {
     /// A section of RTP over DTLS, at the transport's default candidate; at port 9 where there is none to tell.
-    init(kind: String, transport: TransportParameters?, formats: [String]) {
+    init(
+        kind: String, transport: TransportParameters?, protocol: String = "UDP/TLS/RTP/SAVPF", formats: [String]
+    ) {
         let address = transport?.defaultAddress
-        self.init(kind: kind, port: address?.port ?? 9, protocol: "UDP/TLS/RTP/SAVPF", formats: formats)
+        self.init(kind: kind, port: address?.port ?? 9, protocol: `protocol`, formats: formats)
         lines.append(SDPLine("c", ConnectionData(address?.ip ?? .v4(0)).description))
     }
 

@@ -50,10 +50,12 @@ package struct NegotiationError: Error, Hashable, Sendable {
         case mid(offered: String, answered: String)
         /// The bundle names a section that was not offered in it.
         case bundleStranger(String)
-        /// The bundle names a section that is rejected.
+        /// The bundle's first section is rejected, and others of it are not.
         case bundleRejected(String)
         /// A section is accepted outside the bundle, where there is no transport for it.
         case outsideBundle(String)
+        /// A payload type is one that packets of RTCP have on a shared port.
+        case payloadTypeOfRTCP(UInt8)
         /// In one bundle, a payload type stands for two formats.
         case payloadTypeConflict(UInt8)
         /// In one bundle, a header extension's id stands for two extensions, or is none that packets can carry.
@@ -109,6 +111,7 @@ extension NegotiationError {
         case .rtcpMuxMissing: "RFC 8858 §4"
         case .mid: "RFC 5888 §4"
         case .bundleStranger, .bundleRejected, .outsideBundle: "RFC 9143 §7.3"
+        case .payloadTypeOfRTCP: "RFC 5761 §4"
         case .payloadTypeConflict: "RFC 9143 §10.1.2"
         case .extensionID: "RFC 8285 §5"
         case .notAToken: "RFC 8830 §2"
@@ -143,8 +146,10 @@ extension NegotiationError {
             "the direction is \(answered.rawValue), which is no answer to \(offered.rawValue)"
         case .mid(let offered, let answered): "a=mid is \(answered), but \(offered) was offered at this place"
         case .bundleStranger(let mid): "the BUNDLE group names \(mid), which the offer's group does not"
-        case .bundleRejected(let mid): "the BUNDLE group names \(mid), whose m= line is rejected"
+        case .bundleRejected(let mid): "the BUNDLE group begins with \(mid), whose m= line is rejected"
         case .outsideBundle(let mid): "section \(mid) is accepted, but is not in the BUNDLE group"
+        case .payloadTypeOfRTCP(let payloadType):
+            "payload type \(payloadType) can't be told from RTCP on the same port"
         case .payloadTypeConflict(let payloadType):
             "payload type \(payloadType) stands for two formats in one bundle"
         case .extensionID(let id):
@@ -179,6 +184,7 @@ extension NegotiationError {
         case .direction: "let the other side answer recvonly to sendonly"
         case .bundleStranger, .bundleRejected, .outsideBundle:
             "let the other side bundle exactly the sections that it accepts"
+        case .payloadTypeOfRTCP: "let the other side use payload types from 96 to 127, or from 35 to 63"
         case .payloadTypeConflict, .extensionID: "let the other side give each number one meaning"
         case .notAToken: "use letters, digits and the signs !#$%&'*+-.^_`{|}~ only"
         }

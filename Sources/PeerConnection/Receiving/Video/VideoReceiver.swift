@@ -112,6 +112,9 @@ package struct VideoReceiver: Sendable {
     /// The stream that is received.
     package var source: SynchronizationSource { configuration.source }
 
+    /// The stream of its retransmissions; nil while none is known.
+    var retransmissionSource: SynchronizationSource? { configuration.retransmission?.source }
+
     /// Whether packets of this source are for this receiver.
     package func receives(_ source: SynchronizationSource) -> Bool {
         source == configuration.source || source == configuration.retransmission?.source
