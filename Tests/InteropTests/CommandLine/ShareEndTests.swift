@@ -1,0 +1,69 @@
+import Foundation
+import Testing
+
+@testable import rtcshare
+
+extension Interop.CommandLineTests {
+    /// What ends a share, and what does not.
+    @Suite("Ends", .timeLimit(.minutes(1)))
+    struct EndTests {
+        @Test(
+            "Signals of one request are one, and a later one ends the process at once, but for a terminal that hangs up"
+        )
+        func signals() {
+            let start = ContinuousClock.now
+            for (first, second, delay, effect) in [
+                (SIGTERM, SIGTERM, Duration.zero, RequestedEnd.Effect.continue),
+                (SIGINT, SIGTERM, .milliseconds(999), .continue), (SIGINT, SIGINT, .seconds(1), .atOnce),
+                (SIGHUP, SIGTERM, .seconds(2), .atOnce), (SIGTERM, SIGHUP, .seconds(2), .continue),
+            ] {
+                var end = RequestedEnd()
+                #expect(end.receive(first, at: start) == .begin)
+                #expect(end.receive(second, at: start + delay) == effect, "\(first), then \(second)")
+                #expect(end.receive(SIGINT, at: start + .seconds(3)) == .atOnce)
+            }
+        }
+
+        private func serve(
+            _ options: [String], after command: [String] = ["env"], in folder: TemporaryFolder
+        ) throws -> RunningProgram {
+            let share = try Share(environment: Interop.CommandLineTests.environment(folder), in: folder)
+            let arguments = [
+                share.rtcshare.path, "serve", "--source", "test:160x120@10", "--audio", "none", "--listen",
+                "127.0.0.1:0", "--no-control",
+            ]
+            return try RunningProgram(
+                try #require(RunningProgram.find(command[0])), command.dropFirst() + arguments + options,
+                environment: share.environment, in: folder)
+        }
+
+        private func link(of program: RunningProgram) async throws -> String {
+            try await program.wait(for: "the link", timeout: .seconds(30)) { program.standardOutput.contains("\n") }
+            return program.standardOutput.trimmed
+        }
+
+        @Test(
+            "A terminal that is closed, and a request that comes twice, end a share cleanly",
+            arguments: [SIGHUP, SIGTERM])
+        func doubledSignals(number: Int32) async throws {
+            let folder = try TemporaryFolder()
+            let program = try serve([], after: ["env", "--default-signal=HUP"], in: folder)
+            defer { program.stop() }
+            _ = try await link(of: program)
+            for _ in 0..<3 { kill(program.processIdentifier, number) }
+            let outcome = try await program.outcome(timeout: .seconds(20))
+            #expect(outcome.status == 0 && outcome.standardError.contains("Stopped."), "\(outcome)")
+        }
+
+        @Test("Under nohup a share outlives its terminal")
+        func ignoredHangUp() async throws {
+            let folder = try TemporaryFolder()
+            let program = try serve(["--duration", "2"], after: ["env", "--ignore-signal=HUP"], in: folder)
+            defer { program.stop() }
+            _ = try await link(of: program)
+            kill(program.processIdentifier, SIGHUP)
+            let outcome = try await program.outcome(timeout: .seconds(20))
+            #expect(outcome.status == 0 && outcome.standardError.contains("Done: 2 seconds"), "\(outcome)")
+        }
+    }
+}
