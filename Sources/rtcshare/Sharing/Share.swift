@@ -86,7 +86,7 @@ struct Share {
         server: ViewerServer?, places: SharePlaces = SharePlaces(), consume: () throws -> Void,
         begin: (ShareControl) async throws -> Void
     ) async throws {
-        let statistics = try options.stats.map { try StatisticsWriter(path: $0) }
+        let statistics = try options.stats.map { try StatisticsWriter(path: $0, activity: "the share") }
         let (occurrences, continuation) = AsyncStream.makeStream(of: Occurrence.self)
         let listener = ContentListener(continuation)
         room.contentShare.add(observer: listener)
@@ -115,7 +115,7 @@ struct Share {
             throw error
         }
         await socket?.close()
-        try film?.close()
+        try closeAll([{ try film?.close() }, { try statistics?.close() }])
         withExtendedLifetime((listener, soundListeners)) {}
     }
 
@@ -230,7 +230,7 @@ struct Share {
                 if await !control.sources.hasOtherSource, !isHeard, options.record == nil { throw error }
             case .second:
                 let reports = await reports(control)
-                try write(reports, to: statistics)
+                write(reports, to: statistics)
                 await control.note(rates.rates(for: reports))
                 seconds += 1
                 if seconds.isMultiple(of: Self.secondsBetweenTrims) { ProcessMemory.giveBack() }
@@ -293,10 +293,8 @@ struct Share {
         return reports
     }
 
-    private func write(
-        _ reports: [(viewer: Int, report: [StatisticsObject])], to statistics: StatisticsWriter?
-    ) throws(CommandFailure) {
-        for (_, report) in reports { try statistics?.write(report) }
+    private func write(_ reports: [(viewer: Int, report: [StatisticsObject])], to statistics: StatisticsWriter?) {
+        for (_, report) in reports { statistics?.write(report) }
     }
 
     /// Ends capture, lets what is queued leave, says goodbye, and writes the last reports.
@@ -309,7 +307,7 @@ struct Share {
         await withDiscardingTaskGroup { group in
             for viewer in viewers { group.addTask { await viewer.session.connection.drainQueue() } }
         }
-        try? write(await reports(control), to: statistics)
+        write(await reports(control), to: statistics)
         await control.places.stop()
         await room.end()
         await server?.close()

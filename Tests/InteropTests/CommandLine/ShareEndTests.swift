@@ -65,5 +65,46 @@ extension Interop.CommandLineTests {
             let outcome = try await program.outcome(timeout: .seconds(20))
             #expect(outcome.status == 0 && outcome.standardError.contains("Done: 2 seconds"), "\(outcome)")
         }
+
+        @Test("Statistics that can't be written end neither a share nor a view, which say so once, and by their status")
+        func fullStatistics() async throws {
+            let folder = try TemporaryFolder()
+            let program = try serve(["--duration", "7", "--stats", "/dev/full"], in: folder)
+            defer { program.stop() }
+            let view = try Share(environment: Interop.CommandLineTests.environment(folder), in: folder).start([
+                "view", try await link(of: program), "--no-window", "--duration", "2", "--stats", "/dev/full",
+                "--record", "film.webm", "--snapshot", "seen.png",
+            ])
+            defer { view.stop() }
+            let reason = "can't write statistics to /dev/full: No space left on device"
+            for (program, activity) in [(view, "viewing"), (program, "the share")] {
+                let outcome = try await program.outcome(timeout: .seconds(30))
+                let notice = "The statistics have ended, \(activity) continues: \(reason)"
+                #expect(
+                    outcome.status == 74 && outcome.standardError.components(separatedBy: notice).count == 2,
+                    "\(outcome)")
+            }
+            #expect(program.standardError.contains("Done: 7 seconds shared"))
+            for name in ["film.webm", "seen.png"] {
+                #expect(FileManager.default.fileExists(atPath: folder.file(name).path), "\(name)")
+            }
+        }
+
+        @Test("A recording of pictures and sound that can't be written ends no view")
+        func fullRecording() async throws {
+            let folder = try TemporaryFolder()
+            let program = try serve(["--duration", "10"], in: folder)
+            defer { program.stop() }
+            let share = try Share(environment: Interop.CommandLineTests.environment(folder), in: folder)
+            let view = try RunningProgram(
+                URL(fileURLWithPath: "/bin/bash"),
+                [
+                    "-c", "trap '' XFSZ; ulimit -f 1; exec \"$0\" \"$@\"", share.rtcshare.path, "view",
+                    try await link(of: program), "--no-window", "--duration", "3", "--record", "film.ivf",
+                ], environment: share.environment, in: folder)
+            defer { view.stop() }
+            let outcome = try await view.outcome(timeout: .seconds(30))
+            #expect(outcome.status == 74 && outcome.standardError.contains("viewing continues: "), "\(outcome)")
+        }
     }
 }
