@@ -141,16 +141,26 @@ struct AttendeeSessionTests {
         other.stop()
     }
 
-    @Test("A source without a picture ends the share after its time, not silently")
+    @Test("A source without a picture is reported after its time, and shared once it has one")
     func silentSource() async throws {
         let pair = try await Pair()
-        try await pair.alice.contentShare.start(source: CustomVideoSource())
+        let source = CustomVideoSource()
+        try await pair.alice.contentShare.start(source: source)
         await pair.sharing.log.wait(count: 1)
-        #expect(pair.sharing.log.entries == [.didStop(.sourceSilent(SharePhase.patience))])
-        await #expect(throws: ContentShareError.notSharing) { try await pair.alice.contentShare.stop() }
+        #expect(pair.sharing.log.entries == [.sourceIsSilent(SharePhase.patience)])
         #expect(pair.tiles.log.entries.isEmpty)
+        source.capture(Self.picture())
+        await pair.sharing.log.wait(count: 2)
+        #expect(pair.sharing.log.entries.last == .didStart)
+        _ = await pair.tiles.wait(for: .added)
         await pair.end()
-        #expect(pair.sharing.log.entries.count == 1)
+    }
+
+    private static func picture() -> VideoFrame {
+        VideoFrame(
+            buffer: PixelBuffer(size: PixelSize(width: 192, height: 144), format: .bgra) { planes, _ in
+                planes[0].initializeMemory(as: UInt8.self, repeating: 128)
+            }, timestamp: .zero)
     }
 
     @Test("A source that is muted from the start is waited for, and shared once it is not")
@@ -165,11 +175,7 @@ struct AttendeeSessionTests {
         #expect(muted.sharing.log.entries.isEmpty)
         #expect(await muted.alice.contentShare.isSharing)
         window.broadcaster.isMuted = false
-        window.capture(
-            VideoFrame(
-                buffer: PixelBuffer(size: PixelSize(width: 192, height: 144), format: .bgra) { planes, _ in
-                    planes[0].initializeMemory(as: UInt8.self, repeating: 128)
-                }, timestamp: .zero))
+        window.capture(Self.picture())
         await muted.sharing.log.wait(count: 1)
         #expect(muted.sharing.log.entries == [.didStart])
         _ = await muted.tiles.wait(for: .added)

@@ -12,6 +12,26 @@ import Testing
 /// One share for many viewers, and where it goes.
 @Suite(.timeLimit(.minutes(2)))
 struct SharingRoomTests {
+    @Test("A lone viewer who declines the picture does not end the share of a room")
+    func declinedPicture() async throws {
+        let fixture = try await RoomFixture()
+        let (screen, sound) = (try pattern(192, 144), BeepSource())
+        try await fixture.room.contentShare.start(source: screen, audio: sound)
+        let bob = try await fixture.seat("bob", media: [.content, .contentAudio], connects: false)
+        let offer = try await bob.viewer.session.connection.makeOffer()
+        let answer = try await bob.session.connection.answer(offer: offer).description.replacing(
+            "a=recvonly", with: "a=inactive", maxReplacements: 1)
+        try await bob.viewer.session.connection.accept(answer: SessionDescription.parse(answer), to: offer)
+        await waitUntil { await fixture.room.refusedMedia(of: bob.viewer.id) == [.content] }
+        #expect(fixture.sharing.log.entries.isEmpty)
+        // It can be given another source, which the next viewer sees.
+        try await fixture.room.contentShare.start(source: screen, audio: sound)
+        let carol = try await fixture.seat("carol")
+        await carol.tiles.waitForPictures(1)
+        await fixture.end(bob, carol)
+        screen.stop()
+    }
+
     @Test("The destination moves live: who is out of it sees the tile go, who comes in sees it come")
     func destinationMovesLive() async throws {
         let room = try await RoomFixture()

@@ -67,7 +67,8 @@ public actor ContentShareController {
     /// Shares what `source` shows, with the sound of `audio` where there is one.
     ///
     /// Observers hear `contentShareDidStart` once the first picture was sent, which takes a viewer that is connected and
-    /// a source that is running; or `contentShareDidStop` with the reason why that did not come about. Where the offer had
+    /// a source that is running; or `contentShareDidStop` with the reason why that did not come about. Of a source that is
+    /// waited for they hear `contentShareSourceIsSilent`. Where the offer had
     /// no place for content, or for its sound, that is sent from the next offer and its answer on.
     public func start(
         source: any VideoSource, audio: (any AudioSource)? = nil,
@@ -86,10 +87,13 @@ public actor ContentShareController {
             }
         }
         // From here on nothing is waited for: what another call does comes before all of this or after.
-        if video.isRefused { throw .refusedByPeer }
+        if isRefused { throw .refusedByPeer }
         let now = Duration.nanoseconds(MonotonicClock.now.nanoseconds)
         if video.hasViewer { phase.connected(now: now) }
-        let event = try phase.start(now: now)
+        let captured = (source as? VideoTrack)?.source ?? source
+        let rate = (captured as? any CaptureSource)?.captureFormat.framesPerSecond
+        let event = try phase.start(
+            now: now, patience: rate.map(SharePhase.patience(framesPerSecond:)) ?? SharePhase.patience)
         endCapture()
         tell(event)
         starts += 1
@@ -339,7 +343,7 @@ public actor ContentShareController {
     /// Goes by whether there is anybody to see what is shared.
     private func followViewers() {
         guard video?.hasViewer == true else {
-            if video?.isRefused == true, let event = phase.refused() {
+            if isRefused, let event = phase.refused() {
                 silence()
                 tell(event)
             } else {
@@ -350,6 +354,9 @@ public actor ContentShareController {
         phase.connected(now: .nanoseconds(MonotonicClock.now.nanoseconds))
         if timeout == nil { awaitFirstPicture() }
     }
+
+    /// Whether the one viewer declines the picture. In a room others may come.
+    private var isRefused: Bool { !outlivesViewers && video?.isRefused == true }
 
     private func awaitFirstPicture() {
         timeout?.cancel()
@@ -365,9 +372,8 @@ public actor ContentShareController {
     private func deadlinePassed() {
         let hasPicture = video?.hasPicture ?? false
         let now = Duration.nanoseconds(MonotonicClock.now.nanoseconds)
-        guard let event = phase.handleTimeout(now: now, hasPicture: hasPicture) else { return awaitFirstPicture() }
-        silence()
-        tell(event)
+        tell(phase.handleTimeout(now: now, hasPicture: hasPicture))
+        awaitFirstPicture()
     }
 
     private func silence() {
@@ -382,6 +388,7 @@ public actor ContentShareController {
         case nil: return
         case .didStart: observers.forEach { $0.contentShareDidStart() }
         case .didStop(let status): observers.forEach { $0.contentShareDidStop(status: status) }
+        case .sourceIsSilent(let time): observers.forEach { $0.contentShareSourceIsSilent(for: time) }
         }
     }
 }

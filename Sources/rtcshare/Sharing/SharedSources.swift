@@ -53,7 +53,7 @@ actor SharedSources {
         events: AsyncStream<Share.Occurrence>.Continuation
     ) {
         (self.sources, self.room, self.options, self.events) = (sources, room, options, events)
-        captureReporter = CaptureReporter(sources.content) { events.yield(.sourceFailed($0)) }
+        captureReporter = CaptureReporter(sources.content) { events.yield(.captureEnded) }
         sound = sources.contentSound
         configuration = options.configuration
         configuration.sourceCanWait = sources.contentCanWait
@@ -71,6 +71,9 @@ actor SharedSources {
 
     /// What is shared, or will be once the share goes on.
     var content: any CaptureSource { sources.content }
+
+    /// How the capture of what is shared ended; nil while it has not, and while viewers keep what was shared before.
+    var captureEnd: Result<Void, CaptureSourceError>? { hasOtherSource ? nil : captureReporter.end }
 
     /// Whether something else than what viewers see is to be shared after the pause.
     var hasOtherSource: Bool { keptSource != nil }
@@ -202,7 +205,7 @@ actor SharedSources {
             throw error
         }
         sources.content = opened.source
-        captureReporter = CaptureReporter(opened.source) { [events] in events.yield(.sourceFailed($0)) }
+        captureReporter = CaptureReporter(opened.source) { [events] in events.yield(.captureEnded) }
         sources.contentSpecification = opened.specification
         if case .held? = pause, keptSource == nil {
             // Its end would be that of what is shared.

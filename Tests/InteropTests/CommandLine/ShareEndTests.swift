@@ -106,5 +106,35 @@ extension Interop.CommandLineTests {
             let outcome = try await view.outcome(timeout: .seconds(30))
             #expect(outcome.status == 74 && outcome.standardError.contains("viewing continues: "), "\(outcome)")
         }
+
+        @Test("A source that is silent at first ends no share; its end does, although nobody is there any more")
+        func silentSource() async throws {
+            let folder = try TemporaryFolder()
+            let pipe = folder.file("pipe.y4m")
+            try #require(mkfifo(pipe.path, 0o600) == 0)
+            // Open for both, as for writing alone it would wait for the share.
+            let film = try FileHandle(forUpdating: pipe)
+            let picture = Data("FRAME\n".utf8) + Data(repeating: 128, count: 64 * 64 * 3 / 2)
+            try film.write(contentsOf: Data("YUV4MPEG2 W64 H64 F10:1 C420jpeg\n".utf8))
+            let program = try serve(["--source", "file:\(pipe.path)"], in: folder)
+            defer { program.stop() }
+            let view = try Share(environment: Interop.CommandLineTests.environment(folder), in: folder).start([
+                "view", try await link(of: program), "--no-window", "--duration", "1",
+            ])
+            defer { view.stop() }
+            try await program.wait(for: "a word about the silence", timeout: .seconds(20)) {
+                program.standardError.contains(
+                    "The source has given no picture for 5 seconds. The share waits for one.")
+            }
+            #expect(view.standardError.contains("Waiting for the first picture"))
+            try film.write(contentsOf: picture)
+            #expect(try await view.outcome(timeout: .seconds(20)).status == 0)
+            try await program.wait(for: "the viewer's leaving", timeout: .seconds(20)) {
+                program.standardError.contains(" left.")
+            }
+            try film.close()
+            let outcome = try await program.outcome(timeout: .seconds(20))
+            #expect(outcome.status == 0 && outcome.standardError.contains("Done: the source has ended."), "\(outcome)")
+        }
     }
 }

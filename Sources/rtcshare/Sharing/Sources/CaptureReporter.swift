@@ -3,26 +3,37 @@ internal import RTCShareCaptureBroadcast
 internal import RTCShareLocks
 internal import RTCShareMedia
 
-/// Tells the person at the terminal what happens to the source of a share, and the share that it has failed.
+/// Tells the person at the terminal what happens to the source of a share, and the share that it has ended.
 final class CaptureReporter: CaptureSourceObserver, BroadcastObserver {
     private let present = Locked<CaptureInterruption?>(nil)
+    private let past = Locked<Result<Void, CaptureSourceError>?>(nil)
+
+    /// How the capture ended; nil while it has not.
+    var end: Result<Void, CaptureSourceError>? { past.withLock { $0 } }
 
     /// What the source stands still for, or where it is; nil where it goes on.
     var interruption: CaptureInterruption? { present.withLock { $0 } }
 
-    private let onFailure: @Sendable (CaptureSourceError) -> Void
+    private let onEnd: @Sendable () -> Void
 
-    init(_ source: any CaptureSource, onFailure: @escaping @Sendable (CaptureSourceError) -> Void) {
-        self.onFailure = onFailure
+    init(_ source: any CaptureSource, onEnd: @escaping @Sendable () -> Void) {
+        self.onEnd = onEnd
         source.add(observer: self)
         guard let broadcast = source as? BroadcastSource else { return }
         broadcast.add(broadcastObserver: self)
         Terminal.shared.say("Waiting for a broadcast at \(broadcast.endpoint).")
     }
 
+    func captureDidStop() { didEnd(.success(())) }
+
     func captureDidFail(error: CaptureSourceError) {
-        // A frame that was left out is no end.
-        if error.kind != .invalidFrame { onFailure(error) }
+        // Capture continues after a frame that was left out.
+        if error.kind != .invalidFrame { didEnd(.failure(error)) }
+    }
+
+    private func didEnd(_ end: Result<Void, CaptureSourceError>) {
+        past.withLock { $0 = end }
+        onEnd()
     }
 
     func captureWasInterrupted(by interruption: CaptureInterruption) {
