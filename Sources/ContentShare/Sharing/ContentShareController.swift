@@ -87,7 +87,7 @@ public actor ContentShareController {
             }
         }
         // From here on nothing is waited for: what another call does comes before all of this or after.
-        if isRefused { throw .refusedByPeer }
+        if isRefused, !phase.hasBegun { throw .refusedByPeer }
         let now = Duration.nanoseconds(MonotonicClock.now.nanoseconds)
         if video.hasViewer { phase.connected(now: now) }
         let captured = (source as? VideoTrack)?.source ?? source

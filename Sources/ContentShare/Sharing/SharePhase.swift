@@ -10,7 +10,7 @@
 ///      ├──────────────────┘  ▲              start              │  │
 ///      │                     └─────────────────────────────────┘  │
 ///      └──────────────────────────────────────────────────────────┘
-///                     stop, refused, or the connection's end
+///                     stop, or the connection's end
 struct SharePhase {
     /// How long a source that is not muted may take to its first picture, from when there is a viewer, before it counts as
     /// silent.
@@ -51,6 +51,9 @@ struct SharePhase {
         case .idle, .ended: false
         }
     }
+
+    /// Whether the first picture was sent.
+    var hasBegun: Bool { state == .sharing }
 
     /// Whether the connection is over.
     var hasEnded: Bool { state == .ended }
@@ -104,10 +107,10 @@ struct SharePhase {
         if case .starting = state { state = .starting(deadline: nil) }
     }
 
-    /// The viewer's answer declines the picture.
+    /// The viewer's description declines the picture. A viewer who saw it may want it again.
     mutating func refused() -> Event? {
         disconnected()
-        guard isActive else { return nil }
+        guard case .starting = state else { return nil }
         state = .idle
         return .didStop(.refusedByPeer)
     }
