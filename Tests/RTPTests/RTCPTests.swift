@@ -281,6 +281,7 @@ struct RTCPPacketTests {
             return
         }
         #expect(read == SourceDescription(source: SynchronizationSource(99), canonicalName: "{a cname}"))
+        #expect(read.chunks.first?.subgroup == nil)
         #expect(read.canonicalName(of: SynchronizationSource(99)) == "{a cname}")
         #expect(read.canonicalName(of: one) == nil)
     }

@@ -32,6 +32,8 @@ public actor ContentShareController {
     /// The end of those that went with what was shared before.
     private var captureEnd: Task<Void, Never>?
     private var audienceRevision = 0
+    /// The subgroup that what is shared goes to, which viewers are told.
+    private var subgroup: Subgroup?
     private var timeout: Task<Void, Never>?
     private var follower: Task<Void, Never>?
 
@@ -235,18 +237,40 @@ public actor ContentShareController {
         }
     }
 
-    /// Has those at these connections get what is shared, and nobody else. Of two calls the later `revision` holds.
-    func setAudience(_ audience: Set<ObjectIdentifier>, revision: Int) {
-        guard revision > audienceRevision, !phase.hasEnded else { return }
-        audienceRevision = revision
+    /// Those who get what is shared.
+    struct Audience {
+        /// The connections of its viewers.
+        let connections: Set<ObjectIdentifier>
+        /// The subgroup that they are in; nil for the main room.
+        let subgroup: Subgroup?
+        /// Of two audiences the later holds.
+        let revision: Int
+    }
+
+    /// Has an audience get what is shared, and nobody else.
+    func setAudience(_ audience: Audience) {
+        guard audience.revision > audienceRevision, !phase.hasEnded else { return }
+        audienceRevision = audience.revision
+        subgroup = audience.subgroup
+        for viewer in viewers.values { tellSubgroup(viewer) }
         // Who comes in comes first: the encoder does not rest in between.
-        for isIncluded in [true, false] {
-            for (id, viewer) in viewers where audience.contains(id) == isIncluded && viewer.isIncluded != isIncluded {
-                viewers[id]?.isIncluded = isIncluded
-                video?.setIncluded(isIncluded, on: viewer.connection)
-                audio?.setIncluded(isIncluded, on: viewer.connection)
-            }
+        include(audience, isIncluded: true)
+        include(audience, isIncluded: false)
+    }
+
+    /// Includes those of an audience, or excludes all others.
+    private func include(_ audience: Audience, isIncluded: Bool) {
+        guard audience.revision >= audienceRevision, !phase.hasEnded else { return }
+        for (id, viewer) in viewers
+        where audience.connections.contains(id) == isIncluded && viewer.isIncluded != isIncluded {
+            viewers[id]?.isIncluded = isIncluded
+            video?.setIncluded(isIncluded, on: viewer.connection)
+            audio?.setIncluded(isIncluded, on: viewer.connection)
         }
+    }
+
+    private func tellSubgroup(_ viewer: Viewer) {
+        video?.sender(on: viewer.connection)?.setSubgroup(subgroup?.name)
     }
 
     /// Ends the share for good.
@@ -298,6 +322,7 @@ public actor ContentShareController {
         try await pipeline.open(kind, of: attendee, on: viewer.connection) {
             phase.hasEnded ? nil : viewers[ObjectIdentifier(viewer.connection)]?.isIncluded
         }
+        tellSubgroup(viewer)
     }
 
     /// What sends the picture, made where there is nothing yet.

@@ -131,6 +131,17 @@ struct Receivers {
 
     // Control.
 
+    /// Takes what the peer says of its sources; returns whether any of it is new.
+    mutating func receive(_ description: SourceDescription) -> Bool {
+        var isNew = false
+        for chunk in description.chunks {
+            for index in media.indices where media[index].source == chunk.source {
+                isNew = media[index].setSubgroup(chunk.subgroup) || isNew
+            }
+        }
+        return isNew
+    }
+
     mutating func receive(_ report: SenderReport, now: Instant) {
         for index in media.indices { media[index].receive(report, now: now) }
     }

@@ -254,6 +254,10 @@ private final class ViewListener: AttendeeSessionObserver, VideoTileObserver, Re
     func videoTileDidResume(_ tile: VideoTileState) { say(tile, "goes on") }
     func videoTileSizeDidChange(_ tile: VideoTileState) { say(tile, "is \(tile.size) now") }
 
+    func videoTileSubgroupDidChange(_ tile: VideoTileState) {
+        say(tile, "is shared to \(tile.subgroup.map { "the subgroup \($0)" } ?? "the main room")")
+    }
+
     func videoTileDidPause(_ tile: VideoTileState) {
         say(
             tile,
