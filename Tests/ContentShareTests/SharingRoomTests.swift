@@ -73,6 +73,43 @@ struct SharingRoomTests {
         screen.stop()
     }
 
+    @Test("A share begins in its subgroup in one step: nobody sees a picture that is meant for others")
+    func startInSubgroup() async throws {
+        let fixture = try await RoomFixture()
+        let room = fixture.room
+        let design = try Subgroup("design")
+        let ann = try await fixture.seat("ann")
+        let bob = try await fixture.seat("bob", .only("design"))
+        let (open, secret) = (try pattern(192, 144), try pattern(256, 144))
+        await #expect(throws: SharingRoomError.notJoined(design)) {
+            try await room.startContentShare(source: secret, to: .subgroup(design))
+        }
+        #expect(await room.destination == .main)
+        await room.join(design)
+        try await room.startContentShare(source: secret, to: .subgroup(design))
+        await bob.tiles.waitForPictures()
+        #expect(ann.tiles.kinds.isEmpty)
+        try await room.startContentShare(source: open, to: .main)
+        await ann.tiles.waitForPictures()
+        _ = await bob.tiles.wait(for: .removed)
+        try await room.startContentShare(source: secret, to: .subgroup(design))
+        _ = await ann.tiles.wait(for: .removed)
+        _ = await bob.tiles.wait(for: .added, count: 2)
+        await bob.tiles.waitForPictures()
+        #expect(await room.destination == .subgroup(design))
+        #expect(ann.tiles.pictures.entries.allSatisfy { $0.size.width == 192 })
+        #expect(bob.tiles.pictures.entries.allSatisfy { $0.size.width == 256 })
+        // What can't begin leaves the destination as it is.
+        await #expect(throws: ContentShareError.self) {
+            try await room.startContentShare(
+                source: open, to: .main, configuration: LocalVideoConfiguration(maxFramerate: 1000))
+        }
+        #expect(await room.destination == .subgroup(design))
+        await fixture.end(ann, bob)
+        open.stop()
+        secret.stop()
+    }
+
     @Test("All are sent one encode, and who comes later begins with a key frame")
     func oneEncode() async throws {
         let room = try await RoomFixture()

@@ -269,6 +269,31 @@ public actor SharingRoom {
         await follow()
     }
 
+    /// Shares `source`, with the sound of `audio` where there is one, to a destination in one step: viewers elsewhere see
+    /// nothing of it, and those at the destination nothing of what was shared before. A subgroup must be joined before.
+    ///
+    /// What fails leaves the destination as it was.
+    public func startContentShare(
+        source: any VideoSource, audio: (any AudioSource)? = nil, to destination: ShareDestination,
+        configuration: LocalVideoConfiguration = LocalVideoConfiguration(),
+        audioConfiguration: LocalAudioConfiguration = LocalAudioConfiguration()
+    ) async throws {
+        try check(destination)
+        let previous = self.destination
+        self.destination = destination
+        do {
+            try await contentShare.start(
+                source: source, audio: audio, configuration: configuration, audioConfiguration: audioConfiguration,
+                to: nextAudience())
+        } catch {
+            if self.destination == destination { self.destination = previous }
+            await follow()
+            throw error
+        }
+        // Viewers may have come meanwhile.
+        await follow()
+    }
+
     private func check(_ destination: ShareDestination) throws(SharingRoomError) {
         guard !hasEnded else { throw .ended }
         if case .subgroup(let subgroup) = destination, !subgroups.contains(subgroup) { throw .notJoined(subgroup) }

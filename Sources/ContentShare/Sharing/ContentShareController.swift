@@ -77,6 +77,15 @@ public actor ContentShareController {
         configuration: LocalVideoConfiguration = LocalVideoConfiguration(),
         audioConfiguration: LocalAudioConfiguration = LocalAudioConfiguration()
     ) async throws(ContentShareError) {
+        try await start(
+            source: source, audio: audio, configuration: configuration, audioConfiguration: audioConfiguration, to: nil)
+    }
+
+    /// The same, to an audience that holds from the moment at which the source does; nil for those who are included.
+    func start(
+        source: any VideoSource, audio: (any AudioSource)?, configuration: LocalVideoConfiguration,
+        audioConfiguration: LocalAudioConfiguration, to audience: Audience?
+    ) async throws(ContentShareError) {
         if let problem = configuration.problem ?? audioConfiguration.problem { throw .configuration(problem) }
         if phase.hasEnded { throw .ended }
         // Made first: whoever comes meanwhile finds them, and has them go there too.
@@ -99,6 +108,8 @@ public actor ContentShareController {
         endCapture()
         tell(event)
         starts += 1
+        // Nobody sees the new source who is not to, nor those who come what was shared before.
+        if let audience { include(audience, isIncluded: false) }
         video.apply(configuration, defaults: .content)
         video.replaceTrack(
             with: VideoTrack(id: "content-\(starts)", source: source), sourceCanWait: configuration.sourceCanWait)
@@ -108,6 +119,7 @@ public actor ContentShareController {
         } else {
             self.audio?.replaceTrack(with: nil)
         }
+        if let audience { setAudience(audience) }
         awaitFirstPicture()
     }
 
