@@ -198,6 +198,7 @@ let package = Package(
         example("SubgroupShare"),
         example("DeviceLevelShare"),
         example("ScreenBroadcast"),
+        example("ShareScreen", ["Playback"]),
         example("ViewInWindow", ["Playback"]),
         example("PublishToServer", ["Signaling"]),
         // The code of the articles, as anybody would write it.

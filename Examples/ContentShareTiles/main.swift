@@ -4,11 +4,41 @@ import RTCShare
 // Content share with observers and tiles, as the Amazon Chime SDK's guide has it: alice shares a screen with its sound
 // beside her own picture, bob sees a tile of each. Both are in this process, and everything between them is real.
 
-/// What the sharing application hears.
+/// What the sharing application hears, and what it does: it shares while it captures.
 final class SharingApp: ContentShareObserver, CaptureSourceObserver {
-    func captureDidStart() { print("alice: capture did start") }
-    func captureDidStop() { print("alice: capture did stop") }
-    func captureDidFail(error: CaptureSourceError) { print("alice: capture did fail: \(error)") }
+    private let share: ContentShareController
+    private let screen: any CaptureSource
+    private let sound: any AudioSource
+
+    init(_ share: ContentShareController, of screen: any CaptureSource, with sound: any AudioSource) {
+        (self.share, self.screen, self.sound) = (share, screen, sound)
+        screen.add(observer: self)
+        share.add(observer: self)
+    }
+
+    func captureDidStart() {
+        print("alice: capture did start")
+        Task {
+            do {
+                try await share.start(
+                    source: screen, audio: sound,
+                    configuration: LocalVideoConfiguration(maxBitrate: .kilobitsPerSecond(2000)))
+            } catch {
+                print("alice: \(error)")
+            }
+        }
+    }
+
+    func captureDidStop() {
+        print("alice: capture did stop")
+        Task { try? await share.stop() }
+    }
+
+    func captureDidFail(error: CaptureSourceError) {
+        print("alice: capture did fail: \(error)")
+        captureDidStop()
+    }
+
     func contentShareDidStart() { print("alice: content share did start") }
     func contentShareDidStop(status: ContentShareStatus) { print("alice: content share did stop: \(status)") }
 }
@@ -34,27 +64,23 @@ do {
     let alice = try await AttendeeSession.offering(
         as: AttendeeID("alice"), media: [.content, .contentAudio, .camera])
     let bob = try await AttendeeSession.viewing(as: AttendeeID("bob"))
-    let (sharing, viewing) = (SharingApp(), ViewingApp(session: bob))
-    alice.contentShare.add(observer: sharing)
+    let screen = try TestPatternSource()
+    let sound = try ToneSource()
+    let face = try TestPatternSource(size: PixelSize(width: 320, height: 240), framesPerSecond: 15)
+    let sharing = SharingApp(alice.contentShare, of: screen, with: sound)
+    let viewing = ViewingApp(session: bob)
     bob.tiles.add(observer: viewing)
     bob.sounds.add(observer: viewing)
     try await alice.connect(to: bob)
 
-    let screen = try TestPatternSource()
-    let sound = try ToneSource()
-    let face = try TestPatternSource(size: PixelSize(width: 320, height: 240), framesPerSecond: 15)
-    screen.add(observer: sharing)
-    try await alice.contentShare.start(
-        source: screen, audio: sound, configuration: LocalVideoConfiguration(maxBitrate: .kilobitsPerSecond(2000)))
     try await alice.startLocalVideo(source: face)
     try screen.start()
     try sound.start()
     try face.start()
     try await Task.sleep(for: .seconds(3))
 
-    // Capture and share are apart: each is stopped for itself.
+    // Capture and share are apart: the application stops the share when it hears of the capture's end.
     screen.stop()
-    try await alice.contentShare.stop()
     try await Task.sleep(for: .milliseconds(300))
     await alice.leave()
     face.stop()

@@ -5,7 +5,7 @@ import Synchronization
 // A source, a processor and a sink of one's own, as the Amazon Chime SDK's guide has them: a source draws bars, a
 // processor turns their brightness around, and a sink at the viewer measures what arrives.
 
-/// Draws a grey bar that wanders over black, 30 times a second.
+/// Draws a grey bar that wanders over black, 30 times a second, as a camera that lies on its side: viewers turn the pictures.
 final class BarSource: BroadcastingVideoSource {
     let broadcaster = VideoBroadcaster(contentHint: .motion)
     private let size = PixelSize(width: 640, height: 360)
@@ -23,7 +23,7 @@ final class BarSource: BroadcastingVideoSource {
                         .initializeMemory(as: UInt8.self, repeating: 180)
                 }
             }
-            broadcaster.send(VideoFrame(buffer: buffer))
+            broadcaster.send(VideoFrame(buffer: buffer, rotation: .quarter))
             try await clock.sleep(for: .milliseconds(33))
         }
         broadcaster.end(error: nil)
@@ -56,15 +56,15 @@ final class NegativeProcessor: BroadcastingVideoSource, VideoSink {
     func contentHintDidChange(_ hint: ContentHint) { broadcaster.contentHint = hint }
 }
 
-/// Measures how bright the received pictures are.
+/// Measures how bright the received pictures are, and which way they are turned.
 final class BrightnessSink: VideoSink {
-    private let seen = Mutex((pictures: 0, brightness: 0))
+    private let seen = Mutex((pictures: 0, brightness: 0, rotation: VideoRotation.upright))
 
-    var result: (pictures: Int, brightness: Int) { seen.withLock { $0 } }
+    var result: (pictures: Int, brightness: Int, rotation: VideoRotation) { seen.withLock { $0 } }
 
     func receive(_ frame: VideoFrame) {
         let luma = frame.buffer.withPlanes { set in set.planes[0].reduce(0) { $0 + Int($1) } / set.planes[0].count }
-        seen.withLock { $0 = ($0.pictures + 1, luma) }
+        seen.withLock { $0 = ($0.pictures + 1, luma, frame.rotation) }
     }
 }
 
@@ -84,9 +84,10 @@ do {
     await alice.leave()
     await bob.leave()
 
-    let (pictures, brightness) = sink.result
+    let (pictures, brightness, rotation) = sink.result
     print("bob saw \(pictures) pictures of mean brightness \(brightness): the black was turned to white")
-    guard pictures > 0, brightness > 128 else { exit(1) }
+    print("they are to be turned by \(rotation.rawValue) degrees clockwise")
+    guard pictures > 0, brightness > 128, rotation == .quarter else { exit(1) }
 } catch {
     print("CustomVideo: \(error)")
     exit(1)

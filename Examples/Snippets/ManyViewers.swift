@@ -29,6 +29,12 @@ func move(_ room: SharingRoom, _ viewer: RoomViewer) async throws {
     await third.session.leave()
 }
 
+func start(_ room: SharingRoom, _ screen: any VideoSource, _ design: Subgroup) async throws {
+    // snippet:start-in-subgroup
+    try await room.startContentShare(source: screen, to: .subgroup(design))
+    // end
+}
+
 func end(_ room: SharingRoom) async {
     // snippet:end
     await room.end()

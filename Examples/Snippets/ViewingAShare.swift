@@ -81,6 +81,14 @@ func draw(_ view: VideoView, with renderer: OpaquePointer) throws {
 }
 // end
 
+func stopAndStart(_ session: AttendeeSession) async throws {
+    // snippet:receiving
+    let content = try AttendeeID("alice#content")
+    try await session.setReceiving(false, of: content)
+    try await session.setReceiving(true, of: content)
+    // end
+}
+
 func record(_ session: AttendeeSession) async throws {
     // snippet:record-received
     let recorder = try WebMRecorder(path: "seen.webm")

@@ -2,8 +2,8 @@ import Foundation
 import RTCShare
 
 // Screen share with subgroups, as LINE PlanetKit's guide has it: a broadcast extension captures and finds the app by a
-// port and two tokens; alice's app shares what it sends to the main room, then to a subgroup, then to the main room again,
-// while bob and carol look on. All are in this process, and everything between them is real.
+// port and two tokens; alice's app shares what it sends to a subgroup, then to the main room, while carol and bob look on; bob
+// has it stop sending to him for a while. All are in this process, and everything between them is real.
 
 /// What a viewing application hears.
 final class ViewingApp: VideoTileObserver {
@@ -21,6 +21,11 @@ final class ViewingApp: VideoTileObserver {
     }
 
     func videoTileDidRemove(_ tile: VideoTileState) { print("\(session.attendee): screen share removed") }
+
+    // screenShareDidUpdate(peerId:subgroupName:)
+    func videoTileSubgroupDidChange(_ tile: VideoTileState) {
+        print("\(session.attendee): screen share goes to \(tile.subgroup?.name ?? "the main room")")
+    }
 }
 
 /// The sharing application: it shares while a broadcast comes.
@@ -71,13 +76,9 @@ do {
             try await room.contentShare.stop()
             break
         }
-        // didStartMyBroadcast: startMyScreenShare(subgroupName: nil)
-        try await room.contentShare.start(source: broadcast)
-        try await Task.sleep(for: .seconds(2))
-
-        // changeMyScreenShareDestination(subgroupName: "design")
+        // didStartMyBroadcast: startMyScreenShare(subgroupName: "design")
         await room.join(design)
-        try await room.changeDestination(to: .subgroup(design))
+        try await room.startContentShare(source: broadcast, to: .subgroup(design))
         try await Task.sleep(for: .seconds(2))
         do {
             try await room.leave(design)
@@ -89,6 +90,13 @@ do {
         try await room.changeDestination(to: .main)
         try await room.leave(design)
         try await Task.sleep(for: .seconds(2))
+
+        // stopScreenShare and startScreenShare of a peer's: nothing is encoded for bob meanwhile
+        let content = try AttendeeID("alice#content")
+        try await bob.session.setReceiving(false, of: content)
+        try await Task.sleep(for: .seconds(1))
+        try await bob.session.setReceiving(true, of: content)
+        try await Task.sleep(for: .seconds(1))
 
         // The extension: broadcastFinished()
         sender.stop()

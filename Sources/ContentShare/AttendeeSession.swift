@@ -225,6 +225,23 @@ public actor AttendeeSession {
         try? await connect(to: viewer)
     }
 
+    /// Has the peer stop sending what an attendee sends, or send it again: picture and sound, and of nobody else. The tile goes,
+    /// and comes back; a sender without other viewers encodes nothing meanwhile. To keep the tile and its last picture, and
+    /// save no more than decoding, pause it: ``VideoTileController/pause(tile:)``.
+    ///
+    /// The peer learns of it by the next descriptions, in which the sections are `inactive` (RFC 8829), as any peer
+    /// understands. Sessions that were connected by ``connect(to:)`` exchange them at once. Others hand on an offer of
+    /// ``connection`` and its answer, or answer the peer's next offer. An attendee of whom the peer sends nothing is left as is.
+    public func setReceiving(_ isReceiving: Bool, of attendee: AttendeeID) async throws {
+        try checkOpen()
+        let media = await connection.remoteMedia
+        for (receiver, media) in media.enumerated()
+        where AttendeeID(ofStream: media.streamID, isContent: media.isContent, receiver: receiver) == attendee {
+            await connection.setReceiving(isReceiving, receiver: receiver)
+        }
+        try await presenter?.connect(to: self)
+    }
+
     /// Returns when the peer has left or ``leave()`` was called; throws where the connection failed.
     /// A task that is cancelled waits no longer, and throws `CancellationError`; the session goes on.
     public func waitUntilEnd() async throws {

@@ -44,6 +44,21 @@ extension PeerConnection {
         advance(now: now)
     }
 
+    /// Tells the peer with the next reports, the first of which is due at once, that a media is shared to a subgroup, or nil
+    /// to everybody. An unknown index does nothing.
+    package mutating func setSubgroup(_ subgroup: String?, media: Int, now: Instant) {
+        guard progress != .ended, outbound.indices.contains(media), outbound[media].subgroup != subgroup else { return }
+        outbound[media].subgroup = subgroup
+        outbound[media].nextReport = nil
+        advance(now: now)
+    }
+
+    /// Has the next description of this side ask for what a receiver gets, or decline it for now (`inactive`). An unknown
+    /// index does nothing.
+    package mutating func setReceiving(_ isReceiving: Bool, receiver: Int) {
+        receivers.setWanted(isReceiving, receiver: receiver)
+    }
+
     /// Whether a media is sent: the newest descriptions agree on it, and it was neither stopped since nor is it held back.
     package func isSending(media: Int) -> Bool {
         outbound.indices.contains(media) && outbound[media].isActive

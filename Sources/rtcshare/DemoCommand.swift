@@ -116,11 +116,12 @@ private struct Demo {
             source: source, audio: sound, configuration: configuration)
         try source.start()
         try sound.start()
-        try await viewing.run(duration: duration, interruption: nil) {
+        try await viewing.run(duration: duration, interruption: Interruption()) {
             let offer = try await sender.connection.makeOffer()
             let answer = try await viewer.connection.answer(offer: SessionDescription.parse(offer.description))
             try await sender.connection.accept(answer: SessionDescription.parse(answer.description), to: offer)
         }
+        let end = ContinuousClock.now
         source.stop()
         sound.stop()
         let report = await sender.statistics()
@@ -132,7 +133,7 @@ private struct Demo {
             stream: "demo#content",
             connectTime: seen.connected.map { $0 - started }, firstPictureTime: seen.firstPicture.map { $0 - started },
             framesSent: streams.reduce(0) { $0 + ($1.integer("framesSent") ?? 0) }, frames: seen.frames,
-            seconds: duration, size: seen.size,
+            seconds: seen.firstPicture.map { (end - $0).seconds } ?? duration, size: seen.size,
             bytes: streams.reduce(0) { $0 + ($1.integer("bytesSent") ?? 0) + ($1.integer("headerBytesSent") ?? 0) },
             similarity: judge.mean, soundSeconds: Double(seen.soundBlocks) * 0.02,
             concealedSeconds: Double(heard?.integer("concealedSamples") ?? 0) / 48_000)

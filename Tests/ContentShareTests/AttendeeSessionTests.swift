@@ -141,16 +141,77 @@ struct AttendeeSessionTests {
         other.stop()
     }
 
-    @Test("A source without a picture ends the share after its time, not silently")
+    @Test("A source without a picture is reported after its time, and shared once it has one")
     func silentSource() async throws {
         let pair = try await Pair()
-        try await pair.alice.contentShare.start(source: CustomVideoSource())
+        let source = CustomVideoSource()
+        try await pair.alice.contentShare.start(source: source)
         await pair.sharing.log.wait(count: 1)
-        #expect(pair.sharing.log.entries == [.didStop(.sourceSilent(SharePhase.patience))])
-        await #expect(throws: ContentShareError.notSharing) { try await pair.alice.contentShare.stop() }
+        #expect(pair.sharing.log.entries == [.sourceIsSilent(SharePhase.patience)])
         #expect(pair.tiles.log.entries.isEmpty)
+        source.capture(Self.picture())
+        await pair.sharing.log.wait(count: 2)
+        #expect(pair.sharing.log.entries.last == .didStart)
+        _ = await pair.tiles.wait(for: .added)
         await pair.end()
-        #expect(pair.sharing.log.entries.count == 1)
+    }
+
+    @Test("A viewer has the sender stop sending to it, which encodes nothing then, and send again")
+    func receiving() async throws {
+        let pair = try await Pair([.content, .camera])
+        let (screen, face) = (try pattern(192, 144), try pattern(256, 144))
+        try await pair.alice.contentShare.start(source: screen)
+        try await pair.alice.startLocalVideo(source: face)
+        _ = await pair.tiles.wait(for: .added, count: 2)
+        let content = try AttendeeID("alice#content")
+        try await pair.bob.setReceiving(false, of: content)
+        #expect(await pair.tiles.wait(for: .removed)?.attendeeID == content)
+        func encoded() async -> Int64? {
+            let report = await pair.alice.statistics()
+            return report.first { $0.type == .outboundRTP && $0.integer("frameWidth") == 192 }?.integer("framesEncoded")
+        }
+        let atRest = await encoded()
+        let seen = pair.tiles.pictures.entries.count
+        await pair.tiles.pictures.wait(count: seen + 15)
+        #expect(pair.tiles.pictures.entries.dropFirst(seen + 1).allSatisfy { $0.size.width == 256 })
+        #expect(await encoded() == atRest && atRest != nil)
+        // The share goes on, for others and for this viewer; another source is no reason to send it.
+        #expect(await pair.alice.contentShare.isSharing)
+        try await pair.alice.contentShare.start(source: screen)
+        try await pair.bob.setReceiving(true, of: content)
+        #expect(await pair.tiles.wait(for: .added, count: 3)?.attendeeID == content)
+        await pair.tiles.pictures.wait { $0.last?.size.width == 192 }
+        #expect(!pair.sharing.log.entries.contains { if case .didStop(.refusedByPeer) = $0 { true } else { false } })
+        await pair.end()
+        screen.stop()
+        face.stop()
+    }
+
+    @Test("A viewer's own offer has the sender stop sending to it, and send again")
+    func receivingByOffer() async throws {
+        let pair = try await Pair(connects: false)
+        let (alice, bob) = (pair.alice.connection, pair.bob.connection)
+        let answer = try await bob.createAnswer(to: try await alice.createOffer())
+        try await alice.setRemoteDescription(answer: answer)
+        let screen = try pattern(192, 144)
+        try await pair.alice.contentShare.start(source: screen)
+        _ = await pair.tiles.wait(for: .added)
+        for isReceiving in [false, true] {
+            try await pair.bob.setReceiving(isReceiving, of: AttendeeID("alice#content"))
+            let offer = try await bob.createOffer()
+            try await bob.setRemoteDescription(answer: try await alice.createAnswer(to: offer))
+            #expect(offer.contains(isReceiving ? "a=recvonly" : "a=inactive"))
+            _ = await pair.tiles.wait(for: isReceiving ? .added : .removed, count: isReceiving ? 2 : 1)
+        }
+        await pair.end()
+        screen.stop()
+    }
+
+    private static func picture() -> VideoFrame {
+        VideoFrame(
+            buffer: PixelBuffer(size: PixelSize(width: 192, height: 144), format: .bgra) { planes, _ in
+                planes[0].initializeMemory(as: UInt8.self, repeating: 128)
+            }, timestamp: .zero)
     }
 
     @Test("A source that is muted from the start is waited for, and shared once it is not")
@@ -165,11 +226,7 @@ struct AttendeeSessionTests {
         #expect(muted.sharing.log.entries.isEmpty)
         #expect(await muted.alice.contentShare.isSharing)
         window.broadcaster.isMuted = false
-        window.capture(
-            VideoFrame(
-                buffer: PixelBuffer(size: PixelSize(width: 192, height: 144), format: .bgra) { planes, _ in
-                    planes[0].initializeMemory(as: UInt8.self, repeating: 128)
-                }, timestamp: .zero))
+        window.capture(Self.picture())
         await muted.sharing.log.wait(count: 1)
         #expect(muted.sharing.log.entries == [.didStart])
         _ = await muted.tiles.wait(for: .added)

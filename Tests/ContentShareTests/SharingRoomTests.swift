@@ -12,6 +12,26 @@ import Testing
 /// One share for many viewers, and where it goes.
 @Suite(.timeLimit(.minutes(2)))
 struct SharingRoomTests {
+    @Test("A lone viewer who declines the picture does not end the share of a room")
+    func declinedPicture() async throws {
+        let fixture = try await RoomFixture()
+        let (screen, sound) = (try pattern(192, 144), BeepSource())
+        try await fixture.room.contentShare.start(source: screen, audio: sound)
+        let bob = try await fixture.seat("bob", media: [.content, .contentAudio], connects: false)
+        let offer = try await bob.viewer.session.connection.makeOffer()
+        let answer = try await bob.session.connection.answer(offer: offer).description.replacing(
+            "a=recvonly", with: "a=inactive", maxReplacements: 1)
+        try await bob.viewer.session.connection.accept(answer: SessionDescription.parse(answer), to: offer)
+        await waitUntil { await fixture.room.refusedMedia(of: bob.viewer.id) == [.content] }
+        #expect(fixture.sharing.log.entries.isEmpty)
+        // It can be given another source, which the next viewer sees.
+        try await fixture.room.contentShare.start(source: screen, audio: sound)
+        let carol = try await fixture.seat("carol")
+        await carol.tiles.waitForPictures(1)
+        await fixture.end(bob, carol)
+        screen.stop()
+    }
+
     @Test("The destination moves live: who is out of it sees the tile go, who comes in sees it come")
     func destinationMovesLive() async throws {
         let room = try await RoomFixture()
@@ -34,8 +54,10 @@ struct SharingRoomTests {
         await bob.tiles.waitForPictures()
         await eve.tiles.waitForPictures()
         #expect(bob.tiles.pictures.entries.allSatisfy { $0.counter != nil })
+        for seat in [bob, eve] { await waitUntil { seat.session.tiles.tiles.first?.subgroup == design } }
 
         try await room.room.changeDestination(to: .main)
+        await waitUntil { eve.session.tiles.tiles.first?.subgroup == nil }
         _ = await bob.tiles.wait(for: .removed)
         // What comes back is a tile of its own.
         #expect(await ann.tiles.wait(for: .added, count: 2)?.tileID == 2)
@@ -49,6 +71,43 @@ struct SharingRoomTests {
         #expect(room.sharing.log.entries == [.didStart, .didStop(.ok)])
         #expect(ann.tiles.kindsButPauses.last == .removed)
         screen.stop()
+    }
+
+    @Test("A share begins in its subgroup in one step: nobody sees a picture that is meant for others")
+    func startInSubgroup() async throws {
+        let fixture = try await RoomFixture()
+        let room = fixture.room
+        let design = try Subgroup("design")
+        let ann = try await fixture.seat("ann")
+        let bob = try await fixture.seat("bob", .only("design"))
+        let (open, secret) = (try pattern(192, 144), try pattern(256, 144))
+        await #expect(throws: SharingRoomError.notJoined(design)) {
+            try await room.startContentShare(source: secret, to: .subgroup(design))
+        }
+        #expect(await room.destination == .main)
+        await room.join(design)
+        try await room.startContentShare(source: secret, to: .subgroup(design))
+        await bob.tiles.waitForPictures()
+        #expect(ann.tiles.kinds.isEmpty)
+        try await room.startContentShare(source: open, to: .main)
+        await ann.tiles.waitForPictures()
+        _ = await bob.tiles.wait(for: .removed)
+        try await room.startContentShare(source: secret, to: .subgroup(design))
+        _ = await ann.tiles.wait(for: .removed)
+        _ = await bob.tiles.wait(for: .added, count: 2)
+        await bob.tiles.waitForPictures()
+        #expect(await room.destination == .subgroup(design))
+        #expect(ann.tiles.pictures.entries.allSatisfy { $0.size.width == 192 })
+        #expect(bob.tiles.pictures.entries.allSatisfy { $0.size.width == 256 })
+        // What can't begin leaves the destination as it is.
+        await #expect(throws: ContentShareError.self) {
+            try await room.startContentShare(
+                source: open, to: .main, configuration: LocalVideoConfiguration(maxFramerate: 1000))
+        }
+        #expect(await room.destination == .subgroup(design))
+        await fixture.end(ann, bob)
+        open.stop()
+        secret.stop()
     }
 
     @Test("All are sent one encode, and who comes later begins with a key frame")

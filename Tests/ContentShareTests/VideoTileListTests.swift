@@ -11,11 +11,12 @@ import Testing
     private static let large = PixelSize(width: 1280, height: 720)
 
     private static func media(
-        _ streamID: String?, isContent: Bool = false, isVideo: Bool = true, isActive: Bool = true
+        _ streamID: String?, isContent: Bool = false, isVideo: Bool = true, isActive: Bool = true,
+        subgroup: String? = nil
     ) -> RemoteMedia {
         RemoteMedia(
             mid: "0", isVideo: isVideo, streamID: streamID, trackID: nil, isContent: isContent, isActive: isActive,
-            opus: nil)
+            subgroup: subgroup, opus: nil)
     }
 
     /// A list with one tile, of alice.
@@ -24,6 +25,26 @@ import Testing
         _ = list.update([media("alice")])
         _ = list.frameArrived(receiver: 0, size: small)
         return list
+    }
+
+    @Test("A tile names the subgroup that the sender names, and each change of it is told")
+    func subgroup() throws {
+        var list = VideoTileList()
+        _ = list.update([Self.media("alice#content", isContent: true, subgroup: "design")])
+        _ = list.frameArrived(receiver: 0, size: Self.small)
+        #expect(list.tiles.first?.subgroup == (try Subgroup("design")))
+        #expect(list.update([Self.media("alice#content", isContent: true, subgroup: "design")]).isEmpty)
+        for (name, subgroup) in [("sales", try Subgroup("sales")), (nil, nil), ("design", try Subgroup("design"))] {
+            let events = list.update([Self.media("alice#content", isContent: true, subgroup: name)])
+            guard case .subgroupDidChange(let tile) = events.first, events.count == 1 else {
+                Issue.record("\(events)")
+                continue
+            }
+            #expect(tile.subgroup == subgroup && list.tiles == [tile])
+        }
+        // What can't be a subgroup's name is none.
+        _ = list.update([Self.media("alice#content", isContent: true, subgroup: "not a name")])
+        #expect(list.tiles.first?.subgroup == nil)
     }
 
     @Test("A tile appears with the first picture that stands on its own")

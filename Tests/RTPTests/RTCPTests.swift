@@ -281,8 +281,22 @@ struct RTCPPacketTests {
             return
         }
         #expect(read == SourceDescription(source: SynchronizationSource(99), canonicalName: "{a cname}"))
+        #expect(read.chunks.first?.subgroup == nil)
         #expect(read.canonicalName(of: SynchronizationSource(99)) == "{a cname}")
         #expect(read.canonicalName(of: one) == nil)
+    }
+
+    @Test("The subgroup of a source is a private item, and other items are not taken for it")
+    func subgroup() throws {
+        let bytes = hex("81ca0007 00000001 0101 63 080f 08 73756267726f7570 64657369676e 00000000")
+        let description = SourceDescription(source: one, canonicalName: "c", subgroup: "design")
+        #expect(RTCPPacket.sourceDescription(description).bytes == bytes)
+        #expect(try RTCPPacket.parse(compound: bytes.span.bytes) == [.sourceDescription(description)])
+        #expect(description.chunks.first?.subgroup == "design")
+        for value in ["", "08", "ff", "07 73756267726f75 70", "08 73756267726f7570 ff"] {
+            let item = SourceDescription.Item(type: SourceDescription.Item.privateType, value: hex(value))
+            #expect(SourceDescription.Chunk(source: one, items: [item]).subgroup == nil, "\(value)")
+        }
     }
 
     @Test("Estimates beyond the mantissa are rounded down")

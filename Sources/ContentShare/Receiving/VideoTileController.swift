@@ -58,7 +58,7 @@ public final class VideoTileController: Sendable {
     /// The tiles that there are, oldest first.
     public var tiles: [VideoTileState] { state.withLock { $0.list.tiles } }
 
-    /// The tiles as they stand: at once, and again whenever one comes or goes, stands still, goes on or has another size,
+    /// The tiles as they stand: at once, and again whenever one comes or goes, stands still, goes on, has another size or another subgroup,
     /// until the session is over. Each reader has its own; one that reads late is given the newest alone.
     public var updates: some AsyncSequence<[VideoTileState], Never> & Sendable {
         let (changes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -265,6 +265,7 @@ public final class VideoTileController: Sendable {
                 setPaused(false, tile)
                 observers.forEach { $0.videoTileDidResume(tile) }
             case .sizeDidChange(let tile): observers.forEach { $0.videoTileSizeDidChange(tile) }
+            case .subgroupDidChange(let tile): observers.forEach { $0.videoTileSubgroupDidChange(tile) }
             case .didRemove(let tile):
                 dropViewsWithoutTile()
                 observers.forEach { $0.videoTileDidRemove(tile) }

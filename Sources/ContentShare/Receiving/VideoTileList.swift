@@ -13,6 +13,7 @@ struct VideoTileList {
         case didPause(VideoTileState)
         case didResume(VideoTileState)
         case sizeDidChange(VideoTileState)
+        case subgroupDidChange(VideoTileState)
     }
 
     private struct Entry {
@@ -31,6 +32,7 @@ struct VideoTileList {
     }
 
     private var attendees: [AttendeeID?] = []
+    private var subgroups: [Subgroup?] = []
     private var entries: [Int: Entry] = [:]
     private var nextID = 1
 
@@ -51,14 +53,23 @@ struct VideoTileList {
             guard media.isVideo, media.isActive else { return nil }
             return AttendeeID(ofStream: media.streamID, isContent: media.isContent, receiver: index)
         }
-        return entries.keys.sorted().filter { !isActive($0) }.compactMap { remove($0) }
+        subgroups = media.map { $0.subgroup.flatMap { try? Subgroup($0) } }
+        return entries.keys.sorted().compactMap { isActive($0) ? setSubgroup(of: $0) : remove($0) }
+    }
+
+    private mutating func setSubgroup(of receiver: Int) -> Event? {
+        guard var entry = entries[receiver], entry.state.subgroup != subgroups[receiver] else { return nil }
+        entry.state.subgroup = subgroups[receiver]
+        entries[receiver] = entry
+        return .subgroupDidChange(entry.state)
     }
 
     /// Takes note of a picture; of one that can be decoded on its own, `size` is known.
     mutating func frameArrived(receiver: Int, size: PixelSize?) -> [Event] {
         guard let size, attendees.indices.contains(receiver), let attendee = attendees[receiver] else { return [] }
         guard var entry = entries[receiver] else {
-            let state = VideoTileState(tileID: nextID, attendeeID: attendee, size: size)
+            let state = VideoTileState(
+                tileID: nextID, attendeeID: attendee, size: size, subgroup: subgroups[receiver])
             nextID += 1
             entries[receiver] = Entry(state: state)
             return [.didAdd(state)]
@@ -83,6 +94,7 @@ struct VideoTileList {
     /// The connection is over.
     mutating func end() -> [Event] {
         attendees = []
+        subgroups = []
         return entries.keys.sorted().compactMap { remove($0) }
     }
 

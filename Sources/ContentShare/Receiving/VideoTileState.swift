@@ -8,6 +8,8 @@ public struct VideoTileState: Sendable, Hashable {
     public let attendeeID: AttendeeID
     /// Columns and rows as they are to be seen, turned upright.
     public internal(set) var size: PixelSize
+    /// The subgroup that the picture is shared to, once the sender has said so; nil where it goes to the main room.
+    public internal(set) var subgroup: Subgroup?
     /// Whether, and why, the picture stands still.
     public internal(set) var pauseState = PauseState.unpaused
 
@@ -39,6 +41,8 @@ public protocol VideoTileObserver: AnyObject, Sendable {
     func videoTileDidResume(_ tile: VideoTileState)
     /// The picture has another size.
     func videoTileSizeDidChange(_ tile: VideoTileState)
+    /// The picture is shared to another subgroup, or to the main room.
+    func videoTileSubgroupDidChange(_ tile: VideoTileState)
 }
 
 extension VideoTileObserver {
@@ -52,4 +56,6 @@ extension VideoTileObserver {
     public func videoTileDidResume(_ tile: VideoTileState) {}
     /// Nothing is done.
     public func videoTileSizeDidChange(_ tile: VideoTileState) {}
+    /// Nothing is done.
+    public func videoTileSubgroupDidChange(_ tile: VideoTileState) {}
 }

@@ -264,18 +264,52 @@ public actor SharingRoom {
     /// Has the share go elsewhere from now on, without a pause; where nothing is shared yet, from its start on. A subgroup
     /// is to be joined before.
     public func changeDestination(to new: ShareDestination) async throws(SharingRoomError) {
-        guard !hasEnded else { throw .ended }
-        if case .subgroup(let subgroup) = new, !subgroups.contains(subgroup) { throw .notJoined(subgroup) }
+        try check(new)
         destination = new
         await follow()
     }
 
+    /// Shares `source`, with the sound of `audio` where there is one, to a destination in one step: viewers elsewhere see
+    /// nothing of it, and those at the destination nothing of what was shared before. A subgroup must be joined before.
+    ///
+    /// What fails leaves the destination as it was.
+    public func startContentShare(
+        source: any VideoSource, audio: (any AudioSource)? = nil, to destination: ShareDestination,
+        configuration: LocalVideoConfiguration = LocalVideoConfiguration(),
+        audioConfiguration: LocalAudioConfiguration = LocalAudioConfiguration()
+    ) async throws {
+        try check(destination)
+        let previous = self.destination
+        self.destination = destination
+        do {
+            try await contentShare.start(
+                source: source, audio: audio, configuration: configuration, audioConfiguration: audioConfiguration,
+                to: nextAudience())
+        } catch {
+            if self.destination == destination { self.destination = previous }
+            await follow()
+            throw error
+        }
+        // Viewers may have come meanwhile.
+        await follow()
+    }
+
+    private func check(_ destination: ShareDestination) throws(SharingRoomError) {
+        guard !hasEnded else { throw .ended }
+        if case .subgroup(let subgroup) = destination, !subgroups.contains(subgroup) { throw .notJoined(subgroup) }
+    }
+
     /// Has those get what is shared who are where it goes.
-    private func follow() async {
+    private func follow() async { await contentShare.setAudience(nextAudience()) }
+
+    private func nextAudience() -> ContentShareController.Audience {
         changes += 1
         let audience = members.values.filter { $0.membership.includes(destination) }
-        await contentShare.setAudience(
-            Set(audience.map { ObjectIdentifier($0.session.connection) }), revision: changes)
+        var subgroup: Subgroup?
+        if case .subgroup(let present) = destination { subgroup = present }
+        return ContentShareController.Audience(
+            connections: Set(audience.map { ObjectIdentifier($0.session.connection) }), subgroup: subgroup,
+            revision: changes)
     }
 
     /// Ends the share, and takes leave of everybody.

@@ -32,6 +32,8 @@ public actor ContentShareController {
     /// The end of those that went with what was shared before.
     private var captureEnd: Task<Void, Never>?
     private var audienceRevision = 0
+    /// The subgroup that what is shared goes to, which viewers are told.
+    private var subgroup: Subgroup?
     private var timeout: Task<Void, Never>?
     private var follower: Task<Void, Never>?
 
@@ -67,12 +69,22 @@ public actor ContentShareController {
     /// Shares what `source` shows, with the sound of `audio` where there is one.
     ///
     /// Observers hear `contentShareDidStart` once the first picture was sent, which takes a viewer that is connected and
-    /// a source that is running; or `contentShareDidStop` with the reason why that did not come about. Where the offer had
+    /// a source that is running; or `contentShareDidStop` with the reason why that did not come about. Of a source that is
+    /// waited for they hear `contentShareSourceIsSilent`. Where the offer had
     /// no place for content, or for its sound, that is sent from the next offer and its answer on.
     public func start(
         source: any VideoSource, audio: (any AudioSource)? = nil,
         configuration: LocalVideoConfiguration = LocalVideoConfiguration(),
         audioConfiguration: LocalAudioConfiguration = LocalAudioConfiguration()
+    ) async throws(ContentShareError) {
+        try await start(
+            source: source, audio: audio, configuration: configuration, audioConfiguration: audioConfiguration, to: nil)
+    }
+
+    /// The same, to an audience that holds from the moment at which the source does; nil for those who are included.
+    func start(
+        source: any VideoSource, audio: (any AudioSource)?, configuration: LocalVideoConfiguration,
+        audioConfiguration: LocalAudioConfiguration, to audience: Audience?
     ) async throws(ContentShareError) {
         if let problem = configuration.problem ?? audioConfiguration.problem { throw .configuration(problem) }
         if phase.hasEnded { throw .ended }
@@ -86,13 +98,18 @@ public actor ContentShareController {
             }
         }
         // From here on nothing is waited for: what another call does comes before all of this or after.
-        if video.isRefused { throw .refusedByPeer }
+        if isRefused, !phase.hasBegun { throw .refusedByPeer }
         let now = Duration.nanoseconds(MonotonicClock.now.nanoseconds)
         if video.hasViewer { phase.connected(now: now) }
-        let event = try phase.start(now: now)
+        let captured = (source as? VideoTrack)?.source ?? source
+        let rate = (captured as? any CaptureSource)?.captureFormat.framesPerSecond
+        let event = try phase.start(
+            now: now, patience: rate.map(SharePhase.patience(framesPerSecond:)) ?? SharePhase.patience)
         endCapture()
         tell(event)
         starts += 1
+        // Nobody sees the new source who is not to, nor those who come what was shared before.
+        if let audience { include(audience, isIncluded: false) }
         video.apply(configuration, defaults: .content)
         video.replaceTrack(
             with: VideoTrack(id: "content-\(starts)", source: source), sourceCanWait: configuration.sourceCanWait)
@@ -102,6 +119,7 @@ public actor ContentShareController {
         } else {
             self.audio?.replaceTrack(with: nil)
         }
+        if let audience { setAudience(audience) }
         awaitFirstPicture()
     }
 
@@ -231,18 +249,40 @@ public actor ContentShareController {
         }
     }
 
-    /// Has those at these connections get what is shared, and nobody else. Of two calls the later `revision` holds.
-    func setAudience(_ audience: Set<ObjectIdentifier>, revision: Int) {
-        guard revision > audienceRevision, !phase.hasEnded else { return }
-        audienceRevision = revision
+    /// Those who get what is shared.
+    struct Audience {
+        /// The connections of its viewers.
+        let connections: Set<ObjectIdentifier>
+        /// The subgroup that they are in; nil for the main room.
+        let subgroup: Subgroup?
+        /// Of two audiences the later holds.
+        let revision: Int
+    }
+
+    /// Has an audience get what is shared, and nobody else.
+    func setAudience(_ audience: Audience) {
+        guard audience.revision > audienceRevision, !phase.hasEnded else { return }
+        audienceRevision = audience.revision
+        subgroup = audience.subgroup
+        for viewer in viewers.values { tellSubgroup(viewer) }
         // Who comes in comes first: the encoder does not rest in between.
-        for isIncluded in [true, false] {
-            for (id, viewer) in viewers where audience.contains(id) == isIncluded && viewer.isIncluded != isIncluded {
-                viewers[id]?.isIncluded = isIncluded
-                video?.setIncluded(isIncluded, on: viewer.connection)
-                audio?.setIncluded(isIncluded, on: viewer.connection)
-            }
+        include(audience, isIncluded: true)
+        include(audience, isIncluded: false)
+    }
+
+    /// Includes those of an audience, or excludes all others.
+    private func include(_ audience: Audience, isIncluded: Bool) {
+        guard audience.revision >= audienceRevision, !phase.hasEnded else { return }
+        for (id, viewer) in viewers
+        where audience.connections.contains(id) == isIncluded && viewer.isIncluded != isIncluded {
+            viewers[id]?.isIncluded = isIncluded
+            video?.setIncluded(isIncluded, on: viewer.connection)
+            audio?.setIncluded(isIncluded, on: viewer.connection)
         }
+    }
+
+    private func tellSubgroup(_ viewer: Viewer) {
+        video?.sender(on: viewer.connection)?.setSubgroup(subgroup?.name)
     }
 
     /// Ends the share for good.
@@ -294,6 +334,7 @@ public actor ContentShareController {
         try await pipeline.open(kind, of: attendee, on: viewer.connection) {
             phase.hasEnded ? nil : viewers[ObjectIdentifier(viewer.connection)]?.isIncluded
         }
+        tellSubgroup(viewer)
     }
 
     /// What sends the picture, made where there is nothing yet.
@@ -339,7 +380,7 @@ public actor ContentShareController {
     /// Goes by whether there is anybody to see what is shared.
     private func followViewers() {
         guard video?.hasViewer == true else {
-            if video?.isRefused == true, let event = phase.refused() {
+            if isRefused, let event = phase.refused() {
                 silence()
                 tell(event)
             } else {
@@ -350,6 +391,9 @@ public actor ContentShareController {
         phase.connected(now: .nanoseconds(MonotonicClock.now.nanoseconds))
         if timeout == nil { awaitFirstPicture() }
     }
+
+    /// Whether the one viewer declines the picture. In a room others may come.
+    private var isRefused: Bool { !outlivesViewers && video?.isRefused == true }
 
     private func awaitFirstPicture() {
         timeout?.cancel()
@@ -365,9 +409,8 @@ public actor ContentShareController {
     private func deadlinePassed() {
         let hasPicture = video?.hasPicture ?? false
         let now = Duration.nanoseconds(MonotonicClock.now.nanoseconds)
-        guard let event = phase.handleTimeout(now: now, hasPicture: hasPicture) else { return awaitFirstPicture() }
-        silence()
-        tell(event)
+        tell(phase.handleTimeout(now: now, hasPicture: hasPicture))
+        awaitFirstPicture()
     }
 
     private func silence() {
@@ -382,6 +425,7 @@ public actor ContentShareController {
         case nil: return
         case .didStart: observers.forEach { $0.contentShareDidStart() }
         case .didStop(let status): observers.forEach { $0.contentShareDidStop(status: status) }
+        case .sourceIsSilent(let time): observers.forEach { $0.contentShareSourceIsSilent(for: time) }
         }
     }
 }

@@ -5,6 +5,9 @@ public protocol ContentShareObserver: AnyObject, Sendable {
     func contentShareDidStart()
     /// The share is over, or what was to be shared was replaced before its first picture.
     func contentShareDidStop(status: ContentShareStatus)
+    /// The source has given no picture for this long since there is a viewer, without being muted: was its capture started?
+    /// The share waits for the picture. Called once a start.
+    func contentShareSourceIsSilent(for time: Duration)
     /// The source has nothing more to show, with an error where that was not asked for. The share goes on with its last
     /// picture until it is stopped.
     func contentShareSourceDidEnd(error: (any Error)?)
@@ -15,6 +18,8 @@ extension ContentShareObserver {
     public func contentShareDidStart() {}
     /// Nothing is done.
     public func contentShareDidStop(status: ContentShareStatus) {}
+    /// Nothing is done.
+    public func contentShareSourceIsSilent(for time: Duration) {}
     /// Nothing is done.
     public func contentShareSourceDidEnd(error: (any Error)?) {}
 }
@@ -27,8 +32,6 @@ public enum ContentShareStatus: Sendable, Hashable, CustomStringConvertible {
     case replaced
     /// The viewer's answer declines the picture.
     case refusedByPeer
-    /// The source gave no picture for this long after the viewer was connected, without being muted.
-    case sourceSilent(Duration)
     /// The viewer left.
     case closedByPeer
     /// The connection failed, for this reason.
@@ -41,8 +44,6 @@ public enum ContentShareStatus: Sendable, Hashable, CustomStringConvertible {
         case .replaced: "replaced by another share before it began"
         case .refusedByPeer:
             "the viewer's answer takes no picture of what is shared; it has to receive VP8 in that section"
-        case .sourceSilent(let time):
-            "the source gave no picture for \(time.components.seconds) seconds; start its capture"
         case .closedByPeer: "the viewer left"
         case .connectionFailed(let reason): reason
         }

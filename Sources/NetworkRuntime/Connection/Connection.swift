@@ -258,6 +258,11 @@ public actor Connection {
         }
     }
 
+    /// Has the next description ask for what a receiver gets, or decline it for now.
+    package func setReceiving(_ isReceiving: Bool, receiver index: Int) {
+        peer.setReceiving(isReceiving, receiver: index)
+    }
+
     /// Asks the peer for a key frame: what arrived can't be decoded.
     package func requestKeyFrame(ofReceiver index: Int) {
         peer.requestKeyFrame(ofReceiver: index, now: MonotonicClock.now)

@@ -36,6 +36,11 @@ package final class RTPSender: Sendable {
         connection.onEventLoop { [media] in $0.setHeldBack(isHeldBack, media: media, now: MonotonicClock.now) }
     }
 
+    /// Tells the peer that the media is shared to a subgroup, or nil to everybody.
+    package func setSubgroup(_ subgroup: String?) {
+        connection.onEventLoop { [media] in $0.setSubgroup(subgroup, media: media, now: MonotonicClock.now) }
+    }
+
     /// Says what the encoder could use, for the path's rate to be divided by.
     package func setDemand(_ demand: BitrateDemand) {
         connection.onEventLoop { [media] in $0.setDemand(demand, media: media, now: MonotonicClock.now) }

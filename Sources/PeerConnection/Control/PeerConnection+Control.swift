@@ -53,7 +53,9 @@ extension PeerConnection {
             take(goodbye)
         case .opaque:
             counts.packetsUnknown += 1
-        case .sourceDescription, .application:
+        case .sourceDescription(let description):
+            if receivers.receive(description) { events.append(.remoteMediaChanged) }
+        case .application:
             return
         }
     }
@@ -166,6 +168,7 @@ extension PeerConnection {
     private func writer(for source: SynchronizationSource) -> RTCPBundleWriter {
         RTCPBundleWriter(
             source: source, canonicalName: identity.canonicalName,
+            subgroup: outbound.first { $0.source == source }?.subgroup,
             allowsReducedSize: negotiated?.acceptedMedia.allSatisfy(\.hasReducedSizeRTCP) ?? false)
     }
 }

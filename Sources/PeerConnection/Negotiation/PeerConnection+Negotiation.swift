@@ -115,6 +115,7 @@ extension PeerConnection {
             sessionVersion: negotiated == nil ? descriptions.version : descriptions.version &+ 1,
             transport: transportParameters(ice.local, peerTrickles: peerTrickles))
         parameters.agreed = negotiated
+        parameters.declined = receivers.declinedSections
         for (index, media) in outbound.enumerated() {
             if let section = media.section, !media.hasEnded { parameters.sending[section] = ownSection(index) }
         }

@@ -11,6 +11,7 @@ extension PeerConnection {
         let own = Dictionary(
             outbound.indices.compactMap { index in outbound[index].section.map { ($0, index) } },
             uniquingKeysWith: { first, _ in first })
+        let declined = receivers.declinedSections
         var numbers = OfferNumbers(peers: agreed.indices.filter { own[$0] == nil }.compactMap { agreed[$0].media })
         var sections: [OfferedSection] = []
         for (index, section) in agreed.enumerated() {
@@ -22,7 +23,9 @@ extension PeerConnection {
                 numbers.assign(&offered)
                 sections.append(offered)
             } else if let media = section.media {
-                sections.append(OfferedSection(receiving: media, mid: mid))
+                var offered = OfferedSection(receiving: media, mid: mid)
+                if declined.contains(index) { offered.direction = .inactive }
+                sections.append(offered)
             }
         }
         for index in outbound.indices where outbound[index].section == nil && !outbound[index].hasEnded {
@@ -92,7 +95,9 @@ extension PeerConnection {
             rtxSSRC: media.kind.isVideo ? media.retransmissionSource : nil, cname: identity.canonicalName)
         let direction = DirectionAttribute(
             sends: outbound[index].isWanted,
-            receives: outbound[index].section.map { receivers.hasReceiver(ofSection: $0) } ?? false)
+            receives: outbound[index].section.map { section in
+                receivers.hasReceiver(ofSection: section) && !receivers.declinedSections.contains(section)
+            } ?? false)
         return media.kind.isVideo
             ? .video(mid: media.mid, source: source, isSlides: media.kind.isContent, direction: direction)
             : .audio(mid: media.mid, source: source, isSlides: media.kind.isContent, direction: direction)

@@ -14,6 +14,8 @@ package struct RemoteMedia: Hashable, Sendable {
     package let isContent: Bool
     /// Whether the peer sends: a section that was accepted may pause (`a=inactive`), and may end.
     package let isActive: Bool
+    /// The subgroup that the peer shares it to, by its reports (RFC 3550 §6.5.8); nil for everybody.
+    package var subgroup: String?
     /// How the peer describes its sound; nil for pictures.
     package let opus: OpusParameters?
 }
@@ -25,7 +27,7 @@ extension RemoteMedia {
         self.init(
             mid: negotiated.mid, isVideo: !inbound.isAudio, streamID: stream?.streamID, trackID: stream?.trackID,
             isContent: negotiated.remote.isSlides || stream?.streamID.hasSuffix("#content") == true,
-            isActive: inbound.isActive, opus: negotiated.opus)
+            isActive: inbound.isActive, subgroup: inbound.subgroup, opus: negotiated.opus)
     }
 }
 

@@ -16,6 +16,8 @@ struct InboundMedia: Sendable {
     let localSource: SynchronizationSource
     /// Whether the newest description lets the peer send. While it doesn't, packets are refused and nothing is reported.
     private(set) var isActive: Bool
+    /// The subgroup that the peer says that it shares the media to; nil for everybody.
+    private(set) var subgroup: String?
     /// The peer said goodbye for the source.
     private(set) var hasEnded = false
     /// The source that was let go of last: its goodbye may be still to come.
@@ -61,6 +63,12 @@ struct InboundMedia: Sendable {
             hasEnded = false
             activity.restart()
         }
+    }
+
+    /// Takes the subgroup that the peer names; returns whether it is another.
+    mutating func setSubgroup(_ subgroup: String?) -> Bool {
+        defer { self.subgroup = subgroup }
+        return self.subgroup != subgroup
     }
 
     /// Whether the section is sound.

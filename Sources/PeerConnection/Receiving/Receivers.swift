@@ -10,6 +10,8 @@ struct Receivers {
     private var indices: [Int: Int] = [:]
     /// The indices in ``media`` whose sections stand for something else now, in the order in which they came to.
     private var released: [Int] = []
+    /// The indices in ``media`` of what this side does not want for now.
+    private var declined: Set<Int> = []
     /// What arrived, whichever receiver it was for; nil where the descriptions don't have it reported.
     private var arrivals: TransportFeedbackGenerator?
 
@@ -22,6 +24,15 @@ struct Receivers {
 
     /// Whether the peer has sent in a section.
     func hasReceiver(ofSection section: Int) -> Bool { indices[section] != nil }
+
+    /// The sections of what this side does not want for now.
+    var declinedSections: Set<Int> { Set(indices.filter { declined.contains($0.value) }.keys) }
+
+    /// Has the next description want what a receiver gets, or not; an unknown index does nothing.
+    mutating func setWanted(_ isWanted: Bool, receiver: Int) {
+        guard media.indices.contains(receiver) else { return }
+        if isWanted { declined.remove(receiver) } else { declined.insert(receiver) }
+    }
 
     // Descriptions.
 
@@ -52,6 +63,7 @@ struct Receivers {
     /// A section that was rejected stands for something else from now on.
     mutating func release(section: Int) {
         guard let index = indices.removeValue(forKey: section) else { return }
+        declined.remove(index)
         media[index].release()
         released.append(index)
     }
@@ -118,6 +130,17 @@ struct Receivers {
     func isSource(_ source: SynchronizationSource) -> Bool { media.contains { $0.isSource(source) } }
 
     // Control.
+
+    /// Takes what the peer says of its sources; returns whether any of it is new.
+    mutating func receive(_ description: SourceDescription) -> Bool {
+        var isNew = false
+        for chunk in description.chunks {
+            for index in media.indices where media[index].source == chunk.source {
+                isNew = media[index].setSubgroup(chunk.subgroup) || isNew
+            }
+        }
+        return isNew
+    }
 
     mutating func receive(_ report: SenderReport, now: Instant) {
         for index in media.indices { media[index].receive(report, now: now) }

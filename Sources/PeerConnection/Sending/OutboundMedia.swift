@@ -7,6 +7,8 @@ struct OutboundMedia {
     var isWanted = true
     /// Whether it is not sent for now, though the descriptions have a place for it.
     var isHeldBack = false
+    /// The subgroup that it is shared to, which the peer is told; nil for everybody.
+    var subgroup: String?
     /// The index of its section in the descriptions; nil before an answer was taken.
     var section: Int?
     /// The section was rejected or is used for something else: this media will never be sent.

@@ -5,6 +5,8 @@ package struct RTCPBundleWriter: Hashable, Sendable {
     package let source: SynchronizationSource
     /// The CNAME that every compound packet states.
     package let canonicalName: String
+    /// The subgroup that the source is shared to, which every compound packet states; nil for everybody.
+    package let subgroup: String?
     /// Whether `a=rtcp-rsize` was negotiated, so that feedback may go without a report.
     package let allowsReducedSize: Bool
     /// Most bytes of a datagram, before encryption.
@@ -12,8 +14,10 @@ package struct RTCPBundleWriter: Hashable, Sendable {
 
     /// A writer for one source.
     package init(
-        source: SynchronizationSource, canonicalName: String, allowsReducedSize: Bool, maximumByteCount: Int = 1150
+        source: SynchronizationSource, canonicalName: String, subgroup: String? = nil, allowsReducedSize: Bool,
+        maximumByteCount: Int = 1150
     ) {
+        self.subgroup = subgroup
         self.source = source
         self.canonicalName = canonicalName
         self.allowsReducedSize = allowsReducedSize
@@ -55,8 +59,10 @@ package struct RTCPBundleWriter: Hashable, Sendable {
     private func prefix(_ report: RTCPPacket) -> [UInt8] {
         var bytes: [UInt8] = []
         report.append(to: &bytes)
-        RTCPPacket.sourceDescription(SourceDescription(source: source, canonicalName: canonicalName))
-            .append(to: &bytes)
+        RTCPPacket.sourceDescription(
+            SourceDescription(source: source, canonicalName: canonicalName, subgroup: subgroup)
+        )
+        .append(to: &bytes)
         return bytes
     }
 

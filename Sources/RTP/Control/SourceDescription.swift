@@ -18,6 +18,9 @@ package struct SourceDescription: Hashable, Sendable {
 
         /// The CNAME, which names the participant across its sources; nil where the chunk has none.
         package var canonicalName: String? { items.first { $0.type == Item.canonicalNameType }?.text }
+
+        /// The subgroup that the source is shared to; nil where the chunk names none.
+        package var subgroup: String? { items.lazy.compactMap(\.subgroup).first }
     }
 
     /// One thing said of a source.
@@ -38,6 +41,24 @@ package struct SourceDescription: Hashable, Sendable {
 
         /// The type of a CNAME item (RFC 3550 §6.5.1).
         package static let canonicalNameType: UInt8 = 1
+        /// The type of an item that an application defines: a prefix with its length, and a value (RFC 3550 §6.5.8).
+        package static let privateType: UInt8 = 8
+
+        /// The prefix of the item that names a subgroup.
+        private static let subgroupPrefix = Array("subgroup".utf8)
+
+        /// The item that names a subgroup, of which names have at most 64 bytes.
+        package init(subgroup: String) {
+            let prefix = [UInt8(Self.subgroupPrefix.count)] + Self.subgroupPrefix
+            self.init(type: Self.privateType, value: prefix + Array(subgroup.utf8.prefix(64)))
+        }
+
+        /// The subgroup that the item names; nil where it is another.
+        var subgroup: String? {
+            let prefix = [UInt8(Self.subgroupPrefix.count)] + Self.subgroupPrefix
+            guard type == Self.privateType, value.starts(with: prefix) else { return nil }
+            return String(validating: value.dropFirst(prefix.count), as: UTF8.self)
+        }
     }
 
     /// Most items of one chunk that are read, far more than there are kinds in RFC 3550 §6.5: one of two bytes takes many
@@ -49,10 +70,12 @@ package struct SourceDescription: Hashable, Sendable {
         self.chunks = chunks
     }
 
-    /// The description that every participant sends: the CNAME of one source.
-    package init(source: SynchronizationSource, canonicalName: String) {
-        let item = Item(type: Item.canonicalNameType, value: [UInt8](canonicalName.utf8))
-        self.init(chunks: [Chunk(source: source, items: [item])])
+    /// The description that every participant sends: the CNAME of one source, and the subgroup that it is shared to, where
+    /// there is one.
+    package init(source: SynchronizationSource, canonicalName: String, subgroup: String? = nil) {
+        let name = Item(type: Item.canonicalNameType, value: [UInt8](canonicalName.utf8))
+        let items = [name] + (subgroup.map { [Item(subgroup: $0)] } ?? [])
+        self.init(chunks: [Chunk(source: source, items: items)])
     }
 
     /// The CNAME of a source; nil where it is not said.

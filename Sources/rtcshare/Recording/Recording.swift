@@ -22,7 +22,7 @@ final class Recording: Sendable {
         var pictureNames: Set<String> = []
         var soundNames: Set<String> = []
         var waiting = 0
-        var hasFailed = false
+        var failure: (any Error)?
     }
 
     private let base: String
@@ -63,17 +63,24 @@ final class Recording: Sendable {
     }
 
     /// Writes what waits, and closes the files.
+    /// - Throws: why the recording ended before, or why a file can't be closed.
     func close() throws {
-        let state = state.withLock { $0 }
         try queue.sync {
-            for picture in state.pictures { try picture.value.close() }
-            for sound in state.sounds { try sound.value.close() }
-            guard !state.pictureNames.union(state.soundNames).contains(base) else { return }
-            if let picture = state.pictures.first(where: \.value.hasFile) {
-                try name(picture.value.path, as: base + ".ivf")
-            }
-            if let sound = state.sounds.first(where: \.value.hasFile) { try name(sound.value.path, as: base + ".wav") }
+            let state = state.withLock { $0 }
+            let closing = Result { try close(state) }
+            if let failure = state.failure { throw failure }
+            try closing.get()
         }
+    }
+
+    private func close(_ state: State) throws {
+        for picture in state.pictures { try picture.value.close() }
+        for sound in state.sounds { try sound.value.close() }
+        guard !state.pictureNames.union(state.soundNames).contains(base) else { return }
+        if let picture = state.pictures.first(where: \.value.hasFile) {
+            try name(picture.value.path, as: base + ".ivf")
+        }
+        if let sound = state.sounds.first(where: \.value.hasFile) { try name(sound.value.path, as: base + ".wav") }
     }
 
     private func name(_ path: String, as other: String) throws {
@@ -92,7 +99,7 @@ final class Recording: Sendable {
         }
         queue.async { [self] in
             defer { state.withLock { $0.waiting -= 1 } }
-            guard !state.withLock({ $0.hasFailed }) else { return }
+            guard state.withLock({ $0.failure == nil }) else { return }
             do {
                 try write()
             } catch {
@@ -103,8 +110,9 @@ final class Recording: Sendable {
 
     private func fail(_ error: any Error) {
         let isFirst = state.withLock { state in
-            defer { state.hasFailed = true }
-            return !state.hasFailed
+            guard state.failure == nil else { return false }
+            state.failure = error
+            return true
         }
         if isFirst { onFailure(error) }
     }

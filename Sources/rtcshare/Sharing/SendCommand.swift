@@ -29,9 +29,9 @@ struct SendCommand: AsyncParsableCommand {
             stopped. Several servers are sent one encode, and rtcshare serve takes them too. In a room of a Janus you are \
             ID#content, and a camera or a microphone is a second publisher, ID.
 
-            Ctrl-C ends the share and tells the viewer; a second Ctrl-C ends the program at once. While it runs, rtcshare \
-            status, pause, source, invite and others ask it and change it. With several viewers it ends when the last has \
-            left.
+            Ctrl-C ends the share and tells the viewer; a second Ctrl-C, a second later, ends the program at once. While it \
+            runs, rtcshare status, pause, source, invite and others ask it and change it. With several viewers it ends when \
+            the last has left.
             """)
 
     @Option(

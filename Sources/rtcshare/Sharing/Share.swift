@@ -6,6 +6,7 @@ internal import RTCShareMedia
 internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
 internal import RTCShareSignaling
+internal import RTCShareWireFormat
 
 /// A share under way: connects, sends, and ends for whichever reason comes first.
 struct Share {
@@ -27,11 +28,10 @@ struct Share {
         case served(ViewerServer.Event)
         /// Something happened to a server that the share is published at.
         case place(SharePlaces.Occurrence)
-        case shareStopped(ContentShareStatus)
+        case sourceIsSilent(Duration)
         case sourceEnded((any Error)?)
         /// The same, told by the source itself, whether or not anybody takes its pictures.
-        case sourceFailed(CaptureSourceError)
-        case sourceStopped
+        case captureEnded
         /// Something beside the content has ended; with an error where that was not asked for.
         case otherSourceEnded(String, CaptureSourceError?)
         case interrupted
@@ -87,7 +87,7 @@ struct Share {
         server: ViewerServer?, places: SharePlaces = SharePlaces(), consume: () throws -> Void,
         begin: (ShareControl) async throws -> Void
     ) async throws {
-        let statistics = try options.stats.map { try StatisticsWriter(path: $0) }
+        let statistics = try options.stats.map { try StatisticsWriter(path: $0, activity: "the share") }
         let (occurrences, continuation) = AsyncStream.makeStream(of: Occurrence.self)
         let listener = ContentListener(continuation)
         room.contentShare.add(observer: listener)
@@ -116,7 +116,7 @@ struct Share {
             throw error
         }
         await socket?.close()
-        try film?.close()
+        try closeAll([{ try film?.close() }, { try statistics?.close() }])
         withExtendedLifetime((listener, soundListeners)) {}
     }
 
@@ -188,7 +188,10 @@ struct Share {
             case .viewer(let viewer, .ended(let error)):
                 guard try await hasOthers(than: viewer, goneBy: error, control) else { return }
             case .viewer(let viewer, let event):
-                if case .connected = event { try await reachedSomebody() }
+                if case .connected = event {
+                    try await checkPicture(of: viewer, control)
+                    try await reachedSomebody()
+                }
                 await tell(event, of: viewer, control)
             case .place(let occurrence):
                 if case .failed(let error, let outlook, _) = occurrence.event, await control.isForPlacesAlone {
@@ -204,12 +207,9 @@ struct Share {
             case .served(.waiting(let served)):
                 let name = await control.viewers.name(of: served.id)
                 Terminal.shared.say("\(name) waits to be let in: rtcshare admit \(served.id)")
-            case .shareStopped(let status):
-                switch status {
-                case .sourceSilent, .refusedByPeer: throw CommandFailure(.unavailable, "\(status)")
-                // The viewers' leaving tells the rest.
-                case .ok, .replaced, .closedByPeer, .connectionFailed: continue
-                }
+            case .sourceIsSilent(let time):
+                Terminal.shared.say(
+                    "The source has given no picture for \(time.seconds.words) seconds. The share waits for one.")
             case .otherSourceEnded(let name, let error?):
                 Terminal.shared.say("The \(name) is gone, the share goes on without it: \(error)")
             case .otherSourceEnded(let name, nil):
@@ -224,18 +224,12 @@ struct Share {
             case .sourceEnded(let error):
                 if await control.sources.hasOtherSource { continue }
                 if let error { throw error }
-                return Terminal.shared.say("Done: the source has ended.")
-            case .sourceFailed(let error):
-                // Where pictures are taken, those before the end are sent first: ``sourceEnded`` follows them.
-                let isHeard = await control.isAnyConnected
-                if await !control.sources.hasOtherSource, !isHeard, options.record == nil { throw error }
-            case .sourceStopped:
-                let isHeard = await control.isAnyConnected
-                guard await !control.sources.hasOtherSource, !isHeard, options.record == nil else { continue }
-                return Terminal.shared.say("Done: the source has ended.")
+                return Terminal.shared.say(Self.end)
+            case .captureEnded: if try await hasEndedUnseen(control) { return }
             case .second:
+                if try await hasEndedUnseen(control) { return }
                 let reports = await reports(control)
-                try write(reports, to: statistics)
+                write(reports, to: statistics)
                 await control.note(rates.rates(for: reports))
                 seconds += 1
                 if seconds.isMultiple(of: Self.secondsBetweenTrims) { ProcessMemory.giveBack() }
@@ -245,6 +239,20 @@ struct Share {
                     line.line(for: await reports(control), places: await control.places.publishedCount))
             }
         }
+    }
+
+    private static let end = "Done: the source has ended."
+
+    /// Whether the capture has ended and nobody is there to see its last picture. Where pictures are taken, those before the
+    /// end are sent first: ``Occurrence/sourceEnded(_:)`` follows them.
+    /// - Throws: why it has ended, where that was not asked for.
+    private func hasEndedUnseen(_ control: ShareControl) async throws -> Bool {
+        guard options.record == nil, await !control.isAnyConnected, let end = await control.sources.captureEnd else {
+            return false
+        }
+        try end.get()
+        Terminal.shared.say(Self.end)
+        return true
     }
 
     /// Says what became of a viewer who is gone. Who was the last of several, or alone, is the end of a share that was made
@@ -267,13 +275,22 @@ struct Share {
         return CommandFailure(explaining: error).lines(after: "\(name) is gone: ")
     }
 
+    /// Complains where the only viewer of those who were invited declines the picture: there is nobody to share to.
+    private func checkPicture(of viewer: Int, _ control: ShareControl) async throws {
+        let viewers = await control.viewers
+        guard !viewers.outlivesViewers, viewers.sessions.count == 1,
+            await room.refusedMedia(of: viewer).contains(.content)
+        else { return }
+        throw CommandFailure(.unavailable, "\(ContentShareStatus.refusedByPeer)")
+    }
+
     private func tell(_ event: ViewerEvent, of viewer: Int, _ control: ShareControl) async {
         let name = await control.viewers.name(of: viewer)
         switch event {
         case .connected:
             await control.viewer(viewer, is: .connected)
             Terminal.shared.say(name == "The viewer" ? "Connected." : "\(name) is connected.")
-            for media in await room.refusedMedia(of: viewer).subtracting([.content]) {
+            for media in await room.refusedMedia(of: viewer) {
                 Terminal.shared.say("\(name) takes no \(media.name): its answer declines it.")
             }
         case .disconnected:
@@ -298,10 +315,8 @@ struct Share {
         return reports
     }
 
-    private func write(
-        _ reports: [(viewer: Int, report: [StatisticsObject])], to statistics: StatisticsWriter?
-    ) throws(CommandFailure) {
-        for (_, report) in reports { try statistics?.write(report) }
+    private func write(_ reports: [(viewer: Int, report: [StatisticsObject])], to statistics: StatisticsWriter?) {
+        for (_, report) in reports { statistics?.write(report) }
     }
 
     /// Ends capture, lets what is queued leave, says goodbye, and writes the last reports.
@@ -314,7 +329,7 @@ struct Share {
         await withDiscardingTaskGroup { group in
             for viewer in viewers { group.addTask { await viewer.session.connection.drainQueue() } }
         }
-        try? write(await reports(control), to: statistics)
+        write(await reports(control), to: statistics)
         await control.places.stop()
         await room.end()
         await server?.close()
@@ -329,7 +344,7 @@ private final class ContentListener: ContentShareObserver {
         self.continuation = continuation
     }
 
-    func contentShareDidStop(status: ContentShareStatus) { continuation.yield(.shareStopped(status)) }
+    func contentShareSourceIsSilent(for time: Duration) { continuation.yield(.sourceIsSilent(time)) }
     func contentShareSourceDidEnd(error: (any Error)?) { continuation.yield(.sourceEnded(error)) }
 }
 

@@ -96,8 +96,9 @@ struct ShareStatus {
     mutating func line(for reports: [(viewer: Int, report: [StatisticsObject])], places: Int = 0) -> String {
         let rates = rates(for: reports)
         guard rates.isKnown else { return "Sending …" }
+        guard let size = rates.size else { return "Waiting for the first picture" }
         var parts = [
-            rates.size?.description ?? "0x0", String(printing: "%.0f fps", rates.framesPerSecond),
+            size.description, String(printing: "%.0f fps", rates.framesPerSecond),
             String(printing: "%.0f kbit/s", rates.bitsPerSecond / 1000),
         ]
         if let trip = rates.roundTripTime { parts.append(String(printing: "%.0f ms round trip", trip * 1000)) }

@@ -54,7 +54,7 @@ actor SharedSources {
     ) {
         (self.sources, self.room, self.options, self.events) = (sources, room, options, events)
         captureReporter = CaptureReporter(sources.content, isSizeChosen: options.size != nil) {
-            events.yield($0.map { .sourceFailed($0) } ?? .sourceStopped)
+            events.yield(.captureEnded)
         }
         sound = sources.contentSound
         configuration = options.configuration
@@ -73,6 +73,9 @@ actor SharedSources {
 
     /// What is shared, or will be once the share goes on.
     var content: any CaptureSource { sources.content }
+
+    /// How the capture of what is shared ended; nil while it has not, and while viewers keep what was shared before.
+    var captureEnd: Result<Void, CaptureSourceError>? { hasOtherSource ? nil : captureReporter.end }
 
     /// Whether something else than what viewers see is to be shared after the pause.
     var hasOtherSource: Bool { keptSource != nil }
@@ -205,7 +208,7 @@ actor SharedSources {
         }
         sources.content = opened.source
         captureReporter = CaptureReporter(opened.source, isSizeChosen: configuration.maxSize != nil) { [events] in
-            events.yield($0.map { .sourceFailed($0) } ?? .sourceStopped)
+            events.yield(.captureEnded)
         }
         sources.contentSpecification = opened.specification
         if case .held? = pause, keptSource == nil {

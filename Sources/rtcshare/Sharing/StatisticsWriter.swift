@@ -1,19 +1,25 @@
 internal import FoundationEssentials
 internal import Glibc
 internal import RTCShareContentShare
+internal import RTCShareLocks
 internal import RTCSharePeerConnection
 
-/// Writes statistics reports as JSON Lines, one report (an array of objects) a line.
-struct StatisticsWriter: Sendable {
+/// Writes statistics reports as JSON Lines, one report (an array of objects) a line. Where no more can be written, that is
+/// said once, and all else continues.
+final class StatisticsWriter: Sendable {
     private let file: OpenFile
-    private let path: String
+    private let name: String
+    private let activity: String
+    private let failure = Locked<CommandFailure?>(nil)
 
-    /// Writes to a file, in place of what it held, or to standard output for `-`.
-    init(path: String) throws(CommandFailure) {
-        self.path = path
+    /// Writes to a file, in place of what it held, or to standard output for `-`; `activity` is what continues without it.
+    init(path: String, activity: String) throws(CommandFailure) {
+        self.activity = activity
         if path == "-" {
+            name = "standard output"
             file = .standardOutput
         } else {
+            name = path
             let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
             guard descriptor >= 0 else {
                 throw CommandFailure(
@@ -23,13 +29,21 @@ struct StatisticsWriter: Sendable {
         }
     }
 
-    /// Appends a report.
-    func write(_ report: [StatisticsObject]) throws(CommandFailure) {
+    /// Appends a report, unless an earlier one could not be written.
+    func write(_ report: [StatisticsObject]) {
+        guard failure.withLock({ $0 == nil }) else { return }
         do {
             try file.write(try JSONText.encode(report) + Data([UInt8(ascii: "\n")]))
         } catch {
-            throw CommandFailure(
-                .inputOutput, "can't write statistics to \(path): \(StandardStreams.reason(of: error))")
+            let reason = "can't write statistics to \(name): \(StandardStreams.reason(of: error))"
+            failure.withLock { $0 = CommandFailure(.inputOutput, reason) }
+            Terminal.shared.say("The statistics have ended, \(activity) continues: \(reason)")
         }
+    }
+
+    /// Ends the statistics.
+    /// - Throws: why they ended before.
+    func close() throws(CommandFailure) {
+        if let failure = failure.withLock({ $0 }) { throw failure }
     }
 }

@@ -42,6 +42,20 @@ struct CommandFailure: Error {
     }
 }
 
+/// Closes files one after the other, whatever fails.
+/// - Throws: what failed first.
+func closeAll(_ closings: [() throws -> Void]) throws {
+    var failure: (any Error)?
+    for close in closings {
+        do {
+            try close()
+        } catch {
+            failure = failure ?? error
+        }
+    }
+    if let failure { throw failure }
+}
+
 extension AsyncParsableCommand {
     /// Runs the command's work; a failure is told on stderr and ends the process with its status.
     func reportingFailure(_ work: () async throws -> Void) async throws {

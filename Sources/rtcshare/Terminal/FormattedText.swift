@@ -19,6 +19,27 @@ extension String {
     func padded(to width: Int) -> String { self + String(repeating: " ", count: max(width - count, 0)) }
 }
 
+extension String {
+    /// As much as fits into a row of so many columns: whole parts, as commas separate them, where one fits.
+    func statusRow(columns: Int) -> String {
+        var width = 0
+        guard
+            let end = unicodeScalars.firstIndex(where: { scalar in
+                width += scalar.columns
+                return width > columns
+            })
+        else { return self }
+        let row = self[..<end]
+        guard let comma = row.lastIndex(of: ",") else { return String(row) }
+        return String(row[..<comma])
+    }
+}
+
+extension Unicode.Scalar {
+    /// The most columns that a terminal gives it. Terminals differ: symbols and what combines have one or none on many.
+    fileprivate var columns: Int { value < 0x1100 ? 1 : 2 }
+}
+
 extension StringProtocol {
     /// Without the white space before and behind it.
     var trimmed: String {

@@ -39,10 +39,11 @@ final class Terminal: Sendable {
     /// Writes a line of the log.
     func log(_ line: String) { write([line]) }
 
-    /// Says how things stand; the next status replaces it.
+    /// Prints the status, which the next one replaces: on a terminal what fits into one row, as the terminal is now.
     func status(_ line: String) {
         guard isTerminal else { return say(line) }
-        let line = line.printable
+        // A row that is full to its last column wraps on some terminals.
+        let line = line.printable.statusRow(columns: Self.columns - 1)
         statusLength.withLock { length in
             write("\r\u{1B}[K" + line)
             length = line.count
@@ -55,6 +56,13 @@ final class Terminal: Sendable {
             if length > 0 { write("\n") }
             length = 0
         }
+    }
+
+    /// How many columns the terminal has; what most have where it does not say.
+    private static var columns: Int {
+        var size = winsize()
+        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+        return Int(size.ws_col)
     }
 
     private func write(_ lines: [String]) {

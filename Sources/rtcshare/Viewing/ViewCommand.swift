@@ -197,7 +197,8 @@ struct ViewCommand: AsyncParsableCommand {
     private func viewing(_ session: AttendeeSession) throws -> Viewing {
         try Viewing(
             session: session, record: record, snapshot: snapshot,
-            statistics: try stats.map { try StatisticsWriter(path: $0) }, window: try window(session))
+            statistics: try stats.map { try StatisticsWriter(path: $0, activity: "viewing") },
+            window: try window(session))
     }
 
     /// The window, where one is wanted. Better said now than with the first picture that there can be none.

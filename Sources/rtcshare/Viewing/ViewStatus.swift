@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Glibc
+internal import RTCShareContentShare
 internal import RTCSharePeerConnection
 
 /// Makes the status line of `view` out of its reports.
@@ -26,15 +27,28 @@ struct ViewStatus {
 
     private var previous: Count?
 
-    /// What there was since the report before; nil where there is nothing to say yet.
-    mutating func line(for report: [StatisticsObject], large: String) -> String? {
+    /// What there was since the report before, or why the picture pauses; nil where there is nothing to say yet.
+    mutating func line(
+        for report: [StatisticsObject], large: String, pauseState: VideoTileState.PauseState
+    ) -> String? {
         let count = Count(report, large: large)
         defer { previous = count }
         guard let before = previous, count.time > before.time, let picture = report.first(where: { $0.id == large })
         else { return nil }
+        guard let width = picture.integer("frameWidth"), let height = picture.integer("frameHeight"), width > 0 else {
+            return "Waiting for the first picture"
+        }
+        let pause: String? =
+            switch pauseState {
+            case .unpaused: nil
+            case .pausedByUser: "paused here"
+            case .pausedBySender: "paused by the sender"
+            case .pausedForPoorConnection: "nothing comes through"
+            }
+        if let pause { return "Viewing \(width)x\(height), \(pause)" }
         let seconds = count.time - before.time
         var parts = [
-            "\(picture.integer("frameWidth") ?? 0)x\(picture.integer("frameHeight") ?? 0)",
+            "\(width)x\(height)",
             String(printing: "%.0f fps", Double(count.frames - before.frames) / seconds),
             String(printing: "%.0f kbit/s", Double(count.bytes - before.bytes) * 8 / 1000 / seconds),
         ]

@@ -93,9 +93,11 @@ final class ViewWindow: Sendable {
     }
 
     private func showStatus() async {
-        guard let tile = state.withLock({ $0.large }), let id = session.tiles.statisticsID(ofTile: tile) else { return }
+        guard let tile = state.withLock({ $0.tiles.large }), let id = session.tiles.statisticsID(ofTile: tile.tileID)
+        else { return }
         let report = complete(await session.statistics())
-        if let line = state.withLock({ $0.status.line(for: report, large: id) }) { Terminal.shared.status(line) }
+        let line = state.withLock { $0.status.line(for: report, large: id, pauseState: tile.pauseState) }
+        if let line { Terminal.shared.status(line) }
     }
 
     // MARK: Tiles

@@ -64,7 +64,12 @@ final class Viewing: Sendable {
             recording = nil
         } else {
             film = nil
-            recording = record.map { path in Recording(path: path) { continuation.yield(.failed($0)) } }
+            recording = record.map { path in
+                Recording(path: path) { error in
+                    let reason = CommandFailure(explaining: error).message
+                    Terminal.shared.say("The recording has ended, viewing continues: \(reason)")
+                }
+            }
         }
     }
 
@@ -87,7 +92,7 @@ final class Viewing: Sendable {
 
     /// Views until the sender leaves, the time is over or the person has seen enough. `connect` takes the descriptions,
     /// once there is somebody to see what comes of it.
-    func run(duration: Double?, interruption: Interruption?, connect: () async throws -> Void) async throws {
+    func run(duration: Double?, interruption: Interruption, connect: () async throws -> Void) async throws {
         let listener = ViewListener(self)
         session.add(observer: listener)
         session.tiles.add(observer: listener)
@@ -110,28 +115,32 @@ final class Viewing: Sendable {
     }
 
     private func keep() throws {
-        try recording?.close()
-        try film?.close()
+        try closeAll([
+            { [recording] in try recording?.close() }, { [film] in try film?.close() }, writeSnapshot,
+            { [statistics] in try statistics?.close() },
+        ])
+    }
+
+    private func writeSnapshot() throws {
         if let snapshot, summary.frames > 0 { try picture.write(to: snapshot) }
     }
 
-    private func watch(_ interruption: Interruption?) -> [Task<Void, Never>] {
-        var watchers = [
+    private func watch(_ interruption: Interruption) -> [Task<Void, Never>] {
+        [
             Task {
                 while (try? await Task.sleep(for: .seconds(1))) != nil { continuation.yield(.second) }
-            }
+            },
+            Task { for await _ in interruption.requested { continuation.yield(.interrupted) } },
         ]
-        if let interruption {
-            watchers.append(Task { for await _ in interruption.requested { continuation.yield(.interrupted) } })
-        }
-        return watchers
     }
 
     private func follow(duration: Double?) async throws {
+        var secondsWithoutPicture: Int?
         for await occurrence in occurrences {
             switch occurrence {
             case .connected:
                 seen.withLock { $0.connected = .now }
+                secondsWithoutPicture = 0
                 Terminal.shared.say("Connected.")
             case .firstPicture:
                 guard let duration else { continue }
@@ -143,11 +152,20 @@ final class Viewing: Sendable {
             case .reconnected: Terminal.shared.say("The sender is back.")
             case .ended(nil): return Terminal.shared.say("The sender ended the share.")
             case .ended(let error?), .failed(let error): throw error
-            case .second: try statistics?.write(await report())
+            case .second:
+                statistics?.write(await report())
+                guard let seconds = secondsWithoutPicture else { continue }
+                secondsWithoutPicture = seconds < Self.patience ? seconds + 1 : nil
+                if secondsWithoutPicture == nil, session.tiles.tiles.isEmpty {
+                    Terminal.shared.say("Waiting for the first picture: the sender sends none yet.")
+                }
             case .interrupted, .durationOver: return
             }
         }
     }
+
+    /// After how many seconds without a picture that is said.
+    private static let patience = 3
 
     private func report() async -> [StatisticsObject] {
         let report = await session.statistics()
@@ -155,7 +173,7 @@ final class Viewing: Sendable {
     }
 
     private func finish(_ watchers: [Task<Void, Never>]) async {
-        try? statistics?.write(await report())
+        statistics?.write(await report())
         await window?.stop()
         await session.leave()
         for watcher in watchers { watcher.cancel() }
@@ -236,11 +254,15 @@ private final class ViewListener: AttendeeSessionObserver, VideoTileObserver, Re
     func videoTileDidResume(_ tile: VideoTileState) { say(tile, "goes on") }
     func videoTileSizeDidChange(_ tile: VideoTileState) { say(tile, "is \(tile.size) now") }
 
+    func videoTileSubgroupDidChange(_ tile: VideoTileState) {
+        say(tile, "is shared to \(tile.subgroup.map { "the subgroup \($0)" } ?? "the main room")")
+    }
+
     func videoTileDidPause(_ tile: VideoTileState) {
         say(
             tile,
             tile.pauseState == .pausedForPoorConnection
-                ? "stands still: nothing comes through" : "paused: the sender sends nothing")
+                ? "stalled: nothing comes through" : "paused: the sender sends nothing")
     }
 
     func remoteSoundDidAdd(_ sound: RemoteSound) { viewing.listen(to: sound) }

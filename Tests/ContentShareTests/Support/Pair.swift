@@ -59,6 +59,7 @@ final class ShareLog: ContentShareObserver {
     enum Event: Hashable {
         case didStart
         case didStop(ContentShareStatus)
+        case sourceIsSilent(Duration)
         case sourceDidEnd(String?)
     }
 
@@ -66,6 +67,7 @@ final class ShareLog: ContentShareObserver {
 
     func contentShareDidStart() { log.append(.didStart) }
     func contentShareDidStop(status: ContentShareStatus) { log.append(.didStop(status)) }
+    func contentShareSourceIsSilent(for time: Duration) { log.append(.sourceIsSilent(time)) }
     func contentShareSourceDidEnd(error: (any Error)?) { log.append(.sourceDidEnd(error.map { "\($0)" })) }
 }
 

@@ -134,7 +134,7 @@ private struct Answering {
         // A section to receive in, in which this end has nothing to send, is of use only where it was agreed on before.
         let wasAgreed = parameters.agreed.map { $0.sections.indices.contains(index) && $0.sections[index].media != nil }
         guard theirs.sends || sends || theirs == .inactive || wasAgreed == true else { return nil }
-        return DirectionAttribute(sends: sends, receives: theirs.sends)
+        return DirectionAttribute(sends: sends, receives: theirs.sends && !parameters.declined.contains(index))
     }
 
     private func commonCodec(

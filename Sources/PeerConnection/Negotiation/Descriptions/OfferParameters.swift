@@ -64,6 +64,8 @@ package struct AnswerParameters: Hashable, Sendable {
     package var maximumSections = PeerConnection.maximumMedia
     /// What this end sends, by the index of its section.
     package var sending: [Int: OfferedSection] = [:]
+    /// The sections in which this end receives nothing for now.
+    package var declined: Set<Int> = []
     /// What was agreed before; nil for a session's first answer.
     package var agreed: NegotiatedSession?
 

@@ -12,23 +12,25 @@ final class CaptureReporter: CaptureSourceObserver, BroadcastObserver {
         var told: PixelSize
         /// How often the size has changed.
         var changes = 0
+        var end: Result<Void, CaptureSourceError>?
     }
 
     private let state: Locked<State>
     /// A window that a person resizes has another size many times a second: the one at which it rests is told.
     private static let restTime = Duration.milliseconds(500)
 
+    /// How the capture ended; nil while it has not.
+    var end: Result<Void, CaptureSourceError>? { state.withLock { $0.end } }
+
     /// What the source stands still for, or where it is; nil where it goes on.
     var interruption: CaptureInterruption? { state.withLock { $0.interruption } }
 
-    /// Called when the source has ended, with the reason of a failure.
-    private let onEnd: @Sendable (CaptureSourceError?) -> Void
+    /// Called when the capture has ended.
+    private let onEnd: @Sendable () -> Void
     /// Whether the person has said how large the picture may be.
     private let isSizeChosen: Bool
 
-    init(
-        _ source: any CaptureSource, isSizeChosen: Bool, onEnd: @escaping @Sendable (CaptureSourceError?) -> Void
-    ) {
+    init(_ source: any CaptureSource, isSizeChosen: Bool, onEnd: @escaping @Sendable () -> Void) {
         self.onEnd = onEnd
         self.isSizeChosen = isSizeChosen
         let size = source.captureFormat.size
@@ -40,11 +42,16 @@ final class CaptureReporter: CaptureSourceObserver, BroadcastObserver {
         Terminal.shared.say("Waiting for a broadcast at \(broadcast.endpoint).")
     }
 
-    func captureDidStop() { onEnd(nil) }
+    func captureDidStop() { didEnd(.success(())) }
 
     func captureDidFail(error: CaptureSourceError) {
-        // A frame that was left out is no end.
-        if error.kind != .invalidFrame { onEnd(error) }
+        // Capture continues after a frame that was left out.
+        if error.kind != .invalidFrame { didEnd(.failure(error)) }
+    }
+
+    private func didEnd(_ end: Result<Void, CaptureSourceError>) {
+        state.withLock { $0.end = end }
+        onEnd()
     }
 
     func captureWasInterrupted(by interruption: CaptureInterruption) {

@@ -1,0 +1,140 @@
+import Foundation
+import Testing
+
+@testable import rtcshare
+
+extension Interop.CommandLineTests {
+    /// What ends a share, and what does not.
+    @Suite("Ends", .timeLimit(.minutes(1)))
+    struct EndTests {
+        @Test(
+            "Signals of one request are one, and a later one ends the process at once, but for a terminal that hangs up"
+        )
+        func signals() {
+            let start = ContinuousClock.now
+            for (first, second, delay, effect) in [
+                (SIGTERM, SIGTERM, Duration.zero, RequestedEnd.Effect.continue),
+                (SIGINT, SIGTERM, .milliseconds(999), .continue), (SIGINT, SIGINT, .seconds(1), .atOnce),
+                (SIGHUP, SIGTERM, .seconds(2), .atOnce), (SIGTERM, SIGHUP, .seconds(2), .continue),
+            ] {
+                var end = RequestedEnd()
+                #expect(end.receive(first, at: start) == .begin)
+                #expect(end.receive(second, at: start + delay) == effect, "\(first), then \(second)")
+                #expect(end.receive(SIGINT, at: start + .seconds(3)) == .atOnce)
+            }
+        }
+
+        private func serve(
+            _ options: [String], after command: [String] = ["env"], in folder: TemporaryFolder
+        ) throws -> RunningProgram {
+            let share = try Share(environment: Interop.CommandLineTests.environment(folder), in: folder)
+            let arguments = [
+                share.rtcshare.path, "serve", "--source", "test:160x120@10", "--audio", "none", "--listen",
+                "127.0.0.1:0", "--no-control",
+            ]
+            return try RunningProgram(
+                try #require(RunningProgram.find(command[0])), command.dropFirst() + arguments + options,
+                environment: share.environment, in: folder)
+        }
+
+        private func link(of program: RunningProgram) async throws -> String {
+            try await program.wait(for: "the link", timeout: .seconds(30)) { program.standardOutput.contains("\n") }
+            return program.standardOutput.trimmed
+        }
+
+        @Test(
+            "A terminal that is closed, and a request that comes twice, end a share cleanly",
+            arguments: [SIGHUP, SIGTERM])
+        func doubledSignals(number: Int32) async throws {
+            let folder = try TemporaryFolder()
+            let program = try serve([], after: ["env", "--default-signal=HUP"], in: folder)
+            defer { program.stop() }
+            _ = try await link(of: program)
+            for _ in 0..<3 { kill(program.processIdentifier, number) }
+            let outcome = try await program.outcome(timeout: .seconds(20))
+            #expect(outcome.status == 0 && outcome.standardError.contains("Stopped."), "\(outcome)")
+        }
+
+        @Test("Under nohup a share outlives its terminal")
+        func ignoredHangUp() async throws {
+            let folder = try TemporaryFolder()
+            let program = try serve(["--duration", "2"], after: ["env", "--ignore-signal=HUP"], in: folder)
+            defer { program.stop() }
+            _ = try await link(of: program)
+            kill(program.processIdentifier, SIGHUP)
+            let outcome = try await program.outcome(timeout: .seconds(20))
+            #expect(outcome.status == 0 && outcome.standardError.contains("Done: 2 seconds"), "\(outcome)")
+        }
+
+        @Test("Statistics that can't be written end neither a share nor a view, which say so once, and by their status")
+        func fullStatistics() async throws {
+            let folder = try TemporaryFolder()
+            let program = try serve(["--duration", "7", "--stats", "/dev/full"], in: folder)
+            defer { program.stop() }
+            let view = try Share(environment: Interop.CommandLineTests.environment(folder), in: folder).start([
+                "view", try await link(of: program), "--no-window", "--duration", "2", "--stats", "/dev/full",
+                "--record", "film.webm", "--snapshot", "seen.png",
+            ])
+            defer { view.stop() }
+            let reason = "can't write statistics to /dev/full: No space left on device"
+            for (program, activity) in [(view, "viewing"), (program, "the share")] {
+                let outcome = try await program.outcome(timeout: .seconds(30))
+                let notice = "The statistics have ended, \(activity) continues: \(reason)"
+                #expect(
+                    outcome.status == 74 && outcome.standardError.components(separatedBy: notice).count == 2,
+                    "\(outcome)")
+            }
+            #expect(program.standardError.contains("Done: 7 seconds shared"))
+            for name in ["film.webm", "seen.png"] {
+                #expect(FileManager.default.fileExists(atPath: folder.file(name).path), "\(name)")
+            }
+        }
+
+        @Test("A recording of pictures and sound that can't be written ends no view")
+        func fullRecording() async throws {
+            let folder = try TemporaryFolder()
+            let program = try serve(["--duration", "10"], in: folder)
+            defer { program.stop() }
+            let share = try Share(environment: Interop.CommandLineTests.environment(folder), in: folder)
+            let view = try RunningProgram(
+                URL(fileURLWithPath: "/bin/bash"),
+                [
+                    "-c", "trap '' XFSZ; ulimit -f 1; exec \"$0\" \"$@\"", share.rtcshare.path, "view",
+                    try await link(of: program), "--no-window", "--duration", "3", "--record", "film.ivf",
+                ], environment: share.environment, in: folder)
+            defer { view.stop() }
+            let outcome = try await view.outcome(timeout: .seconds(30))
+            #expect(outcome.status == 74 && outcome.standardError.contains("viewing continues: "), "\(outcome)")
+        }
+
+        @Test("A source that is silent at first ends no share; its end does, although nobody is there any more")
+        func silentSource() async throws {
+            let folder = try TemporaryFolder()
+            let pipe = folder.file("pipe.y4m")
+            try #require(mkfifo(pipe.path, 0o600) == 0)
+            // Open for both, as for writing alone it would wait for the share.
+            let film = try FileHandle(forUpdating: pipe)
+            let picture = Data("FRAME\n".utf8) + Data(repeating: 128, count: 64 * 64 * 3 / 2)
+            try film.write(contentsOf: Data("YUV4MPEG2 W64 H64 F10:1 C420jpeg\n".utf8))
+            let program = try serve(["--source", "file:\(pipe.path)"], in: folder)
+            defer { program.stop() }
+            let view = try Share(environment: Interop.CommandLineTests.environment(folder), in: folder).start([
+                "view", try await link(of: program), "--no-window", "--duration", "1",
+            ])
+            defer { view.stop() }
+            try await program.wait(for: "a word about the silence", timeout: .seconds(20)) {
+                program.standardError.contains(
+                    "The source has given no picture for 5 seconds. The share waits for one.")
+            }
+            #expect(view.standardError.contains("Waiting for the first picture"))
+            try film.write(contentsOf: picture)
+            #expect(try await view.outcome(timeout: .seconds(20)).status == 0)
+            try await program.wait(for: "the viewer's leaving", timeout: .seconds(20)) {
+                program.standardError.contains(" left.")
+            }
+            try film.close()
+            let outcome = try await program.outcome(timeout: .seconds(20))
+            #expect(outcome.status == 0 && outcome.standardError.contains("Done: the source has ended."), "\(outcome)")
+        }
+    }
+}

@@ -1,0 +1,52 @@
+import Foundation
+import RTCShareMedia
+import RTCSharePeerConnection
+import Testing
+
+@testable import RTCShareContentShare
+@testable import rtcshare
+
+@Suite("What a terminal shows")
+struct TerminalTests {
+    @Test(
+        "A status fits into its row, in whole parts",
+        arguments: [
+            ("Sending 1920x1080, 30 fps", 79, "Sending 1920x1080, 30 fps"),
+            ("Sending 1920x1080, 30 fps", 25, "Sending 1920x1080, 30 fps"),
+            ("Sending 1920x1080, 30 fps", 24, "Sending 1920x1080"),
+            ("Sending 1920x1080, 30 fps", 10, "Sending 19"), ("Sending", 0, ""), ("Sending", -1, ""),
+            // Wide characters have two columns.
+            ("画面を共有", 9, "画面を共"), ("画面を共有", 10, "画面を共有"), ("a画", 2, "a"),
+        ])
+    func statusRow(line: String, columns: Int, row: String) {
+        #expect(line.statusRow(columns: columns) == row)
+    }
+
+    @Test("Without a picture the status lines of both sides wait for it")
+    func firstPicture() {
+        func report(at time: Double, _ type: StatisticsObject.Kind, _ id: String, width: Int?) -> [StatisticsObject] {
+            var object = StatisticsObject(id: id, type: type, timestamp: time)
+            object.set("kind", "video")
+            object.set("bytesSent", 100)
+            object.set("frameWidth", width)
+            object.set("frameHeight", width)
+            return [object]
+        }
+        var sending = ShareStatus()
+        _ = sending.line(for: [(1, report(at: 1000, .outboundRTP, "o", width: nil))])
+        #expect(
+            sending.line(for: [(1, report(at: 2000, .outboundRTP, "o", width: nil))]) == "Waiting for the first picture"
+        )
+        #expect(
+            sending.line(for: [(1, report(at: 3000, .outboundRTP, "o", width: 64))]).hasPrefix("Sending 64x64, 0 fps"))
+        var viewing = ViewStatus()
+        func line(at time: Double, width: Int?, _ pause: VideoTileState.PauseState = .unpaused) -> String? {
+            viewing.line(for: report(at: time, .inboundRTP, "i", width: width), large: "i", pauseState: pause)
+        }
+        #expect(line(at: 1000, width: nil) == nil)
+        #expect(line(at: 2000, width: nil) == "Waiting for the first picture")
+        #expect(line(at: 3000, width: 64)?.hasPrefix("Viewing 64x64, 0 fps") == true)
+        #expect(line(at: 4000, width: 64, .pausedBySender) == "Viewing 64x64, paused by the sender")
+        #expect(line(at: 5000, width: 64, .pausedForPoorConnection) == "Viewing 64x64, nothing comes through")
+    }
+}
