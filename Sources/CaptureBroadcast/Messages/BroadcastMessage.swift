@@ -128,6 +128,7 @@ extension BroadcastMessage {
             case .awaitingPicture: body.append(3)
             case .cameraAway(let reason): body = [4] + Self.text(reason)
             case .heldByDesktop: body.append(5)
+            case .soundAway(let reason): body = [6] + Self.text(reason)
             }
         case .hint(let hint): body.append(hint.code)
         case .finished(let error): body = error.map { [1] + Self.text($0) } ?? [0]
@@ -240,6 +241,7 @@ extension BroadcastMessage {
             case 3: return .interrupted(.awaitingPicture)
             case 4: return .interrupted(.cameraAway(reason: text(&reader)))
             case 5: return .interrupted(.heldByDesktop)
+            case 6: return .interrupted(.soundAway(reason: text(&reader)))
             default: return .interrupted(.extensionAway(reason: text(&reader)))
             }
         case 6: return .resumed
