@@ -117,8 +117,8 @@ final class PulseRecording {
             count = memory.count
         }
         let anchor = anchor ?? (position, monotonicNow())
-        let distance = Int64(position - anchor.position) * 1_000_000_000 / Int64(Self.sampleRate)
-        return .samples(samples, time: anchor.time + .nanoseconds(distance))
+        let distance = Duration.seconds(1) * (position - anchor.position) / Self.sampleRate
+        return .samples(samples, time: anchor.time + distance)
     }
 
     /// Waits until the server has said when the next sample was taken; false where the signal was raised.
