@@ -20,7 +20,7 @@ final class SourceListener: CaptureSourceObserver {
         (self.role, self.events) = (role, events)
     }
 
-    /// What the source stands still for; nil where it goes on.
+    /// Why the source gives nothing; nil while it does.
     var interruption: CaptureInterruption? { present.withLock { $0 } }
 
     func captureDidStop() { events.yield(.otherSourceEnded(role.rawValue, nil)) }
@@ -32,11 +32,11 @@ final class SourceListener: CaptureSourceObserver {
 
     func captureWasInterrupted(by interruption: CaptureInterruption) {
         present.withLock { $0 = interruption }
-        Terminal.shared.say("The share goes on without \(role.contribution): \(interruption).")
+        Terminal.shared.say("The share continues without \(role.contribution): \(interruption).")
     }
 
     func captureInterruptionDidEnd(_ interruption: CaptureInterruption) {
         present.withLock { $0 = nil }
-        Terminal.shared.say(role == .camera ? "Your picture goes on." : "The \(role.rawValue) is back.")
+        Terminal.shared.say(role == .camera ? "Your picture is back." : "The \(role.rawValue) is back.")
     }
 }
