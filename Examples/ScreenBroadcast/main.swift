@@ -15,6 +15,7 @@ func broadcast(to path: String) async throws {
     let status = ExtensionStatus()
     sender.add(observer: status)
     screen.add(sender.video)
+    screen.add(observer: sender.captureObserver)
     try sender.start()
     for await isActive in status.changes where isActive { try screen.start() }
     screen.stop()

@@ -45,6 +45,8 @@ public enum CaptureInterruption: Sendable, Hashable, CustomStringConvertible {
     case extensionAway(reason: String)
     /// The camera was unplugged, or gives nothing: `reason` says which one, and why.
     case cameraAway(reason: String)
+    /// The source has held its pictures back, and does not say why.
+    case sourceMuted
     /// The microphone, or the output whose sound is taken, is away, or the sound server is: `reason` says which one.
     case soundAway(reason: String)
 
@@ -55,6 +57,7 @@ public enum CaptureInterruption: Sendable, Hashable, CustomStringConvertible {
         case .movedOffScreen: "the window was moved off the screen"
         case .awaitingPicture: "the desktop gives a picture as soon as something on the screen changes"
         case .heldByDesktop: "the desktop gives no pictures for now; the window may be minimised"
+        case .sourceMuted: "the source gives no pictures for now"
         case .extensionAway(let reason), .cameraAway(let reason), .soundAway(let reason): reason
         }
     }

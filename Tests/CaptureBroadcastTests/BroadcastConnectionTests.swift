@@ -168,6 +168,32 @@ import Testing
         app.source.stop()
     }
 
+    @Test("A source that is muted pauses the share, with its reason where it gives one")
+    func mute() throws {
+        let folder = try SocketFolder()
+        let app = try App(.port(0), in: folder)
+        try app.source.start()
+        let other = try Extension(app.source.endpoint, .tcp, in: folder)
+        other.source.isMuted = true
+        try other.sender.start()
+        let words = "the source gives no pictures for now"
+        #expect(app.log.wait(for: "interrupted: \(words)"))
+        #expect(app.source.broadcaster.isMuted)
+        other.source.isMuted = false
+        #expect(app.log.wait(for: "goes on: \(words)"))
+        #expect(!app.source.broadcaster.isMuted)
+        other.sender.captureObserver.captureWasInterrupted(by: .minimised)
+        #expect(app.log.wait(for: "interrupted: the window is minimised"))
+        other.source.isMuted = true
+        other.source.isMuted = false
+        other.sender.captureObserver.captureInterruptionDidEnd(.minimised)
+        #expect(app.log.wait(for: "goes on: the window is minimised"))
+        #expect(app.log.all.count { $0.hasPrefix("interrupted: \(words)") } == 1)
+        #expect(!app.source.broadcaster.isMuted)
+        other.sender.stop()
+        app.source.stop()
+    }
+
     @Test("A sink that comes later is given the picture that stands", arguments: Way.allCases)
     func laterSink(way: Way) throws {
         let folder = try SocketFolder()
@@ -214,14 +240,19 @@ import Testing
         let other = try Extension(endpoint, way.transport, in: folder)
         try other.sender.start()
         #expect(other.log.wait(for: "connected"))
+        let picture = BroadcastFixture.picture(seed: 7)
+        other.show(picture)
+        if let app { #expect(app.pictures.wait(until: Self.shows(picture))) }
         app?.source.stop()
         #expect(other.log.wait(for: "ended"))
-        // Told that the share is over it has ended; begun anew, it finds the next one.
+        // Told that the share is over it has ended; started again, it finds the next one.
         app = nil
         try other.sender.start()
         let next = try App(endpoint, in: folder)
         try next.source.start()
         #expect(other.log.wait(for: "connected", count: 2))
+        // A source that does not change gives no other.
+        #expect(next.pictures.wait(until: Self.shows(picture)))
         other.sender.stop()
         next.source.stop()
     }

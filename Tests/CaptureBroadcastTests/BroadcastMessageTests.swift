@@ -17,6 +17,7 @@ import Testing
                 timestamp: .zero, rotation: .upright, format: .bgra, size: PixelSize(width: 1, height: 1), strides: [4],
                 parts: nil)),
         .sound(AudioFrame(samples: [0.5, -1, 0, 1], channels: 2, sampleRate: 44_100, timestamp: .milliseconds(20))),
+        .interrupted(.sourceMuted), .interrupted(.soundAway(reason: "the microphone is away")),
         .interrupted(.minimised), .interrupted(.movedOffScreen), .interrupted(.awaitingPicture),
         .interrupted(.heldByDesktop), .interrupted(.cameraAway(reason: "the camera 'front' is away")),
         .interrupted(.extensionAway(reason: "gone")), .resumed,
@@ -41,7 +42,9 @@ import Testing
         let body = Array(bytes.dropFirst(4))
         let isText =
             switch message {
-            case .refused, .finished(.some), .interrupted(.extensionAway), .interrupted(.cameraAway), .sound: true
+            case .refused, .finished(.some), .interrupted(.extensionAway), .interrupted(.cameraAway),
+                .interrupted(.soundAway), .sound:
+                true
             default: false
             }
         for length in body.indices where !(isText && length > 0) {

@@ -129,6 +129,7 @@ extension BroadcastMessage {
             case .cameraAway(let reason): body = [4] + Self.text(reason)
             case .heldByDesktop: body.append(5)
             case .soundAway(let reason): body = [6] + Self.text(reason)
+            case .sourceMuted: body.append(7)
             }
         case .hint(let hint): body.append(hint.code)
         case .finished(let error): body = error.map { [1] + Self.text($0) } ?? [0]
@@ -242,6 +243,7 @@ extension BroadcastMessage {
             case 4: return .interrupted(.cameraAway(reason: text(&reader)))
             case 5: return .interrupted(.heldByDesktop)
             case 6: return .interrupted(.soundAway(reason: text(&reader)))
+            case 7: return .interrupted(.sourceMuted)
             default: return .interrupted(.extensionAway(reason: text(&reader)))
             }
         case 6: return .resumed

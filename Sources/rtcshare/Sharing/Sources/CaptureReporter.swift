@@ -30,7 +30,7 @@ final class CaptureReporter: CaptureSourceObserver, BroadcastObserver {
         switch interruption {
         case .movedOffScreen:
             Terminal.shared.say("The window was moved off the screen; its picture goes on.")
-        case .minimised, .awaitingPicture, .heldByDesktop, .extensionAway, .cameraAway, .soundAway:
+        case .minimised, .awaitingPicture, .heldByDesktop, .extensionAway, .cameraAway, .sourceMuted, .soundAway:
             Terminal.shared.say("Paused: \(interruption).")
         }
     }
@@ -39,7 +39,7 @@ final class CaptureReporter: CaptureSourceObserver, BroadcastObserver {
         present.withLock { $0 = nil }
         switch interruption {
         case .movedOffScreen: Terminal.shared.say("The window is back on the screen.")
-        case .minimised, .awaitingPicture, .heldByDesktop, .extensionAway, .cameraAway, .soundAway:
+        case .minimised, .awaitingPicture, .heldByDesktop, .extensionAway, .cameraAway, .sourceMuted, .soundAway:
             Terminal.shared.say("Goes on.")
         }
     }
