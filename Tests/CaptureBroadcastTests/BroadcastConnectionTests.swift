@@ -129,9 +129,11 @@ import Testing
     func pictures(way: Way) throws {
         let folder = try SocketFolder()
         let app = try App(Self.endpoint(way, in: folder), in: folder)
-        let sound = SoundCollector()
+        let (sound, voice) = (SoundCollector(), SoundCollector())
         app.source.sound.add(sound)
+        app.source.microphone.add(voice)
         try app.source.sound.start()
+        try app.source.microphone.start()
         try app.source.start()
         let other = try Extension(app.source.endpoint, way.transport, in: folder)
         try other.sender.start()
@@ -151,8 +153,10 @@ import Testing
         }
         let block = AudioFrame(samples: [0.25, -0.25, 1, 0], channels: 2, sampleRate: 48_000, timestamp: .seconds(3))
         other.sender.audio.receive(block)
-        #expect(sound.wait { !$0.frames.isEmpty })
-        #expect(sound.frames == [block])
+        let word = AudioFrame(samples: [0.5, -0.5], channels: 1, sampleRate: 48_000, timestamp: .seconds(3))
+        other.sender.microphone.receive(word)
+        #expect(sound.wait { !$0.frames.isEmpty } && voice.wait { !$0.frames.isEmpty })
+        #expect(sound.frames == [block] && voice.frames == [word])
         other.source.contentHint = .text
         other.sender.captureObserver.captureWasInterrupted(by: .minimised)
         #expect(app.log.wait(for: "interrupted: the window is minimised"))

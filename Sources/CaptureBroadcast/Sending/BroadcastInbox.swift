@@ -10,6 +10,7 @@ final class BroadcastInbox: Sendable {
         /// What the frame changes of the one that was taken before.
         var changes = ChangedParts.nothing
         var sounds: [AudioFrame] = []
+        var voices: [AudioFrame] = []
         var messages: [BroadcastMessage] = []
         var finished: BroadcastMessage?
     }
@@ -38,7 +39,7 @@ final class BroadcastInbox: Sendable {
         }
     }
 
-    /// More blocks of sound do not wait: a second's.
+    /// More blocks of a sound do not wait: a second's.
     private static let mostSounds = 50
     /// Nor do more messages, of which the last ones count.
     private static let mostMessages = 64
@@ -47,13 +48,16 @@ final class BroadcastInbox: Sendable {
     private let state = Locked(State())
     let video: Video
     let audio: Audio
+    let microphone: Audio
 
     init(wake: WakeEvent) {
         self.wake = wake
         video = Video()
-        audio = Audio()
+        audio = Audio(\.sounds)
+        microphone = Audio(\.voices)
         video.inbox.set(self)
         audio.inbox.set(self)
+        microphone.inbox.set(self)
     }
 
     var framesDropped: Int { state.withLock { $0.framesDropped } }
@@ -65,6 +69,7 @@ final class BroadcastInbox: Sendable {
             state.needsPicture = isConnected
             state.told = nil
             state.contents.sounds = []
+            state.contents.voices = []
             state.contents.messages = []
             guard isConnected else { return }
             if let hint = state.hint { state.contents.messages.append(.hint(hint)) }
@@ -78,6 +83,7 @@ final class BroadcastInbox: Sendable {
         state.withLock { state in
             var taken = state.contents
             state.contents.sounds = []
+            state.contents.voices = []
             state.contents.messages = []
             if withFrame {
                 state.lastFrame = state.contents.frame ?? state.lastFrame
@@ -178,15 +184,21 @@ final class BroadcastInbox: Sendable {
         }
     }
 
-    /// The sink of sound.
+    /// The sink of a sound.
     final class Audio: AudioSink {
         fileprivate let inbox = Owner()
+        private let blocks: any WritableKeyPath<Contents, [AudioFrame]> & Sendable
+
+        /// A sink that has blocks wait in `blocks`.
+        fileprivate init(_ blocks: any WritableKeyPath<Contents, [AudioFrame]> & Sendable) {
+            self.blocks = blocks
+        }
 
         func receive(_ frame: AudioFrame) {
             inbox.inbox?.change { state in
                 guard state.isConnected else { return }
-                state.contents.sounds.append(frame)
-                if state.contents.sounds.count > mostSounds { state.contents.sounds.removeFirst() }
+                state.contents[keyPath: blocks].append(frame)
+                if state.contents[keyPath: blocks].count > mostSounds { state.contents[keyPath: blocks].removeFirst() }
             }
         }
     }

@@ -5,9 +5,10 @@ public import RTCShareMedia
 
 /// Hands what it is given to an app that shares it: the extension's side of a broadcast.
 ///
-/// It is a sink for a picture's source, and has one for a sound's. Frames never wait in a row: one is under way, the newest
-/// waits, and what those in between changed is not forgotten. Where the app is not there, or goes, it tries again until it
-/// is; meanwhile its source is told that nothing is of use. An app that comes is given the last picture.
+/// It has a sink for a picture's source, and two for sounds: of what is shared, and of a microphone. Frames never wait in a
+/// row: one is under way, the newest waits, and what those in between changed is not forgotten. Where the app is not there,
+/// or goes, it tries again until it is; meanwhile its source is told that nothing is of use. An app that comes is given the
+/// last picture.
 public final class BroadcastSender: Sendable {
     /// Where the app is.
     public let endpoint: BroadcastEndpoint
@@ -35,8 +36,10 @@ public final class BroadcastSender: Sendable {
 
     /// Takes pictures: add it to a source. A source that ends ends the share at the app; one that is muted pauses it.
     public var video: any VideoSink { inbox.video }
-    /// Takes sound: add it to a source.
+    /// Takes the sound of what is shared: add it to a source. The app has it as ``BroadcastSource/sound``.
     public var audio: any AudioSink { inbox.audio }
+    /// Takes the sound of a microphone: add it to a source. The app has it as ``BroadcastSource/microphone``.
+    public var microphone: any AudioSink { inbox.microphone }
     /// Takes note of why a source is interrupted, which the app is told: add it to a source as an observer.
     public var captureObserver: any CaptureSourceObserver { inbox.video }
 

@@ -48,7 +48,9 @@ struct OpenedSources: Sendable {
             return try (source ?? specification.open()).map { Sound(source: $0, specification: text) }
         }
         microphone = try selection.microphone.flatMap { text in
-            try AudioSpecification(text).open().map { Sound(source: $0, specification: text) }
+            let specification = try AudioSpecification(text)
+            let source = specification == .broadcast ? broadcast?.microphone : nil
+            return try (source ?? specification.open()).map { Sound(source: $0, specification: text) }
         }
         let camera = try selection.shownCamera.map { try SourceSpecification($0) }
         cameraSpecification = camera?.description
