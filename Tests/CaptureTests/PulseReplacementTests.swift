@@ -152,7 +152,12 @@ struct PulseReplacementTests {
                 == "the sound server's default is not a microphone; name one of desk, or make it the default")
         #expect(try server.recordings() == 1, "of the microphone's module")
         capture.expectSilence()
+        try server.control("unload-module", microphone)
+        let reason = "the sound server has no microphone; connect one, or share a file or a tone"
+        #expect(capture.observer.wait { _ in capture.interruption == reason })
+        #expect(!capture.observer.events.contains { if case .interruptionEnded = $0 { true } else { false } })
         let start = capture.sink.sampleCount / 480
+        _ = try server.plugIn(microphone: "desk")
         try server.control("set-default-source", "desk")
         #expect(capture.waitForTone(Self.voice, since: start + 1))
         capture.source.stop()
@@ -187,16 +192,34 @@ struct PulseReplacementTests {
         player.stop()
     }
 
-    @Test("Nobody moves a recording to another device")
-    func move() throws {
-        let capture = try Capture(.system(sink: nil), of: server)
-        #expect(capture.waitForTone(Self.room))
+    /// The server's index of what records from the speakers' monitor.
+    private func recordingOfSpeakers() throws -> String {
         let recordings = try server.control("list", "short", "source-outputs").split(separator: "\n")
         let monitor = try #require(
             server.control("list", "short", "sources").split(separator: "\n").first { $0.contains("speakers.monitor") }?
                 .split(separator: "\t").first)
-        let recording = try #require(
+        return try #require(
             recordings.map { $0.split(separator: "\t") }.first { $0[1] == monitor }?.first.map(String.init))
+    }
+
+    @Test("A recording that the server ends is tried again after a pause")
+    func endedRecording() throws {
+        let capture = try Capture(.system(sink: nil), of: server)
+        #expect(capture.waitForTone(Self.room))
+        try server.endRecording(recordingOfSpeakers())
+        #expect(try capture.waitForAbsence() == "the sound device 'speakers.monitor' was lost: Entity killed")
+        let start = capture.sink.sampleCount / 480
+        #expect(capture.waitForTone(Self.room, since: start + 1))
+        capture.waitForReturn()
+        capture.source.stop()
+        #expect(capture.observer.events.count == 4)
+    }
+
+    @Test("Nobody moves a recording to another device")
+    func move() throws {
+        let capture = try Capture(.system(sink: nil), of: server)
+        #expect(capture.waitForTone(Self.room))
+        let recording = try recordingOfSpeakers()
         #expect(throws: SoundServer.Failure.self) { try server.control("move-source-output", recording, "desk") }
         #expect(capture.waitForTone(Self.room, since: capture.sink.sampleCount / 480))
         capture.source.stop()

@@ -134,6 +134,26 @@ final class SoundServer: Sendable {
             .trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
+    /// Ends the recordings of the source at this index, as an administrator can: pactl has no command for it.
+    func endRecording(_ index: String) throws {
+        let socket = folder.appending(path: "commands").path
+        try control("load-module", "module-cli-protocol-unix", "socket=\(socket)")
+        let client = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(client) }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: socket.utf8) }
+        let isConnected = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(client, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+            }
+        }
+        let command = Array("kill-source-output \(index)\n".utf8)
+        guard isConnected, send(client, command, command.count, Int32(MSG_NOSIGNAL)) == command.count else {
+            throw Failure(description: "pulseaudio takes no command at \(socket)")
+        }
+    }
+
     /// How many record from the server.
     func recordings() throws -> Int {
         try control("list", "short", "source-outputs").split(separator: "\n").count

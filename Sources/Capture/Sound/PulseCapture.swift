@@ -8,7 +8,7 @@ import Synchronization
 ///     looking ───────────────────────▶ opening ─────────────▶ recording
 ///        ▲                               │ fails                  │ goes, or another is the default
 ///        └──────────── away ◀────────────┴────────────────────────┘
-///          a change of the devices, or a pause
+///          a change of the devices, or two seconds
 struct PulseCapture: Sendable {
     let input: PulseSource.Input
     let server: String?
@@ -24,7 +24,7 @@ struct PulseCapture: Sendable {
 
     /// For how many seconds it goes on without sinks: a headset takes its time to begin.
     private static let patience = 2
-    /// How long after a failure a server, or a device that is still there, is tried again.
+    /// How long after a failure the server, or the device, is tried again.
     private static let retryInterval = Duration.seconds(2)
 
     /// What lasts from one device to the next.
@@ -59,39 +59,40 @@ struct PulseCapture: Sendable {
     private func follow(_ progress: inout Progress, until signal: StopSignal) throws(CaptureError) {
         let session = try PulseSession(server: server, signal: signal)
         guard try session.connect(), try session.watchDevices() else { return }
-        var failure: CaptureError?
         while true {
             let seen = session.deviceChanges
             guard let devices = try session.devices() else { return }
-            var retryInterval: Duration?
             do throws(CaptureError) {
                 let device = try devices.source(for: input)
-                if let failed = failure.take() { throw failed }
                 guard broadcaster.hasSinks else { return progress.reporter.report(nil) }
                 guard try record(device, of: session, &progress) else { return }
                 continue
             } catch {
-                switch error {
-                case .soundServerLost: throw error
-                case .soundDeviceLost where failure == nil && !progress.reporter.isAway:
-                    // The server has the reason, or another default device.
-                    failure = error
-                    continue
-                case .unknownSoundDevice:
-                    failure = nil
-                    progress.reporter.report(error)
-                default:
-                    progress.reporter.report(error)
-                    retryInterval = Self.retryInterval
-                }
+                if case .soundServerLost = error { throw error }
+                progress.reporter.report(error)
             }
-            guard try session.rest(atMost: retryInterval, until: { session.deviceChanges != seen }) else { return }
+            guard try session.rest(atMost: Self.retryInterval, until: { session.deviceChanges != seen }) else { return }
         }
     }
 
     /// Records from `device` until the input is another one's, then returns true; false where nobody wants its sound any
     /// more, or the signal was raised.
     private func record(
+        _ device: String, of session: PulseSession, _ progress: inout Progress
+    ) throws(CaptureError) -> Bool {
+        do throws(CaptureError) {
+            return try relay(device, of: session, &progress)
+        } catch {
+            guard case .soundDeviceLost = error else { throw error }
+            // The server knows whether the device is gone, and whether another is the default one.
+            guard let devices = try session.devices() else { return false }
+            guard try devices.source(for: input) != device else { throw error }
+            return true
+        }
+    }
+
+    /// Gives what is recorded; the same, but throws also where another device is to be recorded.
+    private func relay(
         _ device: String, of session: PulseSession, _ progress: inout Progress
     ) throws(CaptureError) -> Bool {
         let recording = try PulseRecording(session: session, device: device, channels: format.channels)
@@ -158,8 +159,12 @@ struct PulseCapture: Sendable {
             let old = interruption
             interruption = new
             if isAway != (old != nil) { broadcaster.isMuted = isAway }
-            if let old { broadcaster.observers.interruptionDidEnd(old) }
-            if let new { broadcaster.observers.wasInterrupted(by: new) }
+            // Another reason is not an end.
+            if let new {
+                broadcaster.observers.wasInterrupted(by: new)
+            } else if let old {
+                broadcaster.observers.interruptionDidEnd(old)
+            }
         }
     }
 }
