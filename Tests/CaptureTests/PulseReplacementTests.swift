@@ -215,6 +215,20 @@ struct PulseReplacementTests {
         #expect(capture.observer.events.count == 4)
     }
 
+    @Test("A device that is suspended is reported, and recorded again when it is not")
+    func suspendedDevice() throws {
+        let capture = try Capture(.system(sink: "desk-voice"), of: server)
+        #expect(capture.waitForTone(Self.voice))
+        try server.control("suspend-sink", "desk-voice", "1")
+        #expect(
+            try capture.waitForAbsence() == "the sound device 'desk-voice.monitor' was lost: it gives no sound")
+        let start = capture.sink.sampleCount / 480
+        try server.control("suspend-sink", "desk-voice", "0")
+        #expect(capture.waitForTone(Self.voice, since: start + 1))
+        capture.waitForReturn()
+        capture.source.stop()
+    }
+
     @Test("Nobody moves a recording to another device")
     func move() throws {
         let capture = try Capture(.system(sink: nil), of: server)

@@ -38,8 +38,13 @@ final class PulseRecording {
         }
     }
 
+    /// When the last piece came, or when the stream was made.
+    private var lastPiece = monotonicNow()
+
     /// How many samples lie between two questions for the latency: a quarter of a second.
     private static let questionInterval = sampleRate / 4
+    /// A device gives sound, if only silence, within this time: a headset takes a second or two to begin.
+    private static let patience = Duration.seconds(5)
 
     /// Begins to record from `device`, as the server names it, in fragments of 20 ms.
     init(session: PulseSession, device: String, channels: Int) throws(CaptureError) {
@@ -81,10 +86,11 @@ final class PulseRecording {
     }
 
     /// Waits until there is something in the buffer, or `isInterrupted` returns true; false where the signal was raised.
+    /// Throws where the device gives nothing, as while it is suspended, or where it is not recorded any more.
     func waitForSound(unless isInterrupted: () -> Bool) throws(CaptureError) -> Bool {
         while true {
             let (stream, changes) = (stream, changes)
-            let isAwake = try session.wait(atMost: nil) {
+            let isAwake = try session.rest(atMost: max(lastPiece + Self.patience - monotonicNow(), .zero)) {
                 isInterrupted() || changes.timing || changes.isMoved
                     || pa_stream_get_state(stream) != PA_STREAM_READY || pa_stream_readable_size(stream) > 0
             }
@@ -92,7 +98,12 @@ final class PulseRecording {
             try check()
             noteTiming()
             if isInterrupted() { return true }
-            guard pa_stream_readable_size(stream) > 0 else { continue }
+            guard pa_stream_readable_size(stream) > 0 else {
+                guard monotonicNow() - lastPiece < Self.patience else {
+                    throw .soundDeviceLost(device: device, reason: "it gives no sound")
+                }
+                continue
+            }
             if anchor == nil, try !synchronize() { return false }
             return true
         }
@@ -105,6 +116,7 @@ final class PulseRecording {
         var byteCount = 0
         guard pa_stream_peek(stream, &data, &byteCount) >= 0 else { throw session.failure }
         guard byteCount > 0 else { return nil }
+        lastPiece = monotonicNow()
         defer {
             pa_stream_drop(stream)
             position += byteCount / frameBytes
