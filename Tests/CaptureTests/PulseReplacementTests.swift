@@ -264,8 +264,12 @@ struct PulseReplacementTests {
         _ = try capture.waitForAbsence()
         capture.source.stop()
         #expect(!capture.source.broadcaster.isMuted)
+        #expect(capture.observer.events.last == .stopped && capture.interruption != nil, "it is not back")
         try capture.source.start()
-        _ = try capture.waitForAbsence()
+        #expect(
+            capture.observer.wait { events in
+                events.count { if case .interrupted = $0 { true } else { false } } == 2
+            })
         capture.source.stop()
         #expect(capture.observer.events.suffix(1) == [.stopped])
     }

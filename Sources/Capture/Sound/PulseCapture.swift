@@ -39,7 +39,7 @@ struct PulseCapture: Sendable {
         var progress = Progress(
             reporter: Reporter(broadcaster: broadcaster), clock: RecordingClock(sampleRate: format.sampleRate))
         // Sound after the end, or after another start, is not held back by this.
-        defer { progress.reporter.report(nil) }
+        defer { progress.reporter.end() }
         broadcaster.whenWanted { [weak signal] in signal?.wake() }
         while !signal.isRaised {
             do throws(CaptureError) {
@@ -149,6 +149,12 @@ struct PulseCapture: Sendable {
         }
 
         var isAway: Bool { interruption != nil }
+
+        /// Holds nothing back any more: the end itself is reported elsewhere.
+        mutating func end() {
+            if isAway { broadcaster.isMuted = false }
+            interruption = nil
+        }
 
         /// Reports that sound is away because of an error, or that it is back.
         mutating func report(_ error: CaptureError?) {
