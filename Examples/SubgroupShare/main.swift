@@ -67,6 +67,7 @@ do {
     let sender = try BroadcastSender(
         endpoint: broadcast.endpoint, tokens: BroadcastTokens(mine: extensionToken.utf8, peers: appToken.utf8))
     screen.add(sender.video)
+    screen.add(observer: sender.captureObserver)
     try sender.start()
     try screen.start()
 

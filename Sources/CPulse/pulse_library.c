@@ -18,9 +18,6 @@
       (context, answer, told)) \
     X(pa_operation *, pa_context_get_source_info_list, (pa_context * context, pa_source_info_cb_t answer, void *told), \
       (context, answer, told)) \
-    X(pa_operation *, pa_context_move_source_output_by_name, \
-      (pa_context * context, uint32_t output, const char *source, pa_context_success_cb_t answer, void *told), \
-      (context, output, source, answer, told)) \
     X(void, pa_context_set_subscribe_callback, (pa_context * context, pa_context_subscribe_cb_t answer, void *told), \
       (context, answer, told)) \
     X(pa_operation *, pa_context_subscribe, \
@@ -51,13 +48,15 @@
     X(int, pa_stream_drop, (pa_stream * stream), (stream)) \
     X(pa_operation *, pa_stream_flush, (pa_stream * stream, pa_stream_success_cb_t answer, void *told), \
       (stream, answer, told)) \
-    X(uint32_t, pa_stream_get_index, (const pa_stream *stream), (stream)) \
+    X(const char *, pa_stream_get_device_name, (const pa_stream *stream), (stream)) \
     X(int, pa_stream_get_latency, (pa_stream * stream, pa_usec_t *latency, int *negative), (stream, latency, negative)) \
     X(pa_stream_state_t, pa_stream_get_state, (const pa_stream *stream), (stream)) \
     X(const pa_timing_info *, pa_stream_get_timing_info, (pa_stream * stream), (stream)) \
     X(int, pa_stream_peek, (pa_stream * stream, const void **data, size_t *size), (stream, data, size)) \
     X(size_t, pa_stream_readable_size, (const pa_stream *stream), (stream)) \
     X(void, pa_stream_set_latency_update_callback, (pa_stream * stream, pa_stream_notify_cb_t answer, void *told), \
+      (stream, answer, told)) \
+    X(void, pa_stream_set_moved_callback, (pa_stream * stream, pa_stream_notify_cb_t answer, void *told), \
       (stream, answer, told)) \
     X(void, pa_stream_set_underflow_callback, (pa_stream * stream, pa_stream_notify_cb_t answer, void *told), \
       (stream, answer, told)) \

@@ -43,7 +43,8 @@ public enum CaptureError: Error, Sendable, Hashable {
     case soundServerUnavailable(server: String?, reason: String)
     /// The sound server was there and went away, or answered nothing.
     case soundServerLost(reason: String)
-    /// The sound server has no device of this name (nil: none at all); `devices` are those that it has.
+    /// The sound server has no device of this name (nil: no default one); `devices` are those that it has, without those
+    /// that give what an output plays.
     case unknownSoundDevice(name: String?, kind: SoundDeviceKind, devices: [String])
     /// The device was there and went away.
     case soundDeviceLost(device: String, reason: String)
@@ -165,11 +166,11 @@ extension CaptureError: CustomStringConvertible {
             let place = server.map { " at '\($0)'" } ?? ""
             return "no sound server answers\(place): \(reason); start PulseAudio or PipeWire, or set PULSE_SERVER"
         case .soundServerLost(let reason):
-            return "the sound server was lost: \(reason); start again when it is back"
+            return "the sound server was lost: \(reason)"
         case .unknownSoundDevice(let device, let kind, let devices):
             return Self.unknownDevice(device, kind, devices, remedy: name(.shareFileOrTone))
         case .soundDeviceLost(let device, let reason):
-            return "the sound device '\(device)' was lost: \(reason); start again with one that is there"
+            return "the sound device '\(device)' was lost: \(reason)"
         case .shareDeclined:
             return "the desktop asked what to share, and the answer was no; start again and choose something"
         case .portalUnavailable(let problem):
@@ -204,13 +205,17 @@ extension CaptureError: CustomStringConvertible {
     private static func unknownDevice(
         _ name: String?, _ kind: SoundDeviceKind, _ devices: [String], remedy: String
     ) -> String {
-        let what = kind == .source ? "source" : "sink"
-        guard let name else {
-            return "the sound server has no \(what); connect a \(kind == .source ? "microphone" : "sound card"), "
-                + "or \(remedy)"
+        let what = kind == .source ? "microphone" : "output"
+        let known = devices.joined(separator: ", ")
+        switch (name, devices.isEmpty) {
+        case (nil, true):
+            return "the sound server has no \(what); connect one, or \(remedy)"
+        case (nil, false):
+            return "the sound server's default is not \(kind == .source ? "a microphone" : "an output"); "
+                + "name one of \(known), or make it the default"
+        case (let name?, true): return "the sound server has no \(what) '\(name)', nor any other"
+        case (let name?, false): return "the sound server has no \(what) '\(name)'; it has \(known)"
         }
-        guard !devices.isEmpty else { return "the sound server has no \(what) '\(name)', nor any other" }
-        return "the sound server has no \(what) '\(name)'; it has \(devices.joined(separator: ", "))"
     }
 
     private static func list(_ windows: [DisplayWindow]) -> String {

@@ -47,6 +47,10 @@ public enum CaptureInterruption: Sendable, Hashable, CustomStringConvertible {
     case extensionAway(reason: String)
     /// The camera was unplugged, or gives nothing: `reason` says which one, and why.
     case cameraAway(reason: String)
+    /// The source has held its pictures back, and does not say why.
+    case sourceMuted
+    /// The microphone, or the output whose sound is taken, is away, or the sound server is: `reason` says which one.
+    case soundAway(reason: String)
 
     /// The monitor is off or unplugged, or the region lies beyond the screen: `reason` says which.
     case displayAway(reason: String)
@@ -59,7 +63,9 @@ public enum CaptureInterruption: Sendable, Hashable, CustomStringConvertible {
         case .awaitingChoice: "the desktop asks what to share: choose in its window"
         case .awaitingPicture: "the desktop gives a picture as soon as something on the screen changes"
         case .heldByDesktop: "the desktop gives no pictures for now; the window may be minimised"
-        case .extensionAway(let reason), .cameraAway(let reason), .displayAway(let reason): reason
+        case .sourceMuted: "the source gives no pictures for now"
+        case .extensionAway(let reason), .cameraAway(let reason), .displayAway(let reason), .soundAway(let reason):
+            reason
         }
     }
 }

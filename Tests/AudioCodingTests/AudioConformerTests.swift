@@ -20,7 +20,7 @@ struct AudioConformerTests {
 
     @Test(
         "Any rate and channels become blocks of 20 ms whose timestamps are those of their samples, within one",
-        arguments: [8000, 16_000, 22_050, 32_000, 44_100, 48_000, 96_000, 192_000], [1, 2, 6])
+        arguments: [8000, 16_000, 22_050, 32_000, 44_100, 48_000, 96_000, 192_000], [1, 2, 7])
     func timestamps(sampleRate: Int, channels: Int) throws {
         // 22.05 kHz has no whole number of samples in 10 ms: its blocks drift by less than a sample each.
         for target in [1, 2] {

@@ -129,9 +129,11 @@ import Testing
     func pictures(way: Way) throws {
         let folder = try SocketFolder()
         let app = try App(Self.endpoint(way, in: folder), in: folder)
-        let sound = SoundCollector()
+        let (sound, voice) = (SoundCollector(), SoundCollector())
         app.source.sound.add(sound)
+        app.source.microphone.add(voice)
         try app.source.sound.start()
+        try app.source.microphone.start()
         try app.source.start()
         let other = try Extension(app.source.endpoint, way.transport, in: folder)
         try other.sender.start()
@@ -151,8 +153,10 @@ import Testing
         }
         let block = AudioFrame(samples: [0.25, -0.25, 1, 0], channels: 2, sampleRate: 48_000, timestamp: .seconds(3))
         other.sender.audio.receive(block)
-        #expect(sound.wait { !$0.frames.isEmpty })
-        #expect(sound.frames == [block])
+        let word = AudioFrame(samples: [0.5, -0.5], channels: 1, sampleRate: 48_000, timestamp: .seconds(3))
+        other.sender.microphone.receive(word)
+        #expect(sound.wait { !$0.frames.isEmpty } && voice.wait { !$0.frames.isEmpty })
+        #expect(sound.frames == [block] && voice.frames == [word])
         other.source.contentHint = .text
         other.sender.captureObserver.captureWasInterrupted(by: .minimised)
         #expect(app.log.wait(for: "interrupted: the window is minimised"))
@@ -164,6 +168,32 @@ import Testing
         other.show(larger, damage: [])
         #expect(app.pictures.wait(until: Self.shows(larger)))
         #expect(app.pictures.frames.last?.damage == nil)
+        other.sender.stop()
+        app.source.stop()
+    }
+
+    @Test("A source that is muted pauses the share, with its reason where it gives one")
+    func mute() throws {
+        let folder = try SocketFolder()
+        let app = try App(.port(0), in: folder)
+        try app.source.start()
+        let other = try Extension(app.source.endpoint, .tcp, in: folder)
+        other.source.isMuted = true
+        try other.sender.start()
+        let words = "the source gives no pictures for now"
+        #expect(app.log.wait(for: "interrupted: \(words)"))
+        #expect(app.source.broadcaster.isMuted)
+        other.source.isMuted = false
+        #expect(app.log.wait(for: "goes on: \(words)"))
+        #expect(!app.source.broadcaster.isMuted)
+        other.sender.captureObserver.captureWasInterrupted(by: .minimised)
+        #expect(app.log.wait(for: "interrupted: the window is minimised"))
+        other.source.isMuted = true
+        other.source.isMuted = false
+        other.sender.captureObserver.captureInterruptionDidEnd(.minimised)
+        #expect(app.log.wait(for: "goes on: the window is minimised"))
+        #expect(app.log.all.count { $0.hasPrefix("interrupted: \(words)") } == 1)
+        #expect(!app.source.broadcaster.isMuted)
         other.sender.stop()
         app.source.stop()
     }
@@ -214,14 +244,19 @@ import Testing
         let other = try Extension(endpoint, way.transport, in: folder)
         try other.sender.start()
         #expect(other.log.wait(for: "connected"))
+        let picture = BroadcastFixture.picture(seed: 7)
+        other.show(picture)
+        if let app { #expect(app.pictures.wait(until: Self.shows(picture))) }
         app?.source.stop()
         #expect(other.log.wait(for: "ended"))
-        // Told that the share is over it has ended; begun anew, it finds the next one.
+        // Told that the share is over it has ended; started again, it finds the next one.
         app = nil
         try other.sender.start()
         let next = try App(endpoint, in: folder)
         try next.source.start()
         #expect(other.log.wait(for: "connected", count: 2))
+        // A source that does not change gives no other.
+        #expect(next.pictures.wait(until: Self.shows(picture)))
         other.sender.stop()
         next.source.stop()
     }

@@ -17,6 +17,8 @@ import Testing
                 timestamp: .zero, rotation: .upright, format: .bgra, size: PixelSize(width: 1, height: 1), strides: [4],
                 parts: nil)),
         .sound(AudioFrame(samples: [0.5, -1, 0, 1], channels: 2, sampleRate: 44_100, timestamp: .milliseconds(20))),
+        .voice(AudioFrame(samples: [0.5, -1], channels: 1, sampleRate: 48_000, timestamp: .milliseconds(40))),
+        .interrupted(.sourceMuted), .interrupted(.soundAway(reason: "the microphone is away")),
         .interrupted(.minimised), .interrupted(.movedOffScreen), .interrupted(.awaitingPicture),
         .interrupted(.heldByDesktop), .interrupted(.cameraAway(reason: "the camera 'front' is away")),
         .interrupted(.displayAway(reason: "the output 'right' is off")), .interrupted(.awaitingChoice),
@@ -43,7 +45,7 @@ import Testing
         let isText =
             switch message {
             case .refused, .finished(.some), .interrupted(.extensionAway), .interrupted(.cameraAway),
-                .interrupted(.displayAway), .sound:
+                .interrupted(.displayAway), .interrupted(.soundAway), .sound, .voice:
                 true
             default: false
             }
@@ -92,9 +94,9 @@ import Testing
         }
         #expect(
             throws: BroadcastError.network(
-                "the other side speaks version 2, this one 1; use one version for both")
+                "the other side speaks version 3, this one 2; use one version for both")
         ) {
-            try Array("RTCSHARE\u{0}\u{2}\u{0}".utf8).withRawSpan { try BroadcastMessage(kind: 1, body: $0) }
+            try Array("RTCSHARE\u{0}\u{3}\u{0}".utf8).withRawSpan { try BroadcastMessage(kind: 1, body: $0) }
         }
     }
 

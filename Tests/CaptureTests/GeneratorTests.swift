@@ -128,7 +128,7 @@ import Testing
         #expect(clock.timestamp == .seconds(20))
     }
 
-    @Test("Recorded blocks follow each other, take up a drift slowly, and begin anew behind a gap")
+    @Test("Recorded blocks follow each other, follow a drift slowly, and begin again behind a gap")
     func recordingClock() {
         var clock = RecordingClock(sampleRate: 48000)
         var noise = Noise(state: 7)
@@ -150,11 +150,35 @@ import Testing
         #expect(clock.discontinuities == 0)
         let last = previous ?? .zero
         #expect(clock.timestamp(sampleCount: 960, measured: last + .seconds(3)) == last + .seconds(3))
-        // It never goes back.
-        #expect(clock.timestamp(sampleCount: 960, measured: last) == last + .milliseconds(3020))
-        #expect(clock.discontinuities == 2)
+        #expect(clock.discontinuities == 1)
         clock.skip(sampleCount: 480)
-        let next = last + .milliseconds(3050)
+        let next = last + .milliseconds(3030)
         #expect(clock.timestamp(sampleCount: 960, measured: next) == next)
+    }
+
+    @Test("After one wrong measurement blocks slowly approach the right time, which counts once")
+    func lateRecordingClock() {
+        var clock = RecordingClock(sampleRate: 48000)
+        func real(_ block: Int) -> Duration { .seconds(100) + .milliseconds(20 * block) }
+        var previous = clock.timestamp(sampleCount: 960, measured: real(0) + .milliseconds(150))
+        for block in 1...1000 {
+            let time = clock.timestamp(sampleCount: 960, measured: real(block))
+            #expect((.microseconds(19_800)...(.milliseconds(20))).contains(time - previous))
+            previous = time
+        }
+        #expect(previous - real(1000) < .milliseconds(5))
+        #expect(clock.discontinuities == 1)
+    }
+
+    @Test("Another recording begins when it was taken, but not before the end of the last, and counts nothing")
+    func restartedRecordingClock() {
+        var clock = RecordingClock(sampleRate: 48000)
+        _ = clock.timestamp(sampleCount: 960, measured: .seconds(100))
+        clock.restart()
+        #expect(clock.timestamp(sampleCount: 960, measured: .seconds(200)) == .seconds(200))
+        clock.restart()
+        let time = clock.timestamp(sampleCount: 960, measured: .milliseconds(199_900))
+        #expect(time <= .milliseconds(200_020) && time >= .milliseconds(200_019))
+        #expect(clock.discontinuities == 0)
     }
 }

@@ -6,8 +6,9 @@ final class SoundServer: Sendable {
     /// What stands in PULSE_SERVER for it.
     let address: String
     private let folder: URL
+    private let sinks: [String]
     /// Nil once it has ended and was waited for.
-    private let identifier: Locked<pid_t?>
+    private let identifier = Locked<pid_t?>(nil)
 
     /// Whether what the tests need is installed; where everything is meant to be, what is missing fails, not skips.
     static let isAvailable =
@@ -22,22 +23,28 @@ final class SoundServer: Sendable {
         let description: String
     }
 
-    /// Starts a server with these sinks, and waits until it takes clients.
+    /// Starts a server with these sinks, and waits until it accepts clients.
     init(sinks: [String] = ["probe"]) throws {
         guard Self.keepsCookieApart else { throw Failure(description: "PULSE_COOKIE can't be set") }
         // The path of a socket has a hundred bytes at most.
         folder = URL(filePath: "/tmp/sound-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        address = "unix:\(folder.appending(path: "socket").path)"
+        self.sinks = sinks
+        try start()
+    }
+
+    /// Starts the server, also again after ``kill()``, and waits until it accepts clients.
+    func start() throws {
         let socket = folder.appending(path: "socket").path
-        address = "unix:\(socket)"
         let program = VirtualDisplay.path(of: "pulseaudio") ?? "/usr/bin/pulseaudio"
         let arguments =
             [program, "-n", "--daemonize=no", "--exit-idle-time=-1", "--use-pid-file=no"]
             + sinks.flatMap { ["-L", "module-null-sink sink_name=\($0)"] }
             + ["-L", "module-native-protocol-unix socket=\(socket) auth-anonymous=1"]
-        identifier = Locked(
-            try Self.spawn(program, arguments, environment: Self.environment(folder: folder, address: address)))
+        let environment = Self.environment(folder: folder, address: address)
+        try identifier.withLock { $0 = try Self.spawn(program, arguments, environment: environment) }
         // pactl answers as soon as the server does, and fails before: it is asked until then, not slept for.
         let deadline = Date(timeIntervalSinceNow: 20)
         while (try? control("info")) == nil {
@@ -114,6 +121,37 @@ final class SoundServer: Sendable {
             throw Failure(description: "pactl \(arguments) ended with \(process.terminationStatus)")
         }
         return String(decoding: said, as: UTF8.self)
+    }
+
+    /// Connects a microphone that hears what is played into the sink `NAME-voice`; the first one is the default source.
+    /// Returns the module to unload, which unplugs it.
+    func plugIn(microphone name: String) throws -> String {
+        let voice = "\(name)-voice"
+        if try !control("list", "short", "sinks").contains(voice) {
+            try control("load-module", "module-null-sink", "sink_name=\(voice)")
+        }
+        return try control("load-module", "module-remap-source", "source_name=\(name)", "master=\(voice).monitor")
+            .trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    /// Ends the recordings of the source at this index, as an administrator can: pactl has no command for it.
+    func endRecording(_ index: String) throws {
+        let socket = folder.appending(path: "commands").path
+        try control("load-module", "module-cli-protocol-unix", "socket=\(socket)")
+        let client = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(client) }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: socket.utf8) }
+        let isConnected = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(client, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+            }
+        }
+        let command = Array("kill-source-output \(index)\n".utf8)
+        guard isConnected, send(client, command, command.count, Int32(MSG_NOSIGNAL)) == command.count else {
+            throw Failure(description: "pulseaudio takes no command at \(socket)")
+        }
     }
 
     /// How many record from the server.

@@ -69,6 +69,7 @@ struct BroadcastReaderTarget: FuzzTarget {
             let sound = AudioFrame(
                 samples: [0.5, -0.5, 0, 1], channels: 2, sampleRate: 48_000, timestamp: .seconds(3))
             for message in BroadcastMessage.sounds(of: sound) { bytes += message.encoded }
+            for message in BroadcastMessage.sounds(of: sound, as: BroadcastMessage.voice) { bytes += message.encoded }
             seeds[name] = bytes + BroadcastMessage.finished(error: "words").encoded
         }
         return seeds

@@ -47,13 +47,30 @@ struct AudioFrameTests {
         "Channels are mixed by their mean, and one goes to all",
         arguments: [
             (1, [0.5, -0.5], 2, [0.5, 0.5, -0.5, -0.5]), (2, [0.5, 0.25, -1, 1], 1, [0.375, 0]),
-            (2, [0.5, 0.25], 2, [0.5, 0.25]), (3, [1, 2, 4], 2, [2.5, 2]),
-            (6, [1, 2, 3, 4, 5, 6], 2, [3, 4]), (2, [1, 2], 3, [1, 2, 2]), (2, [1, 3], 0, [2]), (1, [], 2, []),
+            (2, [0.5, 0.25], 2, [0.5, 0.25]), (7, [1, 2, 3, 4, 5, 6, 7], 2, [4, 4]),
+            (2, [1, 2], 3, [1, 2, 2]), (2, [1, 3], 0, [2]), (1, [], 2, []),
         ] as [(Int, [Float], Int, [Float])])
     func mixed(channels: Int, samples: [Float], count: Int, expected: [Float]) {
         let mixed = block(samples, channels: channels).mixed(toChannels: count)
         #expect(mixed.samples == expected && mixed.channels == max(1, count))
         #expect(mixed.timestamp == .seconds(1) && mixed.sampleRate == 48_000)
+    }
+
+    @Test(
+        "Each channel of a WAVE file goes to its side: centre and surrounds at -3 dB, low-frequency effects not at all",
+        arguments: [3: "LRC", 4: "LRlr", 5: "LRClr", 6: "LRCElr", 8: "LRCElrlr"])
+    func surround(channels: Int, order: String) {
+        let half = Float(0.5).squareRoot()
+        let sides: [Character: [Float]] = [
+            "L": [1, 0], "R": [0, 1], "C": [half, half], "E": [0, 0], "l": [half, 0], "r": [0, half],
+        ]
+        for (channel, name) in order.enumerated() {
+            var samples = [Float](repeating: 0, count: channels)
+            samples[channel] = 1
+            let frame = block(samples, channels: channels)
+            #expect(frame.mixed(toChannels: 2).samples == sides[name])
+            #expect(frame.mixed(toChannels: 1).samples == [(sides[name] ?? []).reduce(0, +) / 2])
+        }
     }
 }
 

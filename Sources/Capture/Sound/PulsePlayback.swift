@@ -116,8 +116,8 @@ package final class PulsePlayback {
     /// began, or since it broke off.
     package var timing: Timing? {
         guard let anchor else { return nil }
-        let distance = Int64(position - anchor.position) * 1_000_000_000 / Int64(Self.sampleRate)
-        return Timing(heard: anchor.heard + .nanoseconds(distance), queued: anchor.queued)
+        let distance = Duration.seconds(1) * (position - anchor.position) / Self.sampleRate
+        return Timing(heard: anchor.heard + distance, queued: anchor.queued)
     }
 
     /// How often the server's answers came.
@@ -149,8 +149,9 @@ package final class PulsePlayback {
             nextQuestion = position
             return
         }
-        let queuedBytes = max(info.write_index - info.read_index, 0)
-        let queued = Duration.seconds(Double(queuedBytes) / Double(Self.frameBytes * Self.sampleRate))
+        // By the server's numbers, of which the difference may not fit.
+        let queuedBytes = max(Double(info.write_index) - Double(info.read_index), 0)
+        let queued = Duration.seconds(queuedBytes / Double(Self.frameBytes * Self.sampleRate))
         anchor = (position, monotonicNow() + .microseconds(Int64(clamping: microseconds)), queued)
         answers += 1
     }

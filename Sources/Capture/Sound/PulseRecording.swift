@@ -1,7 +1,11 @@
 import RTCShareCPulse
 import RTCShareMedia
 
-/// A stream that records from a source of the sound server, of the one thread that uses it.
+/// A stream that records from one source of the sound server, of the one thread that uses it.
+///
+/// A server would move it to its default source when its own goes, and a person could by a mixer: to a source of another
+/// kind, that nobody wanted to be recorded. So the server is asked not to move it, and a stream that is moved all the same
+/// gives nothing more.
 final class PulseRecording {
     /// What lay in the stream's buffer.
     enum Piece {
@@ -26,12 +30,21 @@ final class PulseRecording {
 
     /// What the server's events set, kept by this object for longer than they are told.
     private final class Changes {
-        var defaultDevice = false
+        var isMoved = false
         var timing = false
+
+        static func at(_ pointer: UnsafeMutableRawPointer?) -> Changes? {
+            pointer.map { Unmanaged<Changes>.fromOpaque($0).takeUnretainedValue() }
+        }
     }
+
+    /// When the last piece came, or when the stream was made.
+    private var lastPiece = monotonicNow()
 
     /// How many samples lie between two questions for the latency: a quarter of a second.
     private static let questionInterval = sampleRate / 4
+    /// A device gives sound, if only silence, within this time: a headset takes a second or two to begin.
+    private static let patience = Duration.seconds(5)
 
     /// Begins to record from `device`, as the server names it, in fragments of 20 ms.
     init(session: PulseSession, device: String, channels: Int) throws(CaptureError) {
@@ -48,20 +61,16 @@ final class PulseRecording {
             maxlength: second, tlength: .max, prebuf: .max, minreq: .max, fragsize: second / 50)
         // The server's interpolation of its latency counts from when the stream was made, and is off by as much as the
         // device took to begin: for seconds. So it is asked, and believed at the moment of its answer only.
-        guard pa_stream_connect_record(stream, device, &attributes, PA_STREAM_ADJUST_LATENCY) >= 0 else {
-            throw session.failure
-        }
-        pa_stream_set_latency_update_callback(
-            stream,
-            { _, pointer in
-                guard let pointer else { return }
-                Unmanaged<Changes>.fromOpaque(pointer).takeUnretainedValue().timing = true
-            }, Unmanaged.passUnretained(changes).toOpaque())
+        let flags = pa_stream_flags_t(PA_STREAM_ADJUST_LATENCY.rawValue | PA_STREAM_DONT_MOVE.rawValue)
+        guard pa_stream_connect_record(stream, device, &attributes, flags) >= 0 else { throw session.failure }
+        let told = Unmanaged.passUnretained(changes).toOpaque()
+        pa_stream_set_latency_update_callback(stream, { _, told in Changes.at(told)?.timing = true }, told)
+        pa_stream_set_moved_callback(stream, { _, told in Changes.at(told)?.isMoved = true }, told)
     }
 
     deinit {
-        pa_context_set_subscribe_callback(session.context, nil, nil)
         pa_stream_set_latency_update_callback(stream, nil, nil)
+        pa_stream_set_moved_callback(stream, nil, nil)
         pa_stream_disconnect(stream)
         pa_stream_unref(stream)
     }
@@ -76,31 +85,25 @@ final class PulseRecording {
         return hasAnswer
     }
 
-    /// Goes with the server's default device, where the stream's is `@DEFAULT_SOURCE@` or `@DEFAULT_MONITOR@`, when
-    /// somebody chooses another.
-    func followDefault() throws(CaptureError) -> Bool {
-        pa_context_set_subscribe_callback(
-            session.context,
-            { _, _, _, pointer in
-                guard let pointer else { return }
-                Unmanaged<Changes>.fromOpaque(pointer).takeUnretainedValue().defaultDevice = true
-            }, Unmanaged.passUnretained(changes).toOpaque())
-        return try session.finish(pa_context_subscribe(session.context, PA_SUBSCRIPTION_MASK_SERVER, nil, nil))
-    }
-
-    /// Waits until there is something in the buffer; false where the signal was raised.
-    func waitForSound() throws(CaptureError) -> Bool {
+    /// Waits until there is something in the buffer, or `isInterrupted` returns true; false where the signal was raised.
+    /// Throws where the device gives nothing, as while it is suspended, or where it is not recorded any more.
+    func waitForSound(unless isInterrupted: () -> Bool) throws(CaptureError) -> Bool {
         while true {
             let (stream, changes) = (stream, changes)
-            let isAwake = try session.wait(atMost: nil) {
-                changes.defaultDevice || changes.timing || pa_stream_get_state(stream) != PA_STREAM_READY
-                    || pa_stream_readable_size(stream) > 0
+            let isAwake = try session.rest(atMost: max(lastPiece + Self.patience - monotonicNow(), .zero)) {
+                isInterrupted() || changes.timing || changes.isMoved
+                    || pa_stream_get_state(stream) != PA_STREAM_READY || pa_stream_readable_size(stream) > 0
             }
             guard isAwake else { return false }
             try check()
             noteTiming()
-            if changes.defaultDevice { move() }
-            guard pa_stream_readable_size(stream) > 0 else { continue }
+            if isInterrupted() { return true }
+            guard pa_stream_readable_size(stream) > 0 else {
+                guard monotonicNow() - lastPiece < Self.patience else {
+                    throw .soundDeviceLost(device: device, reason: "it gives no sound")
+                }
+                continue
+            }
             if anchor == nil, try !synchronize() { return false }
             return true
         }
@@ -108,10 +111,12 @@ final class PulseRecording {
 
     /// Takes the oldest piece out of the buffer; nil where there is none.
     func next() throws(CaptureError) -> Piece? {
+        try check()
         var data: UnsafeRawPointer?
         var byteCount = 0
         guard pa_stream_peek(stream, &data, &byteCount) >= 0 else { throw session.failure }
         guard byteCount > 0 else { return nil }
+        lastPiece = monotonicNow()
         defer {
             pa_stream_drop(stream)
             position += byteCount / frameBytes
@@ -124,8 +129,8 @@ final class PulseRecording {
             count = memory.count
         }
         let anchor = anchor ?? (position, monotonicNow())
-        let distance = Int64(position - anchor.position) * 1_000_000_000 / Int64(Self.sampleRate)
-        return .samples(samples, time: anchor.time + .nanoseconds(distance))
+        let distance = Duration.seconds(1) * (position - anchor.position) / Self.sampleRate
+        return .samples(samples, time: anchor.time + distance)
     }
 
     /// Waits until the server has said when the next sample was taken; false where the signal was raised.
@@ -154,18 +159,15 @@ final class PulseRecording {
         anchor = (position, isNegative != 0 ? monotonicNow() + latency : monotonicNow() - latency)
     }
 
-    private func move() {
-        changes.defaultDevice = false
-        // Where the default is what it was, the server has nothing to do; where it refuses, all stays as it is.
-        let operation = pa_context_move_source_output_by_name(
-            session.context, pa_stream_get_index(stream), device, nil, nil)
-        if let operation { pa_operation_unref(operation) }
-        nextQuestion = position
-    }
-
+    /// Throws where the stream doesn't record from its device any more.
     private func check() throws(CaptureError) {
         switch pa_stream_get_state(stream) {
-        case PA_STREAM_CREATING, PA_STREAM_READY: return
+        case PA_STREAM_CREATING: return
+        case PA_STREAM_READY:
+            let place = pa_stream_get_device_name(stream).map { String(cString: $0) }
+            guard !changes.isMoved, place == device else {
+                throw .soundDeviceLost(device: device, reason: "the sound server moved the recording to another one")
+            }
         case PA_STREAM_TERMINATED: throw .soundDeviceLost(device: device, reason: "the sound server removed it")
         default:
             throw .soundDeviceLost(

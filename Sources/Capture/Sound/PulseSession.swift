@@ -9,6 +9,8 @@ package final class PulseSession {
     private let signal: StopSignal?
     private let server: String?
     private var isReady = false
+    /// How often a device came or went, or the server chose another default, since ``watchDevices()``.
+    private(set) var deviceChanges = 0
 
     /// How long the server may take to answer.
     static let answerTime = Duration.seconds(5)
@@ -35,6 +37,7 @@ package final class PulseSession {
     }
 
     deinit {
+        pa_context_set_subscribe_callback(context, nil, nil)
         pa_context_disconnect(context)
         pa_context_unref(context)
         pa_mainloop_free(loop)
@@ -51,14 +54,29 @@ package final class PulseSession {
     ///
     /// Throws where the connection fails, and where `limit` (nil: none) has passed.
     package func wait(atMost limit: Duration?, until isDone: () -> Bool) throws(CaptureError) -> Bool {
+        switch try handleEvents(for: limit, until: isDone) {
+        case .done: return true
+        case .stopped: return false
+        case .timedOut: throw lost("it does not answer")
+        }
+    }
+
+    /// Handles events until `isDone` returns true, or `limit` (nil: none) has passed; false where the signal was raised.
+    func rest(atMost limit: Duration?, until isDone: () -> Bool) throws(CaptureError) -> Bool {
+        try handleEvents(for: limit, until: isDone) != .stopped
+    }
+
+    private enum Outcome { case done, stopped, timedOut }
+
+    private func handleEvents(for limit: Duration?, until isDone: () -> Bool) throws(CaptureError) -> Outcome {
         let deadline = limit.map { monotonicNow() + $0 }
         while true {
-            if signal?.isRaised == true { return false }
+            if signal?.isRaised == true { return .stopped }
             // READY is followed by FAILED and TERMINATED alone.
             guard pa_context_get_state(context).rawValue <= PA_CONTEXT_READY.rawValue else { throw failure }
-            if isDone() { return true }
+            if isDone() { return .done }
             let left = deadline.map { $0 - monotonicNow() }
-            if let left, left <= .zero { throw lost("it does not answer") }
+            if let left, left <= .zero { return .timedOut }
             // Without a limit only the server or the signal ends the waiting.
             let timeout = left.map { Int32($0.wholeMilliseconds) * 1000 + 1000 } ?? -1
             guard pa_mainloop_prepare(loop, timeout) >= 0, pa_mainloop_poll(loop) >= 0, pa_mainloop_dispatch(loop) >= 0
@@ -83,6 +101,9 @@ package final class PulseSession {
         return try wait(atMost: Self.answerTime) { pa_operation_get_state(operation) != PA_OPERATION_RUNNING }
     }
 
+    /// Counts a change in ``deviceChanges``.
+    func noteDeviceChange() { deviceChanges += 1 }
+
     /// What the connection's state is an error for.
     var failure: CaptureError { lost(Self.message(pa_context_errno(context))) }
 
@@ -93,80 +114,5 @@ package final class PulseSession {
     /// What libpulse says of an error number.
     static func message(_ number: Int32) -> String {
         pa_strerror(number).map { String(cString: $0) } ?? "error \(number)"
-    }
-}
-
-/// A source or a sink of the sound server.
-struct PulseDevice: Sendable, Hashable {
-    let name: String
-    /// What the server calls it before people.
-    var description = ""
-    /// The source that gives what a sink plays; nil for a source.
-    let monitor: String?
-    /// Whether it is a source that gives what a sink plays.
-    var isMonitor = false
-}
-
-extension PulseSession {
-    /// What callbacks add to, kept by the thread for as long as the request runs.
-    private final class Devices {
-        var list: [PulseDevice] = []
-
-        static func at(_ pointer: UnsafeMutableRawPointer?) -> Devices? {
-            pointer.map { Unmanaged<Devices>.fromOpaque($0).takeUnretainedValue() }
-        }
-    }
-
-    /// The names of the source and the sink that are used where none is named; nil where the signal was raised.
-    func defaults() throws(CaptureError) -> (source: String?, sink: String?)? {
-        final class Names {
-            var source: String?
-            var sink: String?
-        }
-        let names = Names()
-        defer { withExtendedLifetime(names) {} }
-        let operation = pa_context_get_server_info(
-            context,
-            { _, info, pointer in
-                guard let info = info?.pointee, let pointer else { return }
-                let names = Unmanaged<Names>.fromOpaque(pointer).takeUnretainedValue()
-                names.source = info.default_source_name.map { String(cString: $0) }
-                names.sink = info.default_sink_name.map { String(cString: $0) }
-            }, Unmanaged.passUnretained(names).toOpaque())
-        return try finish(operation) ? (names.source, names.sink) : nil
-    }
-
-    /// The server's sources; nil where the signal was raised.
-    func sources() throws(CaptureError) -> [PulseDevice]? {
-        let devices = Devices()
-        defer { withExtendedLifetime(devices) {} }
-        let operation = pa_context_get_source_info_list(
-            context,
-            { _, info, _, pointer in
-                guard let info = info?.pointee, let name = info.name else { return }
-                // PA_INVALID_INDEX: it is no sink's.
-                Devices.at(pointer)?.list.append(
-                    PulseDevice(
-                        name: String(cString: name), description: info.description.map { String(cString: $0) } ?? "",
-                        monitor: nil, isMonitor: info.monitor_of_sink != UInt32.max))
-            }, Unmanaged.passUnretained(devices).toOpaque())
-        return try finish(operation) ? devices.list : nil
-    }
-
-    /// The server's sinks; nil where the signal was raised.
-    func sinks() throws(CaptureError) -> [PulseDevice]? {
-        let devices = Devices()
-        defer { withExtendedLifetime(devices) {} }
-        let operation = pa_context_get_sink_info_list(
-            context,
-            { _, info, _, pointer in
-                guard let info = info?.pointee, let name = info.name, let monitor = info.monitor_source_name
-                else { return }
-                Devices.at(pointer)?.list.append(
-                    PulseDevice(
-                        name: String(cString: name), description: info.description.map { String(cString: $0) } ?? "",
-                        monitor: String(cString: monitor)))
-            }, Unmanaged.passUnretained(devices).toOpaque())
-        return try finish(operation) ? devices.list : nil
     }
 }

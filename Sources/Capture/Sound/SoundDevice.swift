@@ -25,16 +25,14 @@ extension PulseSource {
         let session = try PulseSession(server: server, signal: nil)
         _ = try session.connect()
         // Without a signal there is always an answer.
-        let defaults = try session.defaults()
-        let sources = try session.sources() ?? []
-        let sinks = try session.sinks() ?? []
-        return sources.filter { !$0.isMonitor }.map {
+        guard let devices = try session.devices() else { return [] }
+        return devices.sources.filter { !$0.isMonitor }.map {
             SoundDevice(
-                name: $0.name, description: $0.description, kind: .source, isDefault: $0.name == defaults?.source)
+                name: $0.name, description: $0.description, kind: .source, isDefault: $0.name == devices.defaultSource)
         }
-            + sinks.map {
+            + devices.sinks.map {
                 SoundDevice(
-                    name: $0.name, description: $0.description, kind: .sink, isDefault: $0.name == defaults?.sink)
+                    name: $0.name, description: $0.description, kind: .sink, isDefault: $0.name == devices.defaultSink)
             }
     }
 }

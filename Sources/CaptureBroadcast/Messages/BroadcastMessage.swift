@@ -20,7 +20,10 @@ enum BroadcastMessage: Hashable {
     case written
     /// Pixels follow.
     case picture(PictureDescription)
+    /// What the machine plays, or another sound of what is shared.
     case sound(AudioFrame)
+    /// What the microphone hears.
+    case voice(AudioFrame)
     /// Nothing comes for now, for a reason that a person is told.
     case interrupted(CaptureInterruption)
     case resumed
@@ -39,7 +42,9 @@ enum BroadcastMessage: Hashable {
     /// The share is over, and nobody needs the extension any more.
     case ended
 
-    static let version: UInt16 = 1
+    static let version: UInt16 = 2
+    /// The versions that are understood. 2 added the voice.
+    static let versions: ClosedRange<UInt16> = 1...version
     static let headLength = 4
     /// No body is longer.
     static let maximumBody = 256 * 1024
@@ -99,6 +104,7 @@ extension BroadcastMessage {
         case .hint: 7
         case .finished: 8
         case .written: 9
+        case .voice: 10
         case .welcome: 65
         case .refused: 66
         case .taken: 67
@@ -115,7 +121,7 @@ extension BroadcastMessage {
             body.append(bigEndian: version)
             body.append(transport == .tcp ? 0 : 1)
         case .picture(let picture): picture.append(to: &body)
-        case .sound(let frame):
+        case .sound(let frame), .voice(let frame):
             body.append(bigEndian: frame.timestamp.wholeNanoseconds)
             body.append(bigEndian: UInt32(clamping: frame.sampleRate))
             body.append(UInt8(clamping: frame.channels))
@@ -128,8 +134,10 @@ extension BroadcastMessage {
             case .awaitingPicture: body.append(3)
             case .cameraAway(let reason): body = [4] + Self.text(reason)
             case .heldByDesktop: body.append(5)
-            case .displayAway(let reason): body = [6] + Self.text(reason)
-            case .awaitingChoice: body.append(7)
+            case .soundAway(let reason): body = [6] + Self.text(reason)
+            case .sourceMuted: body.append(7)
+            case .displayAway(let reason): body = [8] + Self.text(reason)
+            case .awaitingChoice: body.append(9)
             }
         case .hint(let hint): body.append(hint.code)
         case .finished(let error): body = error.map { [1] + Self.text($0) } ?? [0]
@@ -141,14 +149,16 @@ extension BroadcastMessage {
         return bytes + body
     }
 
-    /// The messages that carry a block of sound of any length; none where the app would refuse it.
-    static func sounds(of frame: AudioFrame) -> [BroadcastMessage] {
+    /// The messages that carry a block of sound of any length, each made by `message`; none where the app would refuse it.
+    static func sounds(
+        of frame: AudioFrame, as message: (AudioFrame) -> BroadcastMessage = BroadcastMessage.sound
+    ) -> [BroadcastMessage] {
         guard soundRates.contains(frame.sampleRate) else { return [] }
         let frame = frame.mixed(toChannels: min(frame.channels, soundChannels.upperBound))
-        guard frame.samples.count > longestSound else { return [.sound(frame)] }
+        guard frame.samples.count > longestSound else { return [message(frame)] }
         let whole = longestSound - longestSound % frame.channels
         return stride(from: 0, to: frame.samples.count, by: whole).map { start in
-            .sound(
+            message(
                 AudioFrame(
                     samples: Array(frame.samples[start..<min(start + whole, frame.samples.count)]),
                     channels: frame.channels, sampleRate: frame.sampleRate,
@@ -227,7 +237,7 @@ extension BroadcastMessage {
                 throw BroadcastError.network("the other side is no rtcshare")
             }
             let version = try reader.readUInt16()
-            guard version == Self.version else {
+            guard versions.contains(version) else {
                 throw BroadcastError.network(
                     "the other side speaks version \(version), this one \(Self.version); use one version for both")
             }
@@ -242,14 +252,17 @@ extension BroadcastMessage {
             case 3: return .interrupted(.awaitingPicture)
             case 4: return .interrupted(.cameraAway(reason: text(&reader)))
             case 5: return .interrupted(.heldByDesktop)
-            case 6: return .interrupted(.displayAway(reason: text(&reader)))
-            case 7: return .interrupted(.awaitingChoice)
+            case 6: return .interrupted(.soundAway(reason: text(&reader)))
+            case 7: return .interrupted(.sourceMuted)
+            case 8: return .interrupted(.displayAway(reason: text(&reader)))
+            case 9: return .interrupted(.awaitingChoice)
             default: return .interrupted(.extensionAway(reason: text(&reader)))
             }
         case 6: return .resumed
         case 7: return .hint(ContentHint(code: try reader.readUInt8()))
         case 8: return .finished(error: try reader.readUInt8() == 0 ? nil : text(&reader))
         case 9: return .written
+        case 10: return .voice(try sound(&reader))
         case 65: return .welcome
         case 66: return .refused(text(&reader))
         case 67: return .taken

@@ -51,6 +51,7 @@ final class BroadcastReceiver {
     private let wake: WakeEvent
     private let broadcaster: VideoBroadcaster
     private let sound: BroadcastSound
+    private let microphone: BroadcastSound
     private let observers: ObserverList<any BroadcastObserver>
 
     private var strangers: [Client] = []
@@ -71,10 +72,11 @@ final class BroadcastReceiver {
 
     init(
         listener: BroadcastListener, tokens: BroadcastTokens, wake: WakeEvent, broadcaster: VideoBroadcaster,
-        sound: BroadcastSound, observers: ObserverList<any BroadcastObserver>
+        sound: BroadcastSound, microphone: BroadcastSound, observers: ObserverList<any BroadcastObserver>
     ) {
         (self.listener, self.tokens, self.wake) = (listener, tokens, wake)
-        (self.broadcaster, self.sound, self.observers) = (broadcaster, sound, observers)
+        (self.broadcaster, self.sound, self.microphone) = (broadcaster, sound, microphone)
+        self.observers = observers
     }
 
     /// Runs until the signal is raised, or the extension's source has ended: then with its error, if there was one.
@@ -218,6 +220,7 @@ final class BroadcastReceiver {
         case .written:
             guard client.memory != nil else { throw BroadcastError.network("a picture in memory that did not come") }
         case .sound(let frame): sound.receive(frame)
+        case .voice(let frame): microphone.receive(frame)
         case .interrupted(let interruption): interrupt(interruption)
         case .resumed: resume()
         case .hint(let hint): broadcaster.contentHint = hint
@@ -252,7 +255,7 @@ final class BroadcastReceiver {
     }
 
     private func finish(_ end: SourceEnd) -> (any Error)? {
-        sound.pause()
+        pauseSounds()
         observers.forEach { $0.broadcastDidFinish(reason: "the extension's source has ended") }
         return end.error.map { BroadcastError.network("the extension's source has ended: \($0)") }
     }
@@ -273,9 +276,14 @@ final class BroadcastReceiver {
     private func leave(_ reason: String) {
         ungiven = nil
         memoryHasNews = false
-        sound.pause()
+        pauseSounds()
         observers.forEach { $0.broadcastDidFinish(reason: reason) }
         interrupt(.extensionAway(reason: reason))
+    }
+
+    private func pauseSounds() {
+        sound.pause()
+        microphone.pause()
     }
 
     private func interrupt(_ new: CaptureInterruption) {

@@ -16,8 +16,10 @@ public final class BroadcastSource: CaptureSource, BroadcastingVideoSource {
     public var endpoint: BroadcastEndpoint { listener.endpoint }
     /// The sinks and observers.
     public let broadcaster = VideoBroadcaster(contentHint: .detail)
-    /// The sound that comes with the pictures.
-    public let sound = BroadcastSound()
+    /// The sound of what is shared.
+    public let sound = BroadcastSound(AudioFormat(sampleRate: 48_000, channels: 2))
+    /// The sound of the extension's microphone.
+    public let microphone = BroadcastSound(AudioFormat(sampleRate: 48_000, channels: 1, isVoice: true))
     private let listener: BroadcastListener
     private let tokens: BroadcastTokens
     private let wake: WakeEvent
@@ -50,17 +52,18 @@ public final class BroadcastSource: CaptureSource, BroadcastingVideoSource {
 
     /// Begins to let extensions in.
     public func start() throws {
-        let (broadcaster, sound, listener, tokens, wake) = (broadcaster, sound, listener, tokens, wake)
-        let observers = observers
+        let (broadcaster, listener, tokens, wake) = (broadcaster, listener, tokens, wake)
+        let (sound, microphone, observers) = (sound, microphone, observers)
         try thread.start { signal in
             broadcaster.start()
             let receiver = BroadcastReceiver(
                 listener: listener, tokens: tokens, wake: wake, broadcaster: broadcaster, sound: sound,
-                observers: observers)
+                microphone: microphone, observers: observers)
             let failure = receiver.run(until: signal)
             signal.finish()
             broadcaster.end(error: failure)
             sound.end(error: failure)
+            microphone.end(error: failure)
         }
     }
 
@@ -87,15 +90,17 @@ extension BroadcastObserver {
     public func broadcastDidFail(error: BroadcastError) {}
 }
 
-/// The sound of a ``BroadcastSource``, given while it is started.
+/// A sound of a ``BroadcastSource``, given while it is started.
 public final class BroadcastSound: AudioCaptureSource, BroadcastingAudioSource {
     /// What most extensions give; each block says what it is.
-    public let audioFormat = AudioFormat(sampleRate: 48_000, channels: 2)
+    public let audioFormat: AudioFormat
     /// The sinks and observers.
     public let broadcaster = AudioBroadcaster()
     private let isStarted = Atomic(false)
 
-    init() {}
+    init(_ format: AudioFormat) {
+        audioFormat = format
+    }
 
     /// Begins to give blocks.
     public func start() throws {

@@ -163,6 +163,11 @@ final class BroadcastSending {
         for sound in contents.sounds {
             for message in BroadcastMessage.sounds(of: sound) { try link.socket.send(message.encoded) }
         }
+        for voice in contents.voices {
+            for message in BroadcastMessage.sounds(of: voice, as: BroadcastMessage.voice) {
+                try link.socket.send(message.encoded)
+            }
+        }
         if let frame = contents.frame, try !link.send(frame, changes: contents.changes) {
             inbox.putBack(frame, changes: contents.changes)
         } else if let finished = contents.finished, !link.isWritingPicture {

@@ -52,25 +52,4 @@ public struct AudioFrame: Sendable, Hashable {
         guard gain != 1 else { return self }
         return replacing(samples: gain == 0 ? Array(repeating: 0, count: samples.count) : samples.map { $0 * gain })
     }
-
-    /// The block mixed to `count` channels: mono goes to all of them, more are mixed down to fewer by their mean.
-    public func mixed(toChannels count: Int) -> AudioFrame {
-        let count = max(1, count)
-        guard count != channels else { return self }
-        var mixed: [Float] = []
-        mixed.reserveCapacity(sampleCount * count)
-        for start in stride(from: 0, to: samples.count, by: channels) {
-            for channel in 0..<count {
-                if count >= channels {
-                    mixed.append(samples[start + min(channel, channels - 1)])
-                } else {
-                    // Every channel of the file goes to one of the fewer: 5.1's odd ones left, its even ones right.
-                    let own = Swift.stride(from: channel, to: channels, by: count)
-                    mixed.append(
-                        own.reduce(0) { $0 + samples[start + $1] } / Float(own.reduce(0) { sum, _ in sum + 1 }))
-                }
-            }
-        }
-        return replacing(samples: mixed, channels: count)
-    }
 }

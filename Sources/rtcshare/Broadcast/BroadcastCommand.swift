@@ -17,6 +17,8 @@ struct BroadcastCommand: AsyncParsableCommand {
                 rtcshare send --answer answer.sdp --source broadcast:5000
                 rtcshare broadcast --source display --port 5000
 
+            The share sends the sounds as --audio broadcast and --microphone broadcast.
+
             Each shows the other its token. Either can be ended and started again; the viewer sees the share paused \
             meanwhile. --transport shared-memory copies nothing through the kernel; it takes the same user on the same \
             machine, or a --socket that both can reach.
@@ -37,6 +39,11 @@ struct BroadcastCommand: AsyncParsableCommand {
             "The sound to go with it: \(AudioSpecification.syntax). Given again, each is mixed in.", valueName: "spec"),
         completion: ShellCompletion.sound)
     var audio: [String] = []
+
+    @Option(
+        help: ArgumentHelp("The voice to go with it: \(AudioSpecification.syntax).", valueName: "spec"),
+        completion: ShellCompletion.sound)
+    var microphone: String?
 
     @Option(help: ArgumentHelp("The port at which the share waits.", valueName: "n"))
     var port: UInt16?
@@ -90,7 +97,7 @@ struct BroadcastCommand: AsyncParsableCommand {
             let endpoint = port.map { BroadcastEndpoint.port($0) } ?? .path(socket ?? "")
             let sender = try BroadcastSender(
                 endpoint: endpoint, tokens: try tokens.tokens(), transport: transport == .tcp ? .tcp : .sharedMemory)
-            let selection = SourceSelection(source: source, audio: audio, microphone: nil, camera: nil)
+            let selection = SourceSelection(source: source, audio: audio, microphone: microphone, camera: nil)
             try selection.check()
             let sources = try OpenedSources(selection, maximumFrameRate: maxFramerate)
             try await Broadcasting(sender: sender, sources: sources).run(duration: duration)
@@ -102,6 +109,7 @@ struct BroadcastCommand: AsyncParsableCommand {
         var sharing = try SharingOptions.parse([])
         sharing.sources.source = source
         sharing.sources.audio = audio
+        sharing.sources.microphone = microphone
         sharing.maxFramerate = maxFramerate
         sharing.duration = duration
         let share = StoredShare(
@@ -138,6 +146,10 @@ private struct Broadcasting {
         sources.content.add(sender.video)
         let sound = sources.contentSound
         sound?.add(sender.audio)
+        sources.microphone?.source.add(sender.microphone)
+        for sound in sources.audio + [sources.microphone].compactMap({ $0 }) {
+            sound.source.add(observer: listener.ofSounds)
+        }
         try sender.start()
         ServiceManager.ready()
         defer {
@@ -183,6 +195,8 @@ private struct Broadcasting {
 /// Turns what the sender and the source tell into occurrences.
 private final class BroadcastingListener: BroadcastSenderObserver, CaptureSourceObserver {
     private let continuation: AsyncStream<Broadcasting.Occurrence>.Continuation
+    /// Tells the person at the terminal what happens to sounds.
+    let ofSounds = SoundListener()
 
     init(_ continuation: AsyncStream<Broadcasting.Occurrence>.Continuation) {
         self.continuation = continuation
@@ -196,4 +210,13 @@ private final class BroadcastingListener: BroadcastSenderObserver, CaptureSource
         // A frame that was left out is no end.
         if error.kind != .invalidFrame { continuation.yield(.sourceFailed(error)) }
     }
+}
+
+/// Tells the person at the terminal why a sound is away. Its end, or its failure, does not end the broadcast.
+private final class SoundListener: CaptureSourceObserver {
+    func captureWasInterrupted(by interruption: CaptureInterruption) {
+        Terminal.shared.say("The broadcast continues without a sound: \(interruption).")
+    }
+
+    func captureInterruptionDidEnd(_ interruption: CaptureInterruption) { Terminal.shared.say("The sound is back.") }
 }

@@ -356,7 +356,8 @@ extension ControlledShare {
     /// The same for a person.
     fileprivate var lines: [String] {
         let size = width.flatMap { width in height.map { "\(width)x\($0), " } } ?? ""
-        let sounds = [isAudioMuted ? "sound" : nil, isMicrophoneMuted ? "microphone" : nil].compactMap { $0 }
+        let muted = [isAudioMuted ? "sound" : nil, isMicrophoneMuted ? "microphone" : nil].compactMap { $0 }
+        let sounds = sounds.flatMap { $0.isEmpty ? nil : $0.map(\.words).joined(separator: ", ") }
         var rows = [
             ("share", "\(name) of \(attendee), process \(pid)"),
             (
@@ -366,13 +367,15 @@ extension ControlledShare {
             ),
             ("source", source + (interruption.map { " (\($0))" } ?? "")),
             ("camera", camera?.words ?? "none"),
+            ("sound", sounds ?? "none"),
+            ("microphone", microphone?.words ?? "none"),
             ("sent", size + String(printing: "%.0f frames a second, %.0f kbit/s", framesPerSecond, bitrate)),
             (
                 "limits",
                 "\(maxBitrate) kbit/s, \(maxFramerate.words) frames a second"
                     + (hint.map { ", hint \($0.rawValue)" } ?? "")
             ),
-            ("muted", sounds.isEmpty ? "nothing" : sounds.joined(separator: ", ")),
+            ("muted", muted.isEmpty ? "nothing" : muted.joined(separator: ", ")),
             ("destination", destination),
         ]
         if !subgroups.isEmpty { rows.append(("joined", subgroups.joined(separator: ", "))) }
@@ -392,6 +395,11 @@ extension ControlledShare.Camera {
     fileprivate var words: String {
         spec + (interruption.map { " (\($0))" } ?? "") + (isLightOn.map { ", light \($0 ? "on" : "off")" } ?? "")
     }
+}
+
+extension ControlledShare.Sound {
+    /// The same for a person.
+    fileprivate var words: String { spec + (interruption.map { " (\($0))" } ?? "") }
 }
 
 extension ControlledShare.Viewer {

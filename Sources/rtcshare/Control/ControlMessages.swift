@@ -78,6 +78,13 @@ struct ControlledShare: Codable, Hashable, Sendable {
         var isLightOn: Bool?
     }
 
+    /// What gives a sound.
+    struct Sound: Codable, Hashable, Sendable {
+        let spec: String
+        /// Why it is silent; nil where it is not.
+        var interruption: String?
+    }
+
     struct Viewer: Codable, Hashable, Sendable {
         enum State: String, Codable, Sendable {
             /// Its answer is waited for.
@@ -150,6 +157,10 @@ struct ControlledShare: Codable, Hashable, Sendable {
     let interruption: String?
     /// What gives the attendee's own picture; nil where none is sent.
     var camera: Camera?
+    /// What gives the sound of what is shared.
+    var sounds: [Sound]?
+    /// What gives the attendee's own voice; nil where none is sent.
+    var microphone: Sound?
     /// What was sent last; nil before anything was.
     let width: Int?
     let height: Int?

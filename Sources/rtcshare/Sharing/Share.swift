@@ -91,7 +91,6 @@ struct Share {
         let (occurrences, continuation) = AsyncStream.makeStream(of: Occurrence.self)
         let listener = ContentListener(continuation)
         room.contentShare.add(observer: listener)
-        let soundListeners = listenToSounds(continuation)
         let control = ShareControl(
             room: room, sources: sources, options: options, inviting: inviting, server: server, places: places,
             film: film,
@@ -117,7 +116,7 @@ struct Share {
         }
         await socket?.close()
         try closeAll([{ try film?.close() }, { try statistics?.close() }])
-        withExtendedLifetime((listener, soundListeners)) {}
+        withExtendedLifetime(listener) {}
     }
 
     /// Has the share end when its duration is over.
@@ -131,17 +130,6 @@ struct Share {
 
     /// How often what viewers, sources and encodings left is given back to the system while the share runs.
     private static let secondsBetweenTrims = 60
-
-    private func listenToSounds(_ continuation: AsyncStream<Occurrence>.Continuation) -> [OtherSourceListener] {
-        let sounds =
-            sources.audio.map { ("sound", $0) } + [sources.microphone].compactMap { $0 }.map { ("microphone", $0) }
-        let listeners = sounds.map { name, source in
-            let listener = OtherSourceListener(name: name, continuation)
-            source.add(observer: listener)
-            return listener
-        }
-        return listeners
-    }
 
     private func watch(
         _ server: ViewerServer?, _ continuation: AsyncStream<Occurrence>.Continuation
@@ -346,24 +334,6 @@ private final class ContentListener: ContentShareObserver {
 
     func contentShareSourceIsSilent(for time: Duration) { continuation.yield(.sourceIsSilent(time)) }
     func contentShareSourceDidEnd(error: (any Error)?) { continuation.yield(.sourceEnded(error)) }
-}
-
-/// Hears of the end of a sound or a camera, which ends no share.
-final class OtherSourceListener: CaptureSourceObserver {
-    private let name: String
-    private let continuation: AsyncStream<Share.Occurrence>.Continuation
-
-    init(name: String, _ continuation: AsyncStream<Share.Occurrence>.Continuation) {
-        self.name = name
-        self.continuation = continuation
-    }
-
-    func captureDidStop() { continuation.yield(.otherSourceEnded(name, nil)) }
-
-    func captureDidFail(error: CaptureSourceError) {
-        // A frame that was left out is no end.
-        if error.kind != .invalidFrame { continuation.yield(.otherSourceEnded(name, error)) }
-    }
 }
 
 extension RunningOptions {

@@ -1,6 +1,5 @@
 internal import RTCShareCapture
 internal import RTCShareContentShare
-internal import RTCShareLocks
 internal import RTCShareMedia
 
 /// The attendee's own picture in a running share: which camera gives it, and how that goes. Its share control alone has it.
@@ -10,7 +9,7 @@ final class ShareCamera {
     private var source: (any CaptureSource)?
     /// The SPEC of what gives the picture; nil where none is sent.
     private(set) var specification: String?
-    private var listener: CameraListener?
+    private var listener: SourceListener?
     private var isCapturing = false
 
     init(
@@ -23,7 +22,7 @@ final class ShareCamera {
 
     private func listen() {
         listener = source.map { source in
-            let listener = CameraListener(events)
+            let listener = SourceListener(.camera, events)
             source.add(observer: listener)
             return listener
         }
@@ -93,31 +92,5 @@ final class ShareCamera {
                 spec: specification, interruption: listener?.interruption?.description,
                 isLightOn: camera.flatMap { $0.isTorchAvailable ? $0.isTorchEnabled : nil })
         }
-    }
-}
-
-/// Tells the person at the terminal what happens to the camera, and the share when it ends, which is no end of the share.
-private final class CameraListener: CaptureSourceObserver {
-    private let ended: OtherSourceListener
-    private let present = Locked<CaptureInterruption?>(nil)
-
-    init(_ events: AsyncStream<Share.Occurrence>.Continuation) {
-        ended = OtherSourceListener(name: "camera", events)
-    }
-
-    /// What the camera stands still for; nil where it goes on.
-    var interruption: CaptureInterruption? { present.withLock { $0 } }
-
-    func captureDidStop() { ended.captureDidStop() }
-    func captureDidFail(error: CaptureSourceError) { ended.captureDidFail(error: error) }
-
-    func captureWasInterrupted(by interruption: CaptureInterruption) {
-        present.withLock { $0 = interruption }
-        Terminal.shared.say("The share goes on without your picture: \(interruption).")
-    }
-
-    func captureInterruptionDidEnd(_ interruption: CaptureInterruption) {
-        present.withLock { $0 = nil }
-        Terminal.shared.say("Your picture goes on.")
     }
 }

@@ -18,6 +18,8 @@ actor SharedSources {
         let isSlateShown: Bool
         let isAudioMuted: Bool
         let isMicrophoneMuted: Bool
+        let sounds: [ControlledShare.Sound]
+        let microphone: ControlledShare.Sound?
         let configuration: LocalVideoConfiguration
     }
 
@@ -36,6 +38,9 @@ actor SharedSources {
     private(set) var configuration: LocalVideoConfiguration
     /// Tells the person at the terminal what happens to the source.
     private var captureReporter: CaptureReporter
+    /// Tell what happens to each sound, and to the microphone.
+    private let soundListeners: [SourceListener]
+    private let microphoneListener: SourceListener?
     private var isCapturing = false
     private var pause: Pause?
     /// What gave the picture that viewers keep, where something else is to be shared after the pause.
@@ -56,9 +61,20 @@ actor SharedSources {
         captureReporter = CaptureReporter(sources.content, isSizeChosen: options.size != nil) {
             events.yield(.captureEnded)
         }
+        soundListeners = sources.audio.map { Self.listen(to: $0, .sound, events) }
+        microphoneListener = sources.microphone.map { Self.listen(to: $0, .microphone, events) }
         sound = sources.contentSound
         configuration = options.configuration
         configuration.sourceCanWait = sources.contentCanWait
+    }
+
+    private static func listen(
+        to sound: OpenedSources.Sound, _ role: SourceListener.Role,
+        _ events: AsyncStream<Share.Occurrence>.Continuation
+    ) -> SourceListener {
+        let listener = SourceListener(role, events)
+        sound.source.add(observer: listener)
+        return listener
     }
 
     /// How it stands.
@@ -68,7 +84,10 @@ actor SharedSources {
         return Status(
             specification: sources.contentSpecification, interruption: captureReporter.interruption,
             isPaused: pause != nil, isSlateShown: isSlateShown, isAudioMuted: isAudioMuted,
-            isMicrophoneMuted: isMicrophoneMuted, configuration: configuration)
+            isMicrophoneMuted: isMicrophoneMuted,
+            sounds: zip(sources.audio, soundListeners).map { .init($0, listener: $1) },
+            microphone: sources.microphone.map { .init($0, listener: microphoneListener) },
+            configuration: configuration)
     }
 
     /// What is shared, or will be once the share goes on.
@@ -85,7 +104,7 @@ actor SharedSources {
     /// Puts all in place; it is sent from when there is a viewer.
     func begin() async throws {
         try await show(sources.content)
-        if let microphone = sources.microphone { try await room.startLocalAudio(source: microphone) }
+        if let microphone = sources.microphone { try await room.startLocalAudio(source: microphone.source) }
     }
 
     /// Begins to capture.
@@ -252,5 +271,11 @@ actor SharedSources {
         sound?.isMuted = isAudioMuted || pause != nil
         let voice = await room.localAudioTrack
         voice?.isMuted = isMicrophoneMuted
+    }
+}
+
+extension ControlledShare.Sound {
+    fileprivate init(_ sound: OpenedSources.Sound, listener: SourceListener?) {
+        self.init(spec: sound.specification, interruption: listener?.interruption?.description)
     }
 }

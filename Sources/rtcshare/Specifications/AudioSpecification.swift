@@ -13,7 +13,7 @@ internal import RTCShareMedia
 /// | `beep` | a short beep at each whole second of the monotonic clock, when the test pattern flashes |
 /// | `file:PATH.wav`, `file:PATH.wav:loop` | a WAVE file at its own rate, once or again and again |
 /// | `microphone`, `microphone:DEVICE` | the default microphone, or a named source of the sound server |
-/// | `broadcast` | the sound that comes with the pictures of a source `broadcast:…` |
+/// | `broadcast` | the sound that comes with the pictures of a source `broadcast:…`; after `--microphone`, the voice |
 /// | `system`, `system:SINK` | what the machine plays, on the default output or a named sink of the sound server |
 enum AudioSpecification: Sendable, Hashable {
     /// No sound.
@@ -26,7 +26,7 @@ enum AudioSpecification: Sendable, Hashable {
     case file(path: String, loop: Bool)
     /// A source of the sound server; nil is the default one.
     case microphone(device: String?)
-    /// What comes with a broadcast's pictures: ``BroadcastSource/sound``.
+    /// What comes with a broadcast's pictures: ``BroadcastSource/sound``, or as the voice ``BroadcastSource/microphone``.
     case broadcast
     /// What a sink of the sound server plays; nil is the default one.
     case system(sink: String?)

@@ -132,7 +132,7 @@ struct PrintableTextTests {
         }
         let status = try await Self.run(["status", "--control", socket], in: folder)
         #expect(status.status == 0 && status.standardOutput.contains("[31mred"), "\(status.standardError)")
-        #expect(!Self.steers(status.standardOutput) && status.standardOutput.split(separator: "\n").count == 10)
+        #expect(!Self.steers(status.standardOutput) && status.standardOutput.split(separator: "\n").count == 12)
         let json = try await Self.run(["status", "--json", "--control", socket], in: folder)
         #expect(!Self.steers(json.standardOutput))
         #expect(try JSONDecoder().decode(ControlledShare.self, from: Data(json.standardOutput.utf8)) == share)

@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import rtcshare
+
 extension Interop {
     /// An attendee's own picture and voice beside the shared content and its sound, through the command line.
     @Suite(.serialized)
@@ -98,6 +100,31 @@ extension Interop {
             #expect(abs((content.peakFrequencyHz ?? 0) - 440) < 3)
             let alice = try #require(report.sound(of: "alice"))
             #expect(abs((alice.peakFrequencyHz ?? 0) - 700) < 3)
+        }
+
+        @Test("A share without a microphone continues, and says so, until there is one", requirements)
+        func missingMicrophone() async throws {
+            let folder = try TemporaryFolder()
+            let daemon = try await PulseDaemon(sinks: ["speakers"], in: folder)
+            let share = try await ServedShare(
+                ["--microphone", "microphone"], environment: ["PULSE_SERVER": daemon.environment["PULSE_SERVER"] ?? ""],
+                in: folder)
+            defer { share.stop() }
+            let reason = "the sound server has no microphone; connect one, or share a file or a tone"
+            let line = "The share continues without the microphone: \(reason)."
+            try await share.program.wait(for: line, timeout: .seconds(20)) {
+                share.program.standardError.contains(line)
+            }
+            #expect(try await share.status().microphone?.interruption == reason)
+            #expect(try await share.ask("status").contains("microphone (\(reason))"))
+            let loading = ["load-module", "module-remap-source", "source_name=desk", "master=speakers.monitor"]
+            #expect(try await daemon.run("pactl", loading).status == 0)
+            try await share.program.wait(for: "the microphone", timeout: .seconds(20)) {
+                share.program.standardError.contains("The microphone is back.")
+            }
+            let status = try await share.status()
+            #expect(status.microphone?.spec == "microphone" && status.microphone?.interruption == nil)
+            #expect(status.sounds?.map(\.spec) == ["tone"])
         }
 
         @Test("Microphone and system sound are mixed into one where both are asked for", requirements)

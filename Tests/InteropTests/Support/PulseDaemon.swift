@@ -117,7 +117,8 @@ final class PulseDaemon {
         return try RunningProgram(executable, arguments, environment: environment, in: folder)
     }
 
-    private func run(_ program: String, _ arguments: [String]) async throws -> RunningProgram.Outcome {
+    /// Runs one of its clients, and waits for its end.
+    func run(_ program: String, _ arguments: [String]) async throws -> RunningProgram.Outcome {
         try await start(program, arguments).outcome(timeout: .seconds(30))
     }
 }

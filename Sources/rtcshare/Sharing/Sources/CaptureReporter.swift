@@ -59,7 +59,8 @@ final class CaptureReporter: CaptureSourceObserver, BroadcastObserver {
         switch interruption {
         case .movedOffScreen:
             Terminal.shared.say("The window was moved off the screen; its picture goes on.")
-        case .minimised, .awaitingChoice, .awaitingPicture, .heldByDesktop, .extensionAway, .cameraAway, .displayAway:
+        case .minimised, .awaitingChoice, .awaitingPicture, .heldByDesktop, .extensionAway, .cameraAway, .displayAway,
+            .sourceMuted, .soundAway:
             Terminal.shared.say("Paused: \(interruption).")
         }
     }
@@ -68,7 +69,8 @@ final class CaptureReporter: CaptureSourceObserver, BroadcastObserver {
         state.withLock { $0.interruption = nil }
         switch interruption {
         case .movedOffScreen: Terminal.shared.say("The window is back on the screen.")
-        case .minimised, .awaitingChoice, .awaitingPicture, .heldByDesktop, .extensionAway, .cameraAway, .displayAway:
+        case .minimised, .awaitingChoice, .awaitingPicture, .heldByDesktop, .extensionAway, .cameraAway, .displayAway,
+            .sourceMuted, .soundAway:
             Terminal.shared.say("Goes on.")
         }
     }

@@ -12,11 +12,17 @@ struct OpenedSources: Sendable {
     /// Whether the content's frames are all meant to be seen.
     let contentCanWait: Bool
     /// The sounds of the content; several are mixed.
-    let audio: [any AudioCaptureSource]
-    let microphone: (any AudioCaptureSource)?
+    let audio: [Sound]
+    let microphone: Sound?
     let camera: (any CaptureSource)?
     /// The SPEC of the camera.
     let cameraSpecification: String?
+
+    /// A sound and its SPEC.
+    struct Sound: Sendable {
+        let source: any AudioCaptureSource
+        let specification: String
+    }
 
     /// Opens what the options name; what can't be opened is an error, and nothing has been sent yet.
     init(
@@ -38,10 +44,14 @@ struct OpenedSources: Sendable {
         let broadcast = content as? BroadcastSource
         audio = try selection.audio.compactMap { text in
             let specification = try AudioSpecification(text)
-            if specification == .broadcast, let broadcast { return broadcast.sound }
-            return try specification.open()
+            let source = specification == .broadcast ? broadcast?.sound : nil
+            return try (source ?? specification.open()).map { Sound(source: $0, specification: text) }
         }
-        microphone = try selection.microphone.flatMap { try AudioSpecification($0).open() }
+        microphone = try selection.microphone.flatMap { text in
+            let specification = try AudioSpecification(text)
+            let source = specification == .broadcast ? broadcast?.microphone : nil
+            return try (source ?? specification.open()).map { Sound(source: $0, specification: text) }
+        }
         let camera = try selection.shownCamera.map { try SourceSpecification($0) }
         cameraSpecification = camera?.description
         self.camera = try camera?.open(framesPerSecond: Self.cameraRate)
@@ -96,23 +106,23 @@ struct OpenedSources: Sendable {
 
     /// The content's sound: the one source of it, or the sum of several; nil where there is none.
     var contentSound: (any AudioSource)? {
-        guard audio.count > 1 else { return audio.first }
+        guard audio.count > 1 else { return audio.first?.source }
         let mixer = AudioMixer()
-        for sound in audio { mixer.add(input: sound) }
+        for sound in audio { mixer.add(input: sound.source) }
         return mixer
     }
 
     /// Begins to capture, all but the camera.
     func start() throws {
         try content.start()
-        for sound in audio { try sound.start() }
-        try microphone?.start()
+        for sound in audio { try sound.source.start() }
+        try microphone?.source.start()
     }
 
     /// Ends capture, of all but the camera.
     func stop() {
         content.stop()
-        for sound in audio { sound.stop() }
-        microphone?.stop()
+        for sound in audio { sound.source.stop() }
+        microphone?.source.stop()
     }
 }

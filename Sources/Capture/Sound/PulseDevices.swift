@@ -1,0 +1,111 @@
+import RTCShareCPulse
+
+/// A source or a sink of the sound server.
+struct PulseDevice: Sendable, Hashable {
+    let name: String
+    /// What the server calls it before people.
+    var description = ""
+    /// The source that gives what a sink plays; nil for a source.
+    let monitor: String?
+    /// Whether it is a source that gives what a sink plays.
+    var isMonitor = false
+}
+
+/// The devices of a sound server at one moment.
+struct PulseDevices: Sendable, Hashable {
+    var sources: [PulseDevice] = []
+    var sinks: [PulseDevice] = []
+    /// The names of the source and the sink that are used where none is named.
+    var defaultSource: String?
+    var defaultSink: String?
+
+    /// The name of the source that records `input`.
+    ///
+    /// It is never of another kind. A server without microphones makes a monitor, which gives what a sink plays, its
+    /// default source: that is not a microphone. A monitor that was named is what was asked for.
+    /// - Throws: ``CaptureError/unknownSoundDevice(name:kind:devices:)`` where there is none.
+    func source(for input: PulseSource.Input) throws(CaptureError) -> String {
+        switch input {
+        case .microphone(let name):
+            let microphones = sources.filter { !$0.isMonitor }
+            let candidates = name == nil ? microphones : sources
+            guard let source = candidates.first(where: { $0.name == name ?? defaultSource }) else {
+                throw .unknownSoundDevice(name: name, kind: .source, devices: microphones.map(\.name))
+            }
+            return source.name
+        case .system(let name):
+            guard let monitor = sinks.first(where: { $0.name == name ?? defaultSink })?.monitor else {
+                throw .unknownSoundDevice(name: name, kind: .sink, devices: sinks.map(\.name))
+            }
+            return monitor
+        }
+    }
+}
+
+extension PulseSession {
+    /// Counts in ``deviceChanges`` from now on; false where the signal was raised.
+    func watchDevices() throws(CaptureError) -> Bool {
+        pa_context_set_subscribe_callback(
+            context,
+            { _, event, _, pointer in
+                let type = event.rawValue & PA_SUBSCRIPTION_EVENT_TYPE_MASK.rawValue
+                let facility = event.rawValue & PA_SUBSCRIPTION_EVENT_FACILITY_MASK.rawValue
+                // A change of a device, as of its volume, leaves it what it is.
+                let isNews =
+                    facility == PA_SUBSCRIPTION_EVENT_SERVER.rawValue
+                    || type != PA_SUBSCRIPTION_EVENT_CHANGE.rawValue
+                guard isNews, let pointer else { return }
+                Unmanaged<PulseSession>.fromOpaque(pointer).takeUnretainedValue().noteDeviceChange()
+            }, Unmanaged.passUnretained(self).toOpaque())
+        let facilities = pa_subscription_mask_t(
+            PA_SUBSCRIPTION_MASK_SERVER.rawValue | PA_SUBSCRIPTION_MASK_SOURCE.rawValue
+                | PA_SUBSCRIPTION_MASK_SINK.rawValue)
+        return try finish(pa_context_subscribe(context, facilities, nil, nil))
+    }
+
+    /// The server's devices; nil where the signal was raised.
+    func devices() throws(CaptureError) -> PulseDevices? {
+        let answer = Answer()
+        defer { withExtendedLifetime(answer) {} }
+        let pointer = Unmanaged.passUnretained(answer).toOpaque()
+        let names = pa_context_get_server_info(
+            context,
+            { _, info, pointer in
+                guard let info = info?.pointee, let answer = Answer.at(pointer) else { return }
+                answer.devices.defaultSource = info.default_source_name.map { String(cString: $0) }
+                answer.devices.defaultSink = info.default_sink_name.map { String(cString: $0) }
+            }, pointer)
+        guard try finish(names) else { return nil }
+        let sources = pa_context_get_source_info_list(
+            context,
+            { _, info, _, pointer in
+                guard let info = info?.pointee, let name = info.name else { return }
+                // PA_INVALID_INDEX: it is of no sink.
+                Answer.at(pointer)?.devices.sources.append(
+                    PulseDevice(
+                        name: String(cString: name), description: info.description.map { String(cString: $0) } ?? "",
+                        monitor: nil, isMonitor: info.monitor_of_sink != UInt32.max))
+            }, pointer)
+        guard try finish(sources) else { return nil }
+        let sinks = pa_context_get_sink_info_list(
+            context,
+            { _, info, _, pointer in
+                guard let info = info?.pointee, let name = info.name, let monitor = info.monitor_source_name
+                else { return }
+                Answer.at(pointer)?.devices.sinks.append(
+                    PulseDevice(
+                        name: String(cString: name), description: info.description.map { String(cString: $0) } ?? "",
+                        monitor: String(cString: monitor)))
+            }, pointer)
+        return try finish(sinks) ? answer.devices : nil
+    }
+
+    /// What callbacks add to, kept by the thread for as long as the requests run.
+    private final class Answer {
+        var devices = PulseDevices()
+
+        static func at(_ pointer: UnsafeMutableRawPointer?) -> Answer? {
+            pointer.map { Unmanaged<Answer>.fromOpaque($0).takeUnretainedValue() }
+        }
+    }
+}

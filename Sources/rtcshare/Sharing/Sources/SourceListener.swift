@@ -1,0 +1,42 @@
+internal import RTCShareLocks
+internal import RTCShareMedia
+
+/// Tells the person at the terminal what happens to a sound or a camera, and the share when it ends, which is no end of the
+/// share.
+final class SourceListener: CaptureSourceObserver {
+    /// What the source is for.
+    enum Role: String, Sendable {
+        case sound, microphone, camera
+
+        /// What viewers miss without it.
+        fileprivate var contribution: String { self == .camera ? "your picture" : "the \(rawValue)" }
+    }
+
+    private let role: Role
+    private let events: AsyncStream<Share.Occurrence>.Continuation
+    private let present = Locked<CaptureInterruption?>(nil)
+
+    init(_ role: Role, _ events: AsyncStream<Share.Occurrence>.Continuation) {
+        (self.role, self.events) = (role, events)
+    }
+
+    /// Why the source gives nothing; nil while it does.
+    var interruption: CaptureInterruption? { present.withLock { $0 } }
+
+    func captureDidStop() { events.yield(.otherSourceEnded(role.rawValue, nil)) }
+
+    func captureDidFail(error: CaptureSourceError) {
+        // A frame that was left out is no end.
+        if error.kind != .invalidFrame { events.yield(.otherSourceEnded(role.rawValue, error)) }
+    }
+
+    func captureWasInterrupted(by interruption: CaptureInterruption) {
+        present.withLock { $0 = interruption }
+        Terminal.shared.say("The share continues without \(role.contribution): \(interruption).")
+    }
+
+    func captureInterruptionDidEnd(_ interruption: CaptureInterruption) {
+        present.withLock { $0 = nil }
+        Terminal.shared.say(role == .camera ? "Your picture is back." : "The \(role.rawValue) is back.")
+    }
+}

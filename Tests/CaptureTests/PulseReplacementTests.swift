@@ -1,0 +1,276 @@
+import Foundation
+import RTCShareMedia
+import TestSupport
+import Testing
+
+@testable import RTCShareCapture
+
+/// A server with a microphone (1000 Hz), a headset (500 Hz) and speakers (1500 Hz): what is recorded is told by its tone.
+@Suite(
+    "Sound of a device that is away",
+    .serialized, .timeLimit(.minutes(2)),
+    .enabled(if: SoundServer.isAvailable, "needs pulseaudio and pulseaudio-utils (pacat, pactl)"))
+struct PulseReplacementTests {
+    private let server: SoundServer
+    private let headset: String
+    private let microphone: String
+    private let players: [SoundServer.Player]
+
+    private static let (voice, ears, room) = (1000.0, 500.0, 1500.0)
+
+    init() throws {
+        server = try SoundServer(sinks: ["speakers"])
+        headset = try Self.plugInHeadset(server)
+        microphone = try server.plugIn(microphone: "desk")
+        try server.control("set-default-sink", "speakers")
+        try server.control("set-default-source", "desk")
+        players = [
+            try server.play(frequency: Self.voice, into: "desk-voice"),
+            try server.play(frequency: Self.room, into: "speakers"),
+        ]
+    }
+
+    private static func plugInHeadset(_ server: SoundServer) throws -> String {
+        try server.control("load-module", "module-null-sink", "sink_name=headset")
+            .trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    private struct Capture {
+        let source: PulseSource
+        let sink = SoundCollector(now: monotonicNow)
+        let observer = CaptureObserver()
+
+        init(_ input: PulseSource.Input, of server: SoundServer, hasSink: Bool = true) throws {
+            source = try PulseSource(input, server: server.address)
+            if hasSink { source.add(sink) }
+            source.add(observer: observer)
+            try source.start()
+        }
+
+        /// How loud a tone is in each hundredth of a second of what was recorded.
+        func levels(of frequency: Double) -> [Double] {
+            let samples = sink.samples
+            return stride(from: 0, to: samples.count - 479, by: 480).map { start in
+                let (re, im) = samples[start..<start + 480].enumerated().reduce((0.0, 0.0)) { sum, sample in
+                    let angle = 2 * Double.pi * frequency * Double(sample.offset) / 48000
+                    return (sum.0 + Double(sample.element) * cos(angle), sum.1 + Double(sample.element) * sin(angle))
+                }
+                return (re * re + im * im).squareRoot() / 240
+            }
+        }
+
+        /// Waits until a tenth of a second of a tone was recorded since `start` hundredths.
+        func waitForTone(_ frequency: Double, since start: Int = 0) -> Bool {
+            sink.wait { _ in levels(of: frequency).dropFirst(start).count(where: { $0 > 0.4 }) > 10 }
+        }
+
+        var interruption: String? {
+            observer.events.reduce(nil) { reason, event in
+                switch event {
+                case .interrupted(.soundAway(let reason)): reason
+                case .interruptionEnded: nil
+                default: reason
+                }
+            }
+        }
+
+        /// Waits until observers know that the sound is away; returns why.
+        func waitForAbsence() throws -> String {
+            #expect(observer.wait { _ in interruption != nil })
+            #expect(source.broadcaster.isMuted)
+            return try #require(interruption)
+        }
+
+        func waitForReturn() {
+            #expect(observer.wait { _ in interruption == nil })
+            #expect(!source.broadcaster.isMuted)
+        }
+
+        /// Waits until the server has had time to record something else, and finds nothing of it.
+        func expectSilence() {
+            let count = sink.sampleCount
+            usleep(300_000)
+            #expect(sink.sampleCount == count)
+        }
+    }
+
+    private func expectNothing(of frequencies: [Double], in capture: Capture) {
+        for frequency in frequencies {
+            #expect(capture.levels(of: frequency).max() ?? 0 < 0.1, "\(frequency) Hz was recorded")
+        }
+    }
+
+    @Test("A named output that goes is silent, though there is a microphone, and is recorded again when it is back")
+    func output() throws {
+        let player = try server.play(frequency: Self.ears, into: "headset")
+        let capture = try Capture(.system(sink: "headset"), of: server)
+        #expect(capture.waitForTone(Self.ears))
+        try server.control("unload-module", headset)
+        #expect(try capture.waitForAbsence() == "the sound server has no output 'headset'; it has speakers, desk-voice")
+        capture.expectSilence()
+        _ = try Self.plugInHeadset(server)
+        let later = try server.play(frequency: Self.ears, into: "headset")
+        let start = capture.sink.sampleCount / 480
+        #expect(capture.waitForTone(Self.ears, since: start + 1))
+        capture.waitForReturn()
+        capture.source.stop()
+        expectNothing(of: [Self.voice, Self.room], in: capture)
+        #expect(capture.sink.ends.count == 1 && capture.sink.ends.allSatisfy { $0 == nil })
+        for player in [player, later] { player.stop() }
+    }
+
+    @Test(
+        "A microphone that goes is silent, though the machine plays something, and is recorded again when it is back",
+        arguments: [
+            (PulseSource.Input.microphone(device: "desk"), "the sound server has no microphone 'desk', nor any other"),
+            (.microphone(device: nil), "the sound server has no microphone; connect one, or share a file or a tone"),
+        ])
+    func microphone(input: PulseSource.Input, reason: String) throws {
+        let capture = try Capture(input, of: server)
+        #expect(capture.waitForTone(Self.voice))
+        try server.control("unload-module", microphone)
+        #expect(try capture.waitForAbsence() == reason)
+        capture.expectSilence()
+        let start = capture.sink.sampleCount / 480
+        _ = try server.plugIn(microphone: "desk")
+        #expect(capture.waitForTone(Self.voice, since: start + 1))
+        capture.waitForReturn()
+        capture.source.stop()
+        expectNothing(of: [Self.ears, Self.room], in: capture)
+        for (frame, next) in zip(capture.sink.frames, capture.sink.frames.dropFirst()) {
+            #expect(next.timestamp > frame.timestamp)
+        }
+    }
+
+    @Test("A default source that becomes what the machine plays is not recorded, until it is a microphone again")
+    func defaultBecomesMonitor() throws {
+        let capture = try Capture(.microphone(device: nil), of: server)
+        #expect(capture.waitForTone(Self.voice))
+        try server.control("set-default-source", "speakers.monitor")
+        #expect(
+            try capture.waitForAbsence()
+                == "the sound server's default is not a microphone; name one of desk, or make it the default")
+        #expect(try server.recordings() == 1, "of the microphone's module")
+        capture.expectSilence()
+        try server.control("unload-module", microphone)
+        let reason = "the sound server has no microphone; connect one, or share a file or a tone"
+        #expect(capture.observer.wait { _ in capture.interruption == reason })
+        #expect(!capture.observer.events.contains { if case .interruptionEnded = $0 { true } else { false } })
+        let start = capture.sink.sampleCount / 480
+        _ = try server.plugIn(microphone: "desk")
+        try server.control("set-default-source", "desk")
+        #expect(capture.waitForTone(Self.voice, since: start + 1))
+        capture.source.stop()
+        expectNothing(of: [Self.ears, Self.room], in: capture)
+    }
+
+    @Test("Without a microphone from the start, observers know before there is a sink, and one that comes is recorded")
+    func noMicrophone() throws {
+        try server.control("unload-module", microphone)
+        let capture = try Capture(.microphone(device: nil), of: server, hasSink: false)
+        _ = try capture.waitForAbsence()
+        capture.source.add(capture.sink)
+        capture.expectSilence()
+        _ = try server.plugIn(microphone: "desk")
+        #expect(capture.waitForTone(Self.voice))
+        capture.waitForReturn()
+        capture.source.stop()
+        expectNothing(of: [Self.ears, Self.room], in: capture)
+    }
+
+    @Test(
+        "A server without any device is waited for",
+        arguments: [PulseSource.Input.microphone(device: nil), .system(sink: nil)])
+    func noDevice(input: PulseSource.Input) throws {
+        let bare = try SoundServer(sinks: [])
+        let capture = try Capture(input, of: bare)
+        _ = try capture.waitForAbsence()
+        _ = try bare.plugIn(microphone: "desk")
+        let player = try bare.play(frequency: Self.voice, into: "desk-voice")
+        #expect(capture.waitForTone(Self.voice))
+        capture.source.stop()
+        player.stop()
+    }
+
+    /// The server's index of what records from the speakers' monitor.
+    private func recordingOfSpeakers() throws -> String {
+        let recordings = try server.control("list", "short", "source-outputs").split(separator: "\n")
+        let monitor = try #require(
+            server.control("list", "short", "sources").split(separator: "\n").first { $0.contains("speakers.monitor") }?
+                .split(separator: "\t").first)
+        return try #require(
+            recordings.map { $0.split(separator: "\t") }.first { $0[1] == monitor }?.first.map(String.init))
+    }
+
+    @Test("A recording that the server ends is tried again after a pause")
+    func endedRecording() throws {
+        let capture = try Capture(.system(sink: nil), of: server)
+        #expect(capture.waitForTone(Self.room))
+        try server.endRecording(recordingOfSpeakers())
+        #expect(try capture.waitForAbsence() == "the sound device 'speakers.monitor' was lost: Entity killed")
+        let start = capture.sink.sampleCount / 480
+        #expect(capture.waitForTone(Self.room, since: start + 1))
+        capture.waitForReturn()
+        capture.source.stop()
+        #expect(capture.observer.events.count == 4)
+    }
+
+    @Test("A device that is suspended is reported, and recorded again when it is not")
+    func suspendedDevice() throws {
+        let capture = try Capture(.system(sink: "desk-voice"), of: server)
+        #expect(capture.waitForTone(Self.voice))
+        try server.control("suspend-sink", "desk-voice", "1")
+        #expect(
+            try capture.waitForAbsence() == "the sound device 'desk-voice.monitor' was lost: it gives no sound")
+        let start = capture.sink.sampleCount / 480
+        try server.control("suspend-sink", "desk-voice", "0")
+        #expect(capture.waitForTone(Self.voice, since: start + 1))
+        capture.waitForReturn()
+        capture.source.stop()
+    }
+
+    @Test("Nobody moves a recording to another device")
+    func move() throws {
+        let capture = try Capture(.system(sink: nil), of: server)
+        #expect(capture.waitForTone(Self.room))
+        let recording = try recordingOfSpeakers()
+        #expect(throws: SoundServer.Failure.self) { try server.control("move-source-output", recording, "desk") }
+        #expect(capture.waitForTone(Self.room, since: capture.sink.sampleCount / 480))
+        capture.source.stop()
+        expectNothing(of: [Self.voice, Self.ears], in: capture)
+    }
+
+    @Test("A server that is restarted is recorded again by itself")
+    func restartedServer() throws {
+        let capture = try Capture(.system(sink: "speakers"), of: server)
+        #expect(capture.waitForTone(Self.room))
+        server.kill()
+        #expect(try capture.waitForAbsence().hasPrefix("the sound server was lost: "))
+        let start = capture.sink.sampleCount / 480
+        try server.start()
+        let player = try server.play(frequency: Self.room, into: "speakers")
+        #expect(capture.waitForTone(Self.room, since: start + 1))
+        capture.waitForReturn()
+        capture.source.stop()
+        player.stop()
+        #expect(capture.observer.events.count { $0 == .started } == 1)
+    }
+
+    @Test("Stop returns while the server is away, and the source can be started again")
+    func stopsWhileAway() throws {
+        let capture = try Capture(.system(sink: nil), of: server)
+        #expect(capture.waitForTone(Self.room))
+        server.kill()
+        _ = try capture.waitForAbsence()
+        capture.source.stop()
+        #expect(!capture.source.broadcaster.isMuted)
+        #expect(capture.observer.events.last == .stopped && capture.interruption != nil, "it is not back")
+        try capture.source.start()
+        #expect(
+            capture.observer.wait { events in
+                events.count { if case .interrupted = $0 { true } else { false } } == 2
+            })
+        capture.source.stop()
+        #expect(capture.observer.events.suffix(1) == [.stopped])
+    }
+}
