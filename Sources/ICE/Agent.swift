@@ -32,6 +32,10 @@ package struct Agent: Sendable {
     /// giving them back.
     package var leavesRelays = false
 
+    /// The fragments by which the peer's requests may name us: those of this generation, of the one that we have offered,
+    /// and of the one that a restart is replacing.
+    package var localFragments: [String] { credentials.localFragments }
+
     /// Our credentials, for the description that goes to the peer.
     package var localCredentials: Credentials { credentials.local }
 

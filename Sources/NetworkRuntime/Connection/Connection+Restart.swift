@@ -33,6 +33,7 @@ extension Connection {
             if known != local { sockets.remove(local) }
             return known
         }
+        registerFragments()
         peer.addLocalAddress(local, now: MonotonicClock.now)
         drain()
         return local

@@ -73,9 +73,9 @@ final class ConnectionSockets {
         self.lease = lease
     }
 
-    /// Has requests to this user name fragment come here, beside those before it; on a shared port alone.
-    func register(fragment: String) {
-        lease?.register(fragment: fragment)
+    /// Has requests to these user name fragments come here, and no others; on a shared port alone.
+    func register(fragments: [String]) {
+        lease?.register(fragments: fragments)
     }
 
     /// Opens a UDP socket; gives the address that it has.

@@ -10,6 +10,9 @@ extension PeerConnection {
         ice.wantRestart()
     }
 
+    /// The fragments that the peer's checks may name: those in use, and those of an offer that was not answered.
+    package var usernameFragments: [String] { ice.agent.localFragments }
+
     /// Whether there is nothing to send on, and no restart under way that could change it.
     package var needsRestart: Bool { ice.agent.needsRestart }
 
