@@ -21,6 +21,8 @@ final class ConnectionSockets {
     var owner: Owner?
     private(set) var datagrams: [TransportAddress: DatagramSocket] = [:]
     private var dedicated: [DedicatedSocket.Endpoint: DedicatedSocket] = [:]
+    /// The ports of datagram sockets that the system has closed: by its port a server knows an allocation.
+    private var formerPorts: [DedicatedSocket.Endpoint: UInt16] = [:]
     private var endedDropped = 0
     private var routes = RouteProbe()
     /// Where nearly all goes, as it was found out last.
@@ -107,6 +109,7 @@ final class ConnectionSockets {
             socket.close()
             dedicated[endpoint] = nil
         }
+        formerPorts = formerPorts.filter { $0.key.base != address }
     }
 
     /// Routes may have changed.
@@ -171,10 +174,11 @@ final class ConnectionSockets {
         unflushedDedicated.insert(endpoint)
         return true
     }
+        setting.port = formerPorts.removeValue(forKey: endpoint) ?? 0
 
     private func openDedicated(_ endpoint: DedicatedSocket.Endpoint) -> DedicatedSocket? {
         guard !isClosed, dedicated.count < Self.dedicatedLimit,
-            let setting = endpoint.transport.isStream ? owner?.setting(endpoint) : DedicatedSocket.Setting()
+            var setting = endpoint.transport.isStream ? owner?.setting(endpoint) : DedicatedSocket.Setting()
         else { return nil }
         let socket = DedicatedSocket(
             endpoint, setting: setting, on: eventLoop,
@@ -184,6 +188,7 @@ final class ConnectionSockets {
             ended: { [weak self] in self?.dedicatedSocketDidEnd(endpoint, reason: $0) })
         dedicated[endpoint] = socket
         route = nil
+        if !endpoint.transport.isStream, socket.port > 0 { formerPorts[endpoint] = socket.port }
         return socket
     }
 
