@@ -62,6 +62,8 @@ package struct Agent: Sendable {
     /// When the peer is asked whether it still consents.
     var consent = ConsentTimer()
 
+    /// Whether servers were asked again for the next generation.
+    var isGatheredAgain = false
     /// Whether the newest generation has selected no pair yet, and another one has.
     var isRestarting = false
     var outage: Outage?
