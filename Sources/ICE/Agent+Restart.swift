@@ -35,9 +35,10 @@ extension Agent {
 
     /// Begins anew under other credentials of ours; ``setRemote(credentials:isLite:now:)`` with the peer's is to follow.
     ///
-    /// The role and the bases stay, with what servers told of those. The peer's candidates are to be added again. The
-    /// selected pair stays selected, under the credentials that it has, until a pair of this generation takes over;
-    /// where none does, for as long as the peer consents.
+    /// The role and the bases stay. Servers are asked again what the bases look like from outside, unless
+    /// ``gatherAgain(now:)`` did so for this restart. The peer's candidates are to be added again. The selected pair stays
+    /// selected, under the credentials that it has, until a pair of this generation takes over; where none does, for as
+    /// long as the peer consents.
     package mutating func restart(credentials: Credentials, now: Instant) {
         guard isActive, remoteCredentials != nil else { return }
         let kept = checklist.selectedIndex.map { checklist.pairs[$0].generation }
@@ -51,6 +52,8 @@ extension Agent {
         locals.removePeerReflexive()
         transactions.removeChecks()
         if kept == nil { setState(.checking) }
+        if !isGatheredAgain { gatherAgain(now: now) }
+        isGatheredAgain = false
     }
 
     /// Takes a socket away that is gone: its candidates and pairs go with it. Where the selected pair was its, another

@@ -28,28 +28,33 @@ extension Agent {
     }
 
     /// Says that the system could not send from `base` to `destination`, as where there is no route, or that a stream
-    /// could not be opened or ended: the pair fails, a STUN or TURN server is given up.
+    /// could not be opened or ended. What was sent counts as lost: a check or a request to a server over UDP is sent again
+    /// on its schedule, and a check opens a stream again; only then is it given up. A TURN server over a stream fails at once.
     package mutating func transmitFailed(
         base: TransportAddress, destination: TransportAddress, over transport: TransportProtocol = .udp, now: Instant
     ) {
         guard isActive else { return }
-        asked.relays.transportFailed(at: base, to: destination, over: transport, now: now)
-        if transport == .udp { failTransactions(base: base, destination: destination) }
-        if transport == .udp, let index = checklist.index(base: base, remote: destination),
-            checklist.pairs[index].id != checklist.selected
-        {
-            checklist.fail(index, as: .unreachable)
+        for failure in asked.relays.transportFailed(at: base, to: destination, over: transport, now: now) {
+            emit(.serverFailed(failure))
         }
-        if transport == .tcp { streamFailed(from: base, to: destination) }
+        switch transport {
+        case .udp: noteRefusal(from: base, to: destination)
+        case .tcp: streamFailed(from: base, to: destination, now: now)
+        case .tls: break
+        }
         advance(now: now)
     }
 
-    private mutating func failTransactions(base: TransportAddress, destination: TransportAddress) {
-        for transaction in transactions.between(base, destination) {
-            if case .gather(let order) = transaction.purpose { finishGather(order, as: .unreachable) }
-            // Consent runs out by itself: a route can come back.
-            if case .consent = transaction.purpose { continue }
-            transactions[transaction.id] = nil
+    private mutating func noteRefusal(from base: TransportAddress, to destination: TransportAddress) {
+        for transaction in transactions.noteRefusal(from: base, to: destination) {
+            switch transaction.purpose {
+            case .gather(let order):
+                if let failure = asked.noteRefusal(order) { emit(.serverFailed(failure)) }
+            case .check(let pair, _, _, _):
+                if let index = checklist.index(pair) { checklist.pairs[index].failure = .unreachable }
+            // Consent runs out by itself.
+            case .consent, .relayBinding: continue
+            }
         }
     }
 }

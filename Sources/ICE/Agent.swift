@@ -32,6 +32,10 @@ package struct Agent: Sendable {
     /// giving them back.
     package var leavesRelays = false
 
+    /// The fragments by which the peer's requests may name us: those of this generation, of the one that we have offered,
+    /// and of the one that a restart is replacing.
+    package var localFragments: [String] { credentials.localFragments }
+
     /// Our credentials, for the description that goes to the peer.
     package var localCredentials: Credentials { credentials.local }
 
@@ -58,6 +62,8 @@ package struct Agent: Sendable {
     /// When the peer is asked whether it still consents.
     var consent = ConsentTimer()
 
+    /// Whether servers were asked again for the next generation.
+    var isGatheredAgain = false
     /// Whether the newest generation has selected no pair yet, and another one has.
     var isRestarting = false
     var outage: Outage?

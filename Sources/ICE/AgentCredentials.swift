@@ -26,6 +26,11 @@ struct AgentCredentials: Sendable {
         case retired
     }
 
+    /// The fragments of all of ours.
+    var localFragments: [String] {
+        [local, offered, retired?.local].compactMap { $0?.usernameFragment }
+    }
+
     init(local: Credentials) {
         self.local = local
     }

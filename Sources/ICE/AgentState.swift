@@ -68,15 +68,19 @@ package struct Transmit: Hashable, Sendable {
     package let bytes: [UInt8]
     /// How.
     package let transport: TransportProtocol
+    /// Whether it belongs to an allocation at a TURN server: where bases are shared, that has a port of its own.
+    package let isForRelay: Bool
 
     /// Bytes from a base to a destination.
     package init(
-        base: TransportAddress, destination: TransportAddress, bytes: [UInt8], transport: TransportProtocol = .udp
+        base: TransportAddress, destination: TransportAddress, bytes: [UInt8], transport: TransportProtocol = .udp,
+        isForRelay: Bool = false
     ) {
         self.base = base
         self.destination = destination
         self.bytes = bytes
         self.transport = transport
+        self.isForRelay = isForRelay
     }
 }
 

@@ -22,8 +22,8 @@ package struct Limits: Hashable, Sendable {
     package var answeredRequests = 2048
     /// Datagrams waiting to be taken out.
     package var transmits = 256
-    /// STUN and TURN servers times the bases that ask them.
-    package var servers = 32
+    /// STUN and TURN servers times the bases that ask them, the preferred bases first.
+    package var servers = 64
 
     /// The defaults.
     package init() {}
@@ -59,8 +59,8 @@ package struct Timing: Hashable, Sendable {
     package var bindingKeepalive: Duration = .seconds(15)
     /// How long the controlling agent waits for a better pair after the first valid one.
     package var nominationSettle: Duration = .milliseconds(50)
-    /// The same where the best valid pair is relayed: translators on both sides open with the second transmission of a
-    /// direct check. Media flows meanwhile.
+    /// The same where the best valid pair is relayed, also while more candidates may come: translators on both sides open
+    /// with the second transmission of a direct check. Media flows meanwhile.
     package var relayedNominationSettle: Duration = .milliseconds(800)
     /// How long a check over a TCP connection is waited for, the opening of the connection included.
     package var streamCheckTimeout: Duration = .seconds(10)
@@ -93,6 +93,9 @@ package struct Configuration: Sendable {
     package var timing = Timing()
     /// The bounds.
     package var limits = Limits()
+    /// Whether TURN over UDP goes from another port than its base's, as where many agents share that: what the server sees
+    /// of it is then no address of the base.
+    package var relaysHaveOwnPorts = false
     /// Which paths may be taken.
     package var iceTransportPolicy = ICETransportPolicy.all
 

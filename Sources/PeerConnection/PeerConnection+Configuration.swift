@@ -29,6 +29,8 @@ extension PeerConnection {
         /// asks. Those under `.local`, by which browsers hide their addresses, are asked for on the local network in any
         /// case; where relays alone may be used, no name is.
         package var resolvesHostNames = false
+        /// Whether what ``Transmission/isForRelay`` says of leaves from other ports than those of the local addresses.
+        package var relaysHaveOwnPorts = false
         /// The lifetime that addresses at TURN servers are asked for with; they are extended in time all the same.
         package var relayLifetime = Duration.seconds(600)
         /// How SRTP may protect media, the preferred profile first.

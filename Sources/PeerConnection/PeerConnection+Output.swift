@@ -115,7 +115,8 @@ extension PeerConnection {
             counts.packetsSent += 1
             counts.bytesSent += UInt64(length)
             return Transmission(
-                source: check.base, destination: check.destination, transport: check.transport, byteCount: length)
+                source: check.base, destination: check.destination, transport: check.transport,
+                isForRelay: check.isForRelay, byteCount: length)
         }
         return nil
     }
@@ -149,7 +150,8 @@ extension PeerConnection {
         counts.packetsSent += 1
         counts.bytesSent += UInt64(length)
         return Transmission(
-            source: path.base, destination: path.destination, transport: path.transport, byteCount: byteCount)
+            source: path.base, destination: path.destination, transport: path.transport,
+            isForRelay: path.envelope.isForRelay, byteCount: byteCount)
     }
 
     /// Builds a packet in place and protects it there; its length, or nil where it could not be made.

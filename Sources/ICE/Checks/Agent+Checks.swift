@@ -39,7 +39,7 @@ extension Agent {
         let pair = checklist.pairs[index]
         if pair.remote.transport.isStream { return timing.streamCheckTimeout }
         let bounds = timing.checkRetransmission
-        let open = checklist.pairs.count { $0.state == .waiting || $0.state == .inProgress }
+        let open = checklist.pairs.count { $0.isOpen && $0.state != .frozen }
         let wait = pair.roundTripBound.map { $0 + max($0 / 8, .milliseconds(15)) } ?? timing.pace * open
         return min(max(wait, bounds.lowerBound), bounds.upperBound)
     }
@@ -49,7 +49,7 @@ extension Agent {
         let priority = peerReflexivePriority(of: checklist.pairs[index].base)
         guard let bytes = checkBytes(id, of: index, priority: priority, nominates: false) else { return }
         transactions[id] = Transaction(
-            id: id, purpose: .consent(pair: checklist.pairs[index].id), base: checklist.pairs[index].base,
+            id: id, purpose: .consent(pair: checklist.pairs[index].id, role: role), base: checklist.pairs[index].base,
             destination: checklist.pairs[index].remote.address, bytes: bytes, firstTransmission: now,
             latestTransmission: now, limit: now, due: now, wait: timing.consentExpiry)
         checklist.pairs[index].statistics.consentRequestsSent += 1
@@ -78,20 +78,35 @@ extension Agent {
     /// Sends a transaction's request and says when it is due again (RFC 8489 §6.2.1).
     private mutating func transmit(_ id: TransactionID, now: Instant) {
         guard var transaction = transactions[id] else { return }
-        send(transaction.bytes, from: transaction.base, to: transaction.destination)
+        if case .relayBinding = transaction.purpose {
+            queue(
+                Transmit(
+                    base: transaction.base, destination: transaction.destination, bytes: transaction.bytes,
+                    isForRelay: true))
+        } else {
+            send(transaction.bytes, from: transaction.base, to: transaction.destination)
+        }
         transaction.transmissions += 1
         transaction.latestTransmission = now
         transaction.due = now.advanced(by: transaction.wait)
         switch transaction.purpose {
         case .check(let pair, _, _, _):
-            if transaction.transmissions > 1 {
+            if transaction.reopenings > 0 {
+                transaction.isRepeated = false
+            } else if transaction.transmissions > 1 {
                 transaction.wait = min(transaction.wait * 2, timing.longestCheckRetransmission)
             }
-            if let index = checklist.index(pair) { checklist.pairs[index].statistics.requestsSent += 1 }
-        case .consent(let pair):
+            if let index = checklist.index(pair) {
+                checklist.pairs[index].statistics.requestsSent += 1
+                if checklist.pairs[index].failure == .unreachable, !transaction.isUnsent {
+                    checklist.pairs[index].failure = nil
+                }
+            }
+        case .consent(let pair, _):
             if let index = checklist.index(pair) { checklist.pairs[index].statistics.requestsSent += 1 }
         case .gather:
             transaction.wait *= 2
+        case .relayBinding: break
         }
         transactions[id] = transaction
     }
@@ -106,9 +121,10 @@ extension Agent {
                     transmit(id, now: now)
                 } else {
                     transactions[id] = nil
-                    finishGather(order, as: .noAnswer)
+                    finishGather(order, as: transaction.isUnsent ? .unreachable : .noAnswer)
                 }
-            case .consent:
+            case .relayBinding where transaction.transmissions == 0: transmit(id, now: now)
+            case .consent, .relayBinding:
                 transactions[id] = nil
             case .check(let pair, _, let nominates, _):
                 // Once the choice is made only its own check and triggered ones matter.

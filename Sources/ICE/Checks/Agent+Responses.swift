@@ -18,7 +18,14 @@ extension Agent {
             }
             finishGather(order, transaction, with: message, now: now)
             return true
-        case .check(let pair, _, _, _), .consent(let pair):
+        case .relayBinding(let index):
+            guard source == transaction.destination, base.address == transaction.base else {
+                statistics.unexpectedResponses += 1
+                return false
+            }
+            finishBinding(ofRelay: index, transaction, with: message, now: now)
+            return true
+        case .check(let pair, _, _, _), .consent(let pair, _):
             guard let index = checklist.index(pair) else {
                 transactions[transaction.id] = nil
                 return true
@@ -79,7 +86,7 @@ extension Agent {
             }
         case .consent:
             break
-        case .gather:
+        case .gather, .relayBinding:
             return
         }
         if checklist.pairs[index].id == checklist.selected { consentAnswered(now: now) }
@@ -91,9 +98,11 @@ extension Agent {
             return
         }
         // RFC 8445 §7.2.5.1. A role that has changed since the request went out is not changed back.
-        if case .check(_, role, _, _) = transaction.purpose {
+        switch transaction.purpose {
+        case .check(_, role, _, _), .consent(_, role):
             switchRole()
             tieBreaker = generator.next()
+        case .check, .consent, .gather, .relayBinding: break
         }
         if checklist.pairs[index].state != .succeeded { checklist.trigger(index) }
     }

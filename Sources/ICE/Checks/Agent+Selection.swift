@@ -66,13 +66,13 @@ extension Agent {
 
     private func nominationOpens(_ best: Int) -> Instant {
         let start = checklist.firstValid ?? .distantFuture
-        let open: Set<PairState> = [.frozen, .waiting, .inProgress]
-        let isBest = !checklist.pairs.contains {
-            open.contains($0.state) && $0.priority > checklist.pairs[best].priority
-        }
-        let isRelayed = checklist.pairs[best].local.type == .relayed
-        return isBest
-            ? start : start.advanced(by: isRelayed ? timing.relayedNominationSettle : timing.nominationSettle)
+        let isBest = !checklist.pairs.contains { $0.isOpen && $0.priority > checklist.pairs[best].priority }
+        let pair = checklist.pairs[best]
+        let isRelayed = pair.local.type == .relayed || pair.remote.type == .relayed
+        // A relay is for the whole call: candidates that are still to come may make a better pair.
+        let areAllKnown = remotes.haveEnded && asked.limit == nil
+        if isBest, areAllKnown || !isRelayed { return start }
+        return start.advanced(by: isRelayed ? timing.relayedNominationSettle : timing.nominationSettle)
     }
 
     var nominationDeadline: Instant? {

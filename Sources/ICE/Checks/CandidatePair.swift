@@ -137,6 +137,15 @@ struct CandidatePair: Sendable {
         remote.address == candidate.address && remote.transport == candidate.transport
     }
 
+    /// Whether it is being checked, or will be, and no check was refused by the system or lost with its stream so far.
+    var isOpen: Bool {
+        switch state {
+        case .frozen, .waiting: true
+        case .inProgress: failure != .unreachable && failure != .connectionLost
+        case .succeeded, .failed: false
+        }
+    }
+
     var foundation: String { "\(local.foundation) \(remote.foundation)" }
 
     var fate: PairFate {
@@ -145,7 +154,7 @@ struct CandidatePair: Sendable {
         case .failed where statistics.responsesReceived > 0: failure ?? .fellSilent
         case .failed: failure ?? .noAnswer(checks: statistics.requestsSent)
         case .frozen, .waiting, .inProgress:
-            statistics.requestsSent == 0 ? .notTried : failure ?? .trying(checks: statistics.requestsSent)
+            failure ?? (statistics.requestsSent == 0 ? .notTried : .trying(checks: statistics.requestsSent))
         }
     }
 

@@ -118,7 +118,7 @@ struct Checklist: Sendable {
         guard !isConcluded else { return nil }
         let waiting = pairs.indices.filter { pairs[$0].state == .waiting }
         if let best = waiting.max(by: { pairs[$0].priority < pairs[$1].priority }) { return best }
-        let busy = Set(pairs.filter { $0.state == .inProgress }.map(\.foundation))
+        let busy = Set(pairs.filter { $0.state == .inProgress && $0.isOpen }.map(\.foundation))
         let frozen = pairs.indices.filter { pairs[$0].state == .frozen && !busy.contains(pairs[$0].foundation) }
         return frozen.max { pairs[$0].priority < pairs[$1].priority }
     }

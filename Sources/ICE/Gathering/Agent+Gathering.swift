@@ -4,42 +4,49 @@ package import RTCShareWireFormat
 extension Agent {
     /// Asks STUN servers what our bases look like from outside, and TURN servers for addresses to relay from
     /// (RFC 8445 §5.1.1.2); with no servers, gathering is complete at once. To be called after the last
-    /// ``addLocalHost(_:interfaceOrder:now:)``, and again for bases that came later.
+    /// ``addLocalHost(_:interfaceOrder:now:)``, and again for bases that came later and for servers that gave nothing.
     ///
-    /// Each base asks each server of its own IP version. A relayed address is of IPv4, as browsers ask for it; where
-    /// bases of both versions have a TURN server, those of IPv6 ask for IPv6, so that peers of either are reached. Where
-    /// the server has no address of the version that was asked for, the other one is.
+    /// Each base asks each server of its own IP version, the preferred base first. A relayed address is of IPv4, as
+    /// browsers ask for it; where bases of both versions have a TURN server, those of IPv6 ask for IPv6, so that peers of
+    /// either are reached. Where the server has no address of the version that was asked for, the other one is.
     package mutating func gather(servers: [ICEServerAddress], now: Instant) {
         guard isActive else { return }
-        var order = 0
-        for server in servers {
-            let asking = locals.bases.filter { Self.isWorthAsking(server.address.ip, from: $0) }
-            if asking.isEmpty { refuse(server, from: nil, as: .noLocalAddress) }
-            for base in asking where !asked.isAsked(server, from: base.address) {
-                guard asked.count < limits.servers else {
-                    refuse(server, from: base.address, as: .overLimit)
-                    continue
-                }
-                let start = now.advanced(by: timing.pace * order)
+        for server in servers where !locals.bases.contains(where: { Self.isWorthAsking(server.address.ip, from: $0) }) {
+            refuse(server, from: nil, as: .noLocalAddress)
+        }
+        var start = now
+        for base in locals.bases.sorted(by: { $0.localPreference > $1.localPreference }) {
+            for server in servers where Self.isWorthAsking(server.address.ip, from: base) {
                 switch server.kind {
-                case .stun:
-                    // What a server sees of a socket is told to the peer only where paths without relays are allowed.
-                    guard configuration.iceTransportPolicy == .all else { continue }
-                    guard server.transport == .udp else {
-                        refuse(server, from: base.address, as: .unsupportedTransport(server.transport))
-                        continue
-                    }
-                    ask(server, from: base, at: start)
-                case .turn(let credentials):
-                    let family = relayedFamily(from: base, servers: servers)
-                    addRelay(server, credentials, from: base, family: family, at: start)
+                case .stun: ask(server, from: base, at: &start)
+                case .turn(let credentials): ask(server, credentials, from: base, among: servers, at: &start)
                 }
-                order += 1
             }
         }
+        waitForServers(now: now)
+        advance(now: now)
+    }
+
+    /// Asks every server again, as for a restart (RFC 8445 §9): what this machine looks like from outside may have changed,
+    /// and a server that gave nothing may be back.
+    package mutating func gatherAgain(now: Instant) {
+        guard isActive else { return }
+        isGatheredAgain = true
+        var start = now
+        for order in asked.gathers.indices where asked.begin(order) { bind(order, at: &start) }
+        for index in asked.relays.indices where askAgain(relay: index, at: start) {
+            start = start.advanced(by: timing.pace)
+        }
+        if start > now { waitForServers(now: now) }
+        advance(now: now)
+    }
+
+    /// Whether servers are being waited for.
+    package var isGathering: Bool { asked.limit != nil }
+
+    private mutating func waitForServers(now: Instant) {
         let limit = asked.relays.isEmpty ? timing.gatherLimit : timing.relayGatherLimit
         asked.wait(until: now.advanced(by: limit), reflexive: now.advanced(by: timing.gatherLimit))
-        advance(now: now)
     }
 
     static func isWorthAsking(_ server: IPAddress, from base: Base) -> Bool {
@@ -53,15 +60,60 @@ extension Agent {
         if asked.refuse(failure) { emit(.serverFailed(failure)) }
     }
 
-    private mutating func ask(_ server: ICEServerAddress, from base: Base, at start: Instant) {
-        let order = asked.add(Gather(base: base.address, server: server))
+    /// Whether there is room to ask one more server from a base.
+    private mutating func mayAsk(_ server: ICEServerAddress) -> Bool {
+        if asked.count < limits.servers { return true }
+        // Where the preferred bases ask it, the others need not.
+        if !asked.hasReport(of: server) { refuse(server, from: nil, as: .overLimit) }
+        return false
+    }
+
+    /// Asks a STUN server what a base looks like from outside; `isImplied` where it is named as a TURN server.
+    private mutating func ask(
+        _ server: ICEServerAddress, from base: Base, isImplied: Bool = false, at start: inout Instant
+    ) {
+        // What a server sees of a socket is told to the peer only where paths without relays are allowed.
+        guard configuration.iceTransportPolicy == .all else { return }
+        guard server.transport == .udp else {
+            return refuse(server, from: base.address, as: .unsupportedTransport(server.transport))
+        }
+        if let order = asked.order(of: server, from: base.address) {
+            if !isImplied { asked.gathers[order].name(server) }
+            if asked.gathers[order].hasFailed, asked.begin(order) { bind(order, at: &start) }
+        } else if mayAsk(server) {
+            bind(asked.add(Gather(base: base.address, server: server, isImplied: isImplied)), at: &start)
+        }
+    }
+
+    private mutating func ask(
+        _ server: ICEServerAddress, _ credentials: LongTermCredentials, from base: Base,
+        among servers: [ICEServerAddress], at start: inout Instant
+    ) {
+        if let index = asked.relays.index(of: server, from: base.address) {
+            asked.relays[index].add(credentials)
+            if askAgain(relay: index, at: start) { start = start.advanced(by: timing.pace) }
+        } else if mayAsk(server) {
+            addRelay(
+                server, credentials, from: base, family: relayedFamily(from: base, servers: servers), at: start)
+            start = start.advanced(by: timing.pace)
+        }
+        guard configuration.relaysHaveOwnPorts, server.transport == .udp else { return }
+        let seen = ICEServerAddress(kind: .stun, address: server.address, url: server.url)
+        ask(seen, from: base, isImplied: true, at: &start)
+    }
+
+    /// Sends a Binding request to a STUN server at `start`, in place of one whose answer is awaited, and says when the next
+    /// request to any server may leave.
+    private mutating func bind(_ order: Int, at start: inout Instant) {
+        transactions.remove(ofGather: order)
         let id = TransactionID(using: &generator)
         let request = STUNMessage(.request, transactionID: id, attributes: softwareAttributes)
         guard let bytes = try? request.encoded() else { return }
         transactions[id] = Transaction(
-            id: id, purpose: .gather(order: order), base: base.address, destination: server.address,
-            bytes: bytes, firstTransmission: start, latestTransmission: start, limit: start, due: start,
-            wait: timing.gatherRetransmission)
+            id: id, purpose: .gather(order: order), base: asked.gathers[order].base,
+            destination: asked.gathers[order].server.address, bytes: bytes, firstTransmission: start,
+            latestTransmission: start, limit: start, due: start, wait: timing.gatherRetransmission)
+        start = start.advanced(by: timing.pace)
     }
 
     var softwareAttributes: [Attribute] {
@@ -81,12 +133,13 @@ extension Agent {
                 order, as: error.map { .refused(code: $0.code, reason: $0.reason) } ?? .malformedResponse)
             return
         }
+        let former = asked.gathers[order].mapped
         asked.finishGather(
             order, mapped: mapped,
             roundTripTime: transaction.transmissions == 1 ? now - transaction.latestTransmission : nil,
             keepalive: now.advanced(by: timing.bindingKeepalive))
         guard let base = locals.base(at: transaction.base) else { return }
-        addReflexive(mapped, of: base, server: asked.gathers[order].server)
+        addReflexive(mapped, of: base, server: asked.gathers[order].server, insteadOf: former)
     }
 
     /// A STUN server that gives nothing.
@@ -110,8 +163,14 @@ extension Agent {
         advance(now: now)
     }
 
-    /// Adds what a base looks like from outside, unless that is known. The pairs are those of the base (RFC 8445 §6.1.2.4).
-    mutating func addReflexive(_ mapped: TransportAddress, of base: Base, server: ICEServerAddress?) {
+    /// Adds what a base looks like from outside, unless that is known, and forgets what a server saw of it before. The pairs
+    /// are those of the base (RFC 8445 §6.1.2.4).
+    mutating func addReflexive(
+        _ mapped: TransportAddress, of base: Base, server: ICEServerAddress?, insteadOf former: TransportAddress? = nil
+    ) {
+        if let former, former != mapped, !asked.isSeen(base.address, as: former) {
+            locals.removeReflexive(former, of: base.address)
+        }
         guard locals.candidate(of: base.address, seenAs: mapped) == nil else { return }
         guard locals.candidates.count < limits.localCandidates else {
             statistics.overLimit += 1
@@ -129,26 +188,25 @@ extension Agent {
     mutating func advanceGathering(now: Instant) {
         if let limit = asked.reflexiveLimit, limit <= now {
             asked.endReflexive()
-            for index in asked.gathers.indices { finishGather(index, as: .noAnswer) }
+            for index in asked.gathers.indices { finishGather(index, as: asked.gathers[index].error ?? .noAnswer) }
             transactions.removeGathering()
         }
         if let limit = asked.limit, limit <= now || asked.areSettled {
             asked.end()
             emit(.gatheringComplete)
         }
-        for index in asked.gathers.indices {
-            guard let due = asked.gathers[index].keepalive, due <= now else { continue }
-            // A nominated pair has keepalives of its own.
-            asked.gathers[index].keepalive = checklist.selected == nil ? now.advanced(by: timing.bindingKeepalive) : nil
-            guard checklist.selected == nil else { continue }
-            keepAlive(asked.gathers[index].server.address, from: asked.gathers[index].base)
-        }
+        keepBindingsAlive(now: now)
     }
 
-    /// An indication that asks for nothing, for the translators on the way (RFC 8445 §11).
-    mutating func keepAlive(_ server: TransportAddress, from base: TransportAddress) {
-        let indication = STUNMessage(.indication, transactionID: TransactionID(using: &generator))
-        guard let bytes = try? indication.encoded() else { return }
-        send(bytes, from: base, to: server)
+    /// Keeps the bindings alive that translators on the way to STUN servers have, as long as no pair that works does so. The
+    /// answers say what this machine looks like by now; after a pair has stopped working, all are asked at once.
+    private mutating func keepBindingsAlive(now: Instant) {
+        asked.setKeepalives(areNeeded: state != .connected, now: now)
+        var start = now
+        for index in asked.gathers.indices {
+            guard let due = asked.gathers[index].keepalive, due <= now else { continue }
+            asked.gathers[index].keepalive = now.advanced(by: timing.bindingKeepalive)
+            if !transactions.hasGather(index) { bind(index, at: &start) }
+        }
     }
 }

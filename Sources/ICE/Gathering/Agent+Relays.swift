@@ -50,14 +50,43 @@ extension Agent {
             drainRelay(index)
             let next = now.advanced(by: timing.bindingKeepalive)
             guard asked.relays[index].takeKeepalive(now: now, next: next) else { continue }
-            keepAlive(asked.relays[index].allocation.server, from: asked.relays[index].base.address)
+            askWhatIsSeen(ofRelay: index, now: now)
         }
     }
 
+    /// Asks a relay's server once what it sees of us: that keeps the bindings of translators on the way alive, and the
+    /// answer says whether they have changed.
+    private mutating func askWhatIsSeen(ofRelay index: Int, now: Instant) {
+        let id = TransactionID(using: &generator)
+        guard let bytes = try? STUNMessage(.request, transactionID: id).encoded() else { return }
+        transactions[id] = Transaction(
+            id: id, purpose: .relayBinding(index), base: asked.relays[index].base.address,
+            destination: asked.relays[index].allocation.server, bytes: bytes, isRepeated: false,
+            firstTransmission: now, latestTransmission: now, limit: now, due: now,
+            wait: timing.bindingKeepalive / 2)
+    }
+
+    /// Where a relay's server sees another address of us than it granted the allocation to, that is lost: the server is
+    /// asked at once.
+    mutating func finishBinding(
+        ofRelay index: Int, _ transaction: Transaction, with message: STUNMessage, now: Instant
+    ) {
+        transactions[transaction.id] = nil
+        guard message.messageClass == .successResponse, let mapped = message.mappedAddress,
+            mapped != asked.relays[index].mapped,
+            asked.relays[index].isServer(transaction.destination, at: transaction.base, over: .udp)
+        else { return }
+        asked.relays[index].verify(now: now)
+        drainRelay(index)
+    }
+
     private mutating func followRelay(_ index: Int, now: Instant) {
+        var former = asked.relays[index].mapped
         while let event = asked.relays[index].pollEvent(now: now) {
             switch event {
-            case .allocated(let relayed, let reflexive): addRelayed(relayed, reflexive, of: index, now: now)
+            case .allocated(let relayed, let reflexive):
+                addRelayed(relayed, reflexive, insteadOf: former, of: index, now: now)
+                former = reflexive
             case .failed(let error): relayFailed(index, error, now: now)
             case .permissionRefused(let ip, let error): refusedByRelay(index, ip, error)
             // Of a redirection the relay takes note. Routers' words anyone can forge: consent finds out by itself.
@@ -72,9 +101,10 @@ extension Agent {
     }
 
     /// A relayed candidate, its base, and what the server saw of the socket (RFC 8445 §5.1.1.2). The reflexive address
-    /// is that of our socket only where the server was asked over UDP.
+    /// is that of our socket only where the server was asked over UDP, and from that socket.
     private mutating func addRelayed(
-        _ relayed: TransportAddress, _ reflexive: TransportAddress, of index: Int, now: Instant
+        _ relayed: TransportAddress, _ reflexive: TransportAddress, insteadOf former: TransportAddress?, of index: Int,
+        now: Instant
     ) {
         let relay = asked.relays[index]
         guard !locals.hasBase(at: relayed), relayed.port != 0, !relayed.ip.isUnspecified,
@@ -87,9 +117,9 @@ extension Agent {
             relayEnded(index, .malformedResponse, now: now)
             return
         }
-        asked.relays[index].relays(from: relayed, keepalive: now.advanced(by: timing.bindingKeepalive))
-        if relay.transport == .udp, configuration.iceTransportPolicy == .all {
-            addReflexive(reflexive, of: relay.base, server: relay.server)
+        asked.relays[index].relays(from: relayed, keepalive: now.advanced(by: timing.bindingKeepalive), now: now)
+        if relay.transport == .udp, configuration.iceTransportPolicy == .all, !configuration.relaysHaveOwnPorts {
+            addReflexive(reflexive, of: relay.base, server: relay.server, insteadOf: former)
         }
         var preference = relay.base.localPreference
         while preference > 0, locals.bases.contains(where: { $0.isRelay && $0.localPreference == preference }) {
@@ -121,10 +151,29 @@ extension Agent {
             return asked.relays[index].changeFamily(by: other, now: now)
         }
         if error == .portInUse, !asked.relays.isPortShared(index), asked.relays[index].reclaim(now: now) { return }
+        if let next = asked.relays[index].takeOtherCredentials(after: error) {
+            if relay.relayed != nil { relayEnded(index, error, now: now) }
+            return askAgain(index, next, at: now)
+        }
         relayEnded(index, error, now: now)
-        guard relay.relayed != nil, relay.isRevivable(after: error) else { return }
+        guard relay.isRevivable(after: error, now: now) else { return }
         let other = allocation(at: relay.server, credentials, family: relay.allocation.configuration.family)
         asked.relays[index].revive(by: other, now: now)
+    }
+
+    private mutating func askAgain(_ index: Int, _ credentials: LongTermCredentials, at start: Instant) {
+        let relay = asked.relays[index]
+        let other = allocation(at: relay.server, credentials, family: relay.allocation.configuration.family)
+        asked.relays[index].ask(by: other, at: start)
+    }
+
+    /// Asks a TURN server again that gave nothing, as where it is back; whether there is something to ask.
+    mutating func askAgain(relay index: Int, at start: Instant) -> Bool {
+        guard asked.relays[index].hasFailed, case .turn(let credentials) = asked.relays[index].server.kind else {
+            return false
+        }
+        askAgain(index, credentials, at: start)
+        return true
     }
 
     /// Nothing comes back through a relay: it is asked whether it still is one.

@@ -5,7 +5,9 @@ extension Agent {
     /// A base that asks a STUN server what it looks like from outside.
     struct Gather: Sendable {
         let base: TransportAddress
-        let server: ICEServerAddress
+        private(set) var server: ICEServerAddress
+        /// Whether the server is named as a TURN server alone: as such it is reported.
+        private(set) var isImplied = false
         var isDone = false
         /// Whether its base is gone: another may take its place.
         var isAbandoned = false
@@ -14,6 +16,22 @@ extension Agent {
         var error: ServerError?
         /// When the binding is next kept alive, if there is one.
         var keepalive: Instant?
+
+        init(base: TransportAddress, server: ICEServerAddress, isImplied: Bool) {
+            self.base = base
+            self.server = server
+            self.isImplied = isImplied
+        }
+
+        /// Whether the server gave nothing.
+        var hasFailed: Bool { isDone && error != nil }
+
+        /// Takes the name of a server that is asked already as the TURN server that it is too.
+        mutating func name(_ server: ICEServerAddress) {
+            guard isImplied else { return }
+            self.server = server
+            isImplied = false
+        }
 
         var report: ServerReport {
             ServerReport(
@@ -31,6 +49,8 @@ struct AskedServers: Sendable {
     var relays = Relays()
     /// Servers that nothing was asked of, and why.
     private var unasked: [ServerFailure] = []
+    /// Whether a pair that works keeps bindings alive.
+    private var keepalivesRest = false
     /// When gathering is complete, whoever has not answered; nil where it is.
     private(set) var limit: Instant?
     /// When STUN servers are waited for no longer.
@@ -40,17 +60,27 @@ struct AskedServers: Sendable {
     var count: Int { gathers.count { !$0.isAbandoned } + relays.count }
 
     /// Whether gathering need not wait for any of them.
-    var areSettled: Bool { gathers.allSatisfy(\.isDone) && relays.areSettled }
+    var areSettled: Bool { gathers.allSatisfy { $0.isDone || $0.error != nil } && relays.areSettled }
 
-    /// Whether a base asks a server already.
-    func isAsked(_ server: ICEServerAddress, from base: TransportAddress) -> Bool {
-        gathers.contains { $0.server == server && $0.base == base && !$0.isAbandoned }
-            || relays.isAsked(server, from: base)
+    /// By which a base asks a STUN server, whatever the URLs that lead there.
+    func order(of server: ICEServerAddress, from base: TransportAddress) -> Int? {
+        gathers.firstIndex { $0.server.address == server.address && $0.base == base && !$0.isAbandoned }
+    }
+
+    /// Whether something is known of a server, from whichever base.
+    func hasReport(of server: ICEServerAddress) -> Bool {
+        reports.contains { $0.server.address == server.address && $0.server.transport == server.transport }
+    }
+
+    /// Whether a server sees a base as `address`.
+    func isSeen(_ base: TransportAddress, as address: TransportAddress) -> Bool {
+        gathers.contains { $0.base == base && $0.mapped == address && !$0.isAbandoned }
+            || relays.isSeen(base, as: address)
     }
 
     /// What each has answered.
     var reports: [ServerReport] {
-        gathers.filter { !$0.isAbandoned }.map(\.report) + relays.reports
+        gathers.filter { !$0.isAbandoned && !$0.isImplied }.map(\.report) + relays.reports
             + unasked.map { failure in
                 ServerReport(
                     server: failure.server, base: failure.base, outcome: .failed(failure.error), mappedAddress: nil,
@@ -95,19 +125,48 @@ struct AskedServers: Sendable {
         return index
     }
 
+    /// Begins to wait for a STUN server's answer again; false where it is waited for, or nobody is to ask.
+    mutating func begin(_ index: Int) -> Bool {
+        guard gathers[index].isDone, !gathers[index].isAbandoned else { return false }
+        gathers[index].isDone = false
+        gathers[index].error = nil
+        return true
+    }
+
+    /// Has bindings kept alive, or not. Once they are needed again, all are due.
+    mutating func setKeepalives(areNeeded: Bool, now: Instant) {
+        guard areNeeded == keepalivesRest else { return }
+        keepalivesRest = !areNeeded
+        for index in gathers.indices where gathers[index].isDone && !gathers[index].isAbandoned {
+            gathers[index].keepalive = areNeeded ? now : nil
+        }
+    }
+
     /// A STUN server has answered.
     mutating func finishGather(_ index: Int, mapped: TransportAddress, roundTripTime: Duration?, keepalive: Instant) {
         gathers[index].isDone = true
+        gathers[index].error = nil
         gathers[index].mapped = mapped
         if let roundTripTime { gathers[index].roundTripTime = roundTripTime }
-        gathers[index].keepalive = keepalive
+        gathers[index].keepalive = keepalivesRest ? nil : keepalive
     }
 
     /// A STUN server gives nothing; what is to be said of it, where it was still waited for.
     mutating func finishGather(_ index: Int, as error: ServerError) -> ServerFailure? {
         guard !gathers[index].isDone else { return nil }
         gathers[index].isDone = true
+        return note(error, of: index)
+    }
+
+    /// The system refuses to send to a STUN server, which is asked again all the same; the failure, where that is news.
+    mutating func noteRefusal(_ index: Int) -> ServerFailure? {
+        gathers[index].isDone ? nil : note(.unreachable, of: index)
+    }
+
+    private mutating func note(_ error: ServerError, of index: Int) -> ServerFailure? {
+        guard gathers[index].error != error else { return nil }
         gathers[index].error = error
+        guard !gathers[index].isImplied else { return nil }
         return ServerFailure(server: gathers[index].server, base: gathers[index].base, error: error)
     }
 

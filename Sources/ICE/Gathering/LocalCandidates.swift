@@ -91,6 +91,11 @@ struct LocalCandidates: Sendable {
         candidates.removeAll { gone.contains($0.base) }
     }
 
+    /// Forgets what a base looked like from outside.
+    mutating func removeReflexive(_ address: TransportAddress, of base: TransportAddress) {
+        candidates.removeAll { $0.type == .serverReflexive && $0.address == address && $0.base == base }
+    }
+
     /// Forgets what only the peer sees.
     mutating func removePeerReflexive() {
         candidates.removeAll { $0.type == .peerReflexive }

@@ -10,7 +10,7 @@ import RTCShareWireFormat
 ///        └── revived, where it was lost ─────┘
 ///     abandoned, from each, once its base is gone
 struct Relay: Sendable {
-    let server: ICEServerAddress
+    private(set) var server: ICEServerAddress
     let base: Agent.Base
     private(set) var allocation: TURNAllocation
     /// When it begins; nil once it has.
@@ -22,17 +22,26 @@ struct Relay: Sendable {
     /// Where a server over a stream sent us to, and the name to ask it for its certificate by.
     private(set) var alternate: (server: TransportAddress, domain: String?)?
     /// What the server sees of us.
-    private var mapped: TransportAddress?
+    private(set) var mapped: TransportAddress?
     private var error: TURNError?
+    /// Whether the system refuses to send to its server, which has not answered yet.
+    private var isRefused = false
     /// Whether the other IP version was asked for already, or is of no use.
     private var hasChangedFamily: Bool
-    /// How often a lost allocation was asked for again.
+    /// How often an allocation that was lost was asked for again.
     private var revivals = 0
+    /// When the server granted the address that it relays from.
+    private var granted: Instant?
+    /// What else its user may be called, for a server that does not accept the credentials it was asked with.
+    private var otherCredentials: [LongTermCredentials] = []
     /// When the binding of translators on the way is next kept alive.
     private var keepalive: Instant?
 
     /// Each waits twice as long as the one before.
     private static let revivalLimit = 5
+    /// How long an allocation has to last for its loss to count as the first.
+    private static let stableLifetime = Duration.seconds(60)
+    private static let credentialsLimit = 4
 
     /// One that begins at a time; `mayChangeFamily`: where the server has no address of its IP version, the other one is
     /// asked for.
@@ -50,9 +59,12 @@ struct Relay: Sendable {
     var transport: TransportProtocol { server.transport }
 
     /// Whether gathering need not wait for it any longer.
-    var isSettled: Bool { relayed != nil || error != nil || isAbandoned }
+    var isSettled: Bool { relayed != nil || error != nil || isRefused || isAbandoned }
 
     private var hasBegun: Bool { start == nil && !isAbandoned }
+
+    /// Whether its server gave nothing, and is not asked any more.
+    var hasFailed: Bool { error != nil && !isAbandoned }
 
     var deadline: Instant? {
         if isAbandoned { return nil }
@@ -72,9 +84,10 @@ struct Relay: Sendable {
     }
 
     var report: ServerReport {
-        ServerReport(
+        let failure = error ?? (isRefused ? .connectionLost(transport) : nil)
+        return ServerReport(
             server: server, base: base.address,
-            outcome: error.map { .failed(.relay($0)) } ?? (relayed == nil ? .waiting : .answered),
+            outcome: failure.map { .failed(.relay($0)) } ?? (relayed == nil ? .waiting : .answered),
             mappedAddress: mapped, relayedAddress: relayed, lifetime: relayed == nil ? nil : allocation.lifetime,
             roundTripTime: allocation.roundTripTime, alternateServer: alternate?.server)
     }
@@ -110,13 +123,16 @@ struct Relay: Sendable {
     /// What it has to say to its server next.
     mutating func pollTransmit() -> Transmit? {
         allocation.pollTransmit().map { transmit in
-            Transmit(base: base.address, destination: transmit.server, bytes: transmit.bytes, transport: transport)
+            Transmit(
+                base: base.address, destination: transmit.server, bytes: transmit.bytes, transport: transport,
+                isForRelay: true)
         }
     }
 
     /// Its address is made a candidate; over UDP the binding on the way to its server is kept alive from then on.
-    mutating func relays(from address: TransportAddress, keepalive: Instant) {
+    mutating func relays(from address: TransportAddress, keepalive: Instant, now: Instant) {
         relayed = address
+        granted = now
         if transport == .udp { self.keepalive = keepalive }
     }
 
@@ -148,18 +164,50 @@ struct Relay: Sendable {
         return relayed.take()
     }
 
-    /// Whether an allocation that was had is worth asking for again after this: the server may have begun anew.
-    func isRevivable(after error: TURNError) -> Bool {
-        revivals < Self.revivalLimit && (error == .allocationLost || error == .connectionLost(transport))
+    /// Whether to ask again by itself after this: the server granted an allocation once, and it or the way to it may be
+    /// back in a while.
+    func isRevivable(after error: TURNError, now: Instant) -> Bool {
+        guard granted != nil || revivals > 0, revivals(now: now) < Self.revivalLimit else { return false }
+        return switch error {
+        // A server that has lost a connection may count its allocation for a while.
+        case .allocationLost, .connectionLost, .unreachable, .quotaReached, .serverFull: true
+        default: false
+        }
     }
 
-    /// Begins anew in a while; what the server gives then is told as a new candidate.
+    /// How often the allocation was asked for again since it last stood for a while.
+    private func revivals(now: Instant) -> Int {
+        granted.map { now - $0 >= Self.stableLifetime } ?? false ? 0 : revivals
+    }
+
+    /// Asks again in a while; what the server gives then is told as a new candidate.
     mutating func revive(by other: TURNAllocation, now: Instant) {
-        var revived = Relay(
-            server: server, base: base, allocation: other, start: now.advanced(by: .seconds(1 << revivals)),
-            mayChangeFamily: !hasChangedFamily)
-        revived.revivals = revivals + 1
-        self = revived
+        let count = revivals(now: now)
+        ask(by: other, at: now.advanced(by: .seconds(1 << count)))
+        revivals = count + 1
+    }
+
+    /// Asks again, after it has failed, by an allocation that has not begun.
+    mutating func ask(by other: TURNAllocation, at start: Instant) {
+        (allocation, self.start) = (other, start)
+        (error, alternate, granted) = (nil, nil, nil)
+        isRefused = false
+    }
+
+    /// Notes other credentials for the same server, to be tried where it does not accept those before.
+    mutating func add(_ credentials: LongTermCredentials) {
+        guard server.kind != .turn(credentials), !otherCredentials.contains(credentials),
+            otherCredentials.count < Self.credentialsLimit
+        else { return }
+        otherCredentials.append(credentials)
+    }
+
+    /// Takes the next credentials in place of those that its server does not accept; nil where there are none.
+    mutating func takeOtherCredentials(after error: TURNError) -> LongTermCredentials? {
+        guard case .wrongCredentials = error, !otherCredentials.isEmpty else { return nil }
+        let next = otherCredentials.removeFirst()
+        server.kind = .turn(next)
+        return next
     }
 
     /// Its port is in use at its server, by an allocation from before: has that given back; false where it can't be.
@@ -168,11 +216,16 @@ struct Relay: Sendable {
     /// Nothing comes back through it: its server is asked whether it still relays.
     mutating func verify(now: Instant) { allocation.verify(now: now) }
 
-    /// The connection to its server ended, or datagrams can't be sent to it.
-    mutating func transportFailed(now: Instant) {
-        // A route can come back while an allocation lasts; its next refresh finds out.
-        if transport == .udp, relayed != nil { return }
-        allocation.transportFailed(now: now)
+    /// The connection to its server ended, or datagrams can't be sent to it: a route can come back, so that those are sent
+    /// again as if they were lost. Returns the failure of a server that has not answered, where that is news.
+    mutating func transportFailed(now: Instant) -> ServerFailure? {
+        guard transport == .udp else {
+            allocation.transportFailed(now: now)
+            return nil
+        }
+        guard !isSettled else { return nil }
+        isRefused = true
+        return ServerFailure(server: server, base: base.address, error: .relay(.connectionLost(transport)))
     }
 
     /// Gives the relayed address back (RFC 8656 §8), or with `leaving` lets the server keep it for who takes it up: said
@@ -207,13 +260,16 @@ struct Relay: Sendable {
 
     /// What came from its server: a peer's bytes, or nil where they were its own and are dealt with.
     mutating func handle(_ bytes: RawSpan, from source: TransportAddress, now: Instant) -> RelayedData? {
-        allocation.handle(bytes, from: source, now: now)
+        isRefused = false
+        return allocation.handle(bytes, from: source, now: now)
     }
 
     /// Bytes on their way to a peer; nil without a permission for it.
     mutating func enclose(_ bytes: [UInt8], to peer: TransportAddress) -> Transmit? {
         allocation.enclosed(bytes.span.bytes, to: peer).map { message in
-            Transmit(base: base.address, destination: allocation.server, bytes: message, transport: transport)
+            Transmit(
+                base: base.address, destination: allocation.server, bytes: message, transport: transport,
+                isForRelay: true)
         }
     }
 

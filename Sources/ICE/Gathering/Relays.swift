@@ -37,14 +37,19 @@ struct Relays: Sendable {
         }
     }
 
-    /// Whether a base asks a TURN server already. One has one allocation for a port of ours (RFC 8656 §3.2), whatever the
-    /// URLs that lead there.
-    func isAsked(_ server: ICEServerAddress, from base: TransportAddress) -> Bool {
-        guard case .turn = server.kind else { return false }
-        return all.contains { relay in
+    /// The relay by which a base asks a TURN server. One has one allocation for a port of ours (RFC 8656 §3.2), whatever
+    /// the URLs and credentials that lead there.
+    func index(of server: ICEServerAddress, from base: TransportAddress) -> Int? {
+        guard case .turn = server.kind else { return nil }
+        return all.firstIndex { relay in
             relay.server.address == server.address && relay.transport == server.transport
                 && relay.base.address == base && !relay.isAbandoned
         }
+    }
+
+    /// Whether a server that relays sees a base as `address`.
+    func isSeen(_ base: TransportAddress, as address: TransportAddress) -> Bool {
+        all.contains { $0.base.address == base && $0.mapped == address && !$0.isAbandoned }
     }
 
     /// Whether another relay goes from the same port to the same server.
@@ -65,13 +70,12 @@ struct Relays: Sendable {
             .map { ($0.server, $0.alternate?.domain) }
     }
 
-    /// The connection to a server ended, or datagrams can't be sent to it.
+    /// The connection to a server ended, or datagrams can't be sent to it; the failures that are news at once.
     mutating func transportFailed(
         at base: TransportAddress, to server: TransportAddress, over transport: TransportProtocol, now: Instant
-    ) {
-        for index in all.indices where all[index].isServer(server, at: base, over: transport) {
-            all[index].transportFailed(now: now)
-        }
+    ) -> [ServerFailure] {
+        all.indices.filter { all[$0].isServer(server, at: base, over: transport) }
+            .compactMap { all[$0].transportFailed(now: now) }
     }
 
     /// A socket is gone: nothing is asked from it any more. Returns the relayed addresses that are gone with it.

@@ -45,8 +45,8 @@ extension Agent {
     }
 
     /// A connection that could not be opened, or ended. The selected pair is asked for consent all the same, which opens
-    /// it again.
-    mutating func streamFailed(from socket: TransportAddress, to remote: TransportAddress) {
+    /// it again; a check opens it again in a while, as a route can come back.
+    mutating func streamFailed(from socket: TransportAddress, to remote: TransportAddress, now: Instant) {
         guard let base = locals.streamBase(of: socket) else { return }
         // A restart may have made a second pair of the same addresses, which goes over the same connection.
         for index in checklist.pairs.indices
@@ -56,8 +56,12 @@ extension Agent {
                 disconnect()
             } else {
                 let id = checklist.pairs[index].id
-                transactions.remove(of: id)
-                checklist.fail(index, as: .connectionLost)
+                if checklist.pairs[index].state == .inProgress, transactions.reopen(of: id, now: now) {
+                    checklist.pairs[index].failure = .connectionLost
+                } else {
+                    transactions.remove(of: id)
+                    checklist.fail(index, as: .connectionLost)
+                }
             }
         }
     }

@@ -21,6 +21,14 @@ package struct Envelope: Hashable, Sendable {
     /// Nothing around the packet.
     package static let none = Envelope(form: .none)
 
+    /// Whether a TURN server takes it off.
+    package var isForRelay: Bool {
+        switch form {
+        case .none, .length: false
+        case .channel, .indication: true
+        }
+    }
+
     /// Bytes before the packet.
     package var prefixByteCount: Int {
         switch form {

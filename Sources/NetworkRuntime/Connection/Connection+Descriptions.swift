@@ -27,7 +27,7 @@ extension Connection {
     /// The offer, with every candidate that is known.
     package func makeOffer() throws -> SessionDescription {
         let offer = try peer.makeOffer()
-        registerFragments(of: offer)
+        registerFragments()
         return offer
     }
 
@@ -37,6 +37,7 @@ extension Connection {
     /// Takes the peer's answer to an offer of this identity, which another connection may have made.
     package func accept(answer: SessionDescription, to offer: SessionDescription) throws {
         try peer.accept(answer: answer, to: offer, now: MonotonicClock.now)
+        registerFragments()
         offeredReflexive = ConnectivityFacts.reflexiveCandidates(of: offer)
         resolveRemoteNames()
         drain()
@@ -45,7 +46,7 @@ extension Connection {
     /// Takes the peer's offer, begins to wait for its checks, and says what to answer.
     package func answer(offer: SessionDescription) throws -> SessionDescription {
         let answer = try peer.answer(offer: offer, now: MonotonicClock.now)
-        registerFragments(of: answer)
+        registerFragments()
         resolveRemoteNames()
         drain()
         return answer

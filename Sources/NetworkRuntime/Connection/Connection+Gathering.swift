@@ -95,12 +95,12 @@ extension Connection {
         drain()
     }
 
-    private func waitForGathering(_ waiter: CheckedContinuation<Void, Never>) {
+    func waitForGathering(_ waiter: CheckedContinuation<Void, Never>) {
         guard isGathering, !isClosed else { return waiter.resume() }
         gatherWaiters.append(waiter)
     }
 
-    private func stopWaiting(after patience: Duration) {
+    func stopWaiting(after patience: Duration) {
         eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(patience)) { [weak self] in
             self?.assumeIsolated { $0.resumeGatherWaiters() }
         }

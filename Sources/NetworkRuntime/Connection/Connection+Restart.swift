@@ -4,9 +4,25 @@ package import RTCShareWireFormat
 
 /// Another path for a connection that stands: new credentials, and sockets that come and go with interfaces.
 extension Connection {
-    /// Has the next ``createOffer()`` restart ICE; see `PeerConnection.restartICE()`.
+    /// Has the next ``createOffer()`` restart ICE; see `PeerConnection.restartICE()`. Servers are asked again what this
+    /// machine looks like from outside.
     public func restartICE() {
         peer.restartICE()
+        askServersAgain()
+    }
+
+    /// Asks servers again, as before the answer to an offer that restarts ICE, and returns when all have answered or were
+    /// given up, or after `patience`.
+    package func gatherAgain(patience: Duration) async {
+        guard !isClosed else { return }
+        askServersAgain()
+        stopWaiting(after: patience)
+        await withCheckedContinuation { waitForGathering($0) }
+    }
+
+    private func askServersAgain() {
+        peer.gatherAgain(now: MonotonicClock.now)
+        isGathering = peer.isGathering
         drain()
     }
 
@@ -17,6 +33,7 @@ extension Connection {
     public func rollbackOffer() {
         pendingOffer = nil
         peer.rollbackOffer()
+        registerFragments()
         drain()
     }
 

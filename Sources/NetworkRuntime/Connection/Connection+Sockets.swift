@@ -39,13 +39,9 @@ extension Connection {
         for address in localAddresses { peer.addLocalAddress(address, now: MonotonicClock.now) }
     }
 
-    /// Has checks that name these fragments come here, where the port is shared.
-    func registerFragments(of description: SessionDescription) {
-        guard configuration.sharedPort != nil else { return }
-        for media in description.media {
-            guard let attributes = try? description.iceAttributes(of: media) else { continue }
-            sockets.register(fragment: attributes.usernameFragment)
-        }
+    /// Has checks that name the fragments in use come here, where the port is shared.
+    func registerFragments() {
+        sockets.register(fragments: peer.usernameFragments)
     }
 
     private func receive(

@@ -145,6 +145,7 @@ public actor Connection {
         self.configuration = configuration
         var peerConfiguration = configuration.peer
         peerConfiguration.unixTimeAtZero = MonotonicClock.unixTimeAtZero
+        peerConfiguration.relaysHaveOwnPorts = configuration.sharedPort != nil
         peer = try PeerConnection(
             as: part, identity: identity, configuration: peerConfiguration, random: SystemRandomNumberGenerator())
         sockets = ConnectionSockets(on: eventLoop)

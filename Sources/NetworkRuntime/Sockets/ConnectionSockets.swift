@@ -21,6 +21,8 @@ final class ConnectionSockets {
     var owner: Owner?
     private(set) var datagrams: [TransportAddress: DatagramSocket] = [:]
     private var dedicated: [DedicatedSocket.Endpoint: DedicatedSocket] = [:]
+    /// The ports of datagram sockets that the system has closed: by its port a server knows an allocation.
+    private var formerPorts: [DedicatedSocket.Endpoint: UInt16] = [:]
     private var endedDropped = 0
     private var routes = RouteProbe()
     /// Where nearly all goes, as it was found out last.
@@ -73,9 +75,9 @@ final class ConnectionSockets {
         self.lease = lease
     }
 
-    /// Has requests to this user name fragment come here, beside those before it; on a shared port alone.
-    func register(fragment: String) {
-        lease?.register(fragment: fragment)
+    /// Has requests to these user name fragments come here, and no others; on a shared port alone.
+    func register(fragments: [String]) {
+        lease?.register(fragments: fragments)
     }
 
     /// Opens a UDP socket; gives the address that it has.
@@ -107,6 +109,7 @@ final class ConnectionSockets {
             socket.close()
             dedicated[endpoint] = nil
         }
+        formerPorts = formerPorts.filter { $0.key.base != address }
     }
 
     /// Routes may have changed.
@@ -123,7 +126,7 @@ final class ConnectionSockets {
         let (source, destination) = (transmission.source, transmission.destination)
         // What is not STUN has no meaning but to the peer.
         if let route, route.destination == destination, route.source == source, now < route.ends,
-            transmission.transport == .udp, bytes.count > 0, bytes[0] >= Self.firstOfOthers
+            !isDedicated(transmission), bytes.count > 0, bytes[0] >= Self.firstOfOthers
         {
             batch.commit(bytes.count, from: route.socket, to: destination, name: route.name, by: self)
             return true
@@ -139,10 +142,9 @@ final class ConnectionSockets {
     ) -> Bool {
         let endpoint = DedicatedSocket.Endpoint(
             transport: transmission.transport, base: transmission.source, destination: transmission.destination)
-        let isDedicated =
-            endpoint.transport.isStream || dedicated[endpoint] != nil || lease != nil && Self.isForRelay(bytes)
-        if isDedicated { return sendDedicated(ByteBuffer(bytes: bytes), to: endpoint) }
+        if endpoint.transport.isStream { return sendDedicated(ByteBuffer(bytes: bytes), to: endpoint) }
         guard routes.hasRoute(from: endpoint.base.ip, to: endpoint.destination, now: now) else { return false }
+        if isDedicated(transmission) { return sendDedicated(ByteBuffer(bytes: bytes), to: endpoint) }
         lease?.note(bytes, from: endpoint.base, to: endpoint.destination, now: now)
         guard let socket = lease?.socket(at: endpoint.base) ?? datagrams[endpoint.base] else { return false }
         let name = SocketName(endpoint.destination)
@@ -155,14 +157,10 @@ final class ConnectionSockets {
         return true
     }
 
-    /// Requests of TURN other than its data. A server knows an allocation by the port that asks (RFC 8656 §3.2): where
-    /// several connections share one, each has another for its relay.
-    private static func isForRelay(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        guard bytes.count >= 2 else { return false }
-        return switch UInt16(bytes[0]) << 8 | UInt16(bytes[1]) {
-        case 0x0003, 0x0004, 0x0008, 0x0009: true
-        default: false
-        }
+    /// Whether a socket of its own sends it. A server knows an allocation by the port that asks (RFC 8656 §3.2): where
+    /// several connections share one, each has another for its relay, and for nothing else that goes to the server.
+    private func isDedicated(_ transmission: Transmission) -> Bool {
+        transmission.transport.isStream || lease != nil && transmission.isForRelay
     }
 
     private func sendDedicated(_ bytes: ByteBuffer, to endpoint: DedicatedSocket.Endpoint) -> Bool {
@@ -174,8 +172,9 @@ final class ConnectionSockets {
 
     private func openDedicated(_ endpoint: DedicatedSocket.Endpoint) -> DedicatedSocket? {
         guard !isClosed, dedicated.count < Self.dedicatedLimit,
-            let setting = endpoint.transport.isStream ? owner?.setting(endpoint) : DedicatedSocket.Setting()
+            var setting = endpoint.transport.isStream ? owner?.setting(endpoint) : DedicatedSocket.Setting()
         else { return nil }
+        setting.port = formerPorts.removeValue(forKey: endpoint) ?? 0
         let socket = DedicatedSocket(
             endpoint, setting: setting, on: eventLoop,
             receive: { [weak self] bytes in
@@ -189,6 +188,7 @@ final class ConnectionSockets {
 
     private func dedicatedSocketDidEnd(_ endpoint: DedicatedSocket.Endpoint, reason: String) {
         guard let socket = dedicated.removeValue(forKey: endpoint) else { return }
+        if !endpoint.transport.isStream, socket.port > 0 { formerPorts[endpoint] = socket.port }
         endedDropped += socket.droppedMessages
         owner?.fail(endpoint, reason)
     }

@@ -24,6 +24,8 @@ final class DedicatedSocket {
         /// How long the opening may take. TCP, and TLS on top, take a few round trips, and lost packets are sent again
         /// after 1, 3 and 7 s.
         var openingLimit: Duration = .seconds(10)
+        /// The port to send datagrams from; 0 has the system pick.
+        var port: UInt16 = 0
     }
 
     private enum State {
@@ -33,6 +35,8 @@ final class DedicatedSocket {
     }
 
     let endpoint: Endpoint
+    /// The port that it sends from, once it is open.
+    private(set) var port: UInt16 = 0
     /// Messages that were let fall: the socket was not ready, or the path is slower than what is sent.
     private(set) var droppedMessages = 0
     private let eventLoop: any EventLoop
@@ -146,7 +150,7 @@ final class DedicatedSocket {
             if endpoint.transport == .tls {
                 security = try TLSClient.handler(host: setting.host, trustRoots: setting.trustRoots)
             }
-            let local = try TransportAddress(ip: endpoint.base.ip, port: 0).socketAddress
+            let local = try TransportAddress(ip: endpoint.base.ip, port: setting.port).socketAddress
             let remote = try endpoint.destination.socketAddress
             let parts = NIOLoopBound(
                 Parts(socket: self, handler: handler, security: security), eventLoop: eventLoop)
@@ -204,14 +208,10 @@ final class DedicatedSocket {
                 channel.eventLoop.makeCompletedFuture {
                     let parts = parts.value
                     parts.socket?.channel = channel
-                    // Connected, it hears its server alone.
-                    try channel.pipeline.syncOperations.addHandlers(EnvelopeHandler(), parts.handler)
+                    try channel.pipeline.syncOperations.addHandlers(EnvelopeHandler(remote: remote), parts.handler)
                 }
             }
-            .bind(to: local)
-            .flatMap { channel in
-                channel.connect(to: remote).map { channel.pipeline.fireUserInboundEventTriggered(DatagramsReady()) }
-            }
+            .bind(to: local).map { _ in }
     }
 
     private func becomeReady(_ channel: any Channel) {
@@ -219,6 +219,7 @@ final class DedicatedSocket {
         opening?.cancel()
         opening = nil
         state = .open(channel)
+        port = UInt16(channel.localAddress?.port ?? 0)
         for message in waiting { channel.write(message, promise: nil) }
         channel.flush()
     }

@@ -14,6 +14,7 @@ final class DedicatedSocketHandler: ChannelInboundHandler {
     }
 
     private var framer: Framer
+    private let isStream: Bool
     private let isSecure: Bool
     private let ready: (any Channel) -> Void
     private let receive: (inout ByteBuffer) -> Void
@@ -30,6 +31,7 @@ final class DedicatedSocketHandler: ChannelInboundHandler {
         case .lengthPrefixed: framer = .lengthPrefixed(RFC4571Framer())
         case nil: framer = .none
         }
+        isStream = framing != nil
         self.isSecure = isSecure
         self.ready = ready
         self.receive = receive
@@ -37,14 +39,13 @@ final class DedicatedSocketHandler: ChannelInboundHandler {
     }
 
     func channelActive(context: ChannelHandlerContext) {
-        // A datagram channel is active once it is bound, and a TLS one has its handshake before it.
-        if !isSecure, case .none = framer {} else if !isSecure { ready(context.channel) }
+        // A TLS channel has its handshake before it.
+        if !isSecure { ready(context.channel) }
         context.fireChannelActive()
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch event {
-        case is DatagramsReady: ready(context.channel)
         case is TLSHandshakeCompleted where isSecure: ready(context.channel)
         default: context.fireUserInboundEventTriggered(event)
         }
@@ -78,7 +79,8 @@ final class DedicatedSocketHandler: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        fail(SocketFailure.reason(of: error), context)
+        // A receive error of a datagram socket says nothing that the server's silence does not.
+        if isStream { fail(SocketFailure.reason(of: error), context) }
     }
 
     private func fail(_ reason: String, _ context: ChannelHandlerContext) {
@@ -92,17 +94,27 @@ final class DedicatedSocketHandler: ChannelInboundHandler {
     }
 }
 
-/// A datagram socket is connected.
-struct DatagramsReady: Sendable {}
-
-/// Lets a connected datagram socket look like a stream of whole messages.
+/// Lets a datagram socket look like a stream of whole messages to and from one address. The socket is not connected: the
+/// ICMP errors of a server that is gone for a moment would end a connected one, and with its port the allocation.
 final class EnvelopeHandler: ChannelDuplexHandler {
     typealias InboundIn = AddressedEnvelope<ByteBuffer>
     typealias InboundOut = ByteBuffer
     typealias OutboundIn = ByteBuffer
-    typealias OutboundOut = ByteBuffer
+    typealias OutboundOut = AddressedEnvelope<ByteBuffer>
+
+    private let remote: SocketAddress
+
+    init(remote: SocketAddress) {
+        self.remote = remote
+    }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        context.fireChannelRead(wrapInboundOut(unwrapInboundIn(data).data))
+        let envelope = unwrapInboundIn(data)
+        if envelope.remoteAddress == remote { context.fireChannelRead(wrapInboundOut(envelope.data)) }
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        let envelope = AddressedEnvelope(remoteAddress: remote, data: unwrapOutboundIn(data))
+        context.write(wrapOutboundOut(envelope), promise: promise)
     }
 }

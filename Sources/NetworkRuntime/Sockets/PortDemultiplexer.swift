@@ -54,7 +54,6 @@ struct PortDemultiplexer {
     /// Each connection is remembered for so much; more pushes out its own oldest.
     static let transactionLimit = 256
     static let pathLimit = 64
-    static let fragmentLimit = 4
     /// An address that a connection did not use for as long as consent lasts (RFC 7675) is free.
     static let claimLifetime = Duration.seconds(30)
 
@@ -65,18 +64,13 @@ struct PortDemultiplexer {
         return nextMember
     }
 
-    /// Requests to `fragment` are for `member`. False where another has it.
-    @discardableResult
-    mutating func register(_ fragment: String, of member: Member) -> Bool {
-        guard members[member] != nil else { return false }
-        guard fragments[fragment] == nil else { return fragments[fragment] == member }
-        fragments[fragment] = member
-        members[member]?.fragments.append(fragment)
-        if let oldest = members[member]?.fragments.first, members[member]?.fragments.count ?? 0 > Self.fragmentLimit {
-            members[member]?.fragments.removeFirst()
-            fragments[oldest] = nil
-        }
-        return true
+    /// Requests to these fragments are for `member`, but for those that another connection has; those to fragments that it
+    /// had before are for nobody. Which are in use the connection knows: it has a few.
+    mutating func register(_ live: [String], of member: Member) {
+        guard let membership = members[member] else { return }
+        for fragment in membership.fragments where !live.contains(fragment) { fragments[fragment] = nil }
+        for fragment in live where fragments[fragment] == nil { fragments[fragment] = member }
+        members[member]?.fragments = live.filter { fragments[$0] == member }
     }
 
     /// Forgets a connection.

@@ -252,8 +252,8 @@ public actor SharedPort {
 
         var addresses: [TransportAddress] { Array(port.sockets.keys) }
 
-        func register(fragment: String) {
-            port.demultiplexer.register(fragment, of: member)
+        func register(fragments: [String]) {
+            port.demultiplexer.register(fragments, of: member)
         }
 
         /// The socket at one of the port's addresses.

@@ -35,6 +35,7 @@ struct ICESession {
         if let wait = configuration.checkRetransmission { agentConfiguration.timing.checkRetransmission = wait...wait }
         agentConfiguration.timing.relayLifetime = configuration.relayLifetime
         agentConfiguration.iceTransportPolicy = configuration.iceTransportPolicy
+        agentConfiguration.relaysHaveOwnPorts = configuration.relaysHaveOwnPorts
         agentConfiguration.timing.restartPatience = configuration.restartPatience
         agent = Agent(configuration: agentConfiguration, generator: random)
         pending = PendingCandidates(configuration)
@@ -46,6 +47,12 @@ struct ICESession {
         isGatheringComplete = false
         moreServersFollow = moreFollow
         agent.gather(servers: servers, now: now)
+    }
+
+    /// Asks servers again, of whom nothing may be known by now.
+    mutating func gatherAgain(now: Instant) {
+        agent.gatherAgain(now: now)
+        if agent.isGathering { isGatheringComplete = false }
     }
 
     mutating func noteGatheringComplete() {
@@ -130,6 +137,7 @@ struct ICESession {
         pending.restart(former: former.remoteICE.usernameFragment)
         local = own
         agent.restart(credentials: ours, now: now)
+        if agent.isGathering { isGatheringComplete = false }
         agent.setRemote(credentials: theirs, isLite: session.remoteIsICELite, now: now)
     }
 

@@ -10,6 +10,20 @@ extension PeerConnection {
         ice.wantRestart()
     }
 
+    /// Asks servers again what this peer looks like from outside, as for a restart; ``Event/gatheringComplete`` follows
+    /// where there are any.
+    package mutating func gatherAgain(now: Instant) {
+        guard progress != .ended else { return }
+        ice.gatherAgain(now: now)
+        advance(now: now)
+    }
+
+    /// Whether servers are being waited for.
+    package var isGathering: Bool { ice.agent.isGathering }
+
+    /// The fragments that the peer's checks may name: those in use, and those of an offer that was not answered.
+    package var usernameFragments: [String] { ice.agent.localFragments }
+
     /// Whether there is nothing to send on, and no restart under way that could change it.
     package var needsRestart: Bool { ice.agent.needsRestart }
 

@@ -12,6 +12,8 @@ package struct Transmission: Sendable, Hashable {
     package let destination: TransportAddress
     /// How it gets there.
     package let transport: TransportProtocol
+    /// Whether it belongs to an allocation at a TURN server: where sockets are shared, that has one of its own.
+    package var isForRelay = false
     /// Its bytes, from the start of the memory that was lent.
     package let byteCount: Int
 }

@@ -135,6 +135,8 @@ private actor JanusPublisher: SessionAtServer {
     func restart() async -> SessionRestart {
         await connection.restartICE()
         do {
+            // Candidates aren't told one by one.
+            await connection.gatherAgain(patience: Self.gatheringPatience)
             try await negotiate(JanusRoomRequest("configure"))
             return .begun
         } catch {

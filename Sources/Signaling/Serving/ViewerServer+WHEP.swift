@@ -245,8 +245,11 @@ extension ViewerServer {
         }
         let offer = fragment.replacing(in: session.offer)
         let answer: SessionDescription
+        let connection = session.viewer.session.connection
         do {
-            answer = try await session.viewer.session.connection.answer(offer: offer)
+            // The answer holds all candidates, also of what this machine looks like by now.
+            await connection.gatherAgain(patience: .seconds(1))
+            answer = try await connection.answer(offer: offer)
         } catch {
             throw ProblemDetails(.unprocessableEntity, "ICE can't be restarted: \(error)")
         }

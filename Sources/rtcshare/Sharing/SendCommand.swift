@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Dispatch
 internal import Glibc
 internal import RTCShareCapture
 internal import RTCShareCaptureBroadcast
@@ -150,33 +151,57 @@ struct SendCommand: AsyncParsableCommand {
         let room = try await running.room(of: attendee)
         var configuration = sharing.connectionConfiguration(for: selection.media)
         try offering.apply(to: &configuration)
+        let interruption = Interruption()
         let connection = try await offering.openConnection(
             for: attendee, media: selection.media, configuration: configuration
         ).connection
-        try await offering.gather(on: connection)
-        let offer = try await connection.makeOffer()
-        try StandardStreams.writeData(offer.description)
-        // Whoever reads the offer from a pipe waits for its end, and only then answers.
-        if sharing.stats != "-" { StandardStreams.closeOutput() }
-        // Until here Ctrl-C just ends the program: there is nobody to say goodbye to.
-        let answer = try AnswerFile.read("-")
-        let interruption = Interruption()
-        // The first viewer has the port that was asked for.
-        configuration.port = 0
-        let inviting = ShareControl.Inviting(
-            media: selection.media, configuration: configuration, policy: offering.ice.iceTransportPolicy)
-        let share = Share(
-            room: room, sources: sources, options: sharing, running: running, inviting: inviting, film: film,
-            interruption: interruption)
-        try await share.run(on: connection) {
-            try await connection.accept(answer: answer, to: offer)
-        } consume: {
+        do {
+            guard let (offer, answer) = try await exchangeDescriptions(on: connection, until: interruption) else {
+                return await connection.close()
+            }
+            // The first viewer has the port that was asked for.
+            configuration.port = 0
+            let inviting = ShareControl.Inviting(
+                media: selection.media, configuration: configuration, policy: offering.ice.iceTransportPolicy)
+            let share = Share(
+                room: room, sources: sources, options: sharing, running: running, inviting: inviting, film: film,
+                interruption: interruption)
+            try await share.run(on: connection) {
+                try await connection.accept(answer: answer, to: offer)
+            } consume: {
+            }
+        } catch {
+            // What servers relay from is given back.
+            await connection.close()
+            throw error
+        }
+    }
+
+    /// Prints the offer and reads the answer; nil where a signal asks for the end.
+    private func exchangeDescriptions(
+        on connection: Connection, until interruption: Interruption
+    ) async throws -> (offer: SessionDescription, answer: SessionDescription)? {
+        let isOutputFree = sharing.stats != "-"
+        return try await interruption.result { [offering] in
+            try await offering.gather(on: connection)
+            let offer = try await connection.makeOffer()
+            try StandardStreams.writeData(offer.description)
+            // Whoever reads the offer from a pipe waits for its end, and only then answers.
+            if isOutputFree { StandardStreams.closeOutput() }
+            return (offer, try await AnswerFile.readInput())
         }
     }
 }
 
 /// An answer as the viewer gave it.
 enum AnswerFile {
+    /// Reads standard input on a thread that may wait.
+    static func readInput() async throws -> SessionDescription {
+        try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global().async { continuation.resume(with: Result { try read("-") }) }
+        }
+    }
+
     static func read(_ path: String) throws -> SessionDescription {
         let text = try StandardStreams.readText(path, what: "answer")
         guard !text.allSatisfy(\.isWhitespace) else {

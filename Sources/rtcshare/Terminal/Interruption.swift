@@ -4,16 +4,12 @@ internal import RTCShareLocks
 
 /// SIGINT, SIGTERM and SIGHUP: the first requests a clean end, a later one that a person sent ends the process at once.
 final class Interruption: Sendable {
-    /// Finishes with the first signal's number.
-    let requested: AsyncStream<Int32>
+    private let listeners = SignalListeners()
     // Dispatch sources are safe to share; the protocol does not say so. Nobody touches them after `init` but `deinit`.
     private nonisolated(unsafe) let sources: [any DispatchSourceSignal]
-    private let end = SignalledEnd()
 
     init() {
-        let (stream, continuation) = AsyncStream.makeStream(of: Int32.self)
-        requested = stream
-        let end = end
+        let listeners = listeners
         sources = [SIGINT, SIGTERM, SIGHUP].compactMap { number in
             // The default action would end the process before the peer hears of it.
             let previous = signal(number, SIG_IGN)
@@ -21,14 +17,8 @@ final class Interruption: Sendable {
             guard number != SIGHUP || !Self.ignores(previous) else { return nil }
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler {
-                switch end.state.withLock({ $0.receive(number, at: .now) }) {
-                case .begin:
-                    continuation.yield(number)
-                    continuation.finish()
-                case .continue: return
                 // A mask of blocked signals, which Dispatch may have set, would keep a default action waiting.
-                case .atOnce: _exit(128 + number)
-                }
+                if listeners.receive(number) == .atOnce { _exit(128 + number) }
             }
             source.resume()
             return source
@@ -41,14 +31,71 @@ final class Interruption: Sendable {
         unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 
+    /// Finishes with the first signal's number; a stream for each reader.
+    var requested: AsyncStream<Int32> { listeners.stream() }
+
+    /// The result of `body`, or nil where a signal comes first. The body then continues until the process ends.
+    func result<Success: Sendable>(
+        of body: @escaping @Sendable () async throws -> Success
+    ) async throws -> Success? {
+        let (results, continuation) = AsyncStream.makeStream(of: Result<Success, any Error>?.self)
+        let watcher = Task { [requested] in
+            for await _ in requested { continuation.yield(nil) }
+        }
+        defer { watcher.cancel() }
+        Task {
+            do {
+                continuation.yield(.success(try await body()))
+            } catch {
+                continuation.yield(.failure(error))
+            }
+        }
+        for await result in results { return try result?.get() }
+        return nil
+    }
+
     deinit {
         for source in sources { source.cancel() }
     }
 }
 
-/// The end that the handlers of all signals share.
-private final class SignalledEnd: Sendable {
-    let state = Locked(RequestedEnd())
+/// Those who wait for the first signal.
+private final class SignalListeners: Sendable {
+    private struct State {
+        var end = RequestedEnd()
+        var number: Int32?
+        var waiting: [AsyncStream<Int32>.Continuation] = []
+    }
+
+    private let state = Locked(State())
+
+    /// Passes the first signal on, and returns the effect of this one.
+    func receive(_ number: Int32) -> RequestedEnd.Effect {
+        let (effect, waiting) = state.withLock { state in
+            let effect = state.end.receive(number, at: .now)
+            guard effect == .begin else { return (effect, [AsyncStream<Int32>.Continuation]()) }
+            state.number = number
+            defer { state.waiting = [] }
+            return (effect, state.waiting)
+        }
+        for continuation in waiting { Self.finish(continuation, with: number) }
+        return effect
+    }
+
+    func stream() -> AsyncStream<Int32> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Int32.self)
+        let number: Int32? = state.withLock { state in
+            if state.number == nil { state.waiting.append(continuation) }
+            return state.number
+        }
+        if let number { Self.finish(continuation, with: number) }
+        return stream
+    }
+
+    private static func finish(_ continuation: AsyncStream<Int32>.Continuation, with number: Int32) {
+        continuation.yield(number)
+        continuation.finish()
+    }
 }
 
 /// An end that signals request.

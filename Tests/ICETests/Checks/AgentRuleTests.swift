@@ -199,6 +199,31 @@ import Testing
         #expect(second.iceControlled != check.iceControlling)
     }
 
+    @Test("A 487 to a request for consent makes us change roles too")
+    func roleConflictInConsent() throws {
+        var peer = try ScriptedPeer(role: .controlling)
+        peer.meet()
+        _ = peer.announce()
+        for _ in 0..<2 {
+            try peer.answerChecks()
+            peer.wait(.milliseconds(30))
+        }
+        var requests: [STUNMessage] = []
+        while requests.isEmpty {
+            peer.wait(.milliseconds(100))
+            requests = try peer.received().map(\.message)
+        }
+        let check = requests[0]
+        #expect(check.iceControlling != nil)
+        try peer.deliver(
+            STUNMessage(.errorResponse, transactionID: check.transactionID, attributes: [.errorCode(.roleConflict)]),
+            key: Array(peer.credentials.password.utf8))
+        #expect(peer.agent.role == .controlled && peer.agent.state == .connected)
+        peer.wait(.seconds(1))
+        #expect(try peer.answerChecks().allSatisfy { $0.iceControlled != nil })
+        #expect(peer.agent.state == .connected)
+    }
+
     @Test("The controlled agent waits for its own check before it follows a nomination")
     func nominationAwaitsCheck() throws {
         var peer = try ScriptedPeer(role: .controlled)
@@ -301,20 +326,6 @@ import Testing
         #expect(peer.announce() == .known)
         #expect(peer.agent.remoteCandidates.map(\.type) == [.host])
         #expect(peer.agent.pairReports().map(\.remote.type) == [.host])
-    }
-
-    @Test("No way to a destination fails its pair with that reason")
-    func unreachable() throws {
-        var peer = try ScriptedPeer(role: .controlling)
-        peer.meet()
-        _ = peer.announce()
-        peer.agent.transmitFailed(base: peer.base, destination: peer.address, now: peer.now)
-        #expect(peer.agent.pairReports().map(\.fate) == [.unreachable])
-        // The peer's own check shows that there is one after all.
-        _ = try peer.request([.iceControlled(1)])
-        peer.wait(.milliseconds(30))
-        try peer.answerChecks()
-        #expect(peer.agent.state == .connected)
     }
 
     @Test("No corruption or truncation of a request traps, and none is believed")

@@ -64,7 +64,27 @@ import Testing
         peer.wait(.milliseconds(100))
         peer.agent.transmitFailed(base: peer.base, destination: peer.address, over: .tcp, now: peer.now)
         #expect(peer.agent.pairReports().map(\.fate).contains(.connectionLost))
-        #expect(peer.agent.pairReports().map(\.state) == [.inProgress, .failed])
+        #expect(peer.agent.pairReports().map(\.state) == [.inProgress, .inProgress])
+    }
+
+    @Test("A connection that can't be opened is tried again for as long as a check lasts")
+    func reopening() throws {
+        var peer = try ScriptedPeer(role: .controlling, isLite: true)
+        peer.agent.addRemoteCandidate(
+            foundation: "2", component: 1, transport: "tcp", priority: 1, address: peer.address, type: "host",
+            tcpType: "passive", now: peer.now)
+        var openings: [Int] = []
+        for elapsed in 0..<200 {
+            while let transmit = peer.agent.pollTransmit() {
+                #expect(transmit.transport == .tcp)
+                openings.append(elapsed)
+                peer.agent.transmitFailed(base: peer.base, destination: peer.address, over: .tcp, now: peer.now)
+            }
+            peer.wait(.milliseconds(100))
+        }
+        #expect(openings == [0, 10, 30, 70, 110])
+        #expect(peer.agent.pairReports().map(\.fate) == [.connectionLost])
+        #expect(peer.agent.pairReports().map(\.state) == [.failed])
     }
 
     @Test("Messages come whole out of any pieces; empty ones are passed over")

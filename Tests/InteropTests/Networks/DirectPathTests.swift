@@ -51,6 +51,21 @@ extension Interop.NetworkTests {
             #expect(path.local != "relay" && path.remote != "relay", "\(path)")
         }
 
+        @Test("A page behind a NAT that knows a TURN server only is reached without its relay")
+        func servedWithRelay() async throws {
+            let folder = try TemporaryFolder()
+            let network = try await TestNetwork(sender: .portRestricted, viewer: .portRestricted, in: folder)
+            try await network.startServer()
+            try await network.run(
+                "on $sender_router nft add rule ip translation inward iifname wan tcp dport 8080 dnat to 10.0.1.2")
+            let share = try await NetworkShare(
+                servedOver: network, at: "http://\(TestNetwork.senderRouterV4):8080/", port: 8080,
+                servers: Interop.NetworkTests.RelayedPathTests.turn, in: folder)
+            let path = try await share.seenByViewer()
+            #expect(path.remote == "srflx" && path.remoteAddress == TestNetwork.senderRouterV4, "\(path)")
+            #expect(path.local != "relay", "\(path)")
+        }
+
         @Test("A router that forwards port for port needs no server, only its address")
         func routerForwardsPort() async throws {
             let folder = try TemporaryFolder()

@@ -56,6 +56,29 @@ struct NetworkShare {
         try pipe.close()
     }
 
+    /// Serves a page from the sender's host, and watches it at a URL that leads there; both sides know the same servers.
+    init(
+        servedOver network: TestNetwork, at url: String, port: Int, servers: [String], in folder: TemporaryFolder
+    ) async throws {
+        self.network = network
+        self.folder = folder
+        let rtcshare = try #require(Peers.rtcshare)
+        let sending = try network.start(
+            rtcshare,
+            [
+                "serve", "--no-control", "--no-token", "--listen", "\(port)", "--source", "test:640x360@15",
+                "--stats", folder.file("sender.jsonl").path,
+            ] + servers, on: .sender, environment: Self.environment)
+        self.sending = sending
+        try await sending.wait(for: "the link", timeout: .seconds(20)) {
+            sending.standardOutput.contains("http://")
+        }
+        viewing = try network.start(
+            rtcshare,
+            ["view", url, "--duration", "1", "--stats", folder.file("viewer.jsonl").path] + servers,
+            on: .viewer, environment: Self.environment)
+    }
+
     private static func isWhole(_ description: String) -> Bool {
         description.contains("a=candidate:") && description.contains("a=end-of-candidates")
             && description.utf8.last == UInt8(ascii: "\n")
@@ -70,6 +93,14 @@ struct NetworkShare {
         let sent = try await sending.outcome(timeout: .seconds(10))
         #expect(sent.signal == nil, "send: \(sent.standardError)")
         return try #require(try path(in: "sender.jsonl"), "the sender selected no pair")
+    }
+
+    /// Waits until the viewer of a page has seen enough; the path is the viewer's view of it.
+    func seenByViewer(timeout: Duration = .seconds(30)) async throws -> Path {
+        defer { stop() }
+        let outcome = try await viewing.outcome(timeout: timeout)
+        try #require(outcome.status == 0, "\(said)")
+        return try #require(try path(in: "viewer.jsonl"), "the viewer selected no pair")
     }
 
     /// The newest path in a side's statistics; nil before there is one.

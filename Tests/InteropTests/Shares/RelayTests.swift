@@ -57,6 +57,21 @@ extension Interop {
                 outcome.standardError.contains("as many allocations as the server allows"), "\(outcome.standardError)")
         }
 
+        @Test("A sender that ends before it has an answer gives its relay back", arguments: [true, false])
+        func endsBeforeAnswer(isInterrupted: Bool) async throws {
+            let folder = try TemporaryFolder()
+            let server = try await TURNServer(["--verbose"], in: folder)
+            defer { server.stop() }
+            let share = try Share(environment: server.environment(password: "sesame"), in: folder)
+            let (sending, pipe) = try await RelayedShare.startSending(server.options("turn:127.0.0.1:PLAIN"), share)
+            defer { sending.stop() }
+            if isInterrupted { sending.interrupt() } else { try pipe.close() }
+            let outcome = try await sending.outcome(timeout: .seconds(10))
+            #expect(outcome.status == (isInterrupted ? 0 : 65), "\(outcome.standardError)")
+            try await server.wait(for: "lifetime=0")
+            if isInterrupted { try pipe.close() }
+        }
+
         @Test("A certificate for another host is refused, and one of a strange authority")
         func wrongCertificates() async throws {
             let folder = try TemporaryFolder()
@@ -288,6 +303,11 @@ private final class TURNServer {
     }
 
     func stop() { program.stop() }
+
+    /// Waits until its log says something.
+    func wait(for text: String) async throws {
+        try await program.wait(for: "coturn's \(text)", timeout: .seconds(10)) { said.contains(text) }
+    }
 
     /// Its log.
     var said: String { program.standardOutput + program.standardError }

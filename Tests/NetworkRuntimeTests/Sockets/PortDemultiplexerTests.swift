@@ -20,8 +20,8 @@ import Testing
     func requestsByFragment() throws {
         var ports = PortDemultiplexer()
         let (one, two) = (ports.join(), ports.join())
-        ports.register("aaaa", of: one)
-        ports.register("bbbb", of: two)
+        ports.register(["aaaa"], of: one)
+        ports.register(["bbbb"], of: two)
         let request = try message(.request, [.username("bbbb:peer")])
         #expect(ports.member(for: request.span.bytes, from: Self.peer, at: Self.local) == two)
         #expect(ports.member(for: Self.media.span.bytes, from: Self.peer, at: Self.local) == nil)
@@ -66,18 +66,30 @@ import Testing
         #expect(ports.member(for: Self.media.span.bytes, from: last, at: Self.local) == nil)
     }
 
-    @Test("Of a connection's fragments and requests the newest are known")
+    @Test("A connection keeps the fragment in use, however many offers it takes back, and takes none from another")
+    func fragmentsInUse() throws {
+        var ports = PortDemultiplexer()
+        let (one, two) = (ports.join(), ports.join())
+        func owner(of fragment: String) throws -> PortDemultiplexer.Member? {
+            let request = try message(.request, [.username("\(fragment):peer")])
+            return ports.member(for: request.span.bytes, from: Self.peer, at: Self.local)
+        }
+        for offered in (0..<10).map({ "offer\($0)" }) {
+            ports.register(["live", offered], of: one)
+            #expect(try owner(of: "live") == one && owner(of: offered) == one)
+            ports.register(["live"], of: one)
+            #expect(try owner(of: "live") == one && owner(of: offered) == nil)
+        }
+        ports.register(["live", "other"], of: two)
+        #expect(try owner(of: "live") == one && owner(of: "other") == two)
+        ports.register(["other"], of: two)
+        #expect(try owner(of: "live") == one)
+    }
+
+    @Test("Of a connection's requests the newest are known")
     func newestAreKnown() throws {
         var ports = PortDemultiplexer()
         let one = ports.join()
-        let fragments = (0..<10).map { "fragment\($0)" }
-        for fragment in fragments { ports.register(fragment, of: one) }
-        let known = try fragments.filter { fragment in
-            let request = try message(.request, [.username("\(fragment):peer")])
-            return ports.member(for: request.span.bytes, from: Self.peer, at: Self.local) == one
-        }
-        #expect(known == fragments.suffix(PortDemultiplexer.fragmentLimit))
-
         var generator = SystemRandomNumberGenerator()
         let requests = (0..<1000).map { _ in TransactionID(using: &generator) }
         for id in requests {

@@ -203,6 +203,33 @@ import Testing
     }
 
     @Test(
+        "A TURN server tells of the port itself, not of what it is asked for a relay from",
+        .enabled(if: Relay.isInstalled, "coturn is not installed"), arguments: [["turn"], ["turn", "stun"]])
+    func reflexiveAddressByRelay(order: [String]) async throws {
+        let relay = try await Relay()
+        defer { relay.stop() }
+        let port = try await SharedPort(addresses: [Loopback.v4])
+        let address = try #require(await port.localAddresses.first)
+        var configuration = Connection.Configuration()
+        configuration.sharedPort = port
+        configuration.iceServers = try order.map { kind in
+            kind == "turn"
+                ? try ICEServer(url: relay.url, username: "alice", password: "sesame")
+                : try ICEServer(url: relay.url.replacing("turn:", with: "stun:"))
+        }
+        let connection = try await Connection(
+            as: .offerer, identity: Loopback.makeIdentity(sends: true), configuration: configuration)
+        try await connection.gather()
+        #expect(await connection.hasRelayedCandidate)
+        // Nothing translates here: what is seen from outside is the port, which is known.
+        #expect(await !connection.hasReflexiveCandidate)
+        let seen = await connection.serverReports().filter { $0.relayedAddress == nil }.compactMap(\.mappedAddress)
+        #expect(seen == (order.contains("stun") ? [address] : []))
+        await connection.close()
+        await port.close()
+    }
+
+    @Test(
         "Connections of one port have a relay each at the same server",
         .enabled(if: Relay.isInstalled, "coturn is not installed"))
     func ownRelays() async throws {
