@@ -40,6 +40,7 @@ final class HTTPConnectionHandler: ChannelInboundHandler {
     typealias InboundIn = NIOHTTPServerRequestFull
     typealias OutboundOut = HTTPServerResponsePart
 
+    private let door: Door
     private let limits: HTTPServer.Limits
     private let size: RequestSize
     private let isSecure: Bool
@@ -50,9 +51,10 @@ final class HTTPConnectionHandler: ChannelInboundHandler {
     private var streaming: Task<Void, Never>?
 
     init(
-        limits: HTTPServer.Limits, size: RequestSize, isSecure: Bool, logger: Logger,
+        door: Door, limits: HTTPServer.Limits, size: RequestSize, isSecure: Bool, logger: Logger,
         respond: @escaping HTTPServer.Respond
     ) {
+        self.door = door
         self.limits = limits
         self.size = size
         self.isSecure = isSecure
@@ -88,6 +90,7 @@ final class HTTPConnectionHandler: ChannelInboundHandler {
         let full = unwrapInboundIn(data)
         deadline?.cancel()
         size.reset()
+        door.note(context.channel) { $0.beginAnswer($1) }
         let isHead = full.head.method == .HEAD
         let keepsAlive = full.head.isKeepAlive
         guard let target = HTTPTarget(full.head.uri) else {
@@ -108,6 +111,7 @@ final class HTTPConnectionHandler: ChannelInboundHandler {
         _ response: HTTPResponse, _ context: ChannelHandlerContext, isHead: Bool, keepsAlive: Bool
     ) {
         guard context.channel.isActive else { return }
+        if response.isForInvited { door.note(context.channel) { $0.noteInvited($1) } }
         var headers = response.headers
         headers.replaceOrAdd(name: "Date", value: HTTPDate.now())
         if !keepsAlive { headers.replaceOrAdd(name: "Connection", value: "close") }
@@ -134,6 +138,7 @@ final class HTTPConnectionHandler: ChannelInboundHandler {
         let written = context.eventLoop.makePromise(of: Void.self)
         written.futureResult.assumeIsolated().whenSuccess {
             guard keepsAlive, context.channel.isActive else { return context.close(promise: nil) }
+            self.door.note(context.channel) { $0.endAnswer($1) }
             self.close(context, after: self.limits.idleTime)
         }
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: written)
@@ -164,14 +169,5 @@ final class HTTPConnectionHandler: ChannelInboundHandler {
                 handler.end(context, keepsAlive: keepsAlive)
             }
         }
-    }
-}
-
-extension SocketAddress {
-    /// The address; of IPv4 also where it came to a socket of IPv6 (RFC 4291 §2.5.5.2).
-    var unmappedIP: IPAddress? {
-        guard let text = ipAddress else { return nil }
-        let mapped = text.hasPrefix("::ffff:") ? IPAddress(text.dropFirst(7)) : nil
-        return mapped ?? IPAddress(text)
     }
 }

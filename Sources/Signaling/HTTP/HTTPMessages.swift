@@ -91,6 +91,8 @@ struct HTTPResponse: Sendable {
     var status: HTTPResponseStatus
     var headers = HTTPHeaders()
     var body = Body.bytes([])
+    /// Whether the request showed an accepted token, or the key of a session: its connection is spared longest.
+    var isForInvited = false
 
     init(_ status: HTTPResponseStatus, type: String? = nil, body: [UInt8] = []) {
         self.status = status
