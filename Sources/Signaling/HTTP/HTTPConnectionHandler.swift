@@ -35,6 +35,27 @@ final class RequestSizeHandler: ChannelInboundHandler {
     }
 }
 
+/// Tells a client that waits for it to send the body of its request (RFC 9110 §10.1.1).
+final class ExpectationHandler: ChannelInboundHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    private let limit: Int
+
+    init(limit: Int) { self.limit = limit }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if case .head(let head) = unwrapInboundIn(data), head.version == .http1_1,
+            head.headers["Expect"].contains(where: { $0.lowercased() == "100-continue" }),
+            head.headers.first(name: "Content-Length").map({ Int($0).map { $0 <= limit } ?? false }) ?? true
+        {
+            context.writeAndFlush(
+                wrapOutboundOut(.head(HTTPResponseHead(version: head.version, status: .continue))), promise: nil)
+        }
+        context.fireChannelRead(data)
+    }
+}
+
 /// One connection of a client: has one request after the other answered.
 final class HTTPConnectionHandler: ChannelInboundHandler {
     typealias InboundIn = NIOHTTPServerRequestFull

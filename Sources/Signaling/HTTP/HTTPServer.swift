@@ -115,6 +115,7 @@ struct HTTPServer: Sendable {
             let size = RequestSize(limits: limits)
             try pipeline.addHandler(RequestSizeHandler(size: size))
             try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: true, withErrorHandling: true)
+            try pipeline.addHandler(ExpectationHandler(limit: limits.bodyBytes))
             try pipeline.addHandler(NIOHTTPServerRequestAggregator(maxContentLength: limits.bodyBytes))
             try pipeline.addHandler(
                 HTTPConnectionHandler(
