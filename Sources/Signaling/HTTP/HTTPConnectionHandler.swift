@@ -116,7 +116,8 @@ final class HTTPConnectionHandler: ChannelInboundHandler {
         let keepsAlive = full.head.isKeepAlive
         guard let target = HTTPTarget(full.head.uri) else {
             let problem = ProblemDetails(.badRequest, "the request's target is no path that this server has")
-            return write(problem.response, context, isHead: isHead, keepsAlive: false)
+            let response = problem.response(to: full.head.method, full.head.headers, root: "/")
+            return write(response, context, isHead: isHead, keepsAlive: false)
         }
         let request = HTTPRequest(
             method: full.head.method, target: target, headers: full.head.headers,

@@ -15,7 +15,8 @@ extension ViewerServer {
         } catch {
             counts.refusedRequests += 1
             logger.debug("\(request.method) refused: \(error.status.code) \(error.detail)")
-            response = error.response
+            let target = request.target.removing(base: configuration.basePath)
+            response = error.response(to: request.method, request.headers, root: target.root)
         }
         response.headers.replaceOrAdd(name: "X-Content-Type-Options", value: "nosniff")
         response.headers.replaceOrAdd(name: "Referrer-Policy", value: "no-referrer")
