@@ -25,6 +25,9 @@ extension ViewerServer {
     }
 
     private func answer(_ request: HTTPRequest) async throws(ProblemDetails) -> HTTPResponse {
+        guard request.headers["Host"].count == 1 else {
+            throw ProblemDetails(.badRequest, "a request names one host (RFC 9112 §3.2)")
+        }
         guard hostCheck.accepts(host: request["Host"]) else {
             throw ProblemDetails(
                 .misdirectedRequest,
