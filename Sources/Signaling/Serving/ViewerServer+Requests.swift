@@ -41,7 +41,7 @@ extension ViewerServer {
         let rest = target.segments.dropFirst()
         switch (first, rest.count) {
         case ("whep", _): return try await whep(Array(rest), request)
-        case ("health", 0): return try health(request)
+        case ("health", 0): return try await health(request)
         case ("metrics", 0): return try await metrics(request)
         case (_, 0): return try page(first, request)
         default: throw .notFound
@@ -92,27 +92,35 @@ extension ViewerServer {
 
     // MARK: For who watches the server
 
-    private func health(_ request: HTTPRequest) throws(ProblemDetails) -> HTTPResponse {
+    private func health(_ request: HTTPRequest) async throws(ProblemDetails) -> HTTPResponse {
         try check(request, takes: [.GET, .HEAD])
-        try checkWatcher(request)
+        try await checkWatcher(request)
         return HTTPResponse(.ok, type: "text/plain; charset=utf-8", text: "ok\n")
     }
 
     private func metrics(_ request: HTTPRequest) async throws(ProblemDetails) -> HTTPResponse {
         try check(request, takes: [.GET, .HEAD])
-        try checkWatcher(request)
+        try await checkWatcher(request)
         return HTTPResponse(.ok, type: "text/plain; version=0.0.4; charset=utf-8", text: await metricsText())
     }
 
-    /// Whether this machine asks, and nobody through it; else the token is needed.
-    private func checkWatcher(_ request: HTTPRequest) throws(ProblemDetails) {
+    /// Lets through a client that shows the token, and this machine's own programs where no other machine asks through it.
+    private func checkWatcher(_ request: HTTPRequest) async throws(ProblemDetails) {
+        if let shown = Self.bearer(request), let token = configuration.token {
+            if token.accepts(shown) { return }
+            throw await refusal(of: request)
+        }
         let isForwarded = ["Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "Via", "X-Real-IP"].contains {
             !request.headers[$0].isEmpty
         }
-        if request.peer?.isLoopback == true, !isForwarded, HostCheck.isLoopback(host: request["Host"]) { return }
-        guard let token = configuration.token, let shown = Self.bearer(request), token.accepts(shown) else {
+        let isPassedOn =
+            configuration.isBehindProxy || configuration.publicURL != nil || !configuration.basePath.isEmpty
+        guard request.peer?.isLoopback == true, !isPassedOn, !isForwarded,
+            HostCheck.isLoopback(host: request["Host"])
+        else {
             throw ProblemDetails(
-                .unauthorized, "this is for who has the token, and for this machine",
+                .unauthorized,
+                "this takes the token, unless this machine itself asks and nothing passes requests on to it",
                 headers: [("WWW-Authenticate", "Bearer")])
         }
     }
@@ -157,12 +165,12 @@ extension ViewerServer {
         }
     }
 
-    /// Who asks: a proxy on this machine says for whom it does.
+    /// Where a request comes from: of those that a proxy on this machine passes on, what the proxy says.
     func clientAddress(of request: HTTPRequest) -> IPAddress? {
-        guard let peer = request.peer, peer.isLoopback,
+        guard configuration.isBehindProxy, request.peer?.isLoopback == true,
             let forwarded = request.headers["X-Forwarded-For"].last?.split(separator: ",").last
         else { return request.peer }
-        return IPAddress(String(forwarded.trimmingSpaces)) ?? peer
+        return IPAddress(forwarded: forwarded) ?? request.peer
     }
 }
 

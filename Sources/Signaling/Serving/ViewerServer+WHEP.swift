@@ -73,8 +73,9 @@ extension ViewerServer {
             var response = HTTPResponse(.ok)
             response.headers.add(name: "Allow", value: "POST, OPTIONS")
             response.headers.add(name: "Accept-Post", value: Self.descriptionType)
-            // Passwords of relays are for who has the token; a browser asks first without it.
-            if let shown = pathToken ?? Self.bearer(request), configuration.token?.accepts(shown) ?? true {
+            // Passwords of relays are for clients that have the token; a browser asks first without it.
+            if pathToken ?? Self.bearer(request) != nil {
+                _ = try await membership(for: request, pathToken: pathToken)
                 addServers(to: &response)
             }
             return response

@@ -31,6 +31,9 @@ public actor ViewerServer {
         public var publicURL: PublicURL?
         /// The path under which everything lies, such as `/office`; empty for none.
         public var basePath: [String] = []
+        /// Whether a proxy on this machine passes requests on, whose `X-Forwarded-For` says where each comes from. Viewers and
+        /// wrong tokens are counted by that; without a proxy, what a client says of itself counts for nothing.
+        public var isBehindProxy = false
         /// What a viewer has to show; nil lets everybody in who reaches it.
         public var token: AccessToken?
         /// Certificate and key, for HTTPS.
@@ -45,6 +48,8 @@ public actor ViewerServer {
         public var media: Set<SharedMedia> = [.content]
         /// What viewers' connections go by. Its servers are told to viewers, too.
         public var connection = Connection.Configuration()
+        /// How long the answer to the first wrong token of an address waits.
+        var firstWait = Duration.milliseconds(250)
         /// Where its own connections live; the program ends it, where it is the program's, when the server has ended.
         public var eventLoopGroup = MultiThreadedEventLoopGroup.singleton
         /// Where it says what happens.
@@ -72,7 +77,7 @@ public actor ViewerServer {
     private nonisolated let continuation: AsyncStream<Event>.Continuation
     private let server: HTTPServer
     let hostCheck: HostCheck
-    var accessGuard = AccessGuard()
+    var accessGuard: AccessGuard
     /// By their keys.
     var sessions: [String: ViewerSession] = [:]
     /// Those whose places are taken, and who are no sessions yet.
@@ -99,6 +104,7 @@ public actor ViewerServer {
         configuration.connection.releasesHandshake = true
         configuration.connection.trickles = true
         self.configuration = configuration
+        accessGuard = AccessGuard(firstWait: configuration.firstWait)
         logger = configuration.logger
         (events, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(1024))
         hostCheck = HostCheck(names: configuration.names + [configuration.publicURL?.host].compactMap { $0 })
