@@ -45,6 +45,8 @@ final class ViewerSession {
     /// Those who are told how the share stands.
     var listeners: [Int: AsyncStream<[UInt8]>.Continuation] = [:]
     var listenersSoFar = 0
+    /// What they were told last; nil where one of them has been told nothing.
+    var toldLast: ShareState?
     var isConnected = false
 
     init(

@@ -82,18 +82,20 @@ public actor ViewerServer {
     var sessions: [String: ViewerSession] = [:]
     /// Those whose places are taken, and who are no sessions yet.
     var sessionsBegun = 0
+    /// Viewers without a connection yet; more are told to come back.
+    static let maximumConnecting = 128
     /// Whether nobody new is let in.
     public private(set) var isLocked = false
     /// Whether the picture stands still because the presenter wants it so.
-    private var isPaused = false
+    var isPaused = false
     private(set) var hasEnded = false
-    private var heartbeat: Task<Void, Never>?
+    /// Tells pages at intervals that the server is there.
+    var heartbeat: Task<Void, Never>?
+    /// How far pages are told the present state.
+    var telling = Telling()
+    /// Follows what the source of the share does.
+    private var shareListener: ShareListener?
     var counts = ServerCounts()
-
-    /// Viewers without a connection yet; more are told to come back.
-    static let maximumConnecting = 128
-    /// How often those who listen hear that the server is there.
-    private static let heartbeatInterval = Duration.seconds(10)
 
     /// Listens, and lets viewers into `room`. The room and what it shares are the program's.
     /// - Throws: where it can't listen, or the certificate is of no use.
@@ -120,6 +122,9 @@ public actor ViewerServer {
         }
         port = server.port
         place.server = self
+        let listener = ShareListener { [weak self] in Task { await self?.refresh() } }
+        room.contentShare.add(observer: listener)
+        shareListener = listener
     }
 
     /// Lets nobody in any more, and tells viewers' pages that the share is over.
@@ -163,7 +168,7 @@ public actor ViewerServer {
         }
         if let present = await room.viewers.first(where: { $0.id == viewer }) { session.viewer = present }
         if session.state == .waiting { session.state = .connected }
-        tellAll()
+        refresh()
     }
 
     /// Sends a viewer away. The link still leads here: ``lock()`` keeps it from being used.
@@ -172,7 +177,7 @@ public actor ViewerServer {
         sessions[session.key] = nil
         tell(session, as: .removed)
         finishListeners(of: session)
-        tellAll()
+        refresh()
         await session.viewer.session.leave()
     }
 
@@ -182,15 +187,12 @@ public actor ViewerServer {
     /// Lets viewers in again.
     public func unlock() { isLocked = false }
 
-    /// Has viewers' pages say that the picture stands still, or no more.
+    /// Has viewers' pages say that the presenter paused the share, or resumed it. Of a source that gives no picture for a
+    /// while, such as a minimised window, pages are told without that.
     public func setPaused(_ isPaused: Bool) {
-        guard isPaused != self.isPaused else { return }
         self.isPaused = isPaused
-        tellAll()
+        refresh()
     }
-
-    /// Tells viewers' pages how the share stands now: for who changed where it goes, or what of.
-    public func refresh() { tellAll() }
 
     private func session(of viewer: Int) throws(ViewerServerError) -> ViewerSession {
         guard let session = sessions.values.first(where: { $0.viewer.id == viewer }) else {
@@ -227,7 +229,7 @@ public actor ViewerServer {
         await session.viewer.session.leave()
     }
 
-    private func session(_ key: String, did event: SessionListener.Event) {
+    func session(_ key: String, did event: SessionListener.Event) {
         guard let session = sessions[key] else { return }
         switch event {
         case .connected:
@@ -237,105 +239,13 @@ public actor ViewerServer {
         case .away: session.state = .away
         case .back: session.state = session.viewer.membership.isWaiting ? .waiting : .connected
         }
-        tellAll()
+        refresh()
     }
 
     private func sessionDidEnd(_ key: String) {
         guard let session = sessions.removeValue(forKey: key) else { return }
         finishListeners(of: session)
-        tellAll()
-    }
-
-    // MARK: How the share stands, for pages
-
-    /// Adds one who is told how the share stands, from now on.
-    func listen(to session: ViewerSession) -> AsyncStream<[UInt8]> {
-        // Each message has the whole state: who is slow needs the last alone.
-        let (stream, continuation) = AsyncStream.makeStream(of: [UInt8].self, bufferingPolicy: .bufferingNewest(8))
-        session.listenersSoFar += 1
-        let id = session.listenersSoFar
-        // A page listens once; of more than it has need for the oldest goes.
-        if session.listeners.count >= 2, let oldest = session.listeners.keys.min() {
-            session.listeners.removeValue(forKey: oldest)?.finish()
-        }
-        session.listeners[id] = continuation
-        continuation.onTermination = { [weak self, key = session.key] _ in
-            Task { await self?.removeListener(id, of: key) }
-        }
-        Task { [key = session.key] in await self.tellNow(key) }
-        beatWhileHeard()
-        return stream
-    }
-
-    /// How many are told how the share stands.
-    var listenerCount: Int { sessions.values.reduce(0) { $0 + $1.listeners.count } }
-
-    private func removeListener(_ id: Int, of key: String) { sessions[key]?.listeners[id] = nil }
-
-    func finishListeners(of session: ViewerSession) {
-        for listener in session.listeners.values { listener.finish() }
-        session.listeners = [:]
-    }
-
-    private func beatWhileHeard() {
-        guard heartbeat == nil else { return }
-        heartbeat = Task { [weak self] in
-            while let goesOn = await self?.beat(), goesOn {
-                guard (try? await Task.sleep(for: Self.heartbeatInterval)) != nil else { return }
-            }
-        }
-    }
-
-    private func beat() -> Bool {
-        let listeners = sessions.values.flatMap(\.listeners.values)
-        guard !listeners.isEmpty, !hasEnded else {
-            heartbeat = nil
-            return false
-        }
-        for listener in listeners { listener.yield(ShareState.heartbeat) }
-        return true
-    }
-
-    private func tellAll() {
-        let isHeard = sessions.values.contains { !$0.listeners.isEmpty }
-        guard isHeard else { return }
-        Task {
-            for key in self.sessions.keys { await self.tellNow(key) }
-        }
-    }
-
-    private func tellNow(_ key: String) async {
-        guard let session = sessions[key], !session.listeners.isEmpty else { return }
-        let phase: ShareState.Phase =
-            session.viewer.membership.isWaiting ? .waiting : isPaused ? .paused : .live
-        let destination = await room.destination
-        let isSharing = await room.contentShare.isSharing
-        let hasSound = await room.contentShare.audioTrack != nil
-        let hasPicture = await room.localVideoTrack != nil
-        let hasVoice = await room.localAudioTrack != nil
-        let isIncluded = session.viewer.membership.includes(destination)
-        var state = ShareState(state: phase, name: room.owner.rawValue)
-        state.viewers = sessions.values.count { $0.state == .connected }
-        state.sound = hasSound || hasVoice
-        if let content = try? room.owner.content.rawValue, configuration.media.contains(.content) {
-            let isOn = isSharing && isIncluded
-            state.tiles.append(
-                ShareState.Tile(stream: content, state: isOn ? (isPaused ? .paused : .live) : .off))
-        }
-        if configuration.media.contains(.camera) {
-            let isOn = hasPicture && phase != .waiting
-            state.tiles.append(ShareState.Tile(stream: room.owner.rawValue, state: isOn ? .live : .off))
-        }
-        tell(session, state)
-    }
-
-    private func tell(_ session: ViewerSession, as phase: ShareState.Phase) {
-        tell(session, ShareState(state: phase, name: room.owner.rawValue))
-    }
-
-    private func tell(_ session: ViewerSession, _ state: ShareState) {
-        let message = state.message
-        for listener in session.listeners.values { listener.yield(message) }
+        refresh()
     }
 }
 
@@ -353,8 +263,19 @@ private final class ServerPlace: Sendable {
     }
 }
 
+/// Notices when what is shared begins, ends, or stands still.
+private final class ShareListener: ContentShareObserver {
+    private let change: @Sendable () -> Void
+
+    init(_ change: @escaping @Sendable () -> Void) { self.change = change }
+
+    func contentShareDidStart() { change() }
+    func contentShareDidStop(status: ContentShareStatus) { change() }
+    func contentShareMuteDidChange(_ isMuted: Bool) { change() }
+}
+
 /// Hears how a viewer's connection goes.
-private final class SessionListener: AttendeeSessionObserver {
+final class SessionListener: AttendeeSessionObserver {
     enum Event {
         case connected, away, back
     }
