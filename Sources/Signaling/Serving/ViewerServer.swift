@@ -80,10 +80,9 @@ public actor ViewerServer {
     var accessGuard: AccessGuard
     /// By their keys.
     var sessions: [String: ViewerSession] = [:]
-    /// Those whose places are taken, and who are no sessions yet.
-    var sessionsBegun = 0
-    /// Viewers without a connection yet; more are told to come back.
-    static let maximumConnecting = 128
+    /// The networks of clients who have a place and no session yet, by the numbers of their places.
+    var beginning: [Int: IPAddress?] = [:]
+    var placesTaken = 0
     /// Whether nobody new is let in.
     public private(set) var isLocked = false
     /// Whether the picture stands still because the presenter wants it so.
@@ -113,9 +112,12 @@ public actor ViewerServer {
         let first = configuration.port
         let others = first == 0 ? 0 : min(configuration.otherPorts, Int(UInt16.max - first))
         let place = ServerPlace()
+        // A page listens over a connection of its own, and asks over another.
+        let limits = HTTPServer.Limits(connections: 1024 + 2 * configuration.maximumViewers)
         server = try await HTTPServer.start(
             addresses: configuration.addresses, ports: (0...others).map { first + UInt16($0) },
-            tls: try configuration.tls?.makeContext(), eventLoopGroup: configuration.eventLoopGroup, logger: logger
+            tls: try configuration.tls?.makeContext(), limits: limits, eventLoopGroup: configuration.eventLoopGroup,
+            logger: logger
         ) { request in
             await place.server?.respond(to: request)
                 ?? ProblemDetails(.serviceUnavailable, "the server begins; try again", retryAfter: .seconds(1)).response
@@ -239,6 +241,7 @@ public actor ViewerServer {
         case .away: session.state = .away
         case .back: session.state = session.viewer.membership.isWaiting ? .waiting : .connected
         }
+        session.awaySince = session.state == .away ? MonotonicClock.now : nil
         refresh()
     }
 
