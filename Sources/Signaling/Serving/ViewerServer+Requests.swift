@@ -43,6 +43,7 @@ extension ViewerServer {
         case ("whep", _): return try await whep(Array(rest), request)
         case ("health", 0): return try await health(request)
         case ("metrics", 0): return try await metrics(request)
+        case (_, 0) where first.hasPrefix("#"): return try linkRedirection(first, request)
         case (_, 0): return try page(first, request)
         default: throw .notFound
         }
@@ -53,8 +54,20 @@ extension ViewerServer {
     /// What the page asks for lies beside it: without the slash at its end that would be elsewhere.
     private func redirection(_ request: HTTPRequest) throws(ProblemDetails) -> HTTPResponse {
         try check(request, takes: [.GET, .HEAD])
-        var response = HTTPResponse(.permanentRedirect)
-        response.headers.add(name: "Location", value: configuration.basePath.map { "/" + $0 }.joined() + "/")
+        return redirection(.permanentRedirect, to: (configuration.basePath.last ?? "") + "/")
+    }
+
+    /// Some programs write the `#` of a link as `%23`.
+    private func linkRedirection(_ fragment: String, _ request: HTTPRequest) throws(ProblemDetails) -> HTTPResponse {
+        try check(request, takes: [.GET, .HEAD])
+        guard (try? AccessToken(fragment.dropFirst())) != nil else { throw .notFound }
+        return redirection(.found, to: "./" + fragment)
+    }
+
+    /// Leads to a place relative to the request's: a proxy may have taken a part of the path away.
+    private func redirection(_ status: HTTPResponseStatus, to place: String) -> HTTPResponse {
+        var response = HTTPResponse(status)
+        response.headers.add(name: "Location", value: place)
         return response
     }
 

@@ -145,12 +145,24 @@ extension ViewerServer {
             browser: BrowserName.name(of: request["User-Agent"]), since: Date().timeIntervalSince1970)
         add(session)
         var response = HTTPResponse(.created, type: Self.descriptionType, text: answer.description)
-        let path = (configuration.basePath + ["whep", "sessions", session.key]).map { "/" + $0 }.joined()
-        response.headers.add(name: "Location", value: path)
+        response.headers.add(name: "Location", value: Self.location(of: session, from: request.target))
         response.headers.add(name: "ETag", value: session.entityTag.headerValue)
         response.headers.add(name: "Accept-Patch", value: TrickleFragment.mediaType)
         addServers(to: &response)
         return response
+    }
+
+    /// Where a session is, relative to the endpoint that was asked, `…/whep` or `…/whep/TOKEN`: a proxy may have taken a part
+    /// of the path away (RFC 9110 §10.2.2).
+    private static func location(of session: ViewerSession, from endpoint: HTTPTarget) -> String {
+        let isBare = endpoint.segments.last == "whep"
+        let way =
+            switch (isBare, endpoint.endsInSlash) {
+            case (true, false): "whep/"
+            case (true, true), (false, false): ""
+            case (false, true): "../"
+            }
+        return way + "sessions/" + session.key
     }
 
     private func addServers(to response: inout HTTPResponse) {
