@@ -165,8 +165,8 @@ let package = Package(
         module(
             "Signaling",
             [
-                "CCURL", "CViewerPage", "ContentShare", "Cryptography", "Locks", "NetworkRuntime", "PeerConnection",
-                "SDP", "SecureTransport", "WireFormat",
+                "CCURL", "CViewerPage", "ContentShare", "Cryptography", "Locks", "Media", "NetworkRuntime",
+                "PeerConnection", "SDP", "SecureTransport", "WireFormat",
             ], [logging, nioCore, nioHTTP, nioPosix, nioWebSocket]),
 
         // Floor 5: where pictures are seen and sound is heard.

@@ -15,6 +15,9 @@ static const unsigned char icon_svg[] = {
 static const unsigned char index_html[] = {
 #embed "page/index.html"
 };
+static const unsigned char keys_js[] = {
+#embed "page/keys.js"
+};
 static const unsigned char link_header_js[] = {
 #embed "page/link-header.js"
 };
@@ -71,6 +74,7 @@ static const struct viewer_page_file files[] = {
     FILE_OF("gestures.js", gestures_js),
     FILE_OF("icon.svg", icon_svg),
     FILE_OF("index.html", index_html),
+    FILE_OF("keys.js", keys_js),
     FILE_OF("link-header.js", link_header_js),
     FILE_OF("link.js", link_js),
     FILE_OF("main.js", main_js),

@@ -1,5 +1,8 @@
 /// Where the program begins.
 @main
 enum Main {
-    static func main() async { await RTCShareCommand.main() }
+    static func main() async {
+        OpenFiles.raiseLimit()
+        await RTCShareCommand.main()
+    }
 }

@@ -27,6 +27,7 @@ private let targets: [String: any FuzzTarget.Type] = [
     "frame-memory": FrameMemoryTarget.self,
     "ivf": IVFTarget.self,
     "multicast-dns": MulticastDNSTarget.self,
+    "requests": RequestsTarget.self,
     "rtcp": RTCPTarget.self,
     "rtp": RTPTarget.self,
     "rtpdump": RTPDumpTarget.self,

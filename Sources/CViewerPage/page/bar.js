@@ -15,14 +15,16 @@ const KEYS = { m: "sound", 1: "scale", f: "fullscreen", p: "pip", s: "statistics
 export class Bar {
   #element;
   #controls;
+  #keys;
   #buttons = new Map();
   #timer = 0;
   #isHeld = false;
 
-  /** @param {HTMLElement} element @param {Record<ControlName, Control>} controls */
-  constructor(element, controls) {
+  /** @param {HTMLElement} element @param {Record<ControlName, Control>} controls @param {import("./keys.js").Keys} keys */
+  constructor(element, controls, keys) {
     this.#element = element;
     this.#controls = controls;
+    this.#keys = keys;
     for (const button of element.querySelectorAll("button")) {
       const name = button.dataset.does;
       this.#buttons.set(name, button);
@@ -63,7 +65,10 @@ export class Bar {
       for (const row of document.querySelectorAll(`[data-needs="${name}"]`)) row.hidden = button.hidden;
       const { label, text, icon, pressed, expanded } = control.look();
       button.setAttribute("aria-label", label);
-      button.dataset.tip = `${label} (${button.getAttribute("aria-keyshortcuts")})`;
+      const key = Object.keys(KEYS).find((key) => KEYS[key] === name);
+      button.dataset.tip = this.#keys.areOn ? `${label} (${key})` : label;
+      if (this.#keys.areOn) button.setAttribute("aria-keyshortcuts", key);
+      else button.removeAttribute("aria-keyshortcuts");
       button.querySelector("use")?.setAttribute("href", `#icon-${icon}`);
       const words = button.querySelector("span");
       if (words) words.textContent = text ?? "";
@@ -87,7 +92,7 @@ export class Bar {
   }
 
   #key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || event.repeat) return;
+    if (!this.#keys.areOn || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || event.repeat) return;
     const name = KEYS[event.key.toLowerCase()];
     if (!name || (document.querySelector("dialog[open]") && name !== "help")) return;
     event.preventDefault();

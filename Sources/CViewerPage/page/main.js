@@ -2,6 +2,7 @@
 
 import { Bar } from "./bar.js";
 import { listen } from "./gestures.js";
+import { Keys } from "./keys.js";
 import { readLink } from "./link.js";
 import { Notice } from "./notice.js";
 import { Panel } from "./panel.js";
@@ -97,7 +98,8 @@ const controls = {
     run: () => (help.open ? help.close() : help.showModal()),
   },
 };
-const bar = new Bar(find("bar"), controls);
+const keys = new Keys(find("keys"), () => bar.update());
+const bar = new Bar(find("bar"), controls, keys);
 
 function render() {
   clearTimeout(timer);
@@ -141,9 +143,10 @@ document.addEventListener("keydown", (event) => {
   if (event.key in ARROWS) {
     const [x, y] = ARROWS[event.key];
     move(() => stage.view.pan(x * KEY_STEP, y * KEY_STEP));
-  } else if (event.key === "+" || event.key === "=") move(() => stage.view.zoom(KEY_ZOOM));
+  } else if (event.key === "Escape") panel.toggle(false), bar.update();
+  else if (!keys.areOn) return;
+  else if (event.key === "+" || event.key === "=") move(() => stage.view.zoom(KEY_ZOOM));
   else if (event.key === "-") move(() => (stage.view.zoom(1 / KEY_ZOOM), stage.view.settle()));
-  else if (event.key === "Escape") panel.toggle(false), bar.update();
   else return;
   event.preventDefault();
 });

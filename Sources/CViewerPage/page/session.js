@@ -316,7 +316,7 @@ export class Session {
         this.verdict = state.state;
         this.#fault.resolve("gone");
       }
-      this.#isLive = state.state === "live";
+      this.#isLive = state.state === "live" && state.tiles?.some((tile) => tile.state === "live") === true;
       this.#observer.state(state);
     });
     events.onerror = () => {

@@ -34,6 +34,7 @@ export function describe(situation, share, { hasPicture, isSlow, hasToken, isOff
       return { state: "connecting", short: "connecting", title: "Connecting", text: isSlow ? STEPS[situation.step] : undefined };
     case "on":
       if (share?.state === "waiting") return waiting(name);
+      if (!hasPicture && showsNothing(share)) return nothing(name);
       if (share?.state === "paused") return paused(name, hasPicture);
       if (hasPicture) return undefined;
       return { state: "connecting", short: "connecting", title: "Connecting", text: isSlow ? STEPS.picture : undefined };
@@ -66,7 +67,15 @@ const waiting = (name) => ({
 
 const paused = (name, hasPicture) => ({
   state: "paused", short: "paused", title: "Paused", keepsPicture: true,
-  text: hasPicture ? `This is the last picture. It goes on when ${inside(name)} resumes.` : `The picture appears when ${inside(name)} resumes.`,
+  text: hasPicture ? "This is the last picture. It continues by itself." : `The picture appears by itself when ${inside(name)} resumes.`,
+});
+
+/** Whether all that this viewer could see is off: shared to others, or not at all. @param {ShareState | undefined} share */
+const showsNothing = (share) => Boolean(share?.tiles?.length) && share.tiles.every(({ state }) => state === "off");
+
+const nothing = (name) => ({
+  state: "nothing", short: "nothing to see", title: "Nothing to see now",
+  text: `${name} is not showing you anything at this moment. The picture appears here by itself.`,
 });
 
 const ended = (name) => ({
@@ -112,6 +121,10 @@ function problem({ status, type, detail }, hasToken, name) {
       if (type === "urn:rtcshare:full") {
         return { state: "full", short: "full", title: "All places are taken", canRetry: true,
           text: "As many people are watching as the presenter allows. This page joins by itself when somebody leaves." };
+      }
+      if (type === "urn:rtcshare:crowded") {
+        return { state: "busy", short: "asked to wait", title: "A short wait",
+          text: "Many people are joining at this moment. This page joins by itself." };
       }
       break;
     case NO_WEBRTC:

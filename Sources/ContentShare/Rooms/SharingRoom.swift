@@ -105,7 +105,10 @@ public actor SharingRoom {
         configuration: Connection.Configuration = Connection.Configuration(),
         membership: RoomMembership = RoomMembership()
     ) async throws -> (viewer: RoomViewer, answer: SessionDescription) {
+        guard !hasEnded else { throw SharingRoomError.ended }
         let identity = try LocalIdentity(media: SharedMedia.kinds(media, of: owner))
+        // One that can't be answered costs no socket, and nothing at a TURN server.
+        try identity.checkAnswerable(offer)
         var configuration = configuration
         if configuration.sharedPort == nil, configuration.port == 0 { configuration.sharedPort = ports?.next() }
         let connection = try await Connection(as: .answerer, identity: identity, configuration: configuration)

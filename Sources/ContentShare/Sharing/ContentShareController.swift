@@ -370,6 +370,7 @@ public actor ContentShareController {
             let isMuted = video?.track?.isMuted ?? false
             phase.muteDidChange(isMuted, now: .nanoseconds(MonotonicClock.now.nanoseconds))
             awaitFirstPicture()
+            observers.forEach { $0.contentShareMuteDidChange(isMuted) }
         case .ended(let error): observers.forEach { $0.contentShareSourceDidEnd(error: error) }
         // The next picture is tried, and the last one stays: `framesDropped` counts.
         case .failed: return

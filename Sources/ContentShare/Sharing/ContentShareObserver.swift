@@ -11,6 +11,8 @@ public protocol ContentShareObserver: AnyObject, Sendable {
     /// The source has nothing more to show, with an error where that was not asked for. The share goes on with its last
     /// picture until it is stopped.
     func contentShareSourceDidEnd(error: (any Error)?)
+    /// The picture is held back from now on, by the program or by its source, or given again: the track's `isMuted`.
+    func contentShareMuteDidChange(_ isMuted: Bool)
 }
 
 extension ContentShareObserver {
@@ -22,6 +24,8 @@ extension ContentShareObserver {
     public func contentShareSourceIsSilent(for time: Duration) {}
     /// Nothing is done.
     public func contentShareSourceDidEnd(error: (any Error)?) {}
+    /// Does nothing.
+    public func contentShareMuteDidChange(_ isMuted: Bool) {}
 }
 
 /// Why a share ended.

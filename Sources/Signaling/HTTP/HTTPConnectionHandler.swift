@@ -35,11 +35,33 @@ final class RequestSizeHandler: ChannelInboundHandler {
     }
 }
 
+/// Tells a client that waits for it to send the body of its request (RFC 9110 §10.1.1).
+final class ExpectationHandler: ChannelInboundHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    private let limit: Int
+
+    init(limit: Int) { self.limit = limit }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if case .head(let head) = unwrapInboundIn(data), head.version == .http1_1,
+            head.headers["Expect"].contains(where: { $0.lowercased() == "100-continue" }),
+            head.headers.first(name: "Content-Length").map({ Int($0).map { $0 <= limit } ?? false }) ?? true
+        {
+            context.writeAndFlush(
+                wrapOutboundOut(.head(HTTPResponseHead(version: head.version, status: .continue))), promise: nil)
+        }
+        context.fireChannelRead(data)
+    }
+}
+
 /// One connection of a client: has one request after the other answered.
 final class HTTPConnectionHandler: ChannelInboundHandler {
     typealias InboundIn = NIOHTTPServerRequestFull
     typealias OutboundOut = HTTPServerResponsePart
 
+    private let door: Door
     private let limits: HTTPServer.Limits
     private let size: RequestSize
     private let isSecure: Bool
@@ -50,9 +72,10 @@ final class HTTPConnectionHandler: ChannelInboundHandler {
     private var streaming: Task<Void, Never>?
 
     init(
-        limits: HTTPServer.Limits, size: RequestSize, isSecure: Bool, logger: Logger,
+        door: Door, limits: HTTPServer.Limits, size: RequestSize, isSecure: Bool, logger: Logger,
         respond: @escaping HTTPServer.Respond
     ) {
+        self.door = door
         self.limits = limits
         self.size = size
         self.isSecure = isSecure
@@ -88,11 +111,13 @@ final class HTTPConnectionHandler: ChannelInboundHandler {
         let full = unwrapInboundIn(data)
         deadline?.cancel()
         size.reset()
+        door.note(context.channel) { $0.beginAnswer($1) }
         let isHead = full.head.method == .HEAD
         let keepsAlive = full.head.isKeepAlive
         guard let target = HTTPTarget(full.head.uri) else {
             let problem = ProblemDetails(.badRequest, "the request's target is no path that this server has")
-            return write(problem.response, context, isHead: isHead, keepsAlive: false)
+            let response = problem.response(to: full.head.method, full.head.headers, root: "/")
+            return write(response, context, isHead: isHead, keepsAlive: false)
         }
         let request = HTTPRequest(
             method: full.head.method, target: target, headers: full.head.headers,
@@ -108,6 +133,7 @@ final class HTTPConnectionHandler: ChannelInboundHandler {
         _ response: HTTPResponse, _ context: ChannelHandlerContext, isHead: Bool, keepsAlive: Bool
     ) {
         guard context.channel.isActive else { return }
+        if response.isForInvited { door.note(context.channel) { $0.noteInvited($1) } }
         var headers = response.headers
         headers.replaceOrAdd(name: "Date", value: HTTPDate.now())
         if !keepsAlive { headers.replaceOrAdd(name: "Connection", value: "close") }
@@ -134,6 +160,7 @@ final class HTTPConnectionHandler: ChannelInboundHandler {
         let written = context.eventLoop.makePromise(of: Void.self)
         written.futureResult.assumeIsolated().whenSuccess {
             guard keepsAlive, context.channel.isActive else { return context.close(promise: nil) }
+            self.door.note(context.channel) { $0.endAnswer($1) }
             self.close(context, after: self.limits.idleTime)
         }
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: written)
@@ -164,14 +191,5 @@ final class HTTPConnectionHandler: ChannelInboundHandler {
                 handler.end(context, keepsAlive: keepsAlive)
             }
         }
-    }
-}
-
-extension SocketAddress {
-    /// The address; of IPv4 also where it came to a socket of IPv6 (RFC 4291 §2.5.5.2).
-    var unmappedIP: IPAddress? {
-        guard let text = ipAddress else { return nil }
-        let mapped = text.hasPrefix("::ffff:") ? IPAddress(text.dropFirst(7)) : nil
-        return mapped ?? IPAddress(text)
     }
 }

@@ -46,6 +46,11 @@ struct HTTPTarget: Hashable, Sendable {
         query = rest.first == "?" ? rest.dropFirst().prefix { $0 != "#" } : nil
     }
 
+    /// The way from here to the folder of the first segment, as a reference.
+    var root: String {
+        String(repeating: "../", count: max(0, segments.count - (endsInSlash ? 0 : 1)))
+    }
+
     private init(segments: [String], of target: HTTPTarget) {
         self.segments = segments
         endsInSlash = target.endsInSlash
@@ -91,6 +96,8 @@ struct HTTPResponse: Sendable {
     var status: HTTPResponseStatus
     var headers = HTTPHeaders()
     var body = Body.bytes([])
+    /// Whether the request showed an accepted token, or the key of a session: its connection is spared longest.
+    var isForInvited = false
 
     init(_ status: HTTPResponseStatus, type: String? = nil, body: [UInt8] = []) {
         self.status = status

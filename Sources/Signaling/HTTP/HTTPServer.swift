@@ -2,7 +2,6 @@ internal import Logging
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
-internal import RTCShareLocks
 internal import RTCShareNetworkRuntime
 internal import RTCShareSecureTransport
 internal import RTCShareWireFormat
@@ -22,8 +21,11 @@ struct HTTPServer: Sendable {
         var idleTime = Duration.seconds(5)
         /// How long a client may take nothing of what it is sent.
         var stallTime = Duration.seconds(20)
-        /// The connections at a time; more are closed as they come.
+        /// The connections at a time, never more than half of the descriptors that this process may open. For more, the
+        /// least needed are closed.
         var connections = 1024
+        /// The connections of one network, this machine's own left out, over which no accepted token was shown.
+        var strangersPerNetwork = 64
     }
 
     typealias Respond = @Sendable (HTTPRequest) async -> HTTPResponse
@@ -38,11 +40,13 @@ struct HTTPServer: Sendable {
         addresses: [IPAddress], ports: [UInt16], tls: TLSContext?, limits: Limits = Limits(),
         eventLoopGroup: MultiThreadedEventLoopGroup = .singleton, logger: Logger, respond: @escaping Respond
     ) async throws -> HTTPServer {
-        let door = Door(limit: limits.connections)
+        var limits = limits
+        limits.connections = min(limits.connections, max(1, Self.descriptorLimit / 2))
+        let door = Door(limits: limits)
         var failure: (any Error)?
         for port in ports {
             do {
-                return try await HTTPServer(addresses, port: port, on: eventLoopGroup, door: door) { channel in
+                return try await HTTPServer(addresses, port: port, on: eventLoopGroup, door: door) { [limits] channel in
                     Self.prepare(channel, door: door, tls: tls, limits: limits, logger: logger, respond: respond)
                 }
             } catch let error as IOError where error.errnoCode == EADDRINUSE {
@@ -58,7 +62,14 @@ struct HTTPServer: Sendable {
     ) async throws {
         func bootstrap() -> ServerBootstrap {
             ServerBootstrap(group: eventLoopGroup)
-                .serverChannelOption(.backlog, value: 256)
+                // Where no descriptor is left, accepting again at once would only keep the event loop busy.
+                .serverChannelInitializer { channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        try channel.pipeline.syncOperations.addHandler(
+                            AcceptBackoffHandler(shouldForwardIOErrorCaught: false))
+                    }
+                }
+                .serverChannelOption(.backlog, value: 1024)
                 .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
                 .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
                 .childChannelInitializer(prepare)
@@ -109,6 +120,13 @@ struct HTTPServer: Sendable {
         }
     }
 
+    /// The descriptors that this process may have open.
+    private static var descriptorLimit: Int {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1024 }
+        return Int(clamping: limit.rlim_cur)
+    }
+
     private static func prepare(
         _ channel: any Channel, door: Door, tls: TLSContext?, limits: Limits, logger: Logger,
         respond: @escaping Respond
@@ -120,10 +138,11 @@ struct HTTPServer: Sendable {
             let size = RequestSize(limits: limits)
             try pipeline.addHandler(RequestSizeHandler(size: size))
             try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: true, withErrorHandling: true)
+            try pipeline.addHandler(ExpectationHandler(limit: limits.bodyBytes))
             try pipeline.addHandler(NIOHTTPServerRequestAggregator(maxContentLength: limits.bodyBytes))
             try pipeline.addHandler(
                 HTTPConnectionHandler(
-                    limits: limits, size: size, isSecure: tls != nil, logger: logger, respond: respond))
+                    door: door, limits: limits, size: size, isSecure: tls != nil, logger: logger, respond: respond))
         }
     }
 
@@ -131,39 +150,5 @@ struct HTTPServer: Sendable {
     func close() async {
         for channel in channels { try? await channel.close() }
         for channel in door.shut() { try? await channel.close() }
-    }
-}
-
-/// Lets so many connections in, and knows them.
-private final class Door: Sendable {
-    struct Full: Error {}
-
-    private struct State {
-        var channels: [ObjectIdentifier: any Channel] = [:]
-        var isShut = false
-    }
-
-    private let state = Locked(State())
-    private let limit: Int
-
-    init(limit: Int) { self.limit = limit }
-
-    func enter(_ channel: any Channel) -> Bool {
-        let id = ObjectIdentifier(channel)
-        let isLetIn = state.withLock { state in
-            guard !state.isShut, state.channels.count < limit else { return false }
-            state.channels[id] = channel
-            return true
-        }
-        if isLetIn { channel.closeFuture.whenComplete { _ in self.state.withLock { $0.channels[id] = nil } } }
-        return isLetIn
-    }
-
-    /// Lets nobody in any more; returns those who are there.
-    func shut() -> [any Channel] {
-        state.withLock { state in
-            state.isShut = true
-            return Array(state.channels.values)
-        }
     }
 }

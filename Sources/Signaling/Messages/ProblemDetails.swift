@@ -30,15 +30,29 @@ struct ProblemDetails: Error, Sendable {
         let detail: String
     }
 
-    /// The response that says so.
+    /// The response that says so: a page in words to a person's browser, JSON to everything else. `root` leads from the
+    /// request's target to the folder of the viewer page.
+    func response(to method: HTTPMethod, _ headers: HTTPHeaders, root: String) -> HTTPResponse {
+        let isForPerson =
+            [.GET, .HEAD].contains(method)
+            && headers[canonicalForm: "Accept"].contains { $0.lowercased().hasPrefix("text/html") }
+        return isForPerson ? complete(ProblemPage.response(self, root: root)) : response
+    }
+
+    private func complete(_ response: HTTPResponse) -> HTTPResponse {
+        var response = response
+        if let retryAfter { response.headers.add(name: "Retry-After", value: String(retryAfter.components.seconds)) }
+        for (name, value) in headers { response.headers.add(name: name, value: value) }
+        return response
+    }
+
+    /// The response for programs.
     var response: HTTPResponse {
         let body = Body(type: type, title: status.reasonPhrase, status: status.code, detail: detail)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        var response = HTTPResponse(
-            status, type: "application/problem+json", body: (try? encoder.encode(body)).map { Array($0) } ?? [])
-        if let retryAfter { response.headers.add(name: "Retry-After", value: String(retryAfter.components.seconds)) }
-        for (name, value) in headers { response.headers.add(name: name, value: value) }
-        return response
+        return complete(
+            HTTPResponse(
+                status, type: "application/problem+json", body: (try? encoder.encode(body)).map { Array($0) } ?? []))
     }
 }

@@ -24,7 +24,9 @@ public actor WHEPPlayer {
         url: String, token: AccessToken? = nil, as viewer: AttendeeID,
         configuration: Connection.Configuration = Connection.Configuration()
     ) async throws {
-        guard let address = WebAddress(url) else { throw WHEPError.url }
+        // Some programs write the `#` of a link as `%23`.
+        let link = url.contains("#") ? url : url.replacing("/%23", with: "/#", maxReplacements: 1)
+        guard let address = WebAddress(link) else { throw WHEPError.url }
         var endpoint = address
         if address.fragment != nil || address.path.hasSuffix("/") {
             guard let own = address.appending(path: "whep") else { throw WHEPError.url }

@@ -18,7 +18,8 @@ struct AccessGuard {
 
     private var records: [IPAddress?: Record] = [:]
 
-    private static let firstWait = Duration.milliseconds(250)
+    /// The wait for the first wrong token; it doubles with each further one.
+    private let firstWait: Duration
     private static let longestWait = Duration.seconds(8)
     /// Answers of one address that wait at a time.
     private static let maximumWaiting = 8
@@ -27,9 +28,11 @@ struct AccessGuard {
     /// The addresses that are remembered; of more, who tried last is.
     private static let maximumRecords = 1024
 
+    init(firstWait: Duration = .milliseconds(250)) { self.firstWait = firstWait }
+
     /// Takes note of a wrong token.
     mutating func fail(from client: IPAddress?, now: Instant) -> Penalty {
-        let address = Self.network(of: client)
+        let address = client?.clientNetwork
         if records.count >= Self.maximumRecords, records[address] == nil { forget(now: now) }
         var record = records[address] ?? Record(last: now)
         if now - record.last > Self.memory { record.failures = 0 }
@@ -38,20 +41,15 @@ struct AccessGuard {
         let isRefused = record.waiting >= Self.maximumWaiting
         if !isRefused { record.waiting += 1 }
         records[address] = record
-        let wait = min(Self.longestWait, Self.firstWait * (1 << min(record.failures - 1, 8)))
+        let wait = min(Self.longestWait, firstWait * (1 << min(record.failures - 1, 8)))
         return isRefused ? .refuse(retryAfter: Self.longestWait) : .wait(wait)
     }
 
     /// An answer that waited was given.
     mutating func didWait(_ client: IPAddress?) {
-        let address = Self.network(of: client)
+        let address = client?.clientNetwork
         guard let record = records[address] else { return }
         records[address]?.waiting = max(0, record.waiting - 1)
-    }
-
-    /// Whoever has one address of IPv6 has all of its network (RFC 6177 §2).
-    private static func network(of client: IPAddress?) -> IPAddress? {
-        if case .v6(let network, _)? = client { .v6(network, 0) } else { client }
     }
 
     private mutating func forget(now: Instant) {

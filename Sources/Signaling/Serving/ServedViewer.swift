@@ -1,5 +1,6 @@
 internal import RTCShareContentShare
 internal import RTCShareSDP
+internal import RTCShareWireFormat
 
 /// Somebody who came by a link.
 public struct ServedViewer: Sendable, Identifiable {
@@ -33,10 +34,13 @@ final class ViewerSession {
     let key: String
     var viewer: RoomViewer
     let membership: RoomMembership
-    let address: String?
+    /// Where it asks from.
+    private let client: IPAddress?
     let browser: String?
     let since: Double
     var state: ServedViewer.State
+    /// Since when its viewer does not answer; nil while it does.
+    var awaySince: Instant?
     /// The state of its ICE credentials.
     var entityTag = EntityTag(value: "1")
     /// What it offered last, as it would offer again.
@@ -45,17 +49,19 @@ final class ViewerSession {
     /// Those who are told how the share stands.
     var listeners: [Int: AsyncStream<[UInt8]>.Continuation] = [:]
     var listenersSoFar = 0
+    /// What they were told last; nil where one of them has been told nothing.
+    var toldLast: ShareState?
     var isConnected = false
 
     init(
-        key: String, viewer: RoomViewer, membership: RoomMembership, offer: SessionDescription, address: String?,
-        browser: String?, since: Double
+        key: String, viewer: RoomViewer, membership: RoomMembership, offer: SessionDescription,
+        client: IPAddress?, browser: String?, since: Double
     ) {
         self.key = key
         self.viewer = viewer
         self.membership = membership
         self.offer = offer
-        self.address = address
+        self.client = client
         self.browser = browser
         self.since = since
         state = .connecting
@@ -68,8 +74,11 @@ final class ViewerSession {
         return sections.lazy.compactMap { $0.attribute("ice-ufrag")?.attributeValue.map(String.init) }.first
     }
 
+    /// The network that its viewer is on, as places are counted by.
+    var network: IPAddress? { client?.clientNetwork }
+
     var told: ServedViewer {
-        ServedViewer(id: viewer.id, state: state, address: address, browser: browser, since: since)
+        ServedViewer(id: viewer.id, state: state, address: client?.description, browser: browser, since: since)
     }
 }
 

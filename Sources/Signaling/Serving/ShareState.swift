@@ -1,18 +1,19 @@
 internal import FoundationEssentials
 
 /// How a share stands, as a viewer's page is told: all of it each time, as an event of `text/event-stream` (HTML §9.2).
-struct ShareState: Encodable, Sendable {
+struct ShareState: Encodable, Equatable, Sendable {
     enum Phase: String, Encodable, Sendable {
         /// The presenter has to let this viewer in.
         case waiting
         case live
+        /// The picture stands still: the presenter paused it, or its source gives none, such as a minimised window.
         case paused
         case ended
         /// The presenter sent this viewer away.
         case removed
     }
 
-    struct Tile: Encodable, Sendable {
+    struct Tile: Encodable, Equatable, Sendable {
         enum State: String, Encodable, Sendable {
             case live, paused, off
         }

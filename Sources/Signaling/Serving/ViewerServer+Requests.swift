@@ -15,7 +15,8 @@ extension ViewerServer {
         } catch {
             counts.refusedRequests += 1
             logger.debug("\(request.method) refused: \(error.status.code) \(error.detail)")
-            response = error.response
+            let target = request.target.removing(base: configuration.basePath)
+            response = error.response(to: request.method, request.headers, root: target.root)
         }
         response.headers.replaceOrAdd(name: "X-Content-Type-Options", value: "nosniff")
         response.headers.replaceOrAdd(name: "Referrer-Policy", value: "no-referrer")
@@ -24,6 +25,9 @@ extension ViewerServer {
     }
 
     private func answer(_ request: HTTPRequest) async throws(ProblemDetails) -> HTTPResponse {
+        guard request.headers["Host"].count == 1 else {
+            throw ProblemDetails(.badRequest, "a request names one host (RFC 9112 §3.2)")
+        }
         guard hostCheck.accepts(host: request["Host"]) else {
             throw ProblemDetails(
                 .misdirectedRequest,
@@ -37,8 +41,9 @@ extension ViewerServer {
         let rest = target.segments.dropFirst()
         switch (first, rest.count) {
         case ("whep", _): return try await whep(Array(rest), request)
-        case ("health", 0): return try health(request)
+        case ("health", 0): return try await health(request)
         case ("metrics", 0): return try await metrics(request)
+        case (_, 0) where first.hasPrefix("#"): return try linkRedirection(first, request)
         case (_, 0): return try page(first, request)
         default: throw .notFound
         }
@@ -49,8 +54,20 @@ extension ViewerServer {
     /// What the page asks for lies beside it: without the slash at its end that would be elsewhere.
     private func redirection(_ request: HTTPRequest) throws(ProblemDetails) -> HTTPResponse {
         try check(request, takes: [.GET, .HEAD])
-        var response = HTTPResponse(.permanentRedirect)
-        response.headers.add(name: "Location", value: configuration.basePath.map { "/" + $0 }.joined() + "/")
+        return redirection(.permanentRedirect, to: (configuration.basePath.last ?? "") + "/")
+    }
+
+    /// Some programs write the `#` of a link as `%23`.
+    private func linkRedirection(_ fragment: String, _ request: HTTPRequest) throws(ProblemDetails) -> HTTPResponse {
+        try check(request, takes: [.GET, .HEAD])
+        guard (try? AccessToken(fragment.dropFirst())) != nil else { throw .notFound }
+        return redirection(.found, to: "./" + fragment)
+    }
+
+    /// Leads to a place relative to the request's: a proxy may have taken a part of the path away.
+    private func redirection(_ status: HTTPResponseStatus, to place: String) -> HTTPResponse {
+        var response = HTTPResponse(status)
+        response.headers.add(name: "Location", value: place)
         return response
     }
 
@@ -88,27 +105,35 @@ extension ViewerServer {
 
     // MARK: For who watches the server
 
-    private func health(_ request: HTTPRequest) throws(ProblemDetails) -> HTTPResponse {
+    private func health(_ request: HTTPRequest) async throws(ProblemDetails) -> HTTPResponse {
         try check(request, takes: [.GET, .HEAD])
-        try checkWatcher(request)
+        try await checkWatcher(request)
         return HTTPResponse(.ok, type: "text/plain; charset=utf-8", text: "ok\n")
     }
 
     private func metrics(_ request: HTTPRequest) async throws(ProblemDetails) -> HTTPResponse {
         try check(request, takes: [.GET, .HEAD])
-        try checkWatcher(request)
+        try await checkWatcher(request)
         return HTTPResponse(.ok, type: "text/plain; version=0.0.4; charset=utf-8", text: await metricsText())
     }
 
-    /// Whether this machine asks, and nobody through it; else the token is needed.
-    private func checkWatcher(_ request: HTTPRequest) throws(ProblemDetails) {
+    /// Lets through a client that shows the token, and this machine's own programs where no other machine asks through it.
+    private func checkWatcher(_ request: HTTPRequest) async throws(ProblemDetails) {
+        if let shown = Self.bearer(request), let token = configuration.token {
+            if token.accepts(shown) { return }
+            throw await refusal(of: request)
+        }
         let isForwarded = ["Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "Via", "X-Real-IP"].contains {
             !request.headers[$0].isEmpty
         }
-        if request.peer?.isLoopback == true, !isForwarded, HostCheck.isLoopback(host: request["Host"]) { return }
-        guard let token = configuration.token, let shown = Self.bearer(request), token.accepts(shown) else {
+        let isPassedOn =
+            configuration.isBehindProxy || configuration.publicURL != nil || !configuration.basePath.isEmpty
+        guard request.peer?.isLoopback == true, !isPassedOn, !isForwarded,
+            HostCheck.isLoopback(host: request["Host"])
+        else {
             throw ProblemDetails(
-                .unauthorized, "this is for who has the token, and for this machine",
+                .unauthorized,
+                "this takes the token, unless this machine itself asks and nothing passes requests on to it",
                 headers: [("WWW-Authenticate", "Bearer")])
         }
     }
@@ -153,12 +178,12 @@ extension ViewerServer {
         }
     }
 
-    /// Who asks: a proxy on this machine says for whom it does.
+    /// Where a request comes from: of those that a proxy on this machine passes on, what the proxy says.
     func clientAddress(of request: HTTPRequest) -> IPAddress? {
-        guard let peer = request.peer, peer.isLoopback,
+        guard configuration.isBehindProxy, request.peer?.isLoopback == true,
             let forwarded = request.headers["X-Forwarded-For"].last?.split(separator: ",").last
         else { return request.peer }
-        return IPAddress(String(forwarded.trimmingSpaces)) ?? peer
+        return IPAddress(forwarded: forwarded) ?? request.peer
     }
 }
 

@@ -19,14 +19,18 @@ extension ViewerServer {
 
     func whep(_ path: [String], _ request: HTTPRequest) async throws(ProblemDetails) -> HTTPResponse {
         try checkOrigin(request)
-        var response: HTTPResponse
+        let crossOrigin = crossOriginHeaders(for: request)
         do throws(ProblemDetails) {
-            response = try await route(path, request)
+            var response = try await route(path, request)
+            response.headers.add(contentsOf: crossOrigin)
+            // All else here takes the token, or the key of a session.
+            response.isForInvited = request.method != .OPTIONS
+            return response
         } catch {
-            response = error.response
+            var problem = error
+            problem.headers += crossOrigin.map { ($0.name, $0.value) }
+            throw problem
         }
-        addCrossOriginHeaders(to: &response, for: request)
-        return response
     }
 
     private func route(_ path: [String], _ request: HTTPRequest) async throws(ProblemDetails) -> HTTPResponse {
@@ -53,17 +57,18 @@ extension ViewerServer {
 
     private func isPublic(_ origin: String) -> Bool { configuration.publicURL?.origin == origin }
 
-    private func addCrossOriginHeaders(to response: inout HTTPResponse, for request: HTTPRequest) {
-        guard let origin = request["Origin"], configuration.token != nil else { return }
-        response.headers.add(name: "Access-Control-Allow-Origin", value: origin)
-        response.headers.add(name: "Vary", value: "Origin")
-        response.headers.add(
-            name: "Access-Control-Expose-Headers", value: "Location, ETag, Link, Retry-After, Accept-Patch")
-        guard request.method == .OPTIONS else { return }
-        response.headers.add(name: "Access-Control-Allow-Methods", value: "POST, PATCH, DELETE, GET, OPTIONS")
-        response.headers.add(
-            name: "Access-Control-Allow-Headers", value: "Authorization, Content-Type, If-Match")
-        response.headers.add(name: "Access-Control-Max-Age", value: "600")
+    private func crossOriginHeaders(for request: HTTPRequest) -> HTTPHeaders {
+        guard let origin = request["Origin"], configuration.token != nil else { return [:] }
+        var headers: HTTPHeaders = [
+            "Access-Control-Allow-Origin": origin, "Vary": "Origin",
+            "Access-Control-Expose-Headers": "Location, ETag, Link, Retry-After, Accept-Patch",
+        ]
+        guard request.method == .OPTIONS else { return headers }
+        headers.add(contentsOf: [
+            "Access-Control-Allow-Methods": "POST, PATCH, DELETE, GET, OPTIONS",
+            "Access-Control-Allow-Headers": "Authorization, Content-Type, If-Match", "Access-Control-Max-Age": "600",
+        ])
+        return headers
     }
 
     // MARK: The endpoint
@@ -73,8 +78,9 @@ extension ViewerServer {
             var response = HTTPResponse(.ok)
             response.headers.add(name: "Allow", value: "POST, OPTIONS")
             response.headers.add(name: "Accept-Post", value: Self.descriptionType)
-            // Passwords of relays are for who has the token; a browser asks first without it.
-            if let shown = pathToken ?? Self.bearer(request), configuration.token?.accepts(shown) ?? true {
+            // Passwords of relays are for clients that have the token; a browser asks first without it.
+            if pathToken ?? Self.bearer(request) != nil {
+                _ = try await membership(for: request, pathToken: pathToken)
                 addServers(to: &response)
             }
             return response
@@ -86,30 +92,7 @@ extension ViewerServer {
                 .unsupportedMediaType, "an offer is \(Self.descriptionType)",
                 headers: [("Accept-Post", Self.descriptionType)])
         }
-        try await checkRoom()
-        let offer = try Self.description(request.body)
-        return try await begin(offer, membership: membership, request)
-    }
-
-    private func checkRoom() async throws(ProblemDetails) {
-        guard !hasEnded else { throw ProblemDetails(.gone, "the share has ended", type: "urn:rtcshare:ended") }
-        guard !isLocked else {
-            throw ProblemDetails(.forbidden, "the presenter lets nobody else in", type: "urn:rtcshare:locked")
-        }
-        guard sessions.count + sessionsBegun < configuration.maximumViewers else {
-            throw ProblemDetails(
-                .serviceUnavailable, "\(configuration.maximumViewers) viewers are there, and no more fit",
-                type: "urn:rtcshare:full", retryAfter: .seconds(5))
-        }
-        guard sessions.values.count(where: { !$0.isConnected }) + sessionsBegun < Self.maximumConnecting else {
-            throw ProblemDetails(
-                .serviceUnavailable, "too many viewers are connecting at this moment", type: "urn:rtcshare:full",
-                retryAfter: .seconds(5))
-        }
-        guard await room.contentShare.isSharing else {
-            throw ProblemDetails(
-                .conflict, "there is nothing to see yet; it will come", retryAfter: .seconds(2))
-        }
+        return try await begin(membership: membership, request)
     }
 
     private static func description(_ body: [UInt8]) throws(ProblemDetails) -> SessionDescription {
@@ -121,11 +104,16 @@ extension ViewerServer {
     }
 
     private func begin(
-        _ offer: SessionDescription, membership: RoomMembership, _ request: HTTPRequest
+        membership: RoomMembership, _ request: HTTPRequest
     ) async throws(ProblemDetails) -> HTTPResponse {
-        sessionsBegun += 1
-        defer { sessionsBegun -= 1 }
-        let key = AccessToken().secretText
+        let client = clientAddress(of: request)
+        let place = try takePlace(for: client)
+        defer { beginning.removeValue(forKey: place) }
+        let offer = try Self.description(request.body)
+        guard await room.contentShare.isSharing else {
+            throw ProblemDetails(
+                .conflict, "there is nothing to see yet; it will come", retryAfter: .seconds(2))
+        }
         let viewer: RoomViewer
         let answer: SessionDescription
         do {
@@ -144,19 +132,37 @@ extension ViewerServer {
             logger.warning("a viewer could not be let in: \(error)")
             throw ProblemDetails(.internalServerError, "the viewer could not be let in: \(error)")
         }
+        do throws(ProblemDetails) {
+            // While the connection was made, the share may have ended or been locked.
+            try checkOpen()
+        } catch {
+            await viewer.session.leave()
+            throw error
+        }
         counts.sessions += 1
         let session = ViewerSession(
-            key: key, viewer: viewer, membership: membership, offer: offer,
-            address: clientAddress(of: request)?.description, browser: BrowserName.name(of: request["User-Agent"]),
-            since: Date().timeIntervalSince1970)
+            key: AccessToken().secretText, viewer: viewer, membership: membership, offer: offer, client: client,
+            browser: BrowserName.name(of: request["User-Agent"]), since: Date().timeIntervalSince1970)
         add(session)
         var response = HTTPResponse(.created, type: Self.descriptionType, text: answer.description)
-        let path = (configuration.basePath + ["whep", "sessions", key]).map { "/" + $0 }.joined()
-        response.headers.add(name: "Location", value: path)
+        response.headers.add(name: "Location", value: Self.location(of: session, from: request.target))
         response.headers.add(name: "ETag", value: session.entityTag.headerValue)
         response.headers.add(name: "Accept-Patch", value: TrickleFragment.mediaType)
         addServers(to: &response)
         return response
+    }
+
+    /// Where a session is, relative to the endpoint that was asked, `…/whep` or `…/whep/TOKEN`: a proxy may have taken a part
+    /// of the path away (RFC 9110 §10.2.2).
+    private static func location(of session: ViewerSession, from endpoint: HTTPTarget) -> String {
+        let isBare = endpoint.segments.last == "whep"
+        let way =
+            switch (isBare, endpoint.endsInSlash) {
+            case (true, false): "whep/"
+            case (true, true), (false, false): ""
+            case (false, true): "../"
+            }
+        return way + "sessions/" + session.key
     }
 
     private func addServers(to response: inout HTTPResponse) {
@@ -187,12 +193,7 @@ extension ViewerServer {
         try check(request, takes: [.PATCH, .DELETE, .OPTIONS])
         let session = try session(key)
         guard request.method == .PATCH else {
-            sessions[key] = nil
-            // Whoever waits for the answer does not wait for what is queued.
-            let ended = session.viewer.session
-            Task { await ended.leave() }
-            finishListeners(of: session)
-            refresh()
+            remove(session)
             return HTTPResponse(.ok)
         }
         return try await patch(session, request)

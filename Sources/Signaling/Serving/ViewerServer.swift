@@ -31,6 +31,9 @@ public actor ViewerServer {
         public var publicURL: PublicURL?
         /// The path under which everything lies, such as `/office`; empty for none.
         public var basePath: [String] = []
+        /// Whether a proxy on this machine passes requests on, whose `X-Forwarded-For` says where each comes from. Viewers and
+        /// wrong tokens are counted by that; without a proxy, what a client says of itself counts for nothing.
+        public var isBehindProxy = false
         /// What a viewer has to show; nil lets everybody in who reaches it.
         public var token: AccessToken?
         /// Certificate and key, for HTTPS.
@@ -45,6 +48,8 @@ public actor ViewerServer {
         public var media: Set<SharedMedia> = [.content]
         /// What viewers' connections go by. Its servers are told to viewers, too.
         public var connection = Connection.Configuration()
+        /// How long the answer to the first wrong token of an address waits.
+        var firstWait = Duration.milliseconds(250)
         /// Where its own connections live; the program ends it, where it is the program's, when the server has ended.
         public var eventLoopGroup = MultiThreadedEventLoopGroup.singleton
         /// Where it says what happens.
@@ -72,23 +77,24 @@ public actor ViewerServer {
     private nonisolated let continuation: AsyncStream<Event>.Continuation
     private let server: HTTPServer
     let hostCheck: HostCheck
-    var accessGuard = AccessGuard()
+    var accessGuard: AccessGuard
     /// By their keys.
     var sessions: [String: ViewerSession] = [:]
-    /// Those whose places are taken, and who are no sessions yet.
-    var sessionsBegun = 0
+    /// The networks of clients who have a place and no session yet, by the numbers of their places.
+    var beginning: [Int: IPAddress?] = [:]
+    var placesTaken = 0
     /// Whether nobody new is let in.
     public private(set) var isLocked = false
     /// Whether the picture stands still because the presenter wants it so.
-    private var isPaused = false
+    var isPaused = false
     private(set) var hasEnded = false
-    private var heartbeat: Task<Void, Never>?
+    /// Tells pages at intervals that the server is there.
+    var heartbeat: Task<Void, Never>?
+    /// How far pages are told the present state.
+    var telling = Telling()
+    /// Follows what the source of the share does.
+    private var shareListener: ShareListener?
     var counts = ServerCounts()
-
-    /// Viewers without a connection yet; more are told to come back.
-    static let maximumConnecting = 128
-    /// How often those who listen hear that the server is there.
-    private static let heartbeatInterval = Duration.seconds(10)
 
     /// Listens, and lets viewers into `room`. The room and what it shares are the program's.
     /// - Throws: where it can't listen, or the certificate is of no use.
@@ -99,6 +105,7 @@ public actor ViewerServer {
         configuration.connection.releasesHandshake = true
         configuration.connection.trickles = true
         self.configuration = configuration
+        accessGuard = AccessGuard(firstWait: configuration.firstWait)
         logger = configuration.logger
         (events, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(1024))
         hostCheck = HostCheck(names: configuration.names + [configuration.publicURL?.host].compactMap { $0 })
@@ -107,15 +114,21 @@ public actor ViewerServer {
         // The first viewer need not wait for their names.
         for iceServer in configuration.connection.iceServers { iceServer.prepare() }
         let place = ServerPlace()
+        // A page listens over a connection of its own, and asks over another.
+        let limits = HTTPServer.Limits(connections: 1024 + 2 * configuration.maximumViewers)
         server = try await HTTPServer.start(
             addresses: configuration.addresses, ports: (0...others).map { first + UInt16($0) },
-            tls: try configuration.tls?.makeContext(), eventLoopGroup: configuration.eventLoopGroup, logger: logger
+            tls: try configuration.tls?.makeContext(), limits: limits, eventLoopGroup: configuration.eventLoopGroup,
+            logger: logger
         ) { request in
             await place.server?.respond(to: request)
                 ?? ProblemDetails(.serviceUnavailable, "the server begins; try again", retryAfter: .seconds(1)).response
         }
         port = server.port
         place.server = self
+        let listener = ShareListener { [weak self] in Task { await self?.refresh() } }
+        room.contentShare.add(observer: listener)
+        shareListener = listener
     }
 
     /// Lets nobody in any more, and tells viewers' pages that the share is over.
@@ -159,7 +172,7 @@ public actor ViewerServer {
         }
         if let present = await room.viewers.first(where: { $0.id == viewer }) { session.viewer = present }
         if session.state == .waiting { session.state = .connected }
-        tellAll()
+        refresh()
     }
 
     /// Sends a viewer away. The link still leads here: ``lock()`` keeps it from being used.
@@ -168,7 +181,7 @@ public actor ViewerServer {
         sessions[session.key] = nil
         tell(session, as: .removed)
         finishListeners(of: session)
-        tellAll()
+        refresh()
         await session.viewer.session.leave()
     }
 
@@ -178,15 +191,12 @@ public actor ViewerServer {
     /// Lets viewers in again.
     public func unlock() { isLocked = false }
 
-    /// Has viewers' pages say that the picture stands still, or no more.
+    /// Has viewers' pages say that the presenter paused the share, or resumed it. Of a source that gives no picture for a
+    /// while, such as a minimised window, pages are told without that.
     public func setPaused(_ isPaused: Bool) {
-        guard isPaused != self.isPaused else { return }
         self.isPaused = isPaused
-        tellAll()
+        refresh()
     }
-
-    /// Tells viewers' pages how the share stands now: for who changed where it goes, or what of.
-    public func refresh() { tellAll() }
 
     private func session(of viewer: Int) throws(ViewerServerError) -> ViewerSession {
         guard let session = sessions.values.first(where: { $0.viewer.id == viewer }) else {
@@ -223,7 +233,7 @@ public actor ViewerServer {
         await session.viewer.session.leave()
     }
 
-    private func session(_ key: String, did event: SessionListener.Event) {
+    func session(_ key: String, did event: SessionListener.Event) {
         guard let session = sessions[key] else { return }
         switch event {
         case .connected:
@@ -233,105 +243,14 @@ public actor ViewerServer {
         case .away: session.state = .away
         case .back: session.state = session.viewer.membership.isWaiting ? .waiting : .connected
         }
-        tellAll()
+        session.awaySince = session.state == .away ? MonotonicClock.now : nil
+        refresh()
     }
 
     private func sessionDidEnd(_ key: String) {
         guard let session = sessions.removeValue(forKey: key) else { return }
         finishListeners(of: session)
-        tellAll()
-    }
-
-    // MARK: How the share stands, for pages
-
-    /// Adds one who is told how the share stands, from now on.
-    func listen(to session: ViewerSession) -> AsyncStream<[UInt8]> {
-        // Each message has the whole state: who is slow needs the last alone.
-        let (stream, continuation) = AsyncStream.makeStream(of: [UInt8].self, bufferingPolicy: .bufferingNewest(8))
-        session.listenersSoFar += 1
-        let id = session.listenersSoFar
-        // A page listens once; of more than it has need for the oldest goes.
-        if session.listeners.count >= 2, let oldest = session.listeners.keys.min() {
-            session.listeners.removeValue(forKey: oldest)?.finish()
-        }
-        session.listeners[id] = continuation
-        continuation.onTermination = { [weak self, key = session.key] _ in
-            Task { await self?.removeListener(id, of: key) }
-        }
-        Task { [key = session.key] in await self.tellNow(key) }
-        beatWhileHeard()
-        return stream
-    }
-
-    /// How many are told how the share stands.
-    var listenerCount: Int { sessions.values.reduce(0) { $0 + $1.listeners.count } }
-
-    private func removeListener(_ id: Int, of key: String) { sessions[key]?.listeners[id] = nil }
-
-    func finishListeners(of session: ViewerSession) {
-        for listener in session.listeners.values { listener.finish() }
-        session.listeners = [:]
-    }
-
-    private func beatWhileHeard() {
-        guard heartbeat == nil else { return }
-        heartbeat = Task { [weak self] in
-            while let goesOn = await self?.beat(), goesOn {
-                guard (try? await Task.sleep(for: Self.heartbeatInterval)) != nil else { return }
-            }
-        }
-    }
-
-    private func beat() -> Bool {
-        let listeners = sessions.values.flatMap(\.listeners.values)
-        guard !listeners.isEmpty, !hasEnded else {
-            heartbeat = nil
-            return false
-        }
-        for listener in listeners { listener.yield(ShareState.heartbeat) }
-        return true
-    }
-
-    private func tellAll() {
-        let isHeard = sessions.values.contains { !$0.listeners.isEmpty }
-        guard isHeard else { return }
-        Task {
-            for key in self.sessions.keys { await self.tellNow(key) }
-        }
-    }
-
-    private func tellNow(_ key: String) async {
-        guard let session = sessions[key], !session.listeners.isEmpty else { return }
-        let phase: ShareState.Phase =
-            session.viewer.membership.isWaiting ? .waiting : isPaused ? .paused : .live
-        let destination = await room.destination
-        let isSharing = await room.contentShare.isSharing
-        let hasSound = await room.contentShare.audioTrack != nil
-        let hasPicture = await room.localVideoTrack != nil
-        let hasVoice = await room.localAudioTrack != nil
-        let isIncluded = session.viewer.membership.includes(destination)
-        var state = ShareState(state: phase, name: room.owner.rawValue)
-        state.viewers = sessions.values.count { $0.state == .connected }
-        state.sound = hasSound || hasVoice
-        if let content = try? room.owner.content.rawValue, configuration.media.contains(.content) {
-            let isOn = isSharing && isIncluded
-            state.tiles.append(
-                ShareState.Tile(stream: content, state: isOn ? (isPaused ? .paused : .live) : .off))
-        }
-        if configuration.media.contains(.camera) {
-            let isOn = hasPicture && phase != .waiting
-            state.tiles.append(ShareState.Tile(stream: room.owner.rawValue, state: isOn ? .live : .off))
-        }
-        tell(session, state)
-    }
-
-    private func tell(_ session: ViewerSession, as phase: ShareState.Phase) {
-        tell(session, ShareState(state: phase, name: room.owner.rawValue))
-    }
-
-    private func tell(_ session: ViewerSession, _ state: ShareState) {
-        let message = state.message
-        for listener in session.listeners.values { listener.yield(message) }
+        refresh()
     }
 }
 
@@ -349,8 +268,19 @@ private final class ServerPlace: Sendable {
     }
 }
 
+/// Notices when what is shared begins, ends, or stands still.
+private final class ShareListener: ContentShareObserver {
+    private let change: @Sendable () -> Void
+
+    init(_ change: @escaping @Sendable () -> Void) { self.change = change }
+
+    func contentShareDidStart() { change() }
+    func contentShareDidStop(status: ContentShareStatus) { change() }
+    func contentShareMuteDidChange(_ isMuted: Bool) { change() }
+}
+
 /// Hears how a viewer's connection goes.
-private final class SessionListener: AttendeeSessionObserver {
+final class SessionListener: AttendeeSessionObserver {
     enum Event {
         case connected, away, back
     }

@@ -41,6 +41,11 @@ struct LinkOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The path under which the page lies, such as /office.", valueName: "/path"))
     var basePath: String?
 
+    @Flag(
+        help:
+            "A proxy on this machine passes requests on: count viewers and wrong tokens by its X-Forwarded-For."
+    ) var behindProxy = false
+
     @Option(
         help: ArgumentHelp(
             "A file with the link's secret, that only you can read: the link stays the same from start to start.",
@@ -111,6 +116,7 @@ struct LinkOptions: ParsableArguments {
         configuration.names = address + [ProcessInfo.processInfo.hostName, ProcessInfo.processInfo.hostName + ".local"]
         configuration.publicURL = publicURL
         configuration.basePath = basePath.flatMap(path) ?? publicURL?.path ?? []
+        configuration.isBehindProxy = behindProxy
         configuration.token = try token()
         configuration.maximumViewers = maxViewers
         configuration.asksBeforeAdmitting = ask

@@ -200,7 +200,6 @@ actor ShareControl {
             }
             let status = await sources.status
             await server?.setPaused(status.isPaused)
-            await server?.refresh()
             tellTerminal(of: request, status)
             return .done(notice: notice(of: request, status))
         } catch {

@@ -71,13 +71,52 @@ extension Interop {
         func reverseProxy(path: String) async throws {
             let folder = try TemporaryFolder()
             let port = try Self.freePort()
-            let share = try await ServedShare(["--public-url", "http://localhost:\(port)\(path)"], in: folder)
+            let share = try await ServedShare(
+                ["--public-url", "http://localhost:\(port)\(path)", "--behind-proxy"], in: folder)
             defer { share.stop() }
             #expect(share.link.hasPrefix("http://localhost:\(port)\(path)/#"), "\(share.link)")
             let own = try #require(
                 share.program.standardOutput.split(separator: "\n").dropFirst().first.flatMap {
                     URL(string: String($0))?.port
                 })
+            let nginx = try await Self.startNginx(
+                at: port,
+                """
+                location \(path)/ {
+                    proxy_pass http://127.0.0.1:\(own);
+                    proxy_http_version 1.1;
+                    proxy_set_header Host $host;
+                    proxy_set_header X-Forwarded-For 192.0.2.77;
+                    proxy_set_header Connection "";
+                }
+                """, in: folder)
+            defer { nginx.stop() }
+            let viewer = try share.view(link: share.link)
+            defer { viewer.stop() }
+            try await share.wait(for: "the address") { $0.first?.address == "192.0.2.77" }
+            viewer.interrupt()
+            try await share.wait(for: "nobody", until: \.isEmpty)
+            try await watch(share.link, of: share)
+        }
+
+        @Test(
+            "nginx in its shortest form, which takes a path away that the share does not know of, hands it on",
+            .enabled(if: Peers.mustRun || nginx != nil, "no nginx"))
+        func strippedPath() async throws {
+            let folder = try TemporaryFolder()
+            let port = try Self.freePort()
+            let share = try await ServedShare(in: folder)
+            defer { share.stop() }
+            let nginx = try await Self.startNginx(
+                at: port, "location /office/ { proxy_pass http://127.0.0.1:\(share.port)/; }", in: folder)
+            defer { nginx.stop() }
+            try await watch("http://localhost:\(port)/office/#\(share.token)", of: share)
+        }
+
+        /// Starts nginx with a location that hands a share on, and waits until it listens.
+        private static func startNginx(
+            at port: Int, _ location: String, in folder: TemporaryFolder
+        ) async throws -> RunningProgram {
             let configuration = """
                 daemon off;
                 pid \(folder.file("nginx.pid").path);
@@ -92,24 +131,17 @@ extension Interop {
                     scgi_temp_path \(folder.file("scgi").path);
                     server {
                         listen 127.0.0.1:\(port);
-                        location \(path)/ {
-                            proxy_pass http://127.0.0.1:\(own);
-                            proxy_http_version 1.1;
-                            proxy_set_header Host $host;
-                            proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
-                            proxy_set_header Connection "";
-                        }
+                        \(location)
                     }
                 }
                 """
             let file = try folder.write(configuration, to: "nginx.conf")
-            let nginx = try Self.start(
-                try #require(Self.nginx), ["-e", "stderr", "-p", folder.url.path, "-c", file.path], in: folder)
-            defer { nginx.stop() }
-            try await nginx.wait(for: "nginx", timeout: .seconds(20)) {
+            let program = try start(
+                try #require(nginx), ["-e", "stderr", "-p", folder.url.path, "-c", file.path], in: folder)
+            try await program.wait(for: "nginx", timeout: .seconds(20)) {
                 FileManager.default.fileExists(atPath: folder.file("nginx.pid").path)
             }
-            try await watch(share.link, of: share)
+            return program
         }
 
         @Test(

@@ -57,9 +57,23 @@ extension Interop {
             #expect(
                 try await page.evaluate("document.body.classList.contains('shows-picture')") as? Bool == true,
                 "the last picture stays")
+            // While the share goes elsewhere it is not being connected to, and what is elsewhere is not paused here.
+            try await share.ask("subgroup", "join", "design")
+            try await share.ask("destination", "design")
+            try await page.wait(state: "nothing")
+            try await share.ask("destination", "main")
+            try await page.wait(state: "paused")
             try await share.ask("resume")
             try await page.wait(state: "live")
             #expect(try await page.complaints() == [])
+
+            // Single keys can be switched off, and stay so.
+            try await page.press("s")
+            try await page.wait(until: "!document.getElementById('statistics').hidden")
+            _ = try await page.evaluate("document.getElementById('keys').click()")
+            try await page.press("s")
+            #expect(try await page.evaluate("!document.getElementById('statistics').hidden") as? Bool == true)
+            #expect(try await page.evaluate("localStorage.getItem('rtcshare.keys')") as? String == "off")
 
             let viewer = try #require(try await share.status().viewers.first)
             try await share.ask("kick", "\(viewer.id)")
@@ -151,8 +165,11 @@ extension Interop {
             try await page.wait(state: "refused")
             try await page.go(to: share.address)
             try await page.wait(until: "document.title.includes('link incomplete')")
-            try await page.go(to: share.link)
+            try await page.go(to: share.address + "%23" + share.token)
             try await page.wait(state: "live")
+            #expect(try await page.evaluate("location.href") as? String == share.link)
+            try await page.go(to: share.address + "none/such")
+            try await page.wait(until: "document.querySelector('h1')?.textContent === 'There is nothing here'")
         }
     }
 }

@@ -135,9 +135,41 @@ struct AttackTests {
         }
     }
 
+    @Test("Silent connections make room for another, and those of invited clients stay")
+    func silentConnections() async throws {
+        let share = try await ServerFixture()
+        let server = try await HTTPServer.start(
+            addresses: [.v4(0x7F00_0001)], ports: [0], tls: nil,
+            limits: HTTPServer.Limits(idleTime: .seconds(60), connections: 4), logger: share.server.logger
+        ) { request in
+            var response = HTTPResponse(.ok, type: "text/plain", text: "here")
+            response.isForInvited = request.target.segments == ["invited"]
+            return response
+        }
+        // Each has asked once: the server knows them in this order.
+        func connect(asking target: String) async throws -> RawConnection {
+            let connection = try RawConnection(port: server.port)
+            connection.write("GET \(target) HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            #expect(await connection.read(until: "here").hasPrefix("HTTP/1.1 200"))
+            return connection
+        }
+        let invited = try await connect(asking: "/invited")
+        var silent: [RawConnection] = []
+        for _ in 0..<6 { silent.append(try await connect(asking: "/")) }
+        for connection in silent.prefix(3) { #expect(await connection.read() == "") }
+        invited.write("GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        #expect(await invited.read().contains("here"))
+        await server.close()
+        await share.end()
+    }
+
     @Test("Offers that never connect take no more places than there are for such, and give them back")
     func neverConnecting() async throws {
-        let share = try await ServerFixture { $0.maximumViewers = 1000 }
+        let share = try await ServerFixture {
+            $0.maximumViewers = 1000
+            // However long the machine takes for all of them, none is given up meanwhile.
+            $0.connectTimeout = .seconds(300)
+        }
         let offer = try await share.offer(sounds: 0)
         var statuses: [Int: Int] = [:]
         for _ in 0..<ViewerServer.maximumConnecting + 20 {
@@ -153,9 +185,9 @@ struct AttackTests {
         let share = try await ServerFixture { $0.connectTimeout = .milliseconds(200) }
         let answer = try await share.post(try await share.offer())
         #expect(answer.status == 201)
-        let location = try #require(answer["Location"])
+        let location = try share.session(in: answer)
         await waitUntil { await share.server.viewers.isEmpty }
-        #expect(await share.room.viewers.isEmpty)
+        await waitUntil { await share.room.viewers.isEmpty }
         #expect(try await share.ask("DELETE", location).status == 404)
         await share.end()
     }
@@ -173,8 +205,8 @@ struct AttackTests {
     func sessions() async throws {
         let share = try await ServerFixture()
         let offer = try await share.offer()
-        let one = try #require(try await share.post(offer)["Location"])
-        let other = try #require(try await share.post(offer)["Location"])
+        let one = try share.session(in: try await share.post(offer))
+        let other = try share.session(in: try await share.post(offer))
         #expect(one != other && one.count >= "/whep/sessions/".count + 22)
         for path in [
             "/whep/sessions/1", "/whep/sessions/", "/whep/sessions/\(one.dropFirst(15).dropLast())", one + "/x",
@@ -225,15 +257,126 @@ struct AttackTests {
         await share.end()
     }
 
-    @Test("Counts are for this machine, and for who has the token", arguments: ["/metrics", "/health"])
+    @Test("Counts are for this machine, and for clients with the token", arguments: ["/metrics", "/health"])
     func watchers(_ path: String) async throws {
-        let share = try await ServerFixture { $0.publicURL = PublicURL("https://share.example") }
+        let share = try await ServerFixture { $0.names = ["share.example"] }
         #expect(try await share.ask("GET", path).status == 200)
         let through = [[("X-Forwarded-For", "192.0.2.7")], [("Host", "share.example")], [("Via", "1.1 proxy")]]
         for headers in through {
             #expect(try await share.ask("GET", path, headers).status == 401, "\(headers)")
             #expect(try await share.ask("GET", path, headers, token: share.token).status == 200, "\(headers)")
         }
+        await share.end()
+    }
+
+    @Test("Where requests are passed on to a share, counts take the token whatever a request says of itself")
+    func watchersBehindAProxy() async throws {
+        let changes: [@Sendable (inout ViewerServer.Configuration) -> Void] = [
+            { $0.publicURL = PublicURL("https://share.example") }, { $0.basePath = ["office"] },
+            { $0.isBehindProxy = true },
+        ]
+        for change in changes {
+            let share = try await ServerFixture(change)
+            for path in ["/metrics", "/health"] {
+                #expect(try await share.ask("GET", path, [("Host", "localhost")]).status == 401)
+                #expect(try await share.ask("GET", path, token: share.token).status == 200)
+            }
+            await share.end()
+        }
+    }
+
+    @Test("A wrong token is counted wherever it is shown, by the address that it comes from")
+    func guesses() async throws {
+        let share = try await ServerFixture { $0.firstWait = .zero }
+        let guess = try AccessToken("0123456789abcdefXYz")
+        for (method, path) in [("POST", "/whep"), ("OPTIONS", "/whep"), ("GET", "/metrics"), ("GET", "/health")] {
+            #expect(try await share.ask(method, path, token: guess).status == 401, "\(method) \(path)")
+        }
+        #expect(try await share.ask("OPTIONS", "/whep/" + guess.secretText).status == 401)
+        #expect(await share.server.counts.refusedTokens == 5)
+        await share.end()
+    }
+
+    @Test("What a request says of its address counts behind a proxy of this machine alone")
+    func forwardedAddresses() async throws {
+        for (isBehindProxy, header, address) in [
+            (false, "203.0.113.9", "127.0.0.1"), (true, "203.0.113.9", "203.0.113.9"),
+            (true, "198.51.100.1, 203.0.113.9:51234", "203.0.113.9"), (true, "[2001:db8::9]:443", "2001:db8::9"),
+            (true, "2001:db8::9", "2001:db8::9"), (true, "::ffff:203.0.113.9", "203.0.113.9"),
+            (true, "unknown", "127.0.0.1"), (true, "[2001:db8::9", "127.0.0.1"),
+        ] {
+            let share = try await ServerFixture { $0.isBehindProxy = isBehindProxy }
+            #expect(try await share.post(try await share.offer(), [("X-Forwarded-For", header)]).status == 201)
+            #expect(await share.server.viewers.first?.address == address, "\(header)")
+            await share.end()
+        }
+    }
+
+    @Test(
+        "A request that names no host, or two, is none",
+        arguments: ["", "Host: evil.example\r\nHost: localhost\r\n"])
+    func hosts(lines: String) async throws {
+        let share = try await ServerFixture()
+        let connection = try RawConnection(port: share.server.port)
+        connection.write("GET / HTTP/1.1\r\n\(lines)Connection: close\r\n\r\n")
+        #expect(await connection.read().hasPrefix("HTTP/1.1 400"))
+        await share.end()
+    }
+
+    @Test("Requests at the same time take no more places than there are")
+    func burst() async throws {
+        let share = try await ServerFixture { $0.maximumViewers = 4 }
+        let offer = try await share.offer()
+        let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<24 { group.addTask { try await share.post(offer).status } }
+            return try await group.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+        }
+        #expect(statuses == [201: 4, 503: 20])
+        await share.end()
+    }
+
+    @Test(
+        "A viewer whose connection is being made when the share is locked, or ends, is not let in",
+        arguments: [true, false])
+    func closedMeanwhile(isLocked: Bool) async throws {
+        // A server that never answers: the viewer waits for it for a second.
+        let silent = try SilentPort()
+        let stun = try ICEServer(url: "stun:127.0.0.1:\(silent.port)")
+        let share = try await ServerFixture { $0.connection.iceServers = [stun] }
+        let offer = try await share.offer()
+        async let answer = share.post(offer)
+        await waitUntil { await !share.server.beginning.isEmpty }
+        if isLocked { await share.server.lock() } else { await share.server.end() }
+        #expect(try await answer.status == (isLocked ? 403 : 410))
+        await waitUntil { await share.room.viewers.isEmpty }
+        await share.end()
+    }
+
+    @Test("An offer that can't be answered opens no connection, and asks no server for anything")
+    func emptyOffer() async throws {
+        let silent = try SilentPort()
+        let stun = try ICEServer(url: "stun:127.0.0.1:\(silent.port)")
+        let share = try await ServerFixture { $0.connection.iceServers = [stun] }
+        for offer in ["v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\ns=-\r\nt=0 0\r\n", "v=0"] {
+            #expect(try await share.post(offer).status == 400)
+        }
+        #expect(!silent.hasDatagram)
+        #expect(await share.server.beginning.isEmpty)
+        await share.end()
+    }
+
+    @Test("One address never takes all places of those who connect, nor the last quarter of all")
+    func placesOfOneAddress() async throws {
+        let share = try await ServerFixture {
+            $0.isBehindProxy = true
+            $0.maximumViewers = 4
+        }
+        let offer = try await share.offer(sounds: 0)
+        let from = { (address: String) in try await share.post(offer, [("X-Forwarded-For", address)]).status }
+        for number in 1...3 { #expect(try await from("2001:db8::\(number)") == 201) }
+        #expect(try await from("2001:db8::4") == 503)
+        #expect(try await from("192.0.2.1") == 201)
+        #expect(try await from("192.0.2.2") == 503)
         await share.end()
     }
 

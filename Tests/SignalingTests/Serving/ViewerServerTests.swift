@@ -158,7 +158,7 @@ struct ViewerServerTests {
 
         await session.connection.restartICE()
         let second = try await session.connection.makeOffer()
-        let location = try #require(response["Location"])
+        let location = try share.session(in: response)
         let type = ("Content-Type", TrickleFragment.mediaType)
         let patch = try await share.ask(
             "PATCH", location, [type, ("If-Match", "*")], body: TrickleFragment.text(of: second))
@@ -182,12 +182,12 @@ struct ViewerServerTests {
     func events() async throws {
         let share = try await ServerFixture()
         let response = try await share.post(try await share.offer())
-        let location = try #require(response["Location"])
+        let location = try share.session(in: response)
         let connection = try RawConnection(port: share.server.port)
         connection.write("GET \(location)/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        await waitUntil { await share.server.listenerCount > 0 }
+        var before = await connection.read(until: "\"viewers\"")
         await share.server.setPaused(true)
-        let before = await connection.read(until: "\"state\":\"paused\",")
+        before += await connection.read(until: "\"state\":\"paused\",")
         try await share.server.kick(try #require(await share.server.viewers.first?.id))
         connection.write("GET /none HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
         let text = before + (await connection.read())
@@ -198,6 +198,120 @@ struct ViewerServerTests {
         )
         #expect(states.contains { $0.contains("\"state\":\"paused\",") && $0.contains("alice#content") })
         #expect(states.last?.contains("\"state\":\"removed\"") == true)
+        await share.end()
+    }
+
+    @Test("Pages are told when the source of the share gives no picture, and when nothing is shared to their viewers")
+    func sourceStates() async throws {
+        let share = try await ServerFixture()
+        let player = try await share.player()
+        let pictures = PictureCounter(player.session)
+        try await player.start()
+        await pictures.wait()
+        let page = try await share.listen()
+        let read = { (state: String) in await page.read(until: "\"state\":\"\(state)\"") }
+        #expect(await read("live\",\"tiles").contains("alice#content"))
+        let track = try #require(await share.room.contentShare.videoTrack)
+        track.isMuted = true
+        #expect(await read("paused\",\"tiles").contains("\"state\":\"paused\""))
+        // The presenter's own pause, and its end, change nothing of that.
+        await share.server.setPaused(true)
+        await share.server.setPaused(false)
+        track.isMuted = false
+        #expect(await !read("live\",\"tiles").contains("\"state\":\"off\""))
+        let design = try Subgroup("design")
+        await share.room.join(design)
+        try await share.room.changeDestination(to: .subgroup(design))
+        await share.server.refresh()
+        #expect(await read("off").contains("\"stream\":\"alice#content\""))
+        try await share.room.changeDestination(to: .main)
+        await share.server.refresh()
+        _ = await read("live\",\"stream")
+        try await share.room.contentShare.stop()
+        #expect(await read("off").contains("\"stream\":\"alice#content\""))
+        await player.leave()
+        await share.end()
+    }
+
+    @Test("A session is found where its endpoint is, also behind a proxy that takes a part of the path away")
+    func sessionsPlace() async throws {
+        let share = try await ServerFixture()
+        let offer = try await share.offer()
+        let secret = try #require(share.token).secretText
+        for (path, place) in [
+            ("/whep", "whep/sessions/"), ("/whep/", "sessions/"), ("/whep/" + secret, "sessions/"),
+            ("/whep/\(secret)/", "../sessions/"),
+        ] {
+            let response = try await share.post(offer, path: path)
+            #expect(response["Location"]?.hasPrefix(place) == true, "\(path)")
+            #expect(try share.session(in: response).hasPrefix("/whep/sessions/"), "\(path)")
+        }
+        await share.end()
+    }
+
+    @Test("A person's browser is shown a page in words, where a program gets JSON")
+    func refusalsInWords() async throws {
+        let share = try await ServerFixture()
+        for (path, status, words, style) in [
+            ("/nothing", 404, "There is nothing here", "\"viewer.css\""),
+            ("/a/b/c", 404, "There is nothing here", "\"../../viewer.css\""),
+            ("/whep", 405, "This address is for players", "\"viewer.css\""),
+            ("/%zz", 400, "There is nothing here", "\"/viewer.css\""),
+        ] {
+            let page = try await share.ask("GET", path, [("Accept", "text/html,application/xhtml+xml,*/*;q=0.8")])
+            let text = String(decoding: page.body, as: UTF8.self)
+            #expect(page.status == status && page["Content-Type"] == "text/html; charset=utf-8", "\(path)")
+            #expect(text.contains(words) && text.contains(style), "\(path)")
+            let problem = try await share.ask("GET", path, [("Accept", "*/*")])
+            #expect(problem.status == status && problem["Content-Type"] == "application/problem+json", "\(path)")
+        }
+        await share.end()
+    }
+
+    @Test("A link whose # was written as %23 leads to the share")
+    func escapedLink() async throws {
+        let share = try await ServerFixture { $0.basePath = ["office"] }
+        let secret = try #require(share.token).secretText
+        let response = try await share.ask("GET", "/office/%23" + secret)
+        #expect(response.status == 302 && response["Location"] == "./#" + secret)
+        #expect(try await share.ask("GET", "/office/%23%22x").status == 404)
+        // Without the slash at its end, as people type it.
+        #expect(try await share.ask("GET", "/office").url.path == "/office/")
+        let player = try await share.player(share.origin + "/office/%23" + secret)
+        try await player.start()
+        await player.leave()
+        await share.end()
+    }
+
+    @Test("Where all places are taken, a viewer who has not answered for some seconds makes room")
+    func awayViewer() async throws {
+        let share = try await ServerFixture { $0.maximumViewers = 1 }
+        let offer = try await share.offer()
+        let first = try await share.post(offer)
+        #expect(first.status == 201)
+        let full = try await share.post(offer)
+        #expect(full.status == 503 && full.sentence == "1 viewer is there, and no more fit")
+        await share.server.setAway(for: .seconds(1))
+        #expect(try await share.post(offer).status == 503)
+        await share.server.setAway(for: ViewerServer.patienceWithAway)
+        #expect(try await share.post(offer).status == 201)
+        #expect(await share.server.viewers.count == 1)
+        #expect(try await share.ask("DELETE", try share.session(in: first)).status == 404)
+        await share.end()
+    }
+
+    @Test("A client that waits for it is told to send the body of its request")
+    func expectation() async throws {
+        let share = try await ServerFixture()
+        let offer = try await share.offer()
+        let connection = try RawConnection(port: share.server.port)
+        let secret = try #require(share.token).secretText
+        connection.write(
+            "POST /whep/\(secret) HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n"
+                + "Content-Type: application/sdp\r\nContent-Length: \(offer.utf8.count)\r\nConnection: close\r\n\r\n")
+        #expect(await connection.read(until: "\r\n\r\n") == "HTTP/1.1 100 Continue\r\n\r\n")
+        connection.write(offer)
+        #expect(await connection.read().hasPrefix("HTTP/1.1 201"))
         await share.end()
     }
 
@@ -224,6 +338,8 @@ struct ViewerServerTests {
         let server = try ICEServer(url: "turn:127.0.0.1:9", username: "ann", password: "pass\"word")
         let share = try await ServerFixture { $0.connection.iceServers = [server] }
         #expect(try await share.ask("OPTIONS", "/whep")["Link"] == nil)
+        let guess = try AccessToken("not-the-token-at-all")
+        #expect(try await share.ask("OPTIONS", "/whep", token: guess).status == 401)
         let told = try #require(try await share.ask("OPTIONS", "/whep", token: share.token)["Link"])
         let link = try #require(LinkHeader.parse(told).first?.iceServer)
         #expect(link == ("turn:127.0.0.1:9", "ann", "pass\"word"))

@@ -69,6 +69,20 @@ struct ServerFixture {
                 body: body.map { Array($0.utf8) }, token: token))
     }
 
+    /// The path of the session that a response tells of.
+    func session(in response: HTTPClient.Response) throws -> String {
+        let location = try #require(response["Location"])
+        return try #require(response.url.resolving(location)).path
+    }
+
+    /// What the page of the first viewer is told from now on.
+    func listen() async throws -> RawConnection {
+        let key = try #require(await server.firstKey)
+        let connection = try RawConnection(port: server.port)
+        connection.write("GET /whep/sessions/\(key)/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        return connection
+    }
+
     /// An offer as a player makes it.
     func offer(videos: Int = 1, sounds: Int = 1) async throws -> String {
         let session = try await AttendeeSession.receiving(
@@ -84,6 +98,18 @@ struct ServerFixture {
     ) async throws -> HTTPClient.Response {
         try await ask(
             "POST", path, [("Content-Type", "application/sdp")] + headers, body: offer, token: token ?? self.token)
+    }
+}
+
+extension ViewerServer {
+    fileprivate var firstKey: String? { sessions.keys.first }
+
+    /// Makes the viewer one who has not answered for so long.
+    func setAway(for time: Duration) {
+        for (key, session) in sessions {
+            self.session(key, did: .away)
+            session.awaySince = MonotonicClock.now.advanced(by: .zero - time)
+        }
     }
 }
 
@@ -161,5 +187,35 @@ final class RawConnection {
                 continuation.resume(returning: String(decoding: text, as: UTF8.self))
             }
         }
+    }
+}
+
+/// A UDP port that takes what comes and never answers.
+final class SilentPort {
+    private let descriptor: Int32
+    let port: UInt16
+
+    init() throws {
+        descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let descriptor = descriptor
+        let result = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, size) == 0 ? getsockname(descriptor, $0, &size) : -1
+            }
+        }
+        try #require(result == 0)
+        port = UInt16(bigEndian: address.sin_port)
+    }
+
+    deinit { close(descriptor) }
+
+    /// Whether something came.
+    var hasDatagram: Bool {
+        var byte: UInt8 = 0
+        return recv(descriptor, &byte, 1, 0) >= 0
     }
 }

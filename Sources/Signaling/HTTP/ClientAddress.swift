@@ -1,0 +1,33 @@
+internal import NIOCore
+internal import RTCShareWireFormat
+
+extension IPAddress {
+    /// The address, or of IPv6 its /64: a client that has one address of it has all of them (RFC 6177 §2).
+    var clientNetwork: IPAddress {
+        if case .v6(let network, _) = self { .v6(network, 0) } else { self }
+    }
+
+    /// An address as proxies write it: bare, in brackets, and with or without a port.
+    init?(forwarded text: some StringProtocol) {
+        var text = text.trimmingSpaces
+        if text.first == "[" {
+            guard let end = text.firstIndex(of: "]") else { return nil }
+            text = text[..<end].dropFirst()
+        } else if text.count(where: { $0 == ":" }) == 1 {
+            text = text.prefix { $0 != ":" }
+        }
+        self.init(unmapping: text)
+    }
+
+    /// An address; of IPv4 also where a socket of IPv6 shows it (RFC 4291 §2.5.5.2).
+    init?(unmapping text: some StringProtocol) {
+        let mapped = text.lowercased().hasPrefix("::ffff:") ? IPAddress(text.dropFirst(7)) : nil
+        guard let address = mapped ?? IPAddress(text) else { return nil }
+        self = address
+    }
+}
+
+extension SocketAddress {
+    /// The address, of IPv4 also at a socket of IPv6.
+    var unmappedIP: IPAddress? { ipAddress.flatMap { IPAddress(unmapping: $0) } }
+}

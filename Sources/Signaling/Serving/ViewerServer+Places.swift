@@ -1,0 +1,78 @@
+internal import NIOHTTP1
+internal import RTCShareContentShare
+internal import RTCShareNetworkRuntime
+internal import RTCShareWireFormat
+
+/// The places of viewers, and which clients may take one.
+extension ViewerServer {
+    /// Viewers without a connection yet; more are told to come back.
+    static let maximumConnecting = 128
+    /// Of those, the ones from one network.
+    static let maximumConnectingOfNetwork = maximumConnecting / 4
+    /// How long a viewer who does not answer keeps a place that another one wants.
+    static let patienceWithAway = Duration.seconds(5)
+
+    /// Whether new viewers are let in at all.
+    func checkOpen() throws(ProblemDetails) {
+        guard !hasEnded else { throw ProblemDetails(.gone, "the share has ended", type: "urn:rtcshare:ended") }
+        guard !isLocked else {
+            throw ProblemDetails(.forbidden, "the presenter lets nobody else in", type: "urn:rtcshare:locked")
+        }
+    }
+
+    /// Takes a place for a client whose session is about to begin; the caller gives it back from ``beginning``. Nothing is
+    /// waited for between the check and that.
+    func takePlace(for client: IPAddress?) throws(ProblemDetails) -> Int {
+        try checkOpen()
+        let limit = configuration.maximumViewers
+        if sessions.count + beginning.count >= limit { removeLongestAway() }
+        guard sessions.count + beginning.count < limit else {
+            throw .full((limit == 1 ? "1 viewer is" : "\(limit) viewers are") + " there, and no more fit")
+        }
+        let connecting = sessions.values.filter { !$0.isConnected }
+        guard connecting.count + beginning.count < Self.maximumConnecting else { throw .crowded }
+        // Behind this machine's own address a proxy or a tunnel may have everybody.
+        if let network = client?.clientNetwork, !network.isLoopback {
+            let others = beginning.values.count { $0 == network }
+            guard connecting.count(where: { $0.network == network }) + others < Self.maximumConnectingOfNetwork else {
+                throw .crowded
+            }
+            // The last quarter of the places is for viewers from elsewhere.
+            guard sessions.values.count(where: { $0.network == network }) + others < limit - limit / 4 else {
+                throw .full("the places that are left are for viewers from other addresses")
+            }
+        }
+        placesTaken += 1
+        beginning.updateValue(client?.clientNetwork, forKey: placesTaken)
+        return placesTaken
+    }
+
+    /// Of viewers who do not answer, the one who has not for the longest time makes room.
+    private func removeLongestAway() {
+        let away = sessions.values.compactMap { session in session.awaySince.map { (session, $0) } }
+        guard let (session, since) = away.min(by: { $0.1 < $1.1 }),
+            MonotonicClock.now - since >= Self.patienceWithAway
+        else { return }
+        remove(session)
+    }
+
+    /// Ends a session whose viewer has left, or made room.
+    func remove(_ session: ViewerSession) {
+        sessions[session.key] = nil
+        finishListeners(of: session)
+        // The request that causes this does not wait until what is queued has left.
+        let ended = session.viewer.session
+        Task { await ended.leave() }
+        refresh()
+    }
+}
+
+extension ProblemDetails {
+    fileprivate static func full(_ detail: String) -> ProblemDetails {
+        ProblemDetails(.serviceUnavailable, detail, type: "urn:rtcshare:full", retryAfter: .seconds(5))
+    }
+
+    fileprivate static let crowded = ProblemDetails(
+        .serviceUnavailable, "too many viewers are connecting at this moment", type: "urn:rtcshare:crowded",
+        retryAfter: .seconds(2))
+}
