@@ -56,13 +56,13 @@ extension HTTPClient {
         /// an hour is believed.
         func retryAfter(now: Date = Date()) -> Duration? {
             guard let text = self["Retry-After"] else { return nil }
-            var seconds = Int(text)
+            var seconds = Int(text).map(Double.init)
             if seconds == nil {
                 let date = curl_getdate(text, nil)
                 guard date >= 0 else { return nil }
-                seconds = Int(Double(date) - now.timeIntervalSince1970)
+                seconds = Double(date) - now.timeIntervalSince1970
             }
-            return seconds.map { .seconds(min(max($0, 0), 3600)) }
+            return seconds.map { .seconds(Int(min(max($0, 0), 3600))) }
         }
     }
 }
