@@ -42,6 +42,9 @@ actor EndpointSession: SessionAtServer {
     private static let grace = Duration.seconds(2)
     /// How long to wait for own servers before the offer is made.
     private static let gatheringPatience = Duration.seconds(5)
+    /// The servers that are used of those that an answer names, and how long looking up their addresses can take.
+    private static let mostServers = 8
+    private static let resolvingTime = Duration.seconds(5)
     /// How long the server may take to hear of the end.
     private static let closingTime = Duration.seconds(3)
 
@@ -81,7 +84,7 @@ actor EndpointSession: SessionAtServer {
         self.offer = offer
         self.answer = answer
         await tell()
-        if !usesOwnServers { await useServers(of: response) }
+        if !usesOwnServers { await withTimeLimit(Self.resolvingTime) { [self] in await useServers(of: response) } }
     }
 
     /// What begins as an answer does, whatever its type is said to be.
@@ -111,7 +114,9 @@ actor EndpointSession: SessionAtServer {
 
     /// Gathers from the servers that the answer names; what they find is told one by one.
     private func useServers(of response: HTTPClient.Response) async {
-        for reading in response.all("Link").flatMap({ LinkHeader.parse($0) }).flatMap(\.iceServerReadings) {
+        let servers = response.all("Link").flatMap { LinkHeader.parse($0) }.filter { $0.iceServer != nil }
+        for reading in servers.prefix(Self.mostServers).flatMap(\.iceServerReadings) {
+            guard !Task.isCancelled else { return }
             do {
                 let known = try ICEServer(url: reading.url, username: reading.username, password: reading.credential)
                 await connection.gather(servers: try await known.resolve())
