@@ -97,7 +97,7 @@ struct HTTPClientTests {
 }
 
 /// Takes requests, and says nothing.
-private actor SilentServer {
+actor SilentServer {
     private var server: HTTPServer?
     private(set) var port: UInt16 = 0
     private(set) var count = 0
