@@ -120,7 +120,7 @@ struct ViewCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        defer { if let url { ProcessArguments.hideFragment(of: url) } }
+        for url in [url, room.janus].compactMap({ $0 }) { ProcessArguments.hideSecrets(of: url) }
         try await reportingFailure {
             var configuration = Connection.Configuration()
             configuration.port = port
@@ -142,7 +142,6 @@ struct ViewCommand: AsyncParsableCommand {
     private func play(_ url: String, _ configuration: Connection.Configuration) async throws {
         let player = try await WHEPPlayer(
             url: url, token: try token(), as: AttendeeID("viewer"), configuration: configuration)
-        ProcessArguments.hideFragment(of: url)
         try await watch(player.session) {
             try await player.start()
         } leave: {
@@ -155,7 +154,6 @@ struct ViewCommand: AsyncParsableCommand {
         let player = try await JanusPlayer(
             url: url, room: JanusID(room.room ?? ""), publishers: publisher, credentials: try room.credentials(),
             as: AttendeeID("viewer"), configuration: configuration)
-        ProcessArguments.hideQuery(of: url)
         try await watch(player.session) {
             try await player.start()
         } leave: {
