@@ -29,7 +29,7 @@ final class JanusLongPoll: JanusTransport {
     func send(_ request: JanusRequest) async throws {
         let parts = [request.sessionID, request.handleID].compactMap { $0.map(String.init) }
         guard let place = Self.place(parts, at: url) else { throw JanusError.url }
-        var asked = HTTPClient.Request(method: "POST", url: place)
+        var asked = HTTPClient.Request(method: "POST", url: place, leavesOrigin: false)
         asked.headers = [("Content-Type", "application/json")]
         asked.body = Array(try JSONEncoder().encode(request))
         let response = try await HTTPClient().perform(asked)
@@ -51,7 +51,7 @@ final class JanusLongPoll: JanusTransport {
 
     /// What is no Janus' words is no message.
     static func messages(in response: HTTPClient.Response) throws(JanusError) -> [JanusMessage] {
-        let data = Data(response.body)
+        let data = Data(response.text)
         let decoder = JSONDecoder()
         if let messages = try? decoder.decode([JanusMessage].self, from: data) { return messages }
         guard let message = try? decoder.decode(JanusMessage.self, from: data) else {
@@ -85,7 +85,7 @@ final class JanusLongPoll: JanusTransport {
         client.timeout = Self.pollTime
         do {
             let messages = try Self.messages(
-                in: await client.perform(HTTPClient.Request(method: "GET", url: place)))
+                in: await client.perform(HTTPClient.Request(method: "GET", url: place, leavesOrigin: false)))
             let news = messages.filter { $0.janus != "keepalive" }
             take(news)
             return news.contains { $0.janus == "error" } ? .failure : news.isEmpty ? .nothing : .news

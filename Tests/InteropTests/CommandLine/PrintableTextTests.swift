@@ -25,6 +25,13 @@ struct PrintableTextTests {
     /// Each of them before what a terminal would take for a colour.
     private static let stranger = steering.map { "\($0)[31mred" }.joined()
 
+    @Test("A text file is read without a mark of UTF-8 at its beginning")
+    func markOfUTF8() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("\u{FEFF}v=0\r\n", to: "offer.sdp")
+        #expect(try StandardStreams.readText(file.path, what: "offer").utf8.elementsEqual("v=0\r\n".utf8))
+    }
+
     @Test("Text is shown as it is, and what steers a terminal is not")
     func controlCharacters() {
         for text in ["", "plain ~", "Grüße, κόσμε, שלום, 你好, 🙂", "e\u{301}"] { #expect(text.printable == text) }
