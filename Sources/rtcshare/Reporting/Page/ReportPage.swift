@@ -116,8 +116,8 @@ struct ReportPage {
                 "<details><summary>\(sound.name)</summary>\n\(Self.facts([], of: sound))"
                     + "\(part(sound, of: connection))</details>\n"
             }
-        let nothing = "<p>No media was sent or received; ICE was "
-            + "\((connection.iceState.names.last ?? "unknown").escapedForMarkup).</p>"
+        let state = (connection.iceState.names.last ?? "unknown").escapedForMarkup
+        let nothing = "<p>No media was sent or received; ICE was \(state).</p>"
         return """
             <section class="whole"><h2>\(connection.title.escapedForMarkup)</h2>
             \(course(of: connection))
