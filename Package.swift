@@ -178,8 +178,8 @@ let package = Package(
             "rtcshare",
             [
                 "AudioCoding", "CProcess", "CQREncode", "Capture", "CaptureBroadcast", "CongestionControl",
-                "ContentShare", "ICE", "Locks", "Media", "NetworkRuntime", "PeerConnection", "Playback", "RTP", "SDP",
-                "SecureTransport", "Signaling", "VideoCoding", "WireFormat",
+                "ContentShare", "Cryptography", "ICE", "Locks", "Media", "NetworkRuntime", "PeerConnection", "Playback",
+                "RTP", "SDP", "SecureTransport", "Signaling", "VideoCoding", "WireFormat",
             ], ["RTCShare", argumentParser, logging, nioCore, nioPosix]),
         program(
             "rtcbench",

@@ -36,6 +36,20 @@ static inline CURLcode ccurl_set_progress(CURL *handle, ccurl_progress progress,
     return curl_easy_setopt(handle, CURLOPT_XFERINFODATA, context);
 }
 
+typedef curl_socket_t (*ccurl_open_socket)(void *context, curlsocktype purpose, struct curl_sockaddr *address);
+
+static inline CURLcode ccurl_set_open_socket(CURL *handle, ccurl_open_socket open, void *context) {
+    curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, open);
+    return curl_easy_setopt(handle, CURLOPT_OPENSOCKETDATA, context);
+}
+
+// The address that was connected to, empty where there was none.
+static inline const char *ccurl_address(CURL *handle) {
+    char *address = NULL;
+    curl_easy_getinfo(handle, CURLINFO_PRIMARY_IP, &address);
+    return address ? address : "";
+}
+
 static inline long ccurl_status(CURL *handle) {
     long status = 0;
     curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);

@@ -9,6 +9,14 @@ extension HTTPClient {
         let body: [UInt8]
         /// Whose response it is, after redirections.
         let url: WebAddress
+        /// The first server, as a guide to further URLs; nil where that is not known.
+        var guide: Guide?
+
+        /// The body without the mark that UTF-8 may begin with, as browsers read it.
+        var text: ArraySlice<UInt8> {
+            let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+            return body.starts(with: mark) ? body.dropFirst(mark.count) : body[...]
+        }
 
         var isSuccess: Bool { (200..<300).contains(status) }
 
@@ -22,7 +30,7 @@ extension HTTPClient {
         /// is no page, whatever its type is said to be.
         var sentence: String? {
             let type = self["Content-Type"]?.lowercased() ?? ""
-            guard let text = String(validating: body, as: UTF8.self) else { return nil }
+            guard let text = String(validating: text, as: UTF8.self) else { return nil }
             if type.contains("json") { return Self.sentence(ofJSON: text) }
             let isText = type.isEmpty || type.hasPrefix("text/") || type.hasPrefix("application/sdp")
             guard isText, let line = Self.shortened(text), !line.hasPrefix("<") else { return nil }
@@ -56,13 +64,13 @@ extension HTTPClient {
         /// an hour is believed.
         func retryAfter(now: Date = Date()) -> Duration? {
             guard let text = self["Retry-After"] else { return nil }
-            var seconds = Int(text)
+            var seconds = Int(text).map(Double.init)
             if seconds == nil {
                 let date = curl_getdate(text, nil)
                 guard date >= 0 else { return nil }
-                seconds = Int(Double(date) - now.timeIntervalSince1970)
+                seconds = Double(date) - now.timeIntervalSince1970
             }
-            return seconds.map { .seconds(min(max($0, 0), 3600)) }
+            return seconds.map { .seconds(Int(min(max($0, 0), 3600))) }
         }
     }
 }

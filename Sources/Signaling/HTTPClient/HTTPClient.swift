@@ -2,6 +2,7 @@ internal import Dispatch
 internal import FoundationEssentials
 internal import Glibc
 internal import RTCShareCCURL
+internal import RTCShareWireFormat
 internal import Synchronization
 
 /// Asks servers over HTTP, by libcurl: TLS is verified, proxies are those of the environment (`https_proxy`, `no_proxy` and
@@ -14,35 +15,63 @@ struct HTTPClient: Sendable {
         var body: [UInt8]?
         /// Sent to the URL's own origin alone, wherever a server leads to.
         var token: AccessToken?
+        /// Whether a server may lead to other origins: not where body or URL hold secrets.
+        var leavesOrigin = true
+        /// The server that led here, and from where it is reached; nil where a person named the URL.
+        var guide: Guide?
+
+        /// The same request at the URL that a server leads to.
+        func redirected(to location: String?) throws(HTTPClientError) -> Request {
+            let origin = url.origin
+            guard let location, let next = url.resolving(location) else { throw .redirection(origin) }
+            if url.isSecure, !next.isSecure {
+                throw .redirectionRefused(origin, to: next.origin, "what goes there is not encrypted")
+            }
+            var request = self
+            request.url = next
+            guard next.origin != origin else { return request }
+            guard leavesOrigin else {
+                throw .redirectionRefused(origin, to: next.origin, "the secrets that are sent are not for others")
+            }
+            request.token = nil
+            return request
+        }
+    }
+
+    /// A server that leads to other URLs: no nearer to this machine than it is itself.
+    struct Guide: Sendable {
+        let origin: String
+        let reach: AddressReach
     }
 
     /// How long a request may take.
     var timeout = Duration.seconds(15)
     /// The program that asks, as servers are told.
     var userAgent = "rtcshare"
+    /// From where an address is reached.
+    var reach: @Sendable (IPAddress) -> AddressReach = { AddressReach($0) }
 
     private static let maximumRedirections = 5
     private static let maximumBodyBytes = 1 << 20
     private static let maximumHeaders = 200
 
-    /// Sends a request, and follows redirections that keep the method (RFC 9110 §15.4.8, §15.4.9).
-    func perform(_ request: Request) async throws(HTTPClientError) -> Response {
-        var request = request
-        let origin = request.url.origin
+    /// Sends a request, and follows redirections that keep the method (RFC 9110 §15.4.8, §15.4.9), but for those that a
+    /// server has no business to give: from `https` to `http`, and nearer to this machine than the server itself is.
+    func perform(_ asked: Request) async throws(HTTPClientError) -> Response {
+        var request = asked
         for _ in 0...Self.maximumRedirections {
-            if request.url.origin != origin { request.token = nil }
-            let response = try await send(request)
+            var response = try await send(request)
+            // That of the first server, whichever leads on.
+            request.guide = request.guide ?? response.guide
+            response.guide = request.guide
             guard response.status == 307 || response.status == 308 else { return response }
-            guard let location = response["Location"], let next = request.url.resolving(location) else {
-                throw .redirection(request.url.origin)
-            }
-            request.url = next
+            request = try request.redirected(to: response["Location"])
         }
-        throw .redirection(origin)
+        throw .redirection(asked.url.origin)
     }
 
     private func send(_ request: Request) async throws(HTTPClientError) -> Response {
-        let transfer = Transfer(request, timeout: timeout, userAgent: userAgent)
+        let transfer = Transfer(request, self)
         // libcurl waits on the thread that asks: one of its own, for those that tasks or SwiftNIO's files have are few, and a
         // server that does not answer is to keep nobody else waiting.
         let result = await withTaskCancellationHandler {
@@ -58,14 +87,12 @@ struct HTTPClient: Sendable {
     /// One request under way: on one thread, but for its end.
     private final class Transfer: Sendable {
         private let request: Request
-        private let timeout: Duration
-        private let userAgent: String
+        private let client: HTTPClient
         private let isCancelled = Atomic(false)
 
-        init(_ request: Request, timeout: Duration, userAgent: String) {
+        init(_ request: Request, _ client: HTTPClient) {
             self.request = request
-            self.timeout = timeout
-            self.userAgent = userAgent
+            self.client = client
         }
 
         func cancel() { isCancelled.store(true, ordering: .relaxed) }
@@ -74,9 +101,15 @@ struct HTTPClient: Sendable {
         private final class Received {
             var lines: [String] = []
             var body: [UInt8] = []
+            /// Whether an address was refused that is nearer than the server that led there.
+            var isTooNear = false
             let isCancelled: () -> Bool
+            let mayReach: (IPAddress) -> Bool
 
-            init(_ isCancelled: @escaping () -> Bool) { self.isCancelled = isCancelled }
+            init(isCancelled: @escaping () -> Bool, mayReach: @escaping (IPAddress) -> Bool) {
+                self.isCancelled = isCancelled
+                self.mayReach = mayReach
+            }
         }
 
         func run() -> Result<Response, HTTPClientError> {
@@ -90,16 +123,21 @@ struct HTTPClient: Sendable {
             for line in headers.map({ "\($0.name): \($0.value)" }) + ["Expect:"] {
                 list = curl_slist_append(list, line)
             }
-            let received = Received { [self] in isCancelled.load(ordering: .relaxed) }
+            let received = Received { [self] in
+                isCancelled.load(ordering: .relaxed)
+            } mayReach: { [self] address in
+                request.guide.map { client.reach(address) <= $0.reach } ?? true
+            }
             return withExtendedLifetime(received) {
                 let context = Unmanaged.passUnretained(received).toOpaque()
                 set(handle, list, context)
                 let code = curl_easy_perform(handle)
-                guard code == CURLE_OK else { return .failure(failure(code)) }
+                guard code == CURLE_OK else { return .failure(failure(code, isTooNear: received.isTooNear)) }
+                let reach = IPAddress(String(cString: ccurl_address(handle))).map(client.reach) ?? .internet
                 return .success(
                     Response(
                         status: ccurl_status(handle), headers: Self.headers(received.lines), body: received.body,
-                        url: request.url))
+                        url: request.url, guide: Guide(origin: request.url.origin, reach: reach)))
             }
         }
 
@@ -109,12 +147,12 @@ struct HTTPClient: Sendable {
         ) {
             ccurl_set_string(handle, CURLOPT_URL, request.url.description)
             ccurl_set_string(handle, CURLOPT_PROTOCOLS_STR, "http,https")
-            ccurl_set_string(handle, CURLOPT_USERAGENT, userAgent)
+            ccurl_set_string(handle, CURLOPT_USERAGENT, client.userAgent)
             // Of some methods no body comes.
             if request.method == "HEAD" { ccurl_set_long(handle, CURLOPT_NOBODY, 1) }
             ccurl_set_string(handle, CURLOPT_CUSTOMREQUEST, request.method)
             ccurl_set_pointer(handle, CURLOPT_HTTPHEADER, list)
-            ccurl_set_long(handle, CURLOPT_TIMEOUT_MS, Int(timeout / .milliseconds(1)))
+            ccurl_set_long(handle, CURLOPT_TIMEOUT_MS, Int(client.timeout / .milliseconds(1)))
             ccurl_set_long(handle, CURLOPT_NOSIGNAL, 1)
             if let proxy = Proxies.proxy(for: request.url) { ccurl_set_string(handle, CURLOPT_PROXY, proxy) }
             if let roots = ProcessInfo.processInfo.environment["SSL_CERT_FILE"], !roots.isEmpty {
@@ -127,6 +165,19 @@ struct HTTPClient: Sendable {
             }
             ccurl_set_write(handle, takeBody, takeHeader, context)
             ccurl_set_progress(handle, mayGoOn, context)
+            ccurl_set_open_socket(handle, openSocket, context)
+        }
+
+        /// What is not allowed is none of the addresses of a name: libcurl tries the next one.
+        private let openSocket: ccurl_open_socket = { context, _, address in
+            guard let context, let address else { return CURL_SOCKET_BAD }
+            let received = Unmanaged<Received>.fromOpaque(context).takeUnretainedValue()
+            guard let ip = IPAddress(address), received.mayReach(ip) else {
+                received.isTooNear = true
+                return CURL_SOCKET_BAD
+            }
+            let kind = address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)
+            return socket(address.pointee.family, kind, address.pointee.protocol)
         }
 
         private let takeBody: ccurl_write = { bytes, size, count, context in
@@ -161,9 +212,12 @@ struct HTTPClient: Sendable {
             }
         }
 
-        private func failure(_ code: CURLcode) -> HTTPClientError {
+        private func failure(_ code: CURLcode, isTooNear: Bool) -> HTTPClientError {
             let host = request.url.origin
             switch code {
+            case CURLE_COULDNT_CONNECT where isTooNear:
+                return .redirectionRefused(
+                    request.guide?.origin ?? host, to: host, "that is this machine, or its own network")
             case CURLE_ABORTED_BY_CALLBACK: return .cancelled
             case CURLE_COULDNT_RESOLVE_HOST: return .unreachable(host, "its name has no address")
             case CURLE_COULDNT_CONNECT: return .unreachable(host, "it refuses connections, or there is no way to it")
@@ -191,6 +245,8 @@ public enum HTTPClientError: Error, Hashable, Sendable, CustomStringConvertible 
     case certificate(String)
     /// The server leads in circles, or nowhere.
     case redirection(String)
+    /// The server leads to another one, which is not asked for this reason.
+    case redirectionRefused(String, to: String, String)
 
     /// What is wrong and what to do.
     public var description: String {
@@ -202,6 +258,8 @@ public enum HTTPClientError: Error, Hashable, Sendable, CustomStringConvertible 
             "nobody whom this machine trusts vouches for the certificate of \(host); where it is the right one all the same, "
                 + "name its file: SSL_CERT_FILE=server.pem"
         case .redirection(let host): "\(host) leads to nowhere"
+        case .redirectionRefused(let host, let other, let reason):
+            "\(host) leads to \(other), which is not asked: \(reason). Where that is the right server, give its URL"
         }
     }
 }

@@ -38,6 +38,8 @@ struct WebAddress: Hashable, Sendable, CustomStringConvertible {
 
     /// The URL that a reference stands for which came from this one (RFC 3986 §5).
     func resolving(_ reference: String) -> WebAddress? {
+        // Nothing, or only a fragment, is the URL itself (RFC 3986 §5.2.2): libcurl would leave the last segment out.
+        if reference.isEmpty || reference.hasPrefix("#") { return WebAddress(description + reference) }
         guard let url = Parts(description), url.resolve(reference) else { return nil }
         return WebAddress(url)
     }

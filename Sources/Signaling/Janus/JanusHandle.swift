@@ -38,8 +38,8 @@ actor JanusHandle {
     private var tasks: [Task<Void, Never>] = []
     private var hasEnded = false
 
-    /// What waits for its reader at most.
-    private static let mostWaiting = 1024
+    /// Events that wait for their reader. Each can hold a description of 1 MiB.
+    private static let mostWaiting = 64
     private static let plugin = "janus.plugin.videoroom"
     /// How long an answer may take.
     private static let patience = Duration.seconds(15)
@@ -112,6 +112,8 @@ actor JanusHandle {
             let waiting = Task {
                 guard (try? await Task.sleep(for: Self.closingTime)) != nil else { return }
                 told.cancel()
+                // Ends the write to a server that reads nothing.
+                transport.close()
             }
             _ = await told.value
             waiting.cancel()
@@ -183,7 +185,7 @@ actor JanusHandle {
             if let report = message.plugindata?.data { continuation.yield(.report(report, message.description)) }
         case "slowlink":
             // `uplink` is the server's view: what it is sent.
-            if message.uplink == true { continuation.yield(.losses(message.lost ?? 0)) }
+            if message.uplink == true, message.packetsLost > 0 { continuation.yield(.losses(message.packetsLost)) }
         case "hangup": end(for: JanusError.hungUp(reason: message.reason))
         case "timeout", "detached": end(for: JanusError.sessionGone)
         case "error":

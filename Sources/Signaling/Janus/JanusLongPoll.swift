@@ -15,23 +15,33 @@ final class JanusLongPoll: JanusTransport {
 
     /// How long a server keeps a poll open (30 s), and something for the way.
     private static let pollTime = Duration.seconds(45)
-    private static let pollPause = Duration.seconds(1)
+    /// The messages that a poll asks for, and those that are read of a response.
     private static let mostMessages = 10
+    private static let mostMessagesRead = 64
 
     init(_ url: WebAddress, _ credentials: JanusCredentials) {
         self.url = url
         self.credentials = credentials
-        (arrivals, continuation) = AsyncThrowingStream.makeStream(of: JanusMessage.self)
+        (arrivals, continuation) = AsyncThrowingStream.makeStream(
+            of: JanusMessage.self, bufferingPolicy: .bufferingOldest(mostMessagesWaiting))
     }
 
     func send(_ request: JanusRequest) async throws {
         let parts = [request.sessionID, request.handleID].compactMap { $0.map(String.init) }
         guard let place = Self.place(parts, at: url) else { throw JanusError.url }
-        var asked = HTTPClient.Request(method: "POST", url: place)
+        var asked = HTTPClient.Request(method: "POST", url: place, leavesOrigin: false)
         asked.headers = [("Content-Type", "application/json")]
         asked.body = Array(try JSONEncoder().encode(request))
         let response = try await HTTPClient().perform(asked)
-        for message in try Self.messages(in: response) { continuation.yield(message) }
+        take(try Self.messages(in: response))
+    }
+
+    /// Hands messages on. The reader is always faster than an honest server.
+    private func take(_ messages: [JanusMessage]) {
+        for message in messages.prefix(Self.mostMessagesRead) {
+            guard case .dropped = continuation.yield(message) else { continue }
+            continuation.finish(throwing: JanusError.connectionClosed)
+        }
     }
 
     /// `…/janus/1/2`, whatever stands behind the path.
@@ -41,7 +51,7 @@ final class JanusLongPoll: JanusTransport {
 
     /// What is no Janus' words is no message.
     static func messages(in response: HTTPClient.Response) throws(JanusError) -> [JanusMessage] {
-        let data = Data(response.body)
+        let data = Data(response.text)
         let decoder = JSONDecoder()
         if let messages = try? decoder.decode([JanusMessage].self, from: data) { return messages }
         guard let message = try? decoder.decode(JanusMessage.self, from: data) else {
@@ -54,29 +64,33 @@ final class JanusLongPoll: JanusTransport {
         polling.withLock { task in
             guard task == nil else { return }
             task = Task { [weak self] in
+                var pace = PollPace()
                 while !Task.isCancelled {
-                    guard let succeeded = await self?.poll(session) else { return }
-                    if !succeeded { guard (try? await Task.sleep(for: Self.pollPause)) != nil else { return } }
+                    let start = ContinuousClock.now
+                    guard let outcome = await self?.poll(session) else { return }
+                    guard let pause = pace.pause(after: outcome, taking: ContinuousClock.now - start) else { continue }
+                    guard (try? await Task.sleep(for: pause)) != nil else { return }
                 }
             }
         }
     }
 
-    private func poll(_ session: UInt64) async -> Bool {
+    private func poll(_ session: UInt64) async -> PollPace.Outcome {
         var query = "?maxev=\(Self.mostMessages)"
         for (name, value) in [("apisecret", credentials.secret), ("token", credentials.token)] {
             if let value { query += "&\(name)=\(Self.escaped(value))" }
         }
-        guard let place = Self.place([String(session)], at: url)?.resolving(query) else { return false }
+        guard let place = Self.place([String(session)], at: url)?.resolving(query) else { return .failure }
         var client = HTTPClient()
         client.timeout = Self.pollTime
         do {
             let messages = try Self.messages(
-                in: await client.perform(HTTPClient.Request(method: "GET", url: place)))
-            for message in messages where message.janus != "keepalive" { continuation.yield(message) }
-            return !messages.contains { $0.janus == "error" }
+                in: await client.perform(HTTPClient.Request(method: "GET", url: place, leavesOrigin: false)))
+            let news = messages.filter { $0.janus != "keepalive" }
+            take(news)
+            return news.contains { $0.janus == "error" } ? .failure : news.isEmpty ? .nothing : .news
         } catch {
-            return false
+            return .failure
         }
     }
 
@@ -95,5 +109,31 @@ final class JanusLongPoll: JanusTransport {
     func close() {
         polling.withLock { $0 }?.cancel()
         continuation.finish()
+    }
+}
+
+/// How soon one poll follows another: at once where the server waited or had something to say, and after a pause where it
+/// fails or answers at once over and over.
+struct PollPace {
+    enum Outcome {
+        case news, nothing, failure
+    }
+
+    private var quickPolls = 0
+
+    private static let pause = Duration.seconds(1)
+    /// A server that waits takes longer.
+    private static let shortestWait = Duration.seconds(1)
+    /// More polls with news in a row, each sooner than that, are not those of a room.
+    private static let mostQuickPolls = 10
+
+    /// The pause after a poll, nil for none.
+    mutating func pause(after outcome: Outcome, taking time: Duration) -> Duration? {
+        guard time < Self.shortestWait else {
+            quickPolls = 0
+            return outcome == .failure ? Self.pause : nil
+        }
+        quickPolls += 1
+        return outcome != .news || quickPolls > Self.mostQuickPolls ? Self.pause : nil
     }
 }

@@ -130,6 +130,12 @@ struct JanusMessage: Decodable, Sendable {
         let data: JanusRoomReport
     }
 
+    /// More packets than any connection loses between two reports: a server can send any number.
+    private static let mostPacketsLost = 1 << 16
+
+    /// The packets that are missed, as many as there can be.
+    var packetsLost: Int { min(max(lost ?? 0, 0), Self.mostPacketsLost) }
+
     enum CodingKeys: String, CodingKey {
         case janus, transaction, sender, data, error, plugindata, reason, lost, uplink
         case description = "jsep"

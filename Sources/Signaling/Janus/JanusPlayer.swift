@@ -21,6 +21,7 @@ public actor JanusPlayer {
     private let logger: Logger
     private var listener: EndpointListener?
     private var tasks: [Task<Void, Never>] = []
+    private var mending: Task<Void, Never>?
     private var isEnding = false
 
     /// How long to wait for servers that help to connect before the answer is made.
@@ -76,6 +77,7 @@ public actor JanusPlayer {
     }
 
     private func close() async {
+        mending?.cancel()
         for task in tasks { task.cancel() }
         await handle.close()
         await session.leave()
@@ -150,22 +152,40 @@ public actor JanusPlayer {
     private func session(did event: EndpointListener.Event) async {
         guard !isEnding else { return }
         switch event {
-        case .needsRestart: await restart()
+        case .away, .needsRestart: mend()
+        case .back:
+            mending?.cancel()
+            mending = nil
         case .found(let candidate, let mid, _):
             try? await handle.tell(JanusCandidate(sdpMid: mid, candidate: "candidate:\(candidate.value)"))
-        case .connected, .away, .back, .ended: return
+        case .connected, .ended: return
         }
     }
 
-    /// Asks for another way; where the server takes no part, the connection fails in its time and says why.
-    private func restart() async {
+    /// Looks for another way. If the server takes no part, the connection fails in its time.
+    private func mend() {
+        guard mending == nil else { return }
+        mending = Task { [weak self] in
+            let outcome = await findAnotherWay { [weak self] in await self?.restart() ?? .refused }
+            if !Task.isCancelled { await self?.mendingDidEnd(outcome) }
+        }
+    }
+
+    private func mendingDidEnd(_ outcome: SessionRestart) async {
+        mending = nil
+        if outcome == .gone { await end(for: JanusError.sessionGone) }
+    }
+
+    private func restart() async -> SessionRestart {
         var configuring = JanusRoomRequest("configure")
         configuring.restart = true
         do {
             let (report, offer) = try await handle.ask(configuring)
             if let offer { try await answer(offer, of: report) }
+            return .begun
         } catch {
             logger.info("another way could not be asked for: \(error)")
+            return SessionRestart(failedWith: error)
         }
     }
 

@@ -142,12 +142,7 @@ private actor JanusPublisher: SessionAtServer {
         } catch {
             await connection.rollbackOffer()
             endpoint.configuration.logger.info("another way could not be asked for: \(error)")
-            return switch error {
-            case JanusError.sessionGone, JanusError.connectionClosed: .gone
-            case is HTTPClientError: .unreachable
-            case JanusError.noJanus(let status?, _) where status >= 500: .unreachable
-            default: .refused
-            }
+            return SessionRestart(failedWith: error)
         }
     }
 
@@ -160,4 +155,17 @@ private actor JanusPublisher: SessionAtServer {
     }
 
     func end() async { await handle.close() }
+}
+
+extension SessionRestart {
+    /// What the error of a Janus says of a restart.
+    init(failedWith error: any Error) {
+        self =
+            switch error {
+            case JanusError.sessionGone, JanusError.connectionClosed: .gone
+            case is HTTPClientError: .unreachable
+            case JanusError.noJanus(let status?, _) where status >= 500: .unreachable
+            default: .refused
+            }
+    }
 }

@@ -1,3 +1,6 @@
+/// Messages of a Janus that wait for their reader, which is always faster than an honest server.
+let mostMessagesWaiting = 256
+
 /// How a Janus is spoken to.
 protocol JanusTransport: Sendable {
     /// What it says, until it can be heard no more; one reader.

@@ -4,6 +4,7 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
 internal import NIOWebSocket
+internal import RTCShareLocks
 internal import RTCShareNetworkRuntime
 internal import RTCShareSecureTransport
 internal import RTCShareWireFormat
@@ -16,7 +17,8 @@ final class JanusWebSocket: JanusTransport {
     private let channel: any Channel
 
     private static let subprotocol = "janus-protocol"
-    private static let connectTime = TimeAmount.seconds(10)
+    /// How long the connection and the upgrade can take together.
+    private static let openingTime = Duration.seconds(10)
     private static let mostMessageBytes = 1 << 20
 
     private init(_ channel: any Channel, _ arrivals: AsyncThrowingStream<JanusMessage, any Error>) {
@@ -24,29 +26,45 @@ final class JanusWebSocket: JanusTransport {
         self.arrivals = arrivals
     }
 
-    /// Connects.
-    /// - Throws: ``HTTPClientError``, ``JanusError``.
-    static func open(_ url: WebAddress, on eventLoopGroup: MultiThreadedEventLoopGroup) async throws -> JanusWebSocket {
-        let (arrivals, continuation) = AsyncThrowingStream.makeStream(of: JanusMessage.self)
+    /// Connects, within `patience`.
+    /// - Throws: ``HTTPClientError``, ``JanusError``, `CancellationError`.
+    static func open(
+        _ url: WebAddress, on eventLoopGroup: MultiThreadedEventLoopGroup, patience: Duration = openingTime
+    ) async throws -> JanusWebSocket {
+        let (arrivals, continuation) = AsyncThrowingStream.makeStream(
+            of: JanusMessage.self, bufferingPolicy: .bufferingOldest(mostMessagesWaiting))
+        let attempt = ConnectionAttempt()
+        let deadline = Task {
+            if (try? await Task.sleep(for: patience)) != nil { attempt.end(for: .late) }
+        }
+        defer { deadline.cancel() }
         do {
-            let upgraded = try await ClientBootstrap(group: eventLoopGroup)
-                .connectTimeout(connectTime)
-                .channelOption(.tcpOption(.tcp_nodelay), value: 1)
-                .connect(host: url.hostName, port: url.port) { channel in
-                    // All of it before the connection is there: what fails with it fails the upgrade.
-                    channel.eventLoop.makeCompletedFuture {
-                        if url.isSecure { try channel.pipeline.syncOperations.addHandler(security(to: url)) }
-                        return try upgrade(channel, url, continuation)
-                    }
-                }
-            return JanusWebSocket(try await upgraded.get(), arrivals)
-        } catch let error as JanusError {
-            throw error
-        } catch TLSError.untrusted {
-            throw HTTPClientError.certificate("wss" + url.origin.dropFirst(5))
+            let channel = try await withTaskCancellationHandler {
+                try await ClientBootstrap(group: eventLoopGroup)
+                    .connectTimeout(TimeAmount(patience))
+                    .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+                    .connect(host: url.hostName, port: url.port) { channel in
+                        // All of it before the connection is there: what fails with it fails the upgrade.
+                        channel.eventLoop.makeCompletedFuture {
+                            try attempt.add(channel)
+                            if url.isSecure { try channel.pipeline.syncOperations.addHandler(security(to: url)) }
+                            return try upgrade(channel, url, continuation)
+                        }
+                    }.get()
+            } onCancel: {
+                attempt.end(for: .cancelled)
+            }
+            try attempt.succeed()
+            return JanusWebSocket(channel, arrivals)
         } catch {
-            let place = url.isSecure ? "wss" + url.origin.dropFirst(5) : "ws" + url.origin.dropFirst(4)
-            throw HTTPClientError.unreachable(place, reason(of: error))
+            let place = (url.isSecure ? "wss" : "ws") + url.origin.dropFirst(url.isSecure ? 5 : 4)
+            switch (attempt.end, error) {
+            case (.cancelled, _): throw CancellationError()
+            case (.late, _): throw HTTPClientError.unreachable(place, "it does not answer")
+            case (nil, is JanusError): throw error
+            case (nil, TLSError.untrusted): throw HTTPClientError.certificate(place)
+            case (nil, _): throw HTTPClientError.unreachable(place, reason(of: error))
+            }
         }
     }
 
@@ -117,6 +135,7 @@ private final class JanusFrameHandler: ChannelInboundHandler {
 
     private let continuation: AsyncThrowingStream<JanusMessage, any Error>.Continuation
     private let decoder = JSONDecoder()
+    private var pongs = PongQueue<ByteBuffer>()
 
     init(_ continuation: AsyncThrowingStream<JanusMessage, any Error>.Continuation) {
         self.continuation = continuation
@@ -128,14 +147,24 @@ private final class JanusFrameHandler: ChannelInboundHandler {
         case .text:
             // What can't be read is nothing that was waited for.
             if let message = try? decoder.decode(JanusMessage.self, from: Data(frame.unmaskedData.readableBytesView)) {
-                continuation.yield(message)
+                if case .dropped = continuation.yield(message) { context.close(promise: nil) }
             }
-        case .ping: reply(.pong, frame.unmaskedData, context)
+        case .ping: if let data = pongs.take(frame.unmaskedData) { sendPong(data, context) }
         case .connectionClose:
             reply(.connectionClose, frame.unmaskedData, context)
             context.close(promise: nil)
         default: return
         }
+    }
+
+    private func sendPong(_ data: ByteBuffer, _ context: ChannelHandlerContext) {
+        let sent = context.eventLoop.makePromise(of: Void.self)
+        let context = context.loopBound
+        sent.futureResult.assumeIsolated().whenSuccess { [self] in
+            if let next = pongs.sent() { sendPong(next, context.value) }
+        }
+        let frame = WebSocketFrame(fin: true, opcode: .pong, maskKey: .random(), data: data)
+        context.value.writeAndFlush(wrapOutboundOut(frame), promise: sent)
     }
 
     private func reply(_ opcode: WebSocketOpcode, _ data: ByteBuffer, _ context: ChannelHandlerContext) {
@@ -148,5 +177,72 @@ private final class JanusFrameHandler: ChannelInboundHandler {
     func channelInactive(context: ChannelHandlerContext) {
         continuation.finish(throwing: JanusError.connectionClosed)
         context.fireChannelInactive()
+    }
+}
+
+/// The answers to pings: one on its way, and the one that is due next. A ping that was not answered yet is forgotten with
+/// the next one (RFC 6455 §5.5.3), so that a server that reads nothing makes nothing gather here.
+struct PongQueue<Data> {
+    private var isSending = false
+    private var next: Data?
+
+    /// Takes what a ping holds; returns what to send now, if anything.
+    mutating func take(_ data: Data) -> Data? {
+        guard isSending else {
+            isSending = true
+            return data
+        }
+        next = data
+        return nil
+    }
+
+    /// Notes that the answer has left; returns the next one, if any.
+    mutating func sent() -> Data? {
+        defer { next = nil }
+        isSending = next != nil
+        return next
+    }
+}
+
+/// Connections of which one becomes a WebSocket. They are closed when the time is over, or nobody waits for them any more.
+private final class ConnectionAttempt: Sendable {
+    enum End {
+        case late, cancelled
+    }
+
+    private struct State {
+        var channels: [any Channel] = []
+        var end: End?
+    }
+
+    private let state = Locked(State())
+
+    /// Why it was ended, where it was.
+    var end: End? { state.withLock { $0.end } }
+
+    func add(_ channel: any Channel) throws(CancellationError) {
+        let isOver = state.withLock { state in
+            state.channels.append(channel)
+            return state.end != nil
+        }
+        if isOver { throw CancellationError() }
+    }
+
+    func end(for reason: End) {
+        let channels = state.withLock { state in
+            state.end = state.end ?? reason
+            defer { state.channels = [] }
+            return state.channels
+        }
+        for channel in channels { channel.close(promise: nil) }
+    }
+
+    /// The connection is there, and stays.
+    func succeed() throws(CancellationError) {
+        let isOver = state.withLock { state in
+            state.channels = []
+            return state.end != nil
+        }
+        if isOver { throw CancellationError() }
     }
 }

@@ -12,8 +12,11 @@ internal import RTCShareSDP
 public actor WHEPPlayer {
     /// The pictures and sounds that come: for tiles, sounds, statistics and the end.
     public nonisolated let session: AttendeeSession
+    /// Why it ended, where the connection does not know.
+    public private(set) var reason: (any Error)?
     private let atServer: EndpointSession
     private var listener: EndpointListener?
+    private var mending: Task<Void, Never>?
     private var isEnding = false
 
     /// The pictures, and the sounds, that are asked for at most.
@@ -69,6 +72,7 @@ public actor WHEPPlayer {
     /// Tells the server the end, and leaves.
     public func leave() async {
         isEnding = true
+        mending?.cancel()
         await atServer.end()
         await session.leave()
     }
@@ -76,11 +80,30 @@ public actor WHEPPlayer {
     private func session(did event: EndpointListener.Event) async {
         guard !isEnding else { return }
         switch event {
-        // Where the server takes no part, the connection fails in its time and says why.
-        case .needsRestart: _ = await atServer.restart()
+        case .away, .needsRestart: mend()
+        case .back:
+            mending?.cancel()
+            mending = nil
         case .found(let candidate, let mid, let ufrag): await atServer.tell(candidate, mid: mid, ufrag: ufrag)
-        case .connected, .away, .back, .ended: return
+        case .connected, .ended: return
         }
+    }
+
+    /// Looks for another way. A server that no longer knows the session, as after its restart, shows long before consent to
+    /// send has expired that there is nothing to wait for. If it takes no part, the connection fails in its time.
+    private func mend() {
+        guard mending == nil else { return }
+        mending = Task { [weak self, atServer] in
+            let outcome = await findAnotherWay { await atServer.restart() }
+            if !Task.isCancelled { await self?.mendingDidEnd(outcome) }
+        }
+    }
+
+    private func mendingDidEnd(_ outcome: SessionRestart) async {
+        mending = nil
+        guard outcome == .gone, await !session.isOver else { return }
+        reason = WHEPError.sessionGone
+        await leave()
     }
 }
 
@@ -94,6 +117,10 @@ public enum WHEPError: Error, Hashable, Sendable, CustomStringConvertible {
     case refused(EndpointRefusal)
     /// What the server said is no answer.
     case noAnswer(status: Int)
+    /// The server knows the session no more, as after it was restarted.
+    case sessionGone
+    /// The server stopped answering, and no other way to it was found.
+    case lost
 
     init(_ failure: EndpointSession.Failure) {
         self =
@@ -111,6 +138,10 @@ public enum WHEPError: Error, Hashable, Sendable, CustomStringConvertible {
         case .noAnswer(let status):
             "the server accepts (\(status)) and gives no answer; is the URL that of its WHEP endpoint?"
         case .refused(let refusal): refusal.words
+        case .sessionGone:
+            "the server doesn't know this session any more; it may have been restarted. Open the link again"
+        case .lost:
+            "the server stopped answering, and no other way to it was found. Open the link again once it is back"
         }
     }
 }

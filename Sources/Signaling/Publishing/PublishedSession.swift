@@ -40,6 +40,8 @@ actor PublishedSession {
     private static let mendingPause = Duration.seconds(2)
     /// How long a server's word of why it ended something may take.
     private static let wordTime = Duration.seconds(2)
+    /// More lost packets are not counted.
+    private static let mostUntold = 1 << 30
     /// Between two words of losses: Janus has one each second.
     private static let lossesPause = Duration.seconds(30)
 
@@ -132,7 +134,7 @@ actor PublishedSession {
     }
 
     private func tell(losses count: Int) {
-        untold += count
+        untold = min(untold, Self.mostUntold) + count
         if let lastTold, lastTold.duration(to: .now) < Self.lossesPause { return }
         continuation.yield(.losses(untold))
         (untold, lastTold) = (0, .now)

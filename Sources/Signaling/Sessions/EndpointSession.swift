@@ -29,6 +29,8 @@ actor EndpointSession: SessionAtServer {
     private var client = HTTPClient()
     /// Where the session is at the server; nil before there is one, and where the server did not say. It may hold secrets.
     private var resource: WebAddress?
+    /// The endpoint, which says where the session is; nil before it answered.
+    private var guide: HTTPClient.Guide?
     private var entityTag: String?
     private var offer: SessionDescription?
     private var answer: SessionDescription?
@@ -42,6 +44,9 @@ actor EndpointSession: SessionAtServer {
     private static let grace = Duration.seconds(2)
     /// How long to wait for own servers before the offer is made.
     private static let gatheringPatience = Duration.seconds(5)
+    /// The servers that are used of those that an answer names, and how long looking up their addresses can take.
+    private static let mostServers = 8
+    private static let resolvingTime = Duration.seconds(5)
     /// How long the server may take to hear of the end.
     private static let closingTime = Duration.seconds(3)
 
@@ -65,11 +70,12 @@ actor EndpointSession: SessionAtServer {
         let offer = try await connection.makeOffer()
         let response = try await post(offer)
         resource = response["Location"].flatMap { response.url.resolving($0) }
+        guide = response.guide
         guard response.isSuccess else {
             resource = nil
             throw Failure.refused(EndpointRefusal(response, token: tokenUse(at: response.url)))
         }
-        guard let text = Self.description(in: response.body) else {
+        guard let text = Self.description(in: response.text) else {
             throw Failure.noAnswer(status: response.status, sentence: response.sentence)
         }
         if resource == nil { logger.warning("the server does not say where the session is: it can't be told the end") }
@@ -81,11 +87,11 @@ actor EndpointSession: SessionAtServer {
         self.offer = offer
         self.answer = answer
         await tell()
-        if !usesOwnServers { await useServers(of: response) }
+        if !usesOwnServers { await withTimeLimit(Self.resolvingTime) { [self] in await useServers(of: response) } }
     }
 
     /// What begins as an answer does, whatever its type is said to be.
-    private static func description(in body: [UInt8]) -> [UInt8]? {
+    private static func description(in body: ArraySlice<UInt8>) -> [UInt8]? {
         let text = body.drop { $0 == 0x20 || $0 == 0x0A || $0 == 0x0D }
         return text.starts(with: "v=0".utf8) ? Array(text) : nil
     }
@@ -111,7 +117,9 @@ actor EndpointSession: SessionAtServer {
 
     /// Gathers from the servers that the answer names; what they find is told one by one.
     private func useServers(of response: HTTPClient.Response) async {
-        for reading in response.all("Link").flatMap({ LinkHeader.parse($0) }).flatMap(\.iceServerReadings) {
+        let servers = response.all("Link").flatMap { LinkHeader.parse($0) }.filter { $0.iceServer != nil }
+        for reading in servers.prefix(Self.mostServers).flatMap(\.iceServerReadings) {
+            guard !Task.isCancelled else { return }
             do {
                 let known = try ICEServer(url: reading.url, username: reading.username, password: reading.credential)
                 await connection.gather(servers: try await known.resolve())
@@ -166,7 +174,7 @@ actor EndpointSession: SessionAtServer {
         do {
             let offer = try await connection.makeOffer()
             let response = try await patchRestart(resource, TrickleFragment.text(of: offer))
-            guard response.status == 200, let text = String(validating: response.body, as: UTF8.self) else {
+            guard response.status == 200, let text = String(validating: response.text, as: UTF8.self) else {
                 await connection.rollbackOffer()
                 logger.info("the server takes no restart: \(response.status)")
                 return [404, 410].contains(response.status) ? .gone : .refused
@@ -195,7 +203,7 @@ actor EndpointSession: SessionAtServer {
     private func patch(
         _ resource: WebAddress, _ fragment: String, ifMatch tag: String?
     ) async throws -> HTTPClient.Response {
-        var request = HTTPClient.Request(method: "PATCH", url: resource, token: token(for: resource))
+        var request = request("PATCH", at: resource)
         request.headers = [("Content-Type", TrickleFragment.mediaType)]
         if let tag { request.headers.append(("If-Match", tag)) }
         request.body = Array(fragment.utf8)
@@ -210,15 +218,19 @@ actor EndpointSession: SessionAtServer {
         self.resource = nil
         var client = client
         client.timeout = Self.closingTime
-        let request = HTTPClient.Request(method: "DELETE", url: resource, token: token(for: resource))
+        let request = request("DELETE", at: resource)
         // Whoever ends a session is often given up itself.
         _ = try? await Task { [client] in try await client.perform(request) }.value
     }
 
     // MARK: The token
 
-    /// Whoever the endpoint leads to, elsewhere, has a session and not the token.
-    private func token(for url: WebAddress) -> AccessToken? { url.origin == endpoint.origin ? token : nil }
+    /// Whoever the endpoint leads to, elsewhere, has a session and not the token, and is no nearer to this machine.
+    private func request(_ method: String, at resource: WebAddress) -> HTTPClient.Request {
+        let isOwn = resource.origin == endpoint.origin
+        return HTTPClient.Request(
+            method: method, url: resource, token: isOwn ? token : nil, guide: isOwn ? nil : guide)
+    }
 
     private func tokenUse(at url: WebAddress) -> EndpointRefusal.TokenUse {
         guard token != nil else { return .none }

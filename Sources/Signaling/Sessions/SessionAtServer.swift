@@ -18,7 +18,7 @@ protocol SessionAtServer: Sendable {
 
 /// What a server says of a session by itself.
 enum SessionNotice: Sendable {
-    /// So many packets did not come through.
+    /// So many packets did not come through, 65536 at most.
     case losses(Int)
     /// The server takes no more than this.
     case limited(DataRate)

@@ -55,13 +55,6 @@ final class ControlServer: Sendable {
 private final class Door: Sendable {
     private enum Refusal: Error { case tooMany, stranger }
 
-    /// What Linux says of who connected (`struct ucred`, unix(7)).
-    private struct Credentials {
-        var process: Int32 = 0
-        var user: UInt32 = .max
-        var group: UInt32 = .max
-    }
-
     private let places: Locked<Int>
 
     init(limit: Int) { places = Locked(limit) }
@@ -75,10 +68,10 @@ private final class Door: Sendable {
         guard isFree, let provider = channel as? any SocketOptionProvider else {
             return channel.eventLoop.makeFailedFuture(Refusal.tooMany)
         }
-        let credentials: EventLoopFuture<Credentials> = provider.unsafeGetSocketOption(
+        let peer: EventLoopFuture<SocketPeer> = provider.unsafeGetSocketOption(
             level: .socket, name: NIOBSDSocket.Option(rawValue: SO_PEERCRED))
-        return credentials.flatMapThrowing { credentials in
-            guard credentials.user == geteuid() || credentials.user == 0 else { throw Refusal.stranger }
+        return peer.flatMapThrowing { peer in
+            guard peer.isTrusted(by: geteuid()) else { throw Refusal.stranger }
         }
     }
 }

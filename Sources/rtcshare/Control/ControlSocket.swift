@@ -126,7 +126,15 @@ struct ControlSocket: Sendable {
     func connect() throws(CommandFailure) -> Int32? {
         let descriptor = try Self.open()
         do throws(CommandFailure) {
-            if try Self.with(path, { Glibc.connect(descriptor, $0, $1) }) == 0 { return descriptor }
+            if try Self.with(path, { Glibc.connect(descriptor, $0, $1) }) == 0 {
+                guard SocketPeer(of: descriptor).isTrusted(by: geteuid()) else {
+                    throw CommandFailure(
+                        .notPermitted,
+                        "the share at \(path) is not yours: another user listens there. Ask it as that user, or name the "
+                            + "socket of your own share")
+                }
+                return descriptor
+            }
         } catch {
             close(descriptor)
             throw error
@@ -194,6 +202,25 @@ struct ControlSocket: Sendable {
             }
         }
     }
+}
+
+/// The process at the other end of a Unix socket, as Linux names it (`struct ucred`, unix(7)).
+struct SocketPeer {
+    private var process: Int32 = 0
+    private(set) var user: UInt32 = .max
+    private var group: UInt32 = .max
+
+    /// The process of this user.
+    init(user: UInt32) { self.user = user }
+
+    /// The process that a socket is connected to, or that listens there; of no user where that is not known.
+    init(of descriptor: Int32) {
+        var length = socklen_t(MemoryLayout<SocketPeer>.size)
+        _ = getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &self, &length)
+    }
+
+    /// Whether a process of `user` talks to it: it is the same user's, or root's.
+    func isTrusted(by user: UInt32) -> Bool { self.user == user || self.user == 0 }
 }
 
 /// The folder of the sockets: this user's, and locked while a socket in it is looked for and made.

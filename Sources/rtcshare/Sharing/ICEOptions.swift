@@ -138,27 +138,30 @@ enum ProcessArguments {
         }
     }
 
-    /// Overwrites the secret of a link, which stands behind its `#`.
-    static func hideFragment(of url: String) {
-        for index in 1..<max(1, Int(CommandLine.argc)) {
-            guard let argument = CommandLine.unsafeArgv[index] else { continue }
-            let bytes = UnsafeMutableRawBufferPointer(start: argument, count: strlen(argument))
-            guard bytes.elementsEqual(url.utf8), let mark = bytes.firstIndex(of: UInt8(ascii: "#")) else { continue }
-            for offset in bytes.indices.suffix(from: mark + 1) { bytes[offset] = UInt8(ascii: "*") }
-        }
-    }
-
-    /// Overwrites what stands behind the path of a URL, where servers have keys.
-    static func hideQuery(of url: String) {
-        let query = url.utf8.drop { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }.dropFirst()
-        guard !query.isEmpty else { return }
+    /// Overwrites what servers may take for a secret in a URL: all of it but scheme, host and port. Stream keys and tokens
+    /// stand anywhere behind those.
+    static func hideSecrets(of url: String) {
+        let secrets = secrets(in: url)
         for index in 1..<max(1, Int(CommandLine.argc)) {
             guard let argument = CommandLine.unsafeArgv[index] else { continue }
             let bytes = UnsafeMutableRawBufferPointer(start: argument, count: strlen(argument))
             // It may be one word with its option.
             guard bytes.reversed().starts(with: url.utf8.reversed()) else { continue }
-            for offset in bytes.indices.suffix(query.count) { bytes[offset] = UInt8(ascii: "*") }
+            let start = bytes.count - url.utf8.count
+            for secret in secrets { for offset in secret { bytes[start + offset] = UInt8(ascii: "*") } }
         }
+    }
+
+    /// Where in a URL's bytes user and password stand, and path, query and fragment, without the mark before them.
+    static func secrets(in url: String) -> [Range<Int>] {
+        let bytes = Array(url.utf8)
+        let scheme = bytes.indices.first { bytes[$0...].starts(with: "://".utf8) }
+        let authority = scheme.map { $0 + 3 } ?? 0
+        let end = bytes[authority...].firstIndex { "/?#".utf8.contains($0) } ?? bytes.endIndex
+        var secrets: [Range<Int>] = []
+        if let at = bytes[authority..<end].lastIndex(of: UInt8(ascii: "@")) { secrets.append(authority..<at) }
+        if end + 1 < bytes.endIndex { secrets.append(end + 1..<bytes.endIndex) }
+        return secrets
     }
 
     /// Where user and password stand in an argument that ends with one of the URLs. An argument may hold any bytes, of which

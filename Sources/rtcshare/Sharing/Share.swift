@@ -128,6 +128,8 @@ struct Share {
         }
     }
 
+    /// How long the sources, and the servers that the share is published at, can take to end.
+    private static let closingTime = Duration.seconds(3)
     /// How often what viewers, sources and encodings left is given back to the system while the share runs.
     private static let secondsBetweenTrims = 60
 
@@ -311,16 +313,18 @@ struct Share {
     private func finish(_ control: ShareControl, _ server: ViewerServer?, _ statistics: StatisticsWriter?) async {
         ServiceManager.stopping()
         Terminal.shared.finishStatus()
-        await control.stopCapture()
+        await withTimeLimit(Self.closingTime) { await control.stopCapture() }
         await server?.end()
         let viewers = await room.viewers
         await withDiscardingTaskGroup { group in
             for viewer in viewers { group.addTask { await viewer.session.connection.drainQueue() } }
         }
         write(await reports(control), to: statistics)
-        await control.places.stop()
+        // Viewers don't wait for a server that does not answer.
+        async let unpublished: Void = withTimeLimit(Self.closingTime) { await control.places.stop() }
         await room.end()
         await server?.close()
+        await unpublished
     }
 }
 

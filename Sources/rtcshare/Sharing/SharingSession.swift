@@ -215,7 +215,8 @@ final class SessionFile {
         guard age <= SharingSession.maximumAge else {
             throw CommandFailure(
                 .badInput,
-                "the session \(path) is stale: its offer was made \(Int(age / 3600)) hours ago; make a new offer")
+                "the session \(path) is stale: its offer was made \(Int(clamping: age / 3600)) hours ago; make a new offer"
+            )
         }
     }
 }

@@ -65,6 +65,7 @@ extension WHEPError {
         case .token: .badInput
         case .refused(let refusal): refusal.exitStatus
         case .noAnswer: .protocol
+        case .sessionGone, .lost: .unavailable
         }
     }
 }

@@ -48,13 +48,20 @@ extension StringProtocol {
     }
 }
 
+extension Int {
+    /// The whole part of a number, or the nearest number there is: a file or another program can give any.
+    init(clamping value: Double) {
+        self = Int(exactly: value.rounded(.towardZero)) ?? (value > 0 ? .max : value < 0 ? .min : 0)
+    }
+}
+
 extension Double {
     /// With the digits that it has, and none where it is whole: `30`, `29.97`.
     var words: String { Int(exactly: self)?.description ?? description }
 
     /// Seconds as a clock that was started shows them: `1:02:03`.
     var clock: String {
-        let seconds = Int(self)
+        let seconds = Int(clamping: self)
         return String(printing: "%d:%02d:%02d", seconds / 3600, seconds / 60 % 60, seconds % 60)
     }
 }
@@ -73,7 +80,7 @@ extension Date {
     var dayAndTimeInName: String { localText("%Y%m%d-%H%M%S") }
 
     private func localText(_ format: String) -> String {
-        var time = time_t(timeIntervalSince1970.rounded(.down))
+        var time = time_t(clamping: timeIntervalSince1970.rounded(.down))
         var local = tm()
         localtime_r(&time, &local)
         return String(unsafeUninitializedCapacity: 64) { buffer in

@@ -19,7 +19,10 @@ enum StandardStreams {
             Terminal.shared.say("Paste the \(what), then press Ctrl-D on a line of its own.")
         }
         let bytes = try readBytes(path, what: what, atMost: maximumTextBytes)
-        guard let text = String(validating: bytes, as: UTF8.self) else {
+        // Some editors begin a file with a mark of UTF-8.
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let content = bytes.starts(with: mark) ? bytes.dropFirst(mark.count) : bytes[...]
+        guard let text = String(validating: content, as: UTF8.self) else {
             throw CommandFailure(.badInput, "the \(what) \(path) is not text in UTF-8; is it the right file?")
         }
         return text

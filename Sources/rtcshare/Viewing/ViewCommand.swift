@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import FoundationEssentials
 internal import Glibc
 internal import RTCShareContentShare
+internal import RTCShareLocks
 internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
 internal import RTCSharePlayback
@@ -19,6 +20,8 @@ struct ViewCommand: AsyncParsableCommand {
 
                 rtcshare view 'http://192.168.1.23:8080/#…'
                 rtcshare view 'http://192.168.1.23:8080/#…' --record share.webm
+
+            If the server is restarted, or stops answering for a while, the link is opened again for up to five minutes.
 
             With --janus what others publish in a room of a Janus is viewed, each by the name that it has there:
 
@@ -120,7 +123,7 @@ struct ViewCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        defer { if let url { ProcessArguments.hideFragment(of: url) } }
+        for url in [url, room.janus].compactMap({ $0 }) { ProcessArguments.hideSecrets(of: url) }
         try await reportingFailure {
             var configuration = Connection.Configuration()
             configuration.port = port
@@ -140,46 +143,34 @@ struct ViewCommand: AsyncParsableCommand {
 
     /// Watches what a link leads to.
     private func play(_ url: String, _ configuration: Connection.Configuration) async throws {
-        let player = try await WHEPPlayer(
-            url: url, token: try token(), as: AttendeeID("viewer"), configuration: configuration)
-        ProcessArguments.hideFragment(of: url)
-        try await watch(player.session) {
-            try await player.start()
-        } leave: {
-            await player.leave()
+        let token = try token()
+        try await watch {
+            try await WHEPPlayer(url: url, token: token, as: AttendeeID("viewer"), configuration: configuration)
         }
     }
 
     /// Watches what is published in a room.
     private func subscribe(at url: String, _ configuration: Connection.Configuration) async throws {
-        let player = try await JanusPlayer(
-            url: url, room: JanusID(room.room ?? ""), publishers: publisher, credentials: try room.credentials(),
-            as: AttendeeID("viewer"), configuration: configuration)
-        ProcessArguments.hideQuery(of: url)
-        try await watch(player.session) {
-            try await player.start()
-        } leave: {
-            await player.leave()
+        let credentials = try room.credentials()
+        let room = JanusID(room.room ?? "")
+        try await watch { [publisher] in
+            try await JanusPlayer(
+                url: url, room: room, publishers: publisher, credentials: credentials, as: AttendeeID("viewer"),
+                configuration: configuration)
         }
-        if let reason = await player.reason { throw reason }
     }
 
-    /// Watches what comes over a session that needs nobody's answer.
-    private func watch(
-        _ session: AttendeeSession, start: () async throws -> Void, leave: () async -> Void
-    ) async throws {
-        let viewing = try viewing(session)
-        let interruption = Interruption()
-        do {
-            try await viewing.run(duration: duration, interruption: interruption) {
-                try await start()
-                if stats != "-" { StandardStreams.closeOutput() }
-            }
-        } catch {
-            await leave()
-            throw error
+    /// Watches what comes over sessions that need nobody's answer.
+    private func watch(_ makePlayer: @escaping @Sendable () async throws -> any SharePlayer) async throws {
+        let first = try await makePlayer()
+        let prepared = Locked<(any SharePlayer)?>(first)
+        let viewing = try viewing(first.session)
+        try await viewing.run(duration: duration, interruption: Interruption()) {
+            if stats != "-" { StandardStreams.closeOutput() }
+        } player: {
+            if let player = prepared.withLock({ $0.take() }) { return player }
+            return try await makePlayer()
         }
-        await leave()
     }
 
     private func token() throws -> AccessToken? {

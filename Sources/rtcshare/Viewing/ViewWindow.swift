@@ -21,27 +21,50 @@ final class ViewWindow: Sendable {
         var hasFailed = false
         var tasks: [Task<Void, Never>] = []
         var status = ViewStatus()
+        var session: AttendeeSession
+        var player: SoundPlayer
     }
 
-    private let session: AttendeeSession
     /// Whether without it there is nothing to be had of the view.
     private let isRequired: Bool
     private let large = VideoView()
     private let corner = VideoView()
-    private let player: SoundPlayer
     private let listener = Listener()
-    private let state = Locked(State())
+    private let state: Locked<State>
     /// Tells that the window is to be brought up to date.
     private let changes: AsyncStream<Void>
     private let changed: AsyncStream<Void>.Continuation
 
     /// A window of what `session` sees. Where it can't be opened, that ends the view if it `isRequired`, and else is told.
     init(_ session: AttendeeSession, isRequired: Bool) {
-        self.session = session
         self.isRequired = isRequired
-        player = SoundPlayer(session.sounds) { Terminal.shared.say("No sound: \($0)") }
+        state = Locked(State(session: session, player: Self.player(of: session)))
         (changes, changed) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         listener.window.withLock { $0.window = self }
+    }
+
+    private static func player(of session: AttendeeSession) -> SoundPlayer {
+        SoundPlayer(session.sounds) { Terminal.shared.say("No sound: \($0)") }
+    }
+
+    private var session: AttendeeSession { state.withLock { $0.session } }
+    private var player: SoundPlayer { state.withLock { $0.player } }
+
+    /// Shows and plays what comes of this session from now on.
+    func attend(_ session: AttendeeSession) {
+        let isOther = state.withLock { $0.session !== session }
+        if isOther {
+            let player = Self.player(of: session)
+            player.isMuted = self.player.isMuted
+            let before = state.withLock { state in
+                defer { (state.session, state.player) = (session, player) }
+                return state.player
+            }
+            before.stop()
+        }
+        session.add(observer: listener)
+        session.tiles.add(observer: listener)
+        change { $0.isConnected = true }
     }
 
     /// Whether a window is wanted: as the person says, or else where it can be seen and nothing is kept in a file.
@@ -53,8 +76,6 @@ final class ViewWindow: Sendable {
     /// Shows what comes from now on. `end` is called where its person has seen enough, or, with an error, where it can't
     /// be shown and has to be.
     func start(end: @escaping @Sendable ((any Error)?) -> Void) {
-        session.add(observer: listener)
-        session.tiles.add(observer: listener)
         let updates = Task { [self] in
             for await _ in changes { await bringUpToDate(end) }
         }

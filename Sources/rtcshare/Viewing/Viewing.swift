@@ -5,6 +5,7 @@ internal import RTCShareLocks
 internal import RTCShareMedia
 internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
+internal import RTCShareSignaling
 internal import RTCShareVideoCoding
 
 /// A view under way: shows tiles to a person, records, and keeps the newest picture.
@@ -24,6 +25,8 @@ final class Viewing: Sendable {
         case disconnected
         case reconnected
         case ended((any Error)?)
+        /// A player's session has begun, or failed to.
+        case opened((any Error)?)
         case firstPicture
         case failed(any Error)
         case interrupted
@@ -31,7 +34,15 @@ final class Viewing: Sendable {
         case second
     }
 
-    private let session: AttendeeSession
+    private struct Source {
+        /// The session that is seen now.
+        var session: AttendeeSession
+        var listener: ViewListener?
+        /// What gives the session, where it is a player that does.
+        var player: (any SharePlayer)?
+    }
+
+    private let source: Locked<Source>
     private let snapshot: String?
     private let statistics: StatisticsWriter?
     private let recording: Recording?
@@ -51,7 +62,7 @@ final class Viewing: Sendable {
     ) throws(CommandFailure) {
         // Better said now than when what was to be kept is gone.
         for path in [record, snapshot].compactMap({ $0 }) { try Self.checkWritable(path) }
-        self.session = session
+        source = Locked(Source(session: session))
         self.snapshot = snapshot
         self.statistics = statistics
         self.observer = observer
@@ -87,22 +98,42 @@ final class Viewing: Sendable {
         }
     }
 
+    private var session: AttendeeSession { source.withLock { $0.session } }
+
     /// What was seen so far.
     var summary: Seen { seen.withLock { $0 } }
 
     /// Views until the sender leaves, the time is over or the person has seen enough. `connect` takes the descriptions,
     /// once there is somebody to see what comes of it.
     func run(duration: Double?, interruption: Interruption, connect: () async throws -> Void) async throws {
-        let listener = ViewListener(self)
-        session.add(observer: listener)
-        session.tiles.add(observer: listener)
-        session.sounds.add(observer: listener)
-        if let film { session.recordReceived(to: film.recorder) }
+        attend(session)
+        try await run(interruption) {
+            try await connect()
+            try await follow(duration: duration)
+        }
+    }
+
+    /// Views what players give, one after the other: the session of a server that was restarted is begun again. `begun` is
+    /// called when the first one has begun.
+    func run(
+        duration: Double?, interruption: Interruption, begun: () -> Void,
+        player makePlayer: @escaping @Sendable () async throws -> any SharePlayer
+    ) async throws {
+        var opening: Task<Void, Never>?
+        defer { opening?.cancel() }
+        try await run(interruption) {
+            opening = open(makePlayer, patience: .zero)
+            try await follow(duration: duration, begun: begun) {
+                opening = self.open(makePlayer, patience: Self.restartPatience)
+            }
+        }
+    }
+
+    private func run(_ interruption: Interruption, _ body: () async throws -> Void) async throws {
         window?.start { [continuation] error in continuation.yield(error.map { .failed($0) } ?? .interrupted) }
         let watchers = watch(interruption)
         do {
-            try await connect()
-            try await follow(duration: duration)
+            try await body()
         } catch {
             await finish(watchers)
             // What was seen before the failure is kept; the failure is thrown, not an error of keeping it.
@@ -111,7 +142,50 @@ final class Viewing: Sendable {
         }
         await finish(watchers)
         try keep()
-        withExtendedLifetime(listener) {}
+    }
+
+    /// How long a server can take to restart, and the pause between two tries.
+    private static let restartPatience = Duration.seconds(300)
+    private static let restartPause = Duration.seconds(2)
+    /// How long leaving a server can take.
+    private static let leavingTime = Duration.seconds(5)
+
+    /// Sees this session from now on.
+    private func attend(_ session: AttendeeSession) {
+        let listener = ViewListener(self, session)
+        mainTile.withLock { $0 = nil }
+        source.withLock { ($0.session, $0.listener) = (session, listener) }
+        session.add(observer: listener)
+        session.tiles.add(observer: listener)
+        session.sounds.add(observer: listener)
+        if let film { session.recordReceived(to: film.recorder) }
+        window?.attend(session)
+    }
+
+    /// Begins a session, and tries it again within `patience` where it may succeed later.
+    private func open(
+        _ makePlayer: @escaping @Sendable () async throws -> any SharePlayer, patience: Duration
+    ) -> Task<Void, Never> {
+        Task { [self] in
+            let end = ContinuousClock.now + patience
+            while true {
+                do {
+                    let player = try await makePlayer()
+                    source.withLock { $0.player = player }
+                    attend(player.session)
+                    try await player.start()
+                    continuation.yield(.opened(nil))
+                    return
+                } catch {
+                    guard !Task.isCancelled, ContinuousClock.now < end, mayPass(error),
+                        (try? await Task.sleep(for: Self.restartPause)) != nil
+                    else {
+                        continuation.yield(.opened(error))
+                        return
+                    }
+                }
+            }
+        }
     }
 
     private func keep() throws {
@@ -134,8 +208,13 @@ final class Viewing: Sendable {
         ]
     }
 
-    private func follow(duration: Double?) async throws {
+    /// Follows what happens. `reopen` begins a session that was lost again, where that can be done.
+    private func follow(
+        duration: Double?, begun: () -> Void = {}, reopen: (() -> Void)? = nil
+    ) async throws {
         var secondsWithoutPicture: Int?
+        var isOpening = reopen != nil
+        var hasBegun = false
         for await occurrence in occurrences {
             switch occurrence {
             case .connected:
@@ -150,8 +229,24 @@ final class Viewing: Sendable {
                 }
             case .disconnected: Terminal.shared.say("The sender does not answer; waiting for it to come back.")
             case .reconnected: Terminal.shared.say("The sender is back.")
-            case .ended(nil): return Terminal.shared.say("The sender ended the share.")
-            case .ended(let error?), .failed(let error): throw error
+            case .opened(let error?): throw error
+            case .opened(nil):
+                isOpening = false
+                if !hasBegun { begun() }
+                hasBegun = true
+                // Its end was not followed while it began.
+                if await session.isOver { continuation.yield(.ended(nil)) }
+            case .ended(let error):
+                guard !isOpening else { continue }
+                let player = source.withLock { $0.player }
+                let reason = await player?.reason(after: error) ?? error
+                guard let reason else { return Terminal.shared.say("The sender ended the share.") }
+                guard let reopen, mayPass(reason) else { throw reason }
+                Terminal.shared.say("The server lost the session, or was restarted; opening it again.")
+                isOpening = true
+                await withTimeLimit(Self.leavingTime) { await player?.leave() }
+                reopen()
+            case .failed(let error): throw error
             case .second:
                 statistics?.write(await report())
                 guard let seconds = secondsWithoutPicture else { continue }
@@ -175,19 +270,23 @@ final class Viewing: Sendable {
     private func finish(_ watchers: [Task<Void, Never>]) async {
         statistics?.write(await report())
         await window?.stop()
-        await session.leave()
+        let (session, player) = source.withLock { ($0.session, $0.player) }
+        await withTimeLimit(Self.leavingTime) {
+            await player?.leave()
+            await session.leave()
+        }
         for watcher in watchers { watcher.cancel() }
     }
 
     // MARK: Tiles
 
-    fileprivate func show(_ tile: VideoTileState) {
+    fileprivate func show(_ tile: VideoTileState, of session: AttendeeSession) {
         Terminal.shared.say(
             "Tile \(tile.tileID) added: \(tile.attendeeID), \(tile.isContent ? "content" : "video"), \(tile.size)")
         do {
             // The content is what a viewer is here for; before it comes, or where there is none, it is the first tile.
             let isMain = tile.isContent || mainTile.withLock { $0 == nil }
-            if isMain { try makeMain(tile) }
+            if isMain { try makeMain(tile, of: session) }
             try session.tiles.bind(TileCounter(tile: tile.tileID, viewing: self), toTile: tile.tileID)
             if let recording {
                 try session.tiles.bindEncoded(toTile: tile.tileID, recording.picture(of: tile.attendeeID))
@@ -197,7 +296,7 @@ final class Viewing: Sendable {
         }
     }
 
-    private func makeMain(_ tile: VideoTileState) throws {
+    private func makeMain(_ tile: VideoTileState, of session: AttendeeSession) throws {
         let previous = mainTile.withLock { main in
             defer { main = tile.tileID }
             return main
@@ -208,7 +307,7 @@ final class Viewing: Sendable {
         }
     }
 
-    fileprivate func listen(to sound: RemoteSound) {
+    fileprivate func listen(to sound: RemoteSound, of session: AttendeeSession) {
         Terminal.shared.say("Sound added: \(sound.attendeeID)")
         do {
             try session.sounds.bind(SoundCounter(viewing: self), toSound: sound.soundID)
@@ -239,9 +338,10 @@ final class Viewing: Sendable {
 /// Tells the viewing what the session tells.
 private final class ViewListener: AttendeeSessionObserver, VideoTileObserver, RemoteSoundObserver {
     private let viewing: Viewing
+    private unowned let session: AttendeeSession
 
-    init(_ viewing: Viewing) {
-        self.viewing = viewing
+    init(_ viewing: Viewing, _ session: AttendeeSession) {
+        (self.viewing, self.session) = (viewing, session)
     }
 
     func sessionDidConnect() { viewing.continuation.yield(.connected) }
@@ -249,7 +349,7 @@ private final class ViewListener: AttendeeSessionObserver, VideoTileObserver, Re
     func sessionDidReconnect() { viewing.continuation.yield(.reconnected) }
     func sessionDidEnd(error: (any Error)?) { viewing.continuation.yield(.ended(error)) }
 
-    func videoTileDidAdd(_ tile: VideoTileState) { viewing.show(tile) }
+    func videoTileDidAdd(_ tile: VideoTileState) { viewing.show(tile, of: session) }
     func videoTileDidRemove(_ tile: VideoTileState) { say(tile, "removed") }
     func videoTileDidResume(_ tile: VideoTileState) { say(tile, "goes on") }
     func videoTileSizeDidChange(_ tile: VideoTileState) { say(tile, "is \(tile.size) now") }
@@ -265,7 +365,7 @@ private final class ViewListener: AttendeeSessionObserver, VideoTileObserver, Re
                 ? "stalled: nothing comes through" : "paused: the sender sends nothing")
     }
 
-    func remoteSoundDidAdd(_ sound: RemoteSound) { viewing.listen(to: sound) }
+    func remoteSoundDidAdd(_ sound: RemoteSound) { viewing.listen(to: sound, of: session) }
     func remoteSoundDidRemove(_ sound: RemoteSound) { Terminal.shared.say("Sound removed: \(sound.attendeeID)") }
 
     private func say(_ tile: VideoTileState, _ what: String) {

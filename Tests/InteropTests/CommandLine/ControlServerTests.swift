@@ -154,6 +154,19 @@ struct ControlServerTests {
         #expect(FileManager.default.contents(atPath: file) == Data("precious".utf8))
     }
 
+    @Test("A socket is trusted where its process is the same user's, or root's")
+    func peers() throws {
+        #expect(SocketPeer(user: 1000).isTrusted(by: 1000) && SocketPeer(user: 0).isTrusted(by: 1000))
+        #expect(!SocketPeer(user: 65_534).isTrusted(by: 1000) && !SocketPeer(user: 1000).isTrusted(by: 0))
+        let folder = try TemporaryFolder()
+        let path = folder.file("own.sock").path
+        let listening = try ControlSocket.listen(path: path)
+        let client = try #require(try ControlSocket(path: path).connect())
+        #expect(SocketPeer(of: client).user == geteuid() && SocketPeer(of: STDIN_FILENO).user == .max)
+        close(client)
+        close(listening.descriptor)
+    }
+
     @Test("A path that no socket can have is said to be too long")
     func overlongPath() throws {
         let folder = try TemporaryFolder()

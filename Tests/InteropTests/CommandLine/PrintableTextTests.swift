@@ -25,6 +25,28 @@ struct PrintableTextTests {
     /// Each of them before what a terminal would take for a colour.
     private static let stranger = steering.map { "\($0)[31mred" }.joined()
 
+    @Test(
+        "A number that another program says is shown, whatever it is",
+        arguments: [0, -1, 59.9, 3661, 1e18, 1e19, -1e300, 1e300, .infinity, -.infinity, .nan, .leastNonzeroMagnitude])
+    func numbers(value: Double) {
+        let whole = Int(clamping: value)
+        switch value {
+        case 1e19...: #expect(whole == .max)
+        case ...(-1e19): #expect(whole == .min)
+        case _ where value.isNaN: #expect(whole == 0)
+        default: #expect(Double(whole) == value.rounded(.towardZero))
+        }
+        #expect(!value.clock.isEmpty && !value.words.isEmpty)
+        _ = Date(timeIntervalSince1970: value).dayAndTime
+    }
+
+    @Test("A text file is read without a mark of UTF-8 at its beginning")
+    func markOfUTF8() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("\u{FEFF}v=0\r\n", to: "offer.sdp")
+        #expect(try StandardStreams.readText(file.path, what: "offer").utf8.elementsEqual("v=0\r\n".utf8))
+    }
+
     @Test("Text is shown as it is, and what steers a terminal is not")
     func controlCharacters() {
         for text in ["", "plain ~", "Grüße, κόσμε, שלום, 你好, 🙂", "e\u{301}"] { #expect(text.printable == text) }

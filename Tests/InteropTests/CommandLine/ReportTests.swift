@@ -1,4 +1,5 @@
 import Foundation
+import RTCShareCryptography
 import Testing
 
 @testable import rtcshare
@@ -416,6 +417,67 @@ struct ReportTests {
         #expect(page.components(separatedBy: "</style>").count == 2)
         // No attribute ends early: what is between tags has no markup characters of its own.
         #expect(!page.contains("onerror='") && !page.contains("\"><script"))
+    }
+
+    @Test("Each text of a connection is escaped, also where it has no streams")
+    func escapingEverywhere() throws {
+        let names = [
+            "iceState", "bitrateLimitation", "viewerName", "address", "protocol", "candidateType", "kind",
+            "qualityLimitationReason", "shareSource", "shareInterruption", "iceLocalUsernameFragment",
+        ]
+        let hostile = Dictionary(uniqueKeysWithValues: names.map { ($0, "<b>\($0)" as Any) })
+        let paths = Self.paths(0).map { $0.merging(hostile) { $1 } }
+        for type in ["inbound-rtp", "outbound-rtp", "codec"] {
+            let reports = (0..<3).map { second in
+                let common = hostile.merging(["timestamp": 1_000_000 + second * 1000, "remoteId": "R"]) { $1 }
+                let transport = ["id": "T", "type": "transport", "selectedCandidatePairId": "CP\(second % 2)"]
+                let stream = ["id": "<b>S", "type": type, "mediaSourceId": "M", "ssrc": 7, "frameWidth": second + 1]
+                let media: [String: Any] = ["id": "M", "type": "media-source", "sharePaused": second == 1]
+                let objects = [transport, stream, media] as [[String: Any]]
+                return objects.map { common.merging($0) { $1 } } + paths
+            }
+            let page = ReportPage(try Self.history(try Self.lines(reports)), title: "<b>title").markup
+            #expect(!page.contains("<b><") && page.components(separatedBy: "&lt;b&gt;").count > 3)
+            for name in names + ["S", "title"] { #expect(!page.contains("<b>\(name)"), "\(name)") }
+        }
+    }
+
+    @Test("The page lets its own script and style in, and no other")
+    func securityPolicy() throws {
+        let page = ReportPage(StatisticsHistory(), title: "").markup
+        for element in ["script", "style"] {
+            let content = try #require(page.components(separatedBy: "<\(element)>").last)
+            let own = try #require(content.components(separatedBy: "</\(element)>").first)
+            let digest = Data(try HashFunction.sha256.digest(of: Array(own.utf8).span.bytes)).base64EncodedString()
+            #expect(page.contains("; \(element)-src 'sha256-\(digest)';"))
+        }
+        #expect(page.contains("base-uri 'none'; form-action 'none'\">"))
+    }
+
+    @Test("Of a stream whose source changes with each report the newest sources are kept")
+    func manySources() throws {
+        let history = try Self.history(
+            try Self.lines((0..<200).map { Self.sent(Double($0), ssrc: $0, fragment: "\($0 / 2)") }))
+        #expect(history.connections.count == 100)
+        let one = try Self.history(try Self.lines((0..<200).map { Self.sent(Double($0), ssrc: $0) }))
+        #expect(one.connections.count == 1 && one.connections[0].last == 1199)
+        #expect(one.connections[0].streams[0].sources.members == Set(136..<200))
+    }
+
+    @Test("Reports that follow each other within 20 ms are left out")
+    func denseReports() throws {
+        let history = try Self.history(
+            try Self.lines((0..<1000).map { Self.sent(Double($0) / 1000, ["targetBitrate": $0]) }))
+        #expect(history.connections.first?.streams.first?[.target].values.count == 50)
+    }
+
+    @Test("The first of some spans that touches a time is found")
+    func spans() {
+        let spans = [TimeSpan(from: 1, to: 2), TimeSpan(from: 4, to: 4), TimeSpan(from: 5, to: 9)]
+        #expect(spans.first(from: 0, to: 0.5) == nil && [TimeSpan]().first(from: 0, to: 9) == nil)
+        #expect(spans.first(from: 0, to: 1) == spans[0] && spans.first(from: 2, to: 9) == spans[0])
+        #expect(spans.first(from: 3, to: 3.5) == nil && spans.first(from: 3, to: 6) == spans[1])
+        #expect(spans.first(from: 6, to: 6.5) == spans[2] && spans.first(from: 10, to: 11) == nil)
     }
 
     @Test("A series of any length is thinned to its extremes")

@@ -24,6 +24,22 @@ struct SecretFileTests {
         }
     }
 
+    static let urls = [
+        ("http://127.0.0.1:8080/#sesame", "http://127.0.0.1:8080/*******"),
+        ("http://[::1]:8080/whep/sesame?key=sesame#sesame", "http://[::1]:8080/" + String(repeating: "*", count: 29)),
+        ("https://server.example/sesame/webRTC/publish", "https://server.example/*********************"),
+        ("https://user:sesame@server.example?sesame", "https://***********@server.example?******"),
+        ("ws://server.example:8188", "ws://server.example:8188"), ("http://server.example/", "http://server.example/"),
+        ("server.example/sesame@", "server.example/*******"), ("", ""), ("://", "://"),
+    ]
+
+    @Test("All that a URL says beside scheme, host and port is hidden from the list of processes", arguments: urls)
+    func urlSecrets(url: String, shown: String) {
+        var bytes = Array(url.utf8)
+        for range in ProcessArguments.secrets(in: url) { for index in range { bytes[index] = UInt8(ascii: "*") } }
+        #expect(String(decoding: bytes, as: UTF8.self) == shown)
+    }
+
     @Test("A secret is read from a pipe, as a shell passes what a command prints")
     func pipe() throws {
         let pipe = Pipe()

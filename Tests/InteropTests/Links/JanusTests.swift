@@ -110,7 +110,7 @@ extension Interop {
             }
         }
 
-        @Test("A Janus that is killed and started again gets the share again", arguments: [false, true])
+        @Test("A Janus that is killed and started again gets the share and its viewer again", arguments: [false, true])
         func startedAgain(overWebSocket: Bool) async throws {
             let folder = try TemporaryFolder()
             let server = try await JanusServer([Self.room], in: folder)
@@ -122,6 +122,15 @@ extension Interop {
             ])
             defer { sending.stop() }
             try await waitUntilPublished(1, by: sending)
+            let viewer = try share.start([
+                "view", "--janus", overWebSocket ? server.webSocketURL : server.url, "--room", "\(Self.room.id)",
+                "--pin-file", try Self.secret("open sesame", "pin", in: folder), "--publisher", "alice#content",
+                "--no-window",
+            ])
+            defer { viewer.stop() }
+            try await viewer.wait(for: "a picture", timeout: .seconds(30)) {
+                viewer.standardError.contains("Tile 1 added")
+            }
             server.kill()
             try await sending.wait(for: "the news", timeout: .seconds(30)) {
                 sending.standardError.contains("does not answer; waiting for it")
@@ -132,6 +141,11 @@ extension Interop {
                 sending.standardError.contains("as alice#content again.")
             }
             #expect(Array(try await server.publishers(in: Self.room.id).keys) == ["alice#content"])
+            try await viewer.wait(for: "the picture's return", timeout: .seconds(60)) {
+                viewer.standardError.components(separatedBy: "Tile 1 added").count == 3
+            }
+            viewer.interrupt()
+            #expect(try await viewer.outcome(timeout: .seconds(20)).status == 0)
             sending.interrupt()
             #expect(try await sending.outcome(timeout: .seconds(20)).status == 0)
         }

@@ -28,6 +28,36 @@ extension Interop {
             }
         }
 
+        @Test("A viewer opens the link again after the share was restarted, and says why it is not let in")
+        func restartedShare() async throws {
+            let folder = try TemporaryFolder()
+            let token = try folder.write("0123456789abcdefXYZ", to: "token")
+            let other = try folder.write("another-token-of-it", to: "other")
+            for file in [token, other] { try #require(chmod(file.path, 0o600) == 0) }
+            let share = try await ServedShare(["--token-file", token.path], in: folder)
+            defer { share.stop() }
+            let film = folder.file("film.webm").path
+            let viewer = try share.view(["--record", film])
+            defer { viewer.stop() }
+            try await viewer.wait(for: "a picture", timeout: .seconds(20)) {
+                viewer.standardError.contains("Tile 1 added")
+            }
+            kill(share.program.processIdentifier, SIGKILL)
+            let second = try await ServedShare(["--token-file", token.path], port: share.port, in: folder)
+            defer { second.stop() }
+            try await viewer.wait(for: "the second session", timeout: .seconds(30)) {
+                viewer.standardError.components(separatedBy: "Tile 1 added").count == 3
+            }
+            kill(second.program.processIdentifier, SIGKILL)
+            let third = try await ServedShare(["--token-file", other.path], port: share.port, in: folder)
+            defer { third.stop() }
+            let outcome = try await viewer.outcome(timeout: .seconds(30))
+            #expect(outcome.status == 77, "\(outcome.standardError)")
+            let told = outcome.standardError
+            #expect(told.contains("this link is not valid") && !told.contains("offer"), "\(told)")
+            #expect(FileManager.default.fileExists(atPath: film))
+        }
+
         @Test("Who is sent away is gone, and a locked link lets nobody in until it is unlocked")
         func kickAndLock() async throws {
             let folder = try TemporaryFolder()

@@ -52,7 +52,8 @@ import Testing
         private func respond(to request: HTTPRequest) async -> HTTPResponse {
             if request.method == .GET {
                 polls.append(request.target.query.map(String.init) ?? "")
-                let deadline = ContinuousClock.now + .milliseconds(200)
+                // Longer than a poll after which the next one waits.
+                let deadline = ContinuousClock.now + .seconds(2)
                 while queued.isEmpty, ContinuousClock.now < deadline {
                     try? await Task.sleep(for: .milliseconds(5))
                 }
@@ -141,6 +142,20 @@ import Testing
             await #expect(throws: JanusError.connectionClosed) { try await handle.ask(JanusRoomRequest("join")) }
             await server.end()
         }
+    }
+
+    @Test("Losses of any number are told as many as there can be, and none are not told")
+    func extremeLosses() async throws {
+        let server = try await PlayedJanus()
+        let handle = try await opened(server)
+        for lost in [Int.max, .max, .min, -1, 0, 65_537, 1] {
+            await server.say(#"{"janus":"slowlink","sender":2,"uplink":true,"lost":\#(lost)}"#)
+        }
+        await server.say(#"{"janus":"timeout","session_id":1}"#)
+        var told: [Int] = []
+        for await event in handle.events { if case .losses(let count) = event { told.append(count) } }
+        #expect(told == [65_536, 65_536, 65_536, 1])
+        await server.end()
     }
 
     @Test("What is no Janus is said to be none")

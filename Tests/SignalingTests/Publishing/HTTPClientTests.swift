@@ -82,6 +82,74 @@ struct HTTPClientTests {
         return try await HTTPClient().perform(HTTPClient.Request(method: "GET", url: url))
     }
 
+    static let reaches: [(address: String, reach: AddressReach)] = [
+        ("192.0.2.1", .internet), ("2001:db8::1", .internet), ("172.15.0.1", .internet), ("100.128.0.1", .internet),
+        ("10.1.2.3", .network), ("172.16.0.1", .network), ("172.31.255.255", .network), ("192.168.1.1", .network),
+        ("100.64.0.1", .network), ("fd00::1", .network), ("169.254.169.254", .link), ("fe80::1", .link),
+        ("127.0.0.1", .machine), ("127.9.9.9", .machine), ("::1", .machine), ("0.0.0.0", .machine),
+        ("0.1.2.3", .machine), ("::", .machine), ("::ffff:127.0.0.1", .machine), ("::ffff:10.0.0.1", .network),
+        ("::ffff:192.0.2.1", .internet),
+    ]
+
+    @Test("An address is reached from the internet, its network, its link or this machine", arguments: reaches.indices)
+    func reach(_ index: Int) throws {
+        let (address, reach) = Self.reaches[index]
+        #expect(AddressReach(try #require(IPAddress(address))) == reach)
+    }
+
+    @Test("A server leads to no address that is nearer to this machine than its own")
+    func nearerAddresses() async throws {
+        let near = try await HTTPServer.start(
+            addresses: [.v4(0x7F00_0002)], ports: [0], tls: nil, logger: Logger(label: "test")
+        ) { _ in HTTPResponse(.ok) }
+        let leading = try await HTTPServer.start(
+            addresses: [.v4(0x7F00_0001)], ports: [0], tls: nil, logger: Logger(label: "test")
+        ) { _ in
+            var response = HTTPResponse(.temporaryRedirect)
+            response.headers.add(name: "Location", value: "http://127.0.0.2:\(near.port)/delete")
+            return response
+        }
+        let (from, to) = ("http://127.0.0.1:\(leading.port)", "http://127.0.0.2:\(near.port)")
+        let request = HTTPClient.Request(method: "POST", url: try #require(WebAddress(from)))
+        var client = HTTPClient()
+        #expect(try await client.perform(request).status == 200)
+        client.reach = { $0 == .v4(0x7F00_0002) ? .machine : .internet }
+        await #expect(
+            throws: HTTPClientError.redirectionRefused(from, to: to, "that is this machine, or its own network")
+        ) { try await client.perform(request) }
+        // A person may name it, and a server that is as near.
+        var named = HTTPClient.Request(method: "DELETE", url: try #require(WebAddress(to)))
+        #expect(try await client.perform(named).status == 200)
+        named.guide = HTTPClient.Guide(origin: from, reach: .machine)
+        #expect(try await client.perform(named).status == 200)
+        named.guide = HTTPClient.Guide(origin: from, reach: .link)
+        await #expect(throws: HTTPClientError.self) { try await client.perform(named) }
+        await leading.close()
+        await near.close()
+    }
+
+    @Test("A redirection takes no secrets to another origin, and nothing from https to http")
+    func redirections() throws {
+        let url = try #require(WebAddress("https://server.example/whip?app=1"))
+        var request = HTTPClient.Request(method: "POST", url: url, token: try AccessToken(presenting: "secret"))
+        #expect(try request.redirected(to: "/other").token != nil)
+        let elsewhere = try request.redirected(to: "https://other.example/whip")
+        #expect(elsewhere.token == nil && elsewhere.url.description == "https://other.example/whip")
+        #expect(throws: HTTPClientError.self) { try request.redirected(to: "http://server.example/whip") }
+        #expect(throws: HTTPClientError.redirection(url.origin)) { try request.redirected(to: nil) }
+        #expect(throws: HTTPClientError.redirection(url.origin)) { try request.redirected(to: "file:///etc/passwd") }
+        request.leavesOrigin = false
+        #expect(try request.redirected(to: "/other").token != nil)
+        let error = #expect(throws: HTTPClientError.self) { try request.redirected(to: "https://other.example/whip") }
+        #expect(error?.description.contains("https://server.example:443 leads to https://other.example:443") == true)
+    }
+
+    @Test("An empty reference, and a fragment, is the URL itself", arguments: ["", "#part"])
+    func emptyReferences(reference: String) throws {
+        let url = try #require(WebAddress("https://server.example/live/room/whip?app=1#here"))
+        #expect(url.resolving(reference)?.description == "https://server.example/live/room/whip?app=1")
+    }
+
     @Test("A link of an ICE server is read as it stands, and as it may be meant")
     func links() throws {
         let plain = try #require(
@@ -97,7 +165,7 @@ struct HTTPClientTests {
 }
 
 /// Takes requests, and says nothing.
-private actor SilentServer {
+actor SilentServer {
     private var server: HTTPServer?
     private(set) var port: UInt16 = 0
     private(set) var count = 0

@@ -81,6 +81,39 @@ private final class ScriptedSession: PublishingSession {
 
 @Suite("A place that a share is published at", .timeLimit(.minutes(1)))
 struct PublicationTests {
+    @Test("A server that can't be asked is asked again for another way, until it says what becomes of the session")
+    func anotherWay() async {
+        for outcome in [SessionRestart.begun, .refused, .gone] {
+            let asked = Locked(0)
+            let found = await findAnotherWay(pause: .milliseconds(1)) {
+                asked.withLock { asked in
+                    asked += 1
+                    return asked < 5 ? .unreachable : outcome
+                }
+            }
+            #expect(found == outcome && asked.withLock { $0 } == 5)
+        }
+    }
+
+    @Test("A session that the server lost may be begun again, and one that it refuses for good is not")
+    func passingErrors() throws {
+        let url = try #require(WebAddress("http://server.example/whep"))
+        func refused(_ status: Int) -> WHEPError {
+            let response = HTTPClient.Response(status: status, headers: [], body: [], url: url)
+            return .refused(EndpointRefusal(response, token: .none))
+        }
+        let passing: [any Error] = [
+            WHEPError.sessionGone, WHEPError.lost, JanusError.sessionGone, JanusError.noPublisher("a", present: []),
+            HTTPClientError.unreachable("", ""), refused(404), refused(503),
+            JanusError.noJanus(status: 502, sentence: nil),
+        ]
+        let lasting: [any Error] = [
+            WHEPError.url, WHEPError.noAnswer(status: 200), JanusError.roomGone, JanusError.kicked,
+            HTTPClientError.certificate(""), refused(401), refused(403), JanusError.noJanus(status: 200, sentence: nil),
+        ]
+        #expect(passing.allSatisfy(mayPass) && !lasting.contains(where: mayPass))
+    }
+
     private let clock = ManualClock()
 
     private func publication(_ endpoint: ScriptedEndpoint) throws -> Publication {

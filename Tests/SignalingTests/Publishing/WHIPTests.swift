@@ -66,6 +66,15 @@ struct WHIPTests {
             $0.deleted = .internalServerError
         },
         Kind("a session relative to the endpoint") { $0.location = "?session=1" },
+        Kind("a session at the endpoint itself, by an empty reference") {
+            $0.endpoint = "/live/room/whip?app=1"
+            $0.location = ""
+        },
+        Kind("a session at the endpoint itself, by a fragment") {
+            $0.endpoint = "/live/room/whip?app=1"
+            $0.location = "#session"
+        },
+        Kind("an answer behind a mark of UTF-8") { $0.prefix = "\u{FEFF}" },
         Kind("200 in place of 201, and an answer after an empty line") {
             $0.status = .ok
             $0.prefix = "\r\n"

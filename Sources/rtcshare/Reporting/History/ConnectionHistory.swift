@@ -32,20 +32,17 @@ struct ConnectionHistory {
     var intervals = Series()
     /// More than so many seconds between two reports are a gap.
     private(set) var longestInterval = 3.0
-    /// Times without a report.
-    private(set) var gaps: [(from: Double, to: Double)] = []
+    /// Times without a report, and those in which viewers kept the last picture.
+    private(set) var gaps: [TimeSpan] = []
+    private(set) var pauses: [TimeSpan] = []
 
     /// Takes note of what is usual, once all reports are there.
     mutating func finish() {
         let longest = max(3, 3 * (intervals.median ?? 1))
         longestInterval = longest
-        gaps = zip(intervals.times, intervals.values).filter { $1 > longest }.map { ($0 - $1, $0) }
+        gaps = zip(intervals.times, intervals.values).filter { $1 > longest }.map { TimeSpan(from: $0 - $1, to: $0) }
+        pauses = paused.spans(until: last).filter { $0.name == Self.yes }.map { TimeSpan(from: $0.from, to: $0.to) }
         for index in streams.indices { streams[index].finish() }
-    }
-
-    /// When viewers kept the last picture.
-    var pauses: [(from: Double, to: Double)] {
-        paused.spans(until: last).filter { $0.name == Self.yes }.map { ($0.from, $0.to) }
     }
 
     /// The name without what the viewer says of itself.
@@ -100,7 +97,7 @@ struct StreamHistory {
     let isSent: Bool
     let isVideo: Bool
     /// The synchronization sources that it has had.
-    var sources: Set<Int> = []
+    var sources = Recent<Int>()
     var series: [Measure: Series] = [:]
     /// Why pictures are smaller or fewer (`qualityLimitationReason`).
     var qualityLimitation = Steps()

@@ -32,14 +32,19 @@ extension EventFinder {
     /// The freezes of a stream, a report's after the other.
     func freezes(of stream: StreamHistory, in connection: ConnectionHistory) -> [Freezes] {
         let freezes = stream[.freezes]
+        let sender = history.counterpart(of: stream)
+        var before = -Double.infinity
         return zip(freezes.times, freezes.values).filter { $1 > 0 }.map { time, count in
             let length = stream.sum(.frozen, from: time, to: time)
-            let from = time - max(connection.intervals.value(at: time) ?? 1, length / 1000) - 1
-            let disturbances = disturbances(stream, connection, from: from, to: time)
+            // Freezes follow one another, whatever a file says of their lengths.
+            let begin = max(time - max(connection.intervals.value(at: time) ?? 1, length / 1000), before)
+            let from = begin - 1
+            before = time
+            let disturbances = disturbances(stream, connection, sender, from: from, to: time)
             guard disturbances.isEmpty else {
                 return Freezes(time: time, count: count, length: length, reasons: disturbances, isRest: false)
             }
-            let (rests, isCertain) = rarePictures(stream, from: from, to: time)
+            let (rests, isCertain) = rarePictures(stream, sender, from: from, to: time)
             return Freezes(time: time, count: count, length: length, reasons: rests, isRest: isCertain)
         }
     }
@@ -54,34 +59,43 @@ extension EventFinder {
                 : "\(Self.number(freezes.count)) freezes" + (length.map { ", \($0) together" } ?? "")
             add(.freeze, at: freezes.time, in: place, what, because: freezes.reasons)
         }
-        var rests = Series()
-        for freezes in all where freezes.isRest { rests.append(freezes.length / freezes.count, at: freezes.time) }
+        var (rests, counts) = (Series(), Series())
+        var reasons: [Double: [String]] = [:]
+        for freezes in all {
+            counts.append(freezes.count, at: freezes.time)
+            reasons[freezes.time] = freezes.reasons
+            if freezes.isRest { rests.append(freezes.length / freezes.count, at: freezes.time) }
+        }
         for stretch in rests.stretches(pause: 5, where: { _, _ in true }) {
-            let count = all.reduce(0) { $0 + ((stretch.from...stretch.to).contains($1.time) ? $1.count : 0) }
+            let count = counts.values(from: stretch.from, to: stretch.to).reduce(0, +)
             add(
                 .rest, at: stretch.from, in: place,
                 "pictures up to \(Self.milliseconds(stretch.largest)) apart (freezeCount grows by \(Self.number(count)))",
-                because: all.first { $0.time == stretch.from }?.reasons ?? [])
+                because: reasons[stretch.from] ?? [])
         }
     }
 
     /// Gaps of more than five seconds, which webrtc-stats calls pauses.
     private mutating func findPauses(_ stream: StreamHistory, of connection: ConnectionHistory, in place: String) {
+        let sender = history.counterpart(of: stream)
+        var before = -Double.infinity
         for (time, seconds) in zip(stream[.paused].times, stream[.paused].values) where seconds > 0 {
             add(
                 .freeze, at: time - seconds, in: place, "no picture for \(Self.number(seconds)) s",
-                because: reasons(stream, connection, from: time - seconds, to: time))
+                because: reasons(stream, connection, sender, from: max(time - seconds, before), to: time))
+            before = time
         }
     }
 
     /// Without counts of freezes (of an old version, or of another program) a second without a picture is one.
     private mutating func findStops(_ stream: StreamHistory, of connection: ConnectionHistory, in place: String) {
         guard stream[.freezes].isEmpty else { return }
+        let sender = history.counterpart(of: stream)
         for stretch in stream[.frames].stretches(pause: 1.5, where: { $1 == 0 }) {
             let seconds = stretch.to - stretch.from + (connection.intervals.value(at: stretch.from) ?? 1)
             add(
                 .freeze, at: stretch.from, in: place, "no picture for about \(Self.number(seconds.rounded())) s",
-                because: reasons(stream, connection, from: stretch.from - 1, to: stretch.to))
+                because: reasons(stream, connection, sender, from: stretch.from - 1, to: stretch.to))
         }
     }
 
@@ -100,22 +114,24 @@ extension EventFinder {
 
     // MARK: Reasons
 
+    /// The other side of a stream, where its file is there too.
+    private typealias Counterpart = (connection: ConnectionHistory, stream: StreamHistory)
+
     /// What the figures of a time give as reasons for pictures that did not come.
     private func reasons(
-        _ stream: StreamHistory, _ connection: ConnectionHistory, from: Double, to: Double
+        _ stream: StreamHistory, _ connection: ConnectionHistory, _ sender: Counterpart?, from: Double, to: Double
     ) -> [String] {
-        let reasons = disturbances(stream, connection, from: from, to: to)
-        return reasons.isEmpty ? rarePictures(stream, from: from, to: to).reasons : reasons
+        let reasons = disturbances(stream, connection, sender, from: from, to: to)
+        return reasons.isEmpty ? rarePictures(stream, sender, from: from, to: to).reasons : reasons
     }
 
     /// What went wrong, or was done.
     private func disturbances(
-        _ stream: StreamHistory, _ connection: ConnectionHistory, from: Double, to: Double
+        _ stream: StreamHistory, _ connection: ConnectionHistory, _ sender: Counterpart?, from: Double, to: Double
     ) -> [String] {
-        let sender = history.counterpart(of: stream)
         var reasons = connection.iceState.names(from: from, to: to).filter(Self.isAlarming).sorted()
             .map { "the connection was \($0)" }
-        if let gap = connection.gaps.first(where: { $0.from <= to && $0.to >= from }) {
+        if let gap = connection.gaps.first(from: from, to: to) {
             reasons.append("no statistics for \(Self.number(gap.to - gap.from)) s")
         }
         if let sender { reasons += Self.rests(of: sender.connection, sender.stream, from: from, to: to) }
@@ -134,9 +150,9 @@ extension EventFinder {
 
     /// Where nothing went wrong few pictures may have been sent; whether that was all that could be.
     private func rarePictures(
-        _ stream: StreamHistory, from: Double, to: Double
+        _ stream: StreamHistory, _ sender: Counterpart?, from: Double, to: Double
     ) -> (reasons: [String], isRest: Bool) {
-        if let sender = history.counterpart(of: stream),
+        if let sender,
             let given = sender.stream[.sourceFrames].values(from: to - 1.2, to: to + 1).min(),
             given < Self.restingSource
         {
@@ -178,7 +194,7 @@ extension EventFinder {
         of connection: ConnectionHistory, _ stream: StreamHistory, from: Double, to: Double
     ) -> [String] {
         var reasons: [String] = []
-        if connection.pauses.contains(where: { $0.from <= to && $0.to >= from }) {
+        if connection.pauses.first(from: from, to: to) != nil {
             reasons.append("the share was paused")
         } else if connection.paused.isEmpty, stream[.target].values(from: from, to: to).contains(0) {
             reasons.append("the sender’s target was 0: paused, or nothing was to be sent")

@@ -118,14 +118,15 @@ struct EventFinder {
     /// In order of time; what several places saw at the same time is one event of all of them.
     private func merged() -> [NotableEvent] {
         var merged: [NotableEvent] = []
+        var newest: [[String]: Int] = [:]
         for event in events.sorted(by: { ($0.time, $0.place) < ($1.time, $1.place) }) {
-            let same = merged.indices.reversed().prefix { event.time - merged[$0].time <= Self.sameTime }.first {
-                merged[$0].kind == event.kind && merged[$0].what == event.what && merged[$0].reasons == event.reasons
-                    && merged[$0].place != event.place && event.kind != .viewer
-            }
-            if let same {
+            let key = [event.kind.rawValue, event.what] + event.reasons
+            if event.kind != .viewer, let same = newest[key], event.time - merged[same].time <= Self.sameTime,
+                merged[same].place != event.place
+            {
                 merged[same].place += "; \(event.place)"
             } else {
+                newest[key] = merged.count
                 merged.append(event)
             }
         }

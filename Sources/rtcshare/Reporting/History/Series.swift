@@ -142,3 +142,39 @@ struct Steps {
         names.indices.map { (times[$0], $0 + 1 < times.count ? times[$0 + 1] : max(end, times[$0]), names[$0]) }
     }
 }
+
+/// A stretch of time, in seconds since 1970.
+struct TimeSpan: Equatable {
+    let from: Double
+    let to: Double
+}
+
+extension [TimeSpan] {
+    /// The first of these, which follow one another, that touches a time.
+    func first(from: Double, to: Double) -> TimeSpan? {
+        var (low, high) = (startIndex, endIndex)
+        while low < high {
+            let middle = (low + high) / 2
+            if self[middle].to < from { low = middle + 1 } else { high = middle }
+        }
+        return low < endIndex && self[low].from <= to ? self[low] : nil
+    }
+}
+
+/// The newest of what was seen.
+struct Recent<Element: Hashable & Sendable> {
+    private(set) var members: Set<Element> = []
+    private var order: [Element] = []
+
+    private static var mostMembers: Int { 64 }
+
+    /// Takes note of an element; returns what is forgotten for it.
+    mutating func insert(_ element: Element) -> Element? {
+        guard members.insert(element).inserted else { return nil }
+        order.append(element)
+        guard order.count > Self.mostMembers else { return nil }
+        let oldest = order.removeFirst()
+        members.remove(oldest)
+        return oldest
+    }
+}

@@ -5,10 +5,20 @@ struct StatisticsHistory {
     var remarks: [String] = []
 
     private var counts: [[String: StreamCounts]] = []
-    private var fragments: [Set<String>] = []
+    private var fragments: [Recent<String>] = []
+    /// The connections that sources are of.
+    private var owners: [Source: Int] = [:]
     private var hasName: [Bool] = []
     private var ignoredReports = 0
 
+    /// A synchronization source of a file.
+    private struct Source: Hashable {
+        let file: Int
+        let number: Int
+    }
+
+    /// Reports that follow each other faster are left out: nobody writes so many.
+    private static let shortestReportInterval = 0.02
     /// Reports that follow each other faster have rates that say nothing: the last comes whenever a share ends.
     private static let shortestInterval = 0.3
     /// A file of more is not of people.
@@ -27,7 +37,7 @@ struct StatisticsHistory {
         guard connections.contains(where: { $0.file != connections[0].file }) else { return nil }
         for connection in connections {
             for other in connection.streams
-            where other.isSent != stream.isSent && !other.sources.isDisjoint(with: stream.sources) {
+            where other.isSent != stream.isSent && !other.sources.members.isDisjoint(with: stream.sources.members) {
                 return (connection, other)
             }
         }
@@ -66,7 +76,7 @@ struct StatisticsHistory {
             let index = connection(of: report, transport: transport, file: file, at: time)
         else { return }
         let isNew = counts[index].isEmpty && connections[index].first == time
-        guard isNew || time > connections[index].last else {
+        guard isNew || time >= connections[index].last + Self.shortestReportInterval else {
             if time < connections[index].last { ignoredReports += 1 }
             return
         }
@@ -89,18 +99,19 @@ struct StatisticsHistory {
         let fragment = transport?.text("iceLocalUsernameFragment")
         let streams = report.filter { $0.type == "outbound-rtp" || $0.type == "inbound-rtp" }
         let sources = Set(streams.compactMap { $0.number("ssrc").map { Int($0) } })
+        let owner = sources.compactMap { owners[Source(file: file, number: $0)] }.min()
         let found = connections.indices.first { index in
             guard connections[index].file == file else { return false }
             if viewer != nil || connections[index].viewer != nil { return connections[index].viewer == viewer }
-            if let fragment, fragments[index].contains(fragment) { return true }
-            let known = connections[index].streams.reduce(into: Set<Int>()) { $0.formUnion($1.sources) }
-            if !known.isDisjoint(with: sources) { return true }
+            if let fragment, fragments[index].members.contains(fragment) { return true }
+            if owner == index { return true }
             // A report that names neither is of the one before.
-            return fragment == nil && (sources.isEmpty || known.isEmpty)
+            guard fragment == nil else { return false }
+            return sources.isEmpty || connections[index].streams.allSatisfy(\.sources.members.isEmpty)
         }
         let name = transport?.text("viewerName")
         if let found {
-            if let fragment { fragments[found].insert(fragment) }
+            if let fragment { _ = fragments[found].insert(fragment) }
             if let name { connections[found].name = name }
             return found
         }
@@ -110,7 +121,8 @@ struct StatisticsHistory {
             ConnectionHistory(file: file, viewer: viewer, name: name ?? "Viewer \(number)", first: time, last: time))
         hasName.append(name != nil)
         counts.append([:])
-        fragments.append(fragment.map { [$0] } ?? [])
+        fragments.append(Recent())
+        if let fragment { _ = fragments[connections.count - 1].insert(fragment) }
         return connections.count - 1
     }
 
@@ -157,7 +169,13 @@ struct StatisticsHistory {
         // In place: a copy would be of all that was read so far.
         var counts = counts[index][object.id] ?? StreamCounts()
         let source = object.number("ssrc").map { Int($0) }
-        if let source { connections[index].streams[position].sources.insert(source) }
+        if let source {
+            let file = connections[index].file
+            owners[Source(file: file, number: source)] = owners[Source(file: file, number: source)] ?? index
+            if let forgotten = connections[index].streams[position].sources.insert(source) {
+                owners[Source(file: file, number: forgotten)] = nil
+            }
+        }
         let media = object.text("mediaSourceId").flatMap { byID[$0] }
         connections[index].streams[position].addState(object, media: media, at: time)
         if let media, isSent, isVideo { addShare(media, to: index, at: time) }

@@ -71,7 +71,7 @@ struct GraphMarkup {
         let known = rows.filter { !$0.steps.isEmpty }
         guard !known.isEmpty else { return "" }
         let strips = known.map { row in
-            let spans = row.steps.spans(until: end).map { span in
+            let spans = row.steps.spans(until: end).prefix(Self.mostPoints).map { span in
                 let (from, to) = (axis.share(span.from), axis.share(span.to))
                 let name = span.name.escapedForMarkup
                 return "<span class=\"span \(Self.tone(span.name))\" style=\"left:\(Self.percent(from));"

@@ -1,4 +1,19 @@
+internal import FoundationEssentials
+internal import RTCShareCryptography
+
 extension ReportPage {
+    /// Lets the page's own script and style in, and nothing else. Styles of single elements say where things stand.
+    static let securityPolicy = """
+        default-src 'none'; script-src \(source(script)); style-src \(source(style)); style-src-attr 'unsafe-inline'; \
+        img-src data:; base-uri 'none'; form-action 'none'
+        """
+
+    /// A text of the page as a source of its policy (CSP 3 §2.3.1).
+    private static func source(_ text: String) -> String {
+        let digest = (try? HashFunction.sha256.digest(of: Array(text.utf8).span.bytes)) ?? []
+        return "'sha256-\(Data(digest).base64EncodedString())'"
+    }
+
     /// The page's style: its lines have a colour and a way to be drawn, so that who sees no colours tells them apart.
     static let style = """
         :root {

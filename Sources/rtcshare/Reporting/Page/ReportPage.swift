@@ -10,6 +10,8 @@ struct ReportPage {
     private let events: [NotableEvent]
     private let leftOut: Int
 
+    /// More times of a kind than a graph can show.
+    private static let mostShades = 1000
     /// More events than a person reads.
     private static let mostEvents = 500
 
@@ -34,14 +36,11 @@ struct ReportPage {
         <head>
         <meta charset="utf-8">
         <meta name="viewport" content="width=device-width, initial-scale=1">
-        <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src \
-        'unsafe-inline'; img-src data:">
+        <meta http-equiv="Content-Security-Policy" content="\(Self.securityPolicy)">
         <meta name="color-scheme" content="light dark">
         <link rel="icon" href="data:,">
         <title>\(title.escapedForMarkup) – rtcshare report</title>
-        <style>
-        \(Self.style)
-        </style>
+        <style>\(Self.style)</style>
         </head>
         <body data-start="\(String(printing: "%.3f", axis.start))" data-length="\(String(printing: "%.3f", axis.length))">
         <header>
@@ -53,9 +52,7 @@ struct ReportPage {
         \(history.connections.indices.map(section).joined())</main>
         <form id="cursor" hidden><label for="time">Time</label><input id="time" type="range" min="0" \
         max="\(String(printing: "%.1f", axis.length))" step="0.1" value="0"><output for="time">point at a graph</output></form>
-        <script>
-        \(Self.script)
-        </script>
+        <script>\(Self.script)</script>
         </body>
         </html>
 
@@ -119,7 +116,8 @@ struct ReportPage {
                 "<details><summary>\(sound.name)</summary>\n\(Self.facts([], of: sound))"
                     + "\(part(sound, of: connection))</details>\n"
             }
-        let nothing = "<p>No media was sent or received; ICE was \(connection.iceState.names.last ?? "unknown").</p>"
+        let state = (connection.iceState.names.last ?? "unknown").escapedForMarkup
+        let nothing = "<p>No media was sent or received; ICE was \(state).</p>"
         return """
             <section class="whole"><h2>\(connection.title.escapedForMarkup)</h2>
             \(course(of: connection))
@@ -183,13 +181,16 @@ struct ReportPage {
     private func shades(_ stream: StreamHistory, of connection: ConnectionHistory) -> [GraphMarkup.Shade] {
         let other = history.counterpart(of: stream)
         let finder = EventFinder(history: history)
-        let freezes = [(connection, stream)] + (other.map { [($0.connection, $0.stream)] } ?? [])
+        let sides = [(connection, stream)] + (other.map { [($0.connection, $0.stream)] } ?? [])
         let pauses = connection.pauses + (other?.connection.pauses ?? [])
-        return pauses.map { GraphMarkup.Shade(kind: .pause, from: $0.from, to: $0.to) }
-            + connection.gaps.map { GraphMarkup.Shade(kind: .gap, from: $0.from, to: $0.to) }
-            + freezes.flatMap { finder.freezes(of: $1, in: $0) }.filter { !$0.isRest && $0.length > 0 }.map {
-                GraphMarkup.Shade(kind: .freeze, from: $0.time - $0.length / 1000, to: $0.time)
-            }
+        let freezes = sides.flatMap { finder.freezes(of: $1, in: $0) }.filter { !$0.isRest && $0.length > 0 }
+            .map { TimeSpan(from: $0.time - $0.length / 1000, to: $0.time) }
+        let kinds: [(GraphMarkup.Shade.Kind, [TimeSpan])] = [
+            (.pause, pauses), (.gap, connection.gaps), (.freeze, freezes),
+        ]
+        return kinds.flatMap { kind, spans in
+            spans.prefix(Self.mostShades).map { GraphMarkup.Shade(kind: kind, from: $0.from, to: $0.to) }
+        }
     }
 
     /// What the shades of the graphs mean.

@@ -69,7 +69,7 @@ struct JanusOptions: ParsableArguments {
         of attendee: AttendeeID, sharing media: Set<SharedMedia>, display: String?
     ) throws -> [JanusEndpoint] {
         guard let janus, let room else { return [] }
-        defer { ProcessArguments.hideQuery(of: janus) }
+        ProcessArguments.hideSecrets(of: janus)
         let content = try JanusEndpoint(
             url: janus, room: JanusID(room), display: try display ?? attendee.content.rawValue,
             credentials: try credentials())

@@ -66,7 +66,7 @@ struct PublishingOptions: ParsableArguments {
         of attendee: AttendeeID, sharing media: Set<SharedMedia>,
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws -> PublishingEndpoints {
-        defer { for url in whip { ProcessArguments.hideQuery(of: url) } }
+        for url in whip { ProcessArguments.hideSecrets(of: url) }
         return PublishingEndpoints(
             whip: try zip(whip, try tokens(environment: environment)).map { url, token in
                 try WHIPEndpoint(url: url, token: token)

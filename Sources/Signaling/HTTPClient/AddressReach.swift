@@ -1,0 +1,60 @@
+internal import Glibc
+internal import RTCShareCCURL
+internal import RTCShareWireFormat
+
+/// From where an address is reached: the greater, the fewer can reach it. A server that leads to another one may only lead
+/// to where it can be reached from itself.
+enum AddressReach: Int, Comparable, Sendable {
+    /// From the internet.
+    case internet
+    /// From a private network (RFC 1918, RFC 4193), or that of a provider (RFC 6598).
+    case network
+    /// From the same link (RFC 3927, RFC 4291 §2.5.6).
+    case link
+    /// From this machine.
+    case machine
+
+    init(_ address: IPAddress) {
+        let address = address.v4Mapped ?? address
+        self =
+            switch address {
+            case _ where address.isLoopback: .machine
+            case _ where address.isLinkLocal: .link
+            // Linux connects to itself for what is unspecified.
+            case .v4(let value) where value >> 24 == 0: .machine
+            case .v6(0, 0): .machine
+            case .v4(let value) where value >> 24 == 10 || value >> 20 == 0xAC1 || value >> 16 == 0xC0A8: .network
+            case .v4(let value) where value >> 22 == 0x191: .network
+            case .v6(let high, _) where high >> 57 == 0x7E: .network
+            default: .internet
+            }
+    }
+
+    static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
+extension IPAddress {
+    /// The IPv4 address that this one is written for (RFC 4291 §2.5.5.2).
+    fileprivate var v4Mapped: IPAddress? {
+        if isV4Mapped, case .v6(_, let low) = self { .v4(UInt32(truncatingIfNeeded: low)) } else { nil }
+    }
+
+    /// The address that libcurl is about to connect to; nil for what is none of IP.
+    init?(_ address: UnsafePointer<curl_sockaddr>) {
+        guard let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr) else { return nil }
+        let length = Int(address.pointee.addrlen)
+        let bytes = UnsafeRawPointer(address).advanced(by: offset)
+        switch address.pointee.family {
+        case AF_INET where length >= MemoryLayout<sockaddr_in>.size:
+            self = .v4(UInt32(bigEndian: bytes.loadUnaligned(as: sockaddr_in.self).sin_addr.s_addr))
+        case AF_INET6 where length >= MemoryLayout<sockaddr_in6>.size:
+            let address = bytes.loadUnaligned(as: sockaddr_in6.self).sin6_addr
+            self = withUnsafeBytes(of: address) { bytes in
+                .v6(
+                    UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
+                    UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
+            }
+        default: return nil
+        }
+    }
+}
