@@ -17,7 +17,8 @@ struct FrameCadence {
         case encodeAgain(asKeyFrame: Bool)
     }
 
-    /// How long after a change the picture is sharpened at the full rate, if it does not become fine before.
+    /// How long after a change libvpx sharpens the picture at the full rate, if it does not become fine before: not all
+    /// pictures do. Partial updates sharpen until nothing is coarse, however long the bitrate takes for that.
     static let refinementTime = Duration.seconds(2)
     /// How old a frame becomes that waits for nobody knows how long, before a newer one takes its place.
     static let renewal = Duration.milliseconds(100)
@@ -67,6 +68,8 @@ struct FrameCadence {
     private var quantizer = 127
     /// The picture becomes sharper part by part.
     private(set) var isUnfinished = false
+    /// The last frame was a partial update that made a resting picture sharper.
+    private var isRefining = false
     private var dropsInARow = 0
 
     init(framesPerSecond: Double) {
@@ -142,6 +145,7 @@ struct FrameCadence {
         blockedUntil = nil
         quantizer = 127
         isUnfinished = false
+        isRefining = false
         dropsInARow = 0
     }
 
@@ -186,7 +190,7 @@ struct FrameCadence {
         let isCoarse =
             isUnfinished
             || quantizer > CodedQuality.fineQuantizer
-                && lastEncodedAt < lastChangeAt + Self.refinementTime + refinementWait
+                && (isRefining || lastEncodedAt < lastChangeAt + Self.refinementTime + refinementWait)
         // One interval and a half: a source at its full rate comes before its picture is repeated.
         guard isCoarse else {
             return lastEncodedAt + max(resting.value, min(interval * 1.5, RestingInterval.longest))
@@ -213,13 +217,18 @@ struct FrameCadence {
         if let due = nextDue { nextDue = due + interval } else { nextDue = frame.timestamp + interval / 2 }
     }
 
-    /// The picture is encoded; what is coarsest in it now is of this quantizer index. `isUnfinished` says that it becomes sharper part by part, until it is said no more.
-    mutating func encoded(isKeyFrame: Bool, quantizer: Int, isUnfinished: Bool = false, now: Duration) {
+    /// The picture is encoded; what is coarsest in it now is of this quantizer index. `isUnfinished` says that a blurred key
+    /// frame becomes sharper part by part, until it is said no more; `isRefining` that a partial update made some of a resting
+    /// picture finer.
+    mutating func encoded(
+        isKeyFrame: Bool, quantizer: Int, isUnfinished: Bool = false, isRefining: Bool = false, now: Duration
+    ) {
         pictureTaken(now: now)
         resting.sent(at: now)
         if isKeyFrame { keyFrameWantedAt = nil }
         self.quantizer = quantizer
         self.isUnfinished = isUnfinished
+        self.isRefining = isRefining
         dropsInARow = 0
     }
 

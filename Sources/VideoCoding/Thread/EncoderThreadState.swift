@@ -306,7 +306,7 @@ extension EncoderThreadState {
             let isKeyFrame = frame.isKeyFrame || cadence.isUnfinished
             cadence.encoded(
                 isKeyFrame: frame.isKeyFrame, quantizer: frame.coarsestQuantizer, isUnfinished: frame.isUnfinished,
-                now: begin)
+                isRefining: frame.isPartialUpdate && !isChange, now: begin)
             // Of what scrolls, fewer pictures would show as much that is new: nothing is gained by them.
             let sample = QualityGovernor.Sample(
                 quantizer: frame.quantizer, byteCount: frame.data.count, effort: end - begin,

@@ -9,6 +9,8 @@ private struct CadenceRun {
     var now = Duration.zero
     /// What the encoder says after each picture.
     var quantizer = 10
+    /// Whether repetitions are partial updates that refine.
+    var isRefining = false
     private(set) var log: [Entry] = []
 
     struct Entry: Equatable {
@@ -46,7 +48,7 @@ private struct CadenceRun {
 
     private mutating func encode(isNew: Bool, isKeyFrame: Bool) {
         cadence.begin(new: isNew, now: now)
-        cadence.encoded(isKeyFrame: isKeyFrame, quantizer: quantizer, now: now)
+        cadence.encoded(isKeyFrame: isKeyFrame, quantizer: quantizer, isRefining: isRefining && !isNew, now: now)
         log.append(Entry(milliseconds: Int(now / .milliseconds(1)), isNew: isNew, isKeyFrame: isKeyFrame))
     }
 }
@@ -93,7 +95,22 @@ struct FrameCadenceTests {
         #expect(gaps.suffix(10).allSatisfy { $0 == 1000 })
     }
 
-    @Test("A coarse picture is sharpened for two seconds at most, a fine one rests")
+    @Test("Partial updates sharpen a resting picture until nothing is coarse, however long that takes")
+    func partialRefinement() {
+        var run = CadenceRun()
+        run.quantizer = 60
+        run.isRefining = true
+        run.frame()
+        run.run(until: .seconds(20))
+        let steps = zip(run.log, run.log.dropFirst()).map { $1.milliseconds - $0.milliseconds }
+        #expect(steps.allSatisfy { $0 <= 50 })
+        run.quantizer = 8
+        run.run(until: .seconds(40))
+        let times = run.log.map(\.milliseconds)
+        #expect(zip(times, times.dropFirst()).suffix(10).allSatisfy { $1 - $0 == 1000 })
+    }
+
+    @Test("Without partial updates a coarse picture is sharpened for two seconds at most, and a fine one rests")
     func refinement() {
         var run = CadenceRun()
         run.quantizer = 100
