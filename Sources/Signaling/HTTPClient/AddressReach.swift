@@ -44,16 +44,14 @@ extension IPAddress {
         guard let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr) else { return nil }
         let length = Int(address.pointee.addrlen)
         let bytes = UnsafeRawPointer(address).advanced(by: offset)
+        // `sockaddr_in` is family, port and address; `sockaddr_in6` has the flow information before the address.
         switch address.pointee.family {
-        case AF_INET where length >= MemoryLayout<sockaddr_in>.size:
-            self = .v4(UInt32(bigEndian: bytes.loadUnaligned(as: sockaddr_in.self).sin_addr.s_addr))
-        case AF_INET6 where length >= MemoryLayout<sockaddr_in6>.size:
-            let address = bytes.loadUnaligned(as: sockaddr_in6.self).sin6_addr
-            self = withUnsafeBytes(of: address) { bytes in
-                .v6(
-                    UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
-                    UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
-            }
+        case AF_INET where length >= 8:
+            self = .v4(UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: 4, as: UInt32.self)))
+        case AF_INET6 where length >= 24:
+            self = .v6(
+                UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)),
+                UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 16, as: UInt64.self)))
         default: return nil
         }
     }
