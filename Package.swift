@@ -278,6 +278,7 @@ let package = Package(
 // libFuzzer's `main` is linked to every program that is built for it: the fuzzer has none of its own, and the command line
 // is a library there. `.ci/fuzz` asks for it.
 if Context.environment["RTCSHARE_FUZZ"] != nil {
+    let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
     package.products.removeAll { $0.name == "rtcshare" }
     package.targets = package.targets.map { target in
         guard target.name == "rtcshare" else { return target }
@@ -292,6 +293,7 @@ if Context.environment["RTCSHARE_FUZZ"] != nil {
                     "AudioCoding", "CPipeWireVideo", "CSharedMemory", "Capture", "CaptureBroadcast", "ContentShare",
                     "ICE", "Locks", "Media", "NetworkRuntime", "NetworkSimulation", "PeerConnection", "RTP", "SDP",
                     "STUN", "SecureTransport", "Signaling", "VideoCoding", "WireFormat",
-                ], ["TestSupport", "rtcshare", nioHTTP]), path: "Tests/Fuzzing", exclude: ["Corpus"],
+                ], ["TestSupport", "rtcshare", nioCore, nioEmbedded, nioHTTP, nioWebSocket]), path: "Tests/Fuzzing",
+            exclude: ["Corpus"],
             swiftSettings: settings))
 }

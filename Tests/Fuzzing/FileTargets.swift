@@ -6,7 +6,7 @@ import RTCShareMedia
 import RTCShareVideoCoding
 
 /// A file without a name that has the input, in memory: a disk would take most of the time.
-private final class InputFile {
+final class InputFile {
     let path: String
     private let descriptor: Int32
 

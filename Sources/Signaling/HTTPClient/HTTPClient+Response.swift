@@ -18,6 +18,15 @@ extension HTTPClient {
             return body.starts(with: mark) ? body.dropFirst(mark.count) : body[...]
         }
 
+        /// The headers among the lines of a head.
+        static func headers(in lines: [String]) -> [(name: String, value: String)] {
+            lines.compactMap { line in
+                guard let colon = line.firstIndex(of: ":") else { return nil }
+                let value = line[line.index(after: colon)...].filter { !$0.isNewline }
+                return (String(line[..<colon]), String(value.trimmingSpaces))
+            }
+        }
+
         var isSuccess: Bool { (200..<300).contains(status) }
 
         subscript(name: String) -> String? { all(name).first }

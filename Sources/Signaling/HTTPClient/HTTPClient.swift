@@ -136,8 +136,8 @@ struct HTTPClient: Sendable {
                 let reach = IPAddress(String(cString: ccurl_address(handle))).map(client.reach) ?? .internet
                 return .success(
                     Response(
-                        status: ccurl_status(handle), headers: Self.headers(received.lines), body: received.body,
-                        url: request.url, guide: Guide(origin: request.url.origin, reach: reach)))
+                        status: ccurl_status(handle), headers: Response.headers(in: received.lines),
+                        body: received.body, url: request.url, guide: Guide(origin: request.url.origin, reach: reach)))
             }
         }
 
@@ -202,14 +202,6 @@ struct HTTPClient: Sendable {
         private let mayGoOn: ccurl_progress = { context, _, _, _, _ in
             guard let context else { return 1 }
             return Unmanaged<Received>.fromOpaque(context).takeUnretainedValue().isCancelled() ? 1 : 0
-        }
-
-        private static func headers(_ lines: [String]) -> [(name: String, value: String)] {
-            lines.compactMap { line in
-                guard let colon = line.firstIndex(of: ":") else { return nil }
-                let value = line[line.index(after: colon)...].filter { !$0.isNewline }
-                return (String(line[..<colon]), String(value.trimmingSpaces))
-            }
         }
 
         private func failure(_ code: CURLcode, isTooNear: Bool) -> HTTPClientError {

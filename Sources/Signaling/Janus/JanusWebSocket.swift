@@ -129,7 +129,7 @@ final class JanusWebSocket: JanusTransport {
 }
 
 /// Reads texts of Janus, and answers what keeps a WebSocket open.
-private final class JanusFrameHandler: ChannelInboundHandler {
+final class JanusFrameHandler: ChannelInboundHandler {
     typealias InboundIn = WebSocketFrame
     typealias OutboundOut = WebSocketFrame
 
