@@ -63,9 +63,13 @@ private final class Output: Sendable {
 struct VideoEncoderThreadTests {
     private let size = PixelSize(width: 160, height: 120)
 
+    /// When the first frame is taken.
+    private let begin = CaptureClock.now
+
     private func frame(_ index: Int, seed: UInt64 = 1, rotation: VideoRotation = .upright) -> VideoFrame {
         VideoFrame(
-            buffer: TextPicture(size: size, seed: seed).i420, timestamp: .milliseconds(index * 40), rotation: rotation)
+            buffer: TextPicture(size: size, seed: seed).i420, timestamp: begin + .milliseconds(index * 40),
+            rotation: rotation)
     }
 
     private func start(
@@ -111,7 +115,7 @@ struct VideoEncoderThreadTests {
         output.hold(false)
         let frames = output.waitForFrames(2)
         thread.stop()
-        #expect(frames[1].timestamp == .milliseconds(9 * 40))
+        #expect(frames[1].timestamp == begin + .milliseconds(9 * 40))
         let statistics = thread.statistics
         #expect(statistics.framesReceived == 10)
         #expect(statistics.framesDropped == 8)
@@ -257,7 +261,7 @@ struct VideoEncoderThreadTests {
         for index in 0..<4 { thread.receive(frame(index)) }
         #expect(output.frames.isEmpty)
         thread.update(bitrate: .kilobitsPerSecond(500))
-        #expect(output.waitForFrames(1)[0].timestamp == .milliseconds(120))
+        #expect(output.waitForFrames(1)[0].timestamp == begin + .milliseconds(120))
         thread.stop()
         #expect(thread.statistics.framesDropped == 3)
     }
@@ -274,7 +278,7 @@ struct VideoEncoderThreadTests {
         thread.queueDidFill(false)
         let first = output.waitForFrames(1)[0]
         thread.stop()
-        #expect(first.timestamp == .milliseconds(120) && first.isKeyFrame)
+        #expect(first.timestamp == begin + .milliseconds(120) && first.isKeyFrame)
         #expect(thread.statistics.framesDropped == 3)
         let picture = try #require(try VP8Decoder().decode(first.data))
         let newest = try StructuralSimilarity.luma(picture, TextPicture(size: size, seed: 4).i420)
