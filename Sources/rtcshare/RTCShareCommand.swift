@@ -18,7 +18,32 @@ struct RTCShareCommand: AsyncParsableCommand {
             handler.logLevel = level.flatMap { Logger.Level(rawValue: $0) } ?? .warning
             return handler
         }
-        await main(nil)
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        do {
+            var command = try parsed(arguments)
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch let failure as CommandFailure {
+            Terminal.shared.say(failure.lines(after: "rtcshare: "))
+            Glibc.exit(failure.status.rawValue)
+        } catch {
+            exit(withError: error)
+        }
+    }
+
+    /// The command that the arguments ask for.
+    /// - Throws: `CommandFailure` for what is wrong with the arguments; what the parser throws to show help.
+    static func parsed(_ arguments: [String]) throws -> any ParsableCommand {
+        let path = try CommandPath(of: arguments)
+        do {
+            return try parseAsRoot(arguments)
+        } catch  where exitCode(for: error) == .validationFailure {
+            let message = message(for: error)
+            throw CommandFailure(.usage, message.prefix(1).lowercased() + message.dropFirst(), try: path.help)
+        }
     }
 
     static let configuration = CommandConfiguration(

@@ -43,7 +43,7 @@ struct ControlTarget: FuzzTarget {
             isSlateShown: false, isAudioMuted: true, isMicrophoneMuted: false, destination: "main", subgroups: ["a"],
             viewers: [viewer], uptime: 2.5)
         let answers: [String: ControlAnswer] = [
-            "done": .done(notice: "so"), "failed": .failed(status: 69, reason: "why"),
+            "done": .done(notice: "so"), "failed": .failed(status: 69, reason: "why", remedy: "this"),
             "offer": .offer(viewer: 2, description: "v=0\r\n"), "share": .status(share),
         ]
         return try requests.mapValues(ControlLine.encode).merging(answers.mapValues(ControlLine.encode)) { $1 }

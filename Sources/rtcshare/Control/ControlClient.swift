@@ -74,8 +74,8 @@ final class ControlClient {
         } catch is DecodingError {
             throw CommandFailure(.protocol, "the share answers what this version of rtcshare does not understand")
         }
-        if case .failed(let status, let reason) = answer {
-            throw CommandFailure(CommandFailure.Status(rawValue: status) ?? .internalError, reason)
+        if case .failed(let status, let reason, let remedy) = answer {
+            throw CommandFailure(CommandFailure.Status(rawValue: status) ?? .internalError, reason, try: remedy)
         }
         return answer
     }

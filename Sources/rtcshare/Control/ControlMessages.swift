@@ -54,11 +54,11 @@ enum ControlAnswer: Codable, Hashable, Sendable {
     case offer(viewer: Int, description: String)
     /// The links of the share, or of a subgroup, best first.
     case links([String])
-    /// It is not done: the exit status that says so, and why.
-    case failed(status: Int32, reason: String)
+    /// It is not done: the exit status that says so, why, and what to try.
+    case failed(status: Int32, reason: String, remedy: String?)
 
     init(_ failure: CommandFailure) {
-        self = .failed(status: failure.status.rawValue, reason: failure.message)
+        self = .failed(status: failure.status.rawValue, reason: failure.message, remedy: failure.remedy)
     }
 }
 

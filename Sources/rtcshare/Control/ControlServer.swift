@@ -128,16 +128,19 @@ private final class ControlHandler: ChannelInboundHandler {
             guard received.readableBytes > ControlLine.maximumRequestBytes else { return }
             let limit = ControlLine.maximumRequestBytes
             return answer(
-                .failed(status: 65, reason: "a request of more than \(limit) bytes is none"), context, isLast: true)
+                .failed(status: 65, reason: "a request of more than \(limit) bytes is none", remedy: nil), context,
+                isLast: true)
         }
         guard length <= ControlLine.maximumRequestBytes, let line = received.readBytes(length: length) else {
-            return answer(.failed(status: 65, reason: "the request is too long"), context, isLast: true)
+            return answer(.failed(status: 65, reason: "the request is too long", remedy: nil), context, isLast: true)
         }
         received.moveReaderIndex(forwardBy: 1)
         received.discardReadBytes()
         guard let request = try? ControlLine.decode(ControlRequest.self, from: line) else {
             return answer(
-                .failed(status: 64, reason: "the share does not understand this; is it of this version of rtcshare?"),
+                .failed(
+                    status: 64, reason: "the share does not understand this request",
+                    remedy: "end the share and start it with this version of rtcshare"),
                 context, isLast: true)
         }
         isAnswering = true

@@ -67,7 +67,7 @@ struct UnitCommand: AsyncParsableCommand {
             throw CommandFailure(.usage, "a unit can't name \(path): it has characters that mean something to systemd")
         }
         let needsScreen: Bool
-        switch try parse() {
+        switch try RTCShareCommand.parsed(command) {
         case let broadcast as BroadcastCommand:
             needsScreen = Self.isOfScreen(broadcast.source)
             if broadcast.answer == "-" { throw Self.needsInput("--answer -") }
@@ -92,16 +92,6 @@ struct UnitCommand: AsyncParsableCommand {
         return SystemdUnit(
             name: "rtcshare-\(command[0])", executable: executable, arguments: command, folder: folder,
             environmentFile: environmentFile, restart: restart, needsScreen: needsScreen)
-    }
-
-    /// The command, with every complaint that it would make itself.
-    private func parse() throws -> any ParsableCommand {
-        do {
-            return try RTCShareCommand.parseAsRoot(command)
-        } catch {
-            let message = RTCShareCommand.message(for: error)
-            throw CommandFailure(.usage, message.isEmpty ? "\(command.joined(separator: " ")): can't be run" : message)
-        }
     }
 
     private static func isOfScreen(_ source: String?) -> Bool {

@@ -5,6 +5,7 @@ internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
 internal import RTCShareSDP
 internal import RTCShareVideoCoding
+internal import RTCShareWireFormat
 
 /// Why a command ends without having done its work, with the status that `sysexits.h` gives the reason.
 struct CommandFailure: Error {
@@ -22,23 +23,42 @@ struct CommandFailure: Error {
     }
 
     let status: Status
-    private let report: [String]
+    private let problem: [String]
+    /// What to type or to do about it; nil if nothing helps.
+    let remedy: String?
 
-    /// One line, however many a stranger's words in it would make.
-    init(_ status: Status, _ message: String) { self.init(status, report: [message]) }
-
-    /// A report of several lines, which are its own: nobody else's words in it end one.
-    init(_ status: Status, report: [String]) {
-        self.status = status
-        self.report = report
+    /// - Parameter problem: What failed, and why. It stays one line, whatever a stranger's words in it hold.
+    init(_ status: Status, _ problem: String, try remedy: String? = nil) {
+        self.init(status, report: [problem], try: remedy)
     }
 
-    /// What went wrong, and what to do.
-    var message: String { report.joined(separator: "\n") }
+    init(_ status: Status, _ explanation: Explanation) {
+        self.init(status, explanation.problem, try: explanation.remedy)
+    }
 
-    /// What is said of it, with `introduction` before it.
+    /// A report of several lines, which are its own: a stranger's words in it end none of them.
+    init(_ status: Status, report: [String], try remedy: String? = nil) {
+        self.status = status
+        self.problem = report
+        self.remedy = remedy
+    }
+
+    /// What went wrong, without what to do about it.
+    var message: String { problem.joined(separator: "\n") }
+
+    /// What is said of it, with `introduction` before it: `rtcshare: WHAT: WHY.`, then `Try: …`.
     func lines(after introduction: String) -> [String] {
-        [introduction + (report.first ?? "")] + report.dropFirst()
+        var lines = [introduction + (problem.first ?? "")] + problem.dropFirst()
+        if problem.count == 1 { lines[0] = lines[0].sentence }
+        return lines + (remedy.map { ["Try: \($0)"] } ?? [])
+    }
+}
+
+extension String {
+    /// With a period, unless it ends like a sentence already.
+    fileprivate var sentence: String {
+        guard let last, !".!?:".contains(last) else { return self }
+        return self + "."
     }
 }
 

@@ -23,7 +23,7 @@ struct ControlServerTests {
             #expect(try ControlLine.decode(ControlRequest.self, from: line.dropLast()) == request)
         }
         for answer in [
-            .done(notice: nil), .done(notice: "é\n"), .failed(status: 65, reason: ""),
+            .done(notice: nil), .done(notice: "é\n"), .failed(status: 65, reason: "", remedy: nil),
             .offer(viewer: 2, description: "v=0\r\n"),
         ] as [ControlAnswer] {
             let line = try ControlLine.encode(answer)
@@ -77,7 +77,7 @@ struct ControlServerTests {
         let host = try await Host()
         let bytes = try await host.exchange(Array(text.utf8))
         let answer = try ControlLine.decode(ControlAnswer.self, from: bytes.dropLast())
-        guard case .failed(status, _) = answer else { Issue.record("\(answer)"); return }
+        guard case .failed(status, _, _) = answer else { Issue.record("\(answer)"); return }
         #expect(try await host.ask([.resume]) == [.done(notice: "resume")])
         await host.end()
     }

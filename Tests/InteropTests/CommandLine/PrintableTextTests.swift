@@ -149,7 +149,7 @@ struct PrintableTextTests {
             switch request {
             case .status: .status(share)
             case .resume: .done(notice: Self.stranger)
-            default: .failed(status: 69, reason: Self.stranger)
+            default: .failed(status: 69, reason: Self.stranger, remedy: Self.stranger)
             }
         }
         let status = try await Self.run(["status", "--control", socket], in: folder)
@@ -163,7 +163,7 @@ struct PrintableTextTests {
         #expect(resume.standardError.split(separator: "\n").count == 1)
         let pause = try await Self.run(["pause", "--control", socket], in: folder)
         #expect(pause.status == 69 && pause.standardError.contains("[31mred") && !Self.steers(pause.standardError))
-        #expect(pause.standardError.split(separator: "\n").count == 1)
+        #expect(pause.standardError.split(separator: "\n").count == 2)
         await server.close()
     }
 }

@@ -1,0 +1,32 @@
+/// What failed and why, and what a person can do about it: apart, so that each reader gets them in a form of its own.
+package struct Explanation: Hashable, Sendable {
+    /// What failed, and why: a sentence without its period.
+    package var problem: String
+    /// What to type or to change, as an instruction without its period; nil if nothing helps.
+    package var remedy: String?
+
+    package init(_ problem: String, remedy: String? = nil) {
+        self.problem = problem
+        self.remedy = remedy
+    }
+
+    /// Both in one line, for a log or for a program that prints its errors.
+    package var text: String {
+        guard let remedy else { return problem }
+        return "\(problem); \(remedy)"
+    }
+}
+
+extension Explanation: ExpressibleByStringInterpolation {
+    package init(stringLiteral problem: String) { self.init(problem) }
+}
+
+/// An error that says what failed and, apart, what to do about it.
+package protocol ExplainedError: Error, CustomStringConvertible {
+    var explanation: Explanation { get }
+}
+
+extension ExplainedError {
+    /// What failed, why, and what to do about it.
+    public var description: String { explanation.text }
+}

@@ -1,0 +1,30 @@
+/// What a misspelt word was probably meant to be.
+enum Suggestion {
+    /// The candidate that takes the fewest changes to get from `word`; nil if none is close.
+    static func nearest(to word: String, among candidates: [String]) -> String? {
+        let word = word.lowercased()
+        let limit = max(1, word.count / 3)
+        let distances = candidates.map { (candidate: $0, distance: distance(word, $0.lowercased())) }
+        guard let best = distances.min(by: { $0.distance < $1.distance }), best.distance <= limit else { return nil }
+        return best.candidate
+    }
+
+    /// How many letters are added, removed, replaced or swapped with their neighbor (the optimal string alignment distance).
+    private static func distance(_ first: String, _ second: String) -> Int {
+        let (first, second) = (Array(first), Array(second))
+        var rows = [Array(0...second.count)]
+        for i in first.indices {
+            var row = [i + 1]
+            for j in second.indices {
+                let isSame = first[i] == second[j]
+                var cost = min(rows[i][j] + (isSame ? 0 : 1), rows[i][j + 1] + 1, row[j] + 1)
+                if i > 0, j > 0, first[i] == second[j - 1], first[i - 1] == second[j] {
+                    cost = min(cost, rows[i - 1][j - 1] + 1)
+                }
+                row.append(cost)
+            }
+            rows.append(row)
+        }
+        return rows[first.count][second.count]
+    }
+}
