@@ -36,13 +36,20 @@ struct RTCShareCommand: AsyncParsableCommand {
 
     /// The command that the arguments ask for.
     /// - Throws: `CommandFailure` for what is wrong with the arguments; what the parser throws to show help.
-    static func parsed(_ arguments: [String]) throws -> any ParsableCommand {
+    static func parsed(
+        _ arguments: [String], environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws -> any ParsableCommand {
         let path = try CommandPath(of: arguments)
+        let configured = try ConfiguredOptions(for: arguments, environment: environment)
         do {
-            return try parseAsRoot(arguments)
+            return try parseAsRoot(configured.added(to: arguments))
         } catch  where exitCode(for: error) == .validationFailure {
             let message = message(for: error)
-            throw CommandFailure(.usage, message.prefix(1).lowercased() + message.dropFirst(), try: path.help)
+            let problem = message.prefix(1).lowercased() + message.dropFirst()
+            if let place = configured.placeOfFault(in: arguments) {
+                throw CommandFailure(.badInput, "\(place): \(problem)", try: path.help)
+            }
+            throw CommandFailure(.usage, problem, try: path.help)
         }
     }
 

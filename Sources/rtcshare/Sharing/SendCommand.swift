@@ -358,6 +358,13 @@ struct EncodingOptions: ParsableArguments {
 
 /// Where a share can be asked while it runs, and where in the room it goes.
 struct RunningOptions: ParsableArguments {
+    /// Read by ``ConfiguredOptions`` before the rest of the command line is.
+    @Option(
+        help: ArgumentHelp(
+            "Read options from this TOML file. Default: $XDG_CONFIG_HOME/rtcshare/config.toml, if it exists.",
+            valueName: "file.toml"), completion: .file(extensions: ["toml"]))
+    var config: String?
+
     @Option(
         help: ArgumentHelp("What rtcshare status and the like call this share. By default share.", valueName: "name"))
     var name: String?

@@ -9,16 +9,18 @@ enum StandardStreams {
     static var areKept: Bool { ServiceManager.keeps(STDOUT_FILENO) || ServiceManager.keeps(STDERR_FILENO) }
 
     /// Nothing that this program reads as text is larger.
-    private static let maximumTextBytes = 1 << 20
+    static let maximumTextBytes = 1 << 20
     /// A capture may be longer.
     private static let maximumBytes = 1 << 28
 
     /// The text of a file, or of standard input for `-`.
-    static func readText(_ path: String, what: String) throws(CommandFailure) -> String {
+    static func readText(
+        _ path: String, what: String, atMost limit: Int = maximumTextBytes
+    ) throws(CommandFailure) -> String {
         if path == "-", isatty(STDIN_FILENO) == 1 {
             Terminal.shared.say("Paste the \(what), then press Ctrl-D on a line of its own.")
         }
-        let bytes = try readBytes(path, what: what, atMost: maximumTextBytes)
+        let bytes = try readBytes(path, what: what, atMost: limit)
         // Some editors begin a file with a mark of UTF-8.
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         let content = bytes.starts(with: mark) ? bytes.dropFirst(mark.count) : bytes[...]
@@ -53,6 +55,11 @@ enum StandardStreams {
     /// Writes JSON to stdout.
     static func writeJSON(_ value: some Encodable) throws {
         try write(try JSONText.encode(value, isPretty: true) + Data([UInt8(ascii: "\n")]))
+    }
+
+    /// Writes JSON to stdout in one line.
+    static func writeJSONLine(_ value: some Encodable) throws {
+        try write(try JSONText.encode(value) + Data([UInt8(ascii: "\n")]))
     }
 
     /// Writes an answer for programs to stdout as it stands: a description, a script.

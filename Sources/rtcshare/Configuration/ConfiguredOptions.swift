@@ -1,0 +1,161 @@
+internal import ArgumentParser
+internal import FoundationEssentials
+
+/// The options that a configuration file and the environment add to the command line of `serve` or `send`.
+///
+/// The command line wins over the environment, and the environment over the file: of an option that is given in several
+/// places, the values of one place count.
+struct ConfiguredOptions {
+    private struct Setting {
+        let name: String
+        let arguments: [String]
+        let place: String
+    }
+
+    private static let commands: [String: any ParsableCommand.Type] = [
+        "serve": ServeCommand.self, "send": SendCommand.self,
+    ]
+    /// What an option on the command line takes the place of, beside itself.
+    private static let alternatives = [
+        "token-file": ["no-token"], "no-token": ["token-file"], "tls-self-signed": ["tls-certificate", "tls-key"],
+        "tls-certificate": ["tls-self-signed"], "tls-key": ["tls-self-signed"], "name": ["control", "no-control"],
+        "control": ["name", "no-control"], "no-control": ["name", "control"],
+    ]
+
+    private let settings: [Setting]
+
+    /// - Parameter arguments: A whole command line without the program's name.
+    /// - Throws: `CommandFailure` that names the file's line or the variable.
+    init(for arguments: [String], environment: [String: String]) throws {
+        let options = arguments.prefix { $0 != "--" }
+        let asksForHelp = options.contains {
+            ["-h", "--help", "--version"].contains($0) || $0.hasPrefix("--experimental-")
+        }
+        guard !asksForHelp, let name = arguments.first, let command = Self.commands[name] else {
+            settings = []
+            return
+        }
+        var known = try KnownOption.all(of: command)
+        known["config"] = nil
+        var given = Set(options.filter { $0.hasPrefix("--") }.map { String($0.dropFirst(2).prefix { $0 != "=" }) })
+        for name in given where name.hasPrefix("no-") {
+            let positive = String(name.dropFirst(3))
+            if known[positive]?.isInvertible == true { given.insert(positive) }
+        }
+        for name in given { given.formUnion(Self.alternatives[name] ?? []) }
+        var settings: [Setting] = []
+        for option in known.values.sorted(by: { $0.name < $1.name }) where !given.contains(option.name) {
+            let variable = option.variable
+            guard let text = environment[variable], !text.isEmpty else { continue }
+            let value = try option.value(ofVariable: text, at: variable)
+            settings.append(
+                Setting(name: option.name, arguments: try option.arguments(value, at: variable), place: variable))
+        }
+        given.formUnion(settings.map(\.name))
+        if let file = try Self.file(arguments: Array(options), environment: environment) {
+            settings += try Self.settings(of: file, for: name, known: known, without: given)
+        }
+        self.settings = settings
+    }
+
+    /// The command line with the options, behind the command's name.
+    func added(to arguments: [String]) -> [String] {
+        added(to: arguments, settings)
+    }
+
+    /// Where the option is that makes the command line wrong; nil if it is wrong without the options.
+    func placeOfFault(in arguments: [String]) -> String? {
+        settings.indices.first { index in
+            var others = settings
+            others.remove(at: index)
+            return (try? RTCShareCommand.parseAsRoot(added(to: arguments, others))) != nil
+        }.map { settings[$0].place }
+    }
+
+    private func added(to arguments: [String], _ settings: [Setting]) -> [String] {
+        Array(arguments.prefix(1)) + settings.flatMap(\.arguments) + arguments.dropFirst()
+    }
+
+    private static func file(arguments: [String], environment: [String: String]) throws -> ConfigurationFile? {
+        if let index = arguments.lastIndex(where: { $0 == "--config" || $0.hasPrefix("--config=") }) {
+            let path = arguments[index].split(separator: "=", maxSplits: 1).dropFirst().first.map(String.init)
+            // The parser says what is missing where nothing follows.
+            return try (path ?? arguments.dropFirst(index + 1).first).map { try ConfigurationFile(path: $0) }
+        }
+        if let path = environment["RTCSHARE_CONFIG"], !path.isEmpty { return try ConfigurationFile(path: path) }
+        let path = ConfigurationFile.defaultPath(environment: environment)
+        guard FileManager.default.fileExists(atPath: path) else { return nil }
+        return try ConfigurationFile(path: path)
+    }
+
+    private static func settings(
+        of file: ConfigurationFile, for name: String, known: [String: KnownOption], without given: Set<String>
+    ) throws -> [Setting] {
+        for table in file.tables {
+            guard let name = table.name, commands[name] == nil else { continue }
+            throw CommandFailure(
+                .badInput, "\(file.path), line \(table.line): a configuration has no table [\(name)]",
+                try: "write [serve] or [send]")
+        }
+        var settings: [Setting] = []
+        let own = file.entries(of: name)
+        for (table, entries) in [(name, own), (nil, file.entries(of: nil).filter { own[$0.key] == nil })] {
+            for (key, entry) in entries.sorted(by: { $0.value.line < $1.value.line }) {
+                let place = "\(file.path), line \(entry.line)"
+                guard let option = known[key] else {
+                    let names = table == nil ? try allNames() : Set(known.keys)
+                    // At the top is also what only another command has.
+                    guard table == nil, names.contains(key) else { throw unknown(key, at: place, among: names) }
+                    continue
+                }
+                if given.contains(key) { continue }
+                settings.append(
+                    Setting(
+                        name: key, arguments: try option.arguments(entry.value, at: "\(place): \(key)"), place: place))
+            }
+        }
+        return settings
+    }
+
+    /// The names of the options of all commands.
+    private static func allNames() throws -> Set<String> {
+        var names = Set(try commands.values.flatMap { try KnownOption.all(of: $0).keys })
+        names.remove("config")
+        return names
+    }
+
+    private static func unknown(_ key: String, at place: String, among known: Set<String>) -> CommandFailure {
+        let meant = Suggestion.nearest(to: key, among: known.sorted()).map { ". Did you mean '\($0)'?" } ?? ""
+        return CommandFailure(.badInput, "\(place): unknown option '\(key)'\(meant)", try: "rtcshare help serve")
+    }
+}
+
+extension KnownOption {
+    /// The environment variable that sets the option.
+    fileprivate var variable: String { "RTCSHARE_" + name.replacing("-", with: "_").uppercased() }
+
+    /// What a variable sets: several values are apart by spaces.
+    fileprivate func value(ofVariable text: String, at place: String) throws -> OptionValue {
+        guard isFlag else { return isRepeatable ? .list(text.split(separator: " ").map(String.init)) : .text(text) }
+        switch text.lowercased() {
+        case "1", "true", "yes", "on": return .truth(true)
+        case "0", "false", "no", "off": return .truth(false)
+        default: return .text(text)
+        }
+    }
+
+    /// The option on a command line.
+    /// - Throws: `CommandFailure` for a value of another kind than the option's.
+    fileprivate func arguments(_ value: OptionValue, at place: String) throws -> [String] {
+        switch value {
+        case .truth(let isOn) where isFlag: isOn ? ["--\(name)"] : isInvertible ? ["--no-\(name)"] : []
+        case .text(let text) where !isFlag: ["--\(name)=\(text)"]
+        case .list(let texts) where isRepeatable: texts.map { "--\(name)=\($0)" }
+        default:
+            throw CommandFailure(
+                .badInput,
+                "\(place) is "
+                    + (isFlag ? "true or false" : isRepeatable ? "a text, or a list of texts" : "one text or number"))
+        }
+    }
+}
