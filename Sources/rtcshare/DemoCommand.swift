@@ -31,6 +31,8 @@ struct DemoCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Where the received picture goes.", valueName: "file.png"), completion: .file())
     var snapshot = "rtcshare-demo.png"
 
+    @Flag(help: "Print the results as JSON.") var json = false
+
     func validate() throws {
         guard duration > 0, duration <= 3600 else { throw ValidationError("--duration: give 1 to 3600 seconds") }
         try Kilobits.validate(maxBitrate, "--max-bitrate", in: LocalVideoConfiguration.bitrates)
@@ -40,8 +42,12 @@ struct DemoCommand: AsyncParsableCommand {
         try await reportingFailure {
             let demo = try await Demo(size: size.size, bitrate: .kilobitsPerSecond(maxBitrate), encoding: encoding)
             let result = try await demo.run(duration: duration, snapshot: snapshot)
-            try StandardStreams.writeLines(result.lines(snapshot: snapshot))
-            guard result.frames > 0 else {
+            if json {
+                try StandardStreams.writeJSON(result)
+            } else {
+                try StandardStreams.writeLines(result.lines)
+            }
+            guard result.framesSeen > 0 else {
                 throw CommandFailure(.unavailable, "the viewer saw no picture")
             }
         }
@@ -59,35 +65,39 @@ private struct Demo {
     private let started = ContinuousClock.now
     private static let framesPerSecond = 30.0
 
-    struct Result {
+    /// What the viewer saw. Times are in seconds from the start; nil for what never came.
+    struct Result: Encodable {
         let stream: String
-        let connectTime: Duration?
-        let firstPictureTime: Duration?
+        let connectedAfter: Double?
+        let firstPictureAfter: Double?
         let framesSent: Int64
-        let frames: Int
+        let framesSeen: Int
         let seconds: Double
-        let size: PixelSize?
+        let width: Int?
+        let height: Int?
         let bytes: Int64
+        /// The mean structural similarity of received pictures to the source.
         let similarity: Double?
-        let soundSeconds: Double
-        let concealedSeconds: Double
+        let secondsOfSound: Double
+        let secondsConcealed: Double
+        let snapshot: String
 
-        func lines(snapshot: String) -> [String] {
-            func milliseconds(_ time: Duration?) -> String {
-                time.map { String(printing: "%.0f ms", $0.milliseconds) } ?? "never"
+        var lines: [String] {
+            func milliseconds(_ seconds: Double?) -> String {
+                seconds.map { String(printing: "%.0f ms", $0 * 1000) } ?? "never"
             }
             let rows = [
                 ("stream", stream),
-                ("connected after", milliseconds(connectTime)),
-                ("first picture after", milliseconds(firstPictureTime)),
+                ("connected after", milliseconds(connectedAfter)),
+                ("first picture after", milliseconds(firstPictureAfter)),
                 (
                     "frames",
-                    "\(framesSent) sent, \(frames) seen, \(String(printing: "%.1f", Double(frames) / seconds)) a second"
+                    "\(framesSent) sent, \(framesSeen) seen, \(String(printing: "%.1f", Double(framesSeen) / seconds)) a second"
                 ),
-                ("resolution", size?.description ?? "none"),
+                ("resolution", width.flatMap { width in height.map { "\(width)x\($0)" } } ?? "none"),
                 ("bitrate", String(printing: "%.0f kbit/s", Double(bytes) * 8 / 1000 / seconds)),
                 ("SSIM to the source", similarity.map { String(printing: "%.4f", $0) } ?? "unknown"),
-                ("sound", String(printing: "%.1f s heard, %.0f ms concealed", soundSeconds, concealedSeconds * 1000)),
+                ("sound", String(printing: "%.1f s heard, %.0f ms concealed", secondsOfSound, secondsConcealed * 1000)),
                 ("picture", snapshot),
             ]
             return rows.map { "\(($0.0 + ":").padded(to: 21))\($0.1)" }
@@ -130,13 +140,14 @@ private struct Demo {
         let streams = report.filter { $0.type == .outboundRTP }
         let seen = viewing.summary
         return Result(
-            stream: "demo#content",
-            connectTime: seen.connected.map { $0 - started }, firstPictureTime: seen.firstPicture.map { $0 - started },
-            framesSent: streams.reduce(0) { $0 + ($1.integer("framesSent") ?? 0) }, frames: seen.frames,
-            seconds: seen.firstPicture.map { (end - $0).seconds } ?? duration, size: seen.size,
+            stream: "demo#content", connectedAfter: seen.connected.map { ($0 - started).seconds },
+            firstPictureAfter: seen.firstPicture.map { ($0 - started).seconds },
+            framesSent: streams.reduce(0) { $0 + ($1.integer("framesSent") ?? 0) }, framesSeen: seen.frames,
+            seconds: seen.firstPicture.map { (end - $0).seconds } ?? duration, width: seen.size?.width,
+            height: seen.size?.height,
             bytes: streams.reduce(0) { $0 + ($1.integer("bytesSent") ?? 0) + ($1.integer("headerBytesSent") ?? 0) },
-            similarity: judge.mean, soundSeconds: Double(seen.soundBlocks) * 0.02,
-            concealedSeconds: Double(heard?.integer("concealedSamples") ?? 0) / 48_000)
+            similarity: judge.mean, secondsOfSound: Double(seen.soundBlocks) * 0.02,
+            secondsConcealed: Double(heard?.integer("concealedSamples") ?? 0) / 48_000, snapshot: snapshot)
     }
 }
 

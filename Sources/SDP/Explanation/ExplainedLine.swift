@@ -1,5 +1,5 @@
 /// A line of a description beside what it means.
-package struct ExplainedLine: Hashable, Sendable {
+package struct ExplainedLine: Hashable, Sendable, Encodable {
     /// The line's number, counted from 1.
     package let number: Int
     /// The line; passwords and keys are left out, since explanations get passed around.

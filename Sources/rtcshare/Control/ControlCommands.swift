@@ -240,12 +240,23 @@ struct InviteCommand: ControlCommand {
             """)
 
     @OptionGroup var place: ViewerPlace
+
+    @Flag(help: "Print the viewer's number and the offer as JSON.") var json = false
+
     @OptionGroup var share: ControlOptions
+
+    /// W3C's `RTCSessionDescriptionInit`, and the viewer that it is for.
+    private struct Invitation: Encodable {
+        let viewer: Int
+        var type = "offer"
+        let sdp: String
+    }
 
     func run() async throws {
         try await reportingFailure {
             let request = ControlRequest.invite(main: !place.noMain, subgroups: place.subgroup)
             guard case .offer(let viewer, let description) = try share.connect().ask(request) else { return }
+            if json { return try StandardStreams.writeJSON(Invitation(viewer: viewer, sdp: description)) }
             try StandardStreams.writeData(description)
             Terminal.shared.say(
                 "This is for viewer \(viewer). When you have the answer: rtcshare admit --viewer \(viewer) FILE")
@@ -320,11 +331,18 @@ struct LinkCommand: ControlCommand {
     @Option(help: ArgumentHelp("The subgroup that who opens the link is in, alone.", valueName: "name"))
     var subgroup: String?
 
+    @Flag(help: "Print the links as JSON.") var json = false
+
     @OptionGroup var share: ControlOptions
+
+    private struct Links: Encodable {
+        let links: [String]
+    }
 
     func run() async throws {
         try await reportingFailure {
             guard case .links(let links) = try share.connect().ask(.link(subgroup: subgroup)) else { return }
+            if json { return try StandardStreams.writeJSON(Links(links: links)) }
             try StandardStreams.writeLines(links)
         }
     }

@@ -15,6 +15,8 @@ struct InspectCommand: AsyncParsableCommand {
         completion: .file())
     var file: String
 
+    @Flag(help: "Print JSON Lines: an object for each line of the SDP, or for each packet.") var json = false
+
     func run() async throws {
         try await reportingFailure {
             let bytes = try StandardStreams.readBytes(file, what: "file")
@@ -29,6 +31,10 @@ struct InspectCommand: AsyncParsableCommand {
     private func explainDescription(_ bytes: [UInt8]) throws {
         let text = String(decoding: bytes, as: UTF8.self)
         for line in SessionDescription.explain(text) {
+            if json {
+                try StandardStreams.writeJSONLine(line)
+                continue
+            }
             let problem = line.problem.map { "  !! \($0)" } ?? ""
             try StandardStreams.writeLines([
                 String(printing: "%4d  ", line.number) + line.text, "        " + line.explanation + problem,
@@ -43,7 +49,16 @@ struct InspectCommand: AsyncParsableCommand {
         let explanation = PacketExplanation(vp8PayloadTypes: Set((96...127).map { PayloadType(masking: $0) }))
         while let packet = try reader.next() {
             let line = explanation.explain(packet.bytes.span.bytes)
+            if json {
+                try StandardStreams.writeJSONLine(ExplainedPacket(seconds: packet.time.seconds, explanation: line))
+                continue
+            }
             try StandardStreams.writeLines([String(printing: "%9.3f s  ", packet.time.seconds) + line])
         }
+    }
+
+    private struct ExplainedPacket: Encodable {
+        let seconds: Double
+        let explanation: String
     }
 }

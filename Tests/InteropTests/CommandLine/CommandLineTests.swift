@@ -94,6 +94,11 @@ extension Interop {
             let picture = try #require(pictures.first, "no PNG in the working folder; the demo said: \(said)")
             let signature = try Data(contentsOf: folder.file(picture)).prefix(8)
             #expect([UInt8](signature) == [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])
+
+            let measured = try await share.run(["demo", "--duration", "1", "--json"], timeout: .seconds(120))
+            let object = try JSONSerialization.jsonObject(with: Data(measured.standardOutput.utf8))
+            let results = try #require(object as? [String: Any])
+            #expect(results["framesSeen"] as? Int ?? 0 > 0 && results["width"] as? Int == 1280, "\(results)")
         }
 
         @Test(

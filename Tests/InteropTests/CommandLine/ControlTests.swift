@@ -110,7 +110,12 @@ extension Interop {
             defer { room.stop() }
             let folder = room.share.folder
             try await room.ask(["admit", folder.file("answer.sdp").path], status: 69)
-            for _ in 0..<2 { try await room.ask(["invite"]) }
+            try await room.ask(["invite"])
+            let invitation = try await room.share.run(["invite", "--json"])
+            let object = try JSONSerialization.jsonObject(with: Data(invitation.standardOutput.utf8))
+            let invited = try #require(object as? [String: Any])
+            #expect(invited["viewer"] as? Int == 3 && invited["type"] as? String == "offer")
+            #expect((invited["sdp"] as? String)?.hasPrefix("v=0\r\n") == true)
             try await room.ask(["admit", folder.file("answer.sdp").path], status: 64)
             try await room.ask(["admit", "--viewer", "9", folder.file("answer.sdp").path], status: 64)
             try await room.ask(["admit", "--viewer", "2", folder.file("none.sdp").path], status: 66)

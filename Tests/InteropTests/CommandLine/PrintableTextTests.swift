@@ -132,6 +132,12 @@ struct PrintableTextTests {
         #expect(outcome.standardOutput.contains("[31mred"), "\(outcome.standardError)")
         #expect(!Self.steers(outcome.standardOutput) && !Self.steers(outcome.standardError))
         #expect(outcome.standardOutput.split(separator: "\n").count == 2 * lines.count)
+        let json = try await Self.run(["inspect", "--json", "stranger.sdp"], in: folder)
+        let objects = try json.standardOutput.split(separator: "\n").map {
+            try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+        }
+        #expect(objects.compactMap { $0["number"] as? Int } == Array(1...lines.count))
+        #expect(!Self.steers(json.standardOutput))
     }
 
     @Test(
