@@ -132,7 +132,10 @@ final class HTTPConnectionHandler: ChannelInboundHandler {
     private func write(
         _ response: HTTPResponse, _ context: ChannelHandlerContext, isHead: Bool, keepsAlive: Bool
     ) {
-        guard context.channel.isActive else { return }
+        guard context.channel.isActive else {
+            if let notTaken = response.notTaken { Task { await notTaken() } }
+            return
+        }
         if response.isForInvited { door.note(context.channel) { $0.noteInvited($1) } }
         var headers = response.headers
         headers.replaceOrAdd(name: "Date", value: HTTPDate.now())

@@ -98,6 +98,8 @@ struct HTTPResponse: Sendable {
     var body = Body.bytes([])
     /// Whether the request showed an accepted token, or the key of a session: its connection is spared longest.
     var isForInvited = false
+    /// Called where the client closed its connection before this could be sent.
+    var notTaken: (@Sendable () async -> Void)?
 
     init(_ status: HTTPResponseStatus, type: String? = nil, body: [UInt8] = []) {
         self.status = status

@@ -149,7 +149,13 @@ extension ViewerServer {
         response.headers.add(name: "ETag", value: session.entityTag.headerValue)
         response.headers.add(name: "Accept-Patch", value: TrickleFragment.mediaType)
         addServers(to: &response)
+        // The client does not know the session, and asks for another one.
+        response.notTaken = { [weak self, key = session.key] in await self?.remove(key) }
         return response
+    }
+
+    private func remove(_ key: String) {
+        if let session = sessions[key] { remove(session) }
     }
 
     /// Where a session is, relative to the endpoint that was asked, `…/whep` or `…/whep/TOKEN`: a proxy may have taken a part

@@ -300,6 +300,22 @@ struct ViewerServerTests {
         await share.end()
     }
 
+    @Test("A client that closes its connection before it is answered keeps no place")
+    func abandonedOffer() async throws {
+        let share = try await ServerFixture { $0.maximumViewers = 1 }
+        let offer = try await share.offer()
+        let secret = try #require(share.token).secretText
+        let connection = try RawConnection(port: share.server.port)
+        connection.writeLast(
+            "POST /whep/\(secret) HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/sdp\r\n"
+                + "Content-Length: \(offer.utf8.count)\r\n\r\n" + offer)
+        #expect(await connection.read().isEmpty)
+        await waitUntil { await share.server.counts.sessions == 1 }
+        await waitUntil { await share.server.viewers.isEmpty }
+        #expect(try await share.post(offer).status == 201)
+        await share.end()
+    }
+
     @Test("A client that waits for it is told to send the body of its request")
     func expectation() async throws {
         let share = try await ServerFixture()

@@ -172,6 +172,13 @@ final class RawConnection {
         return send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
     }
 
+    /// Writes, and ends the stream in the same packet.
+    func writeLast(_ text: String) {
+        let bytes = Array(text.utf8)
+        send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL | MSG_MORE))
+        shutdown(descriptor, Int32(SHUT_WR))
+    }
+
     /// What the server sends until it closes the connection, or has sent this; waits off the cooperative threads.
     func read(until end: String? = nil) async -> String {
         let descriptor = descriptor
