@@ -93,7 +93,7 @@ private final class Bytes: ByteInput {
             ("YUV4MPEG2 W6 H4 C444alpha", 16, "C444alpha"), ("YUV4MPEG3 W6 H4", 0, "no y4m"),
             ("YUV4MPEG2W6 H4", 0, "no y4m"), ("RIFF", 0, "no y4m"), ("\0\0\0 ftypisom and so on", 0, "no y4m"),
             ("YUV4MPEG2 W1 H4", 10, "width"), ("YUV4MPEG2 W16384 H4", 10, "width"), ("YUV4MPEG2 W6 H4 A2", 16, "shape"),
-            ("YUV4MPEG2 W6 H4 A0:1", 16, "shape"), ("YUV4MPEG2 W6 H4 A999999999:1", 16, "larger"),
+            ("YUV4MPEG2 W6 H4 A-1:1", 16, "shape"), ("YUV4MPEG2 W6 H4 A999999999:1", 16, "larger"),
         ])
     func faults(line: String, offset: Int, word: String) {
         do throws(CaptureError) {
@@ -206,8 +206,8 @@ private final class Bytes: ByteInput {
         "Pixels that are not square are made square, and no side smaller",
         arguments: [
             ("W6 H4 A2:1", 12, 4), ("W6 H4 A1:2", 6, 8), ("W720 H576 A16:15", 768, 576),
-            ("W720 H480 A10:11", 720, 528), ("W7 H5 A1:1", 6, 4), ("W6 H4 A0:0", 6, 4), ("W6 H4 A1001:1000", 6, 4),
-            ("W64 H48 A128:117", 70, 48),
+            ("W720 H480 A10:11", 720, 528), ("W7 H5 A1:1", 6, 4), ("W6 H4 A0:0", 6, 4), ("W6 H4 A0:1", 6, 4),
+            ("W6 H4 A1:0", 6, 4), ("W6 H4 A1001:1000", 6, 4), ("W64 H48 A128:117", 70, 48),
         ])
     func pixelShapes(fields: String, width: Int, height: Int) throws {
         let header = try Y4MHeader(line: Array("YUV4MPEG2 \(fields)".utf8))

@@ -104,17 +104,18 @@ struct Y4MHeader: Sendable, Hashable {
         return side
     }
 
-    /// The size that a picture has once its pixels, which are wider or higher by a ratio, are square. 0:0 stands for a ratio
-    /// that isn't known.
+    /// The size that a picture has once its pixels, which are wider or higher by a ratio, are square. A zero stands for a
+    /// ratio that isn't known.
     private static func squareSize(of size: PixelSize, _ text: Substring, at offset: Int) throws(Fault) -> PixelSize {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false).map { number($0) }
-        guard parts.count == 2, let wide = parts[0], let high = parts[1], (wide == 0) == (high == 0) else {
+        guard parts.count == 2, let wide = parts[0], let high = parts[1] else {
             throw Fault(offset: offset, problem: "the pixels' shape '\(text)' is not a ratio", remedy: conversion)
         }
         // Both have nine digits at most, and a side five.
         let stretched = { (side: Int, by: Int, over: Int) in (side * by + over) / (2 * over) * 2 }
-        let width = wide > high ? stretched(size.width, wide, high) : size.width & ~1
-        let height = high > wide ? stretched(size.height, high, wide) : size.height & ~1
+        let isKnown = wide > 0 && high > 0
+        let width = isKnown && wide > high ? stretched(size.width, wide, high) : size.width & ~1
+        let height = isKnown && high > wide ? stretched(size.height, high, wide) : size.height & ~1
         guard width <= maximumSide, height <= maximumSide, width * height <= maximumArea else {
             throw Fault(
                 offset: offset, problem: "with pixels of the shape \(text) the picture is larger than can be shared",
