@@ -46,17 +46,21 @@ final class ShareCamera {
         source?.stop()
     }
 
-    /// Sends what this SPEC gives from now on, or `none`. What can't be opened leaves all as it was.
-    func change(to text: String) async throws {
-        guard text != SourceSelection.none else {
-            await room.stopLocalVideo()
-            return replace(with: nil, specification: nil)
-        }
+    /// Opens what this SPEC gives.
+    static func open(_ text: String) async throws -> (source: any CaptureSource, specification: String) {
         let specification = try SourceSpecification(text)
         guard specification != .standardInput else {
             throw CommandFailure(.usage, "\(text): a running share can't be given standard input; name a file")
         }
-        let new = try await OpenedSources.openCamera(specification)
+        return (try await OpenedSources.openCamera(specification), specification.description)
+    }
+
+    /// Sends this from now on, or nothing. What can't be started leaves all as it was.
+    func change(to new: (any CaptureSource)?, specification: String?) async throws {
+        guard let new else {
+            await room.stopLocalVideo()
+            return replace(with: nil, specification: nil)
+        }
         do {
             if isCapturing { try new.start() }
             try await room.startLocalVideo(source: new)
@@ -64,7 +68,7 @@ final class ShareCamera {
             new.stop()
             throw error
         }
-        replace(with: new, specification: specification.description)
+        replace(with: new, specification: specification)
     }
 
     private func replace(with new: (any CaptureSource)?, specification: String?) {

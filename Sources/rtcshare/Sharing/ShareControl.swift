@@ -38,6 +38,16 @@ actor ShareControl {
     private var isEnding = false
     /// The change under way: one comes after the other.
     private var change: Task<ControlAnswer, Never>?
+    private var changesAsked = 0
+    /// The requests that chose what is shared now, and the camera.
+    private var newest = (source: 0, camera: 0)
+
+    /// What a request has opened before its turn.
+    private enum Opened {
+        case nothing
+        case content(OpenedSources.Content)
+        case camera(any CaptureSource, specification: String)
+    }
 
     init(
         room: SharingRoom, sources: OpenedSources, options: SharingOptions, inviting: Inviting,
@@ -153,7 +163,8 @@ actor ShareControl {
 
     // MARK: What is asked
 
-    /// Does what is asked. Changes come one after the other; how the share stands is said meanwhile too.
+    /// Does what is asked. Changes come one after the other; how the share stands is said meanwhile too. What is to be shared
+    /// is opened before its turn: a pipe or a desktop's window may take minutes, and a pause does not wait for that.
     func answer(_ request: ControlRequest) async -> ControlAnswer {
         switch request {
         case .status: return .status(await report())
@@ -161,17 +172,42 @@ actor ShareControl {
             events.yield(.stopRequested)
             return .done(notice: nil)
         default:
+            changesAsked += 1
+            let number = changesAsked
+            let opened: Opened
+            do {
+                opened = try await open(for: request)
+            } catch {
+                return ControlAnswer(CommandFailure(explaining: error))
+            }
             let previous = change
             let next = Task {
                 _ = await previous?.value
-                return await self.perform(request)
+                return await self.perform(request, opened, number: number)
             }
             change = next
             return await next.value
         }
     }
 
-    private func perform(_ request: ControlRequest) async -> ControlAnswer {
+    private func open(for request: ControlRequest) async throws -> Opened {
+        switch request {
+        case .source(let spec): return .content(try await sources.open(spec))
+        case .camera(let spec):
+            guard inviting.media.contains(.camera) else {
+                throw CommandFailure(
+                    .usage,
+                    "the share was begun without a camera, so viewers have no place for your picture; give --camera at its start"
+                )
+            }
+            guard spec != SourceSelection.none else { return .nothing }
+            let (source, specification) = try await ShareCamera.open(spec)
+            return .camera(source, specification: specification)
+        default: return .nothing
+        }
+    }
+
+    private func perform(_ request: ControlRequest, _ opened: Opened, number: Int) async -> ControlAnswer {
         do {
             if isEnding { throw CommandFailure(.unavailable, "the share is about to end") }
             switch request {
@@ -179,8 +215,8 @@ actor ShareControl {
             case .pause(let slate):
                 if let notice = try await sources.pause(showingSlate: slate) { return .done(notice: notice) }
             case .resume: if let notice = try await sources.resume() { return .done(notice: notice) }
-            case .source(let spec): try await sources.change(to: spec)
-            case .camera(let spec): try await change(camera: spec)
+            case .source(let spec): try await change(source: spec, to: opened, number: number)
+            case .camera(let spec): try await change(camera: spec, to: opened, number: number)
             case .light(let isOn): try camera.setLight(isOn, content: await sources.content)
             case .set(let settings): try await set(settings)
             case .mute(let sounds): try await sources.mute(sounds, true)
@@ -238,14 +274,29 @@ actor ShareControl {
         }
     }
 
-    private func change(camera spec: String) async throws {
-        guard inviting.media.contains(.camera) else {
-            throw CommandFailure(
-                .usage,
-                "the share was begun without a camera, so viewers have no place for your picture; give --camera at its start"
-            )
+    private func change(source spec: String, to opened: Opened, number: Int) async throws {
+        guard case .content(let content) = opened else { return }
+        guard number > newest.source else {
+            content.source.stop()
+            throw Self.overtaken(spec)
         }
-        try await camera.change(to: spec)
+        try await sources.change(to: content)
+        newest.source = number
+    }
+
+    private func change(camera spec: String, to opened: Opened, number: Int) async throws {
+        var chosen: (source: any CaptureSource, specification: String)?
+        if case .camera(let source, let specification) = opened { chosen = (source, specification) }
+        guard number > newest.camera else {
+            chosen?.source.stop()
+            throw Self.overtaken(spec)
+        }
+        try await camera.change(to: chosen?.source, specification: chosen?.specification)
+        newest.camera = number
+    }
+
+    private static func overtaken(_ spec: String) -> CommandFailure {
+        CommandFailure(.unavailable, "\(spec): another source was chosen while this one was opening")
     }
 
     private func set(_ settings: ControlledSettings) async throws {

@@ -206,15 +206,19 @@ actor SharedSources {
 
     // MARK: Changes
 
-    /// Shares what this SPEC gives from now on, or once the share goes on. What can't be opened leaves all as it was.
-    func change(to text: String) async throws {
+    /// Opens what this SPEC gives.
+    func open(_ text: String) async throws -> OpenedSources.Content {
         let specification = try SourceSpecification(text)
         guard specification != .standardInput else {
             throw CommandFailure(.usage, "\(text): a running share can't be given another standard input; name a file")
         }
         let frameRate = configuration.maxFramerate ?? options.maxFramerate
-        let opened = try await OpenedSources.openContent(
+        return try await OpenedSources.openContent(
             specification, maximumFrameRate: frameRate, broadcastTokens: try options.tokens(for: specification))
+    }
+
+    /// Shares this from now on, or once the share goes on. What can't be started leaves all as it was.
+    func change(to opened: OpenedSources.Content) async throws {
         let previous = (sources.content, configuration.sourceCanWait)
         configuration.sourceCanWait = opened.canWait
         do {

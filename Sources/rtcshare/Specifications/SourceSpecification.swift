@@ -139,6 +139,7 @@ enum SourceSpecification: Sendable, Hashable {
         case .window(let window):
             return try WindowSource(window, display: environment["DISPLAY"], framesPerSecond: framesPerSecond)
         case .file(let path, let loop):
+            if Self.isPipe(path) { Terminal.shared.say("Waiting for the video that is written to \(path).") }
             return try Y4MSource(path: path, loop: loop)
         case .standardInput:
             return try Y4MSource.standardInput()
@@ -147,6 +148,11 @@ enum SourceSpecification: Sendable, Hashable {
                 endpoint: endpoint, tokens: try broadcastTokens ?? BroadcastTokens(environment: environment),
                 framesPerSecond: framesPerSecond, environment: environment)
         }
+    }
+
+    private static func isPipe(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
     }
 }
 

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import rtcshare
@@ -48,6 +49,34 @@ extension Interop {
             #expect(seen.status == 0 && seen.standardError.contains("Tile 1 removed"), "\(seen.standardError)")
             #expect(!FileManager.default.fileExists(atPath: room.share.folder.file("run/rtcshare/share.sock").path))
             try await room.ask(["status"], status: 66)
+        }
+
+        @Test("A source that takes its time to open delays no other change, and does not replace a newer source")
+        func slowSource() async throws {
+            let room = try await Room()
+            defer { room.stop() }
+            let pipe = room.share.folder.file("pipe.y4m").path
+            try #require(mkfifo(pipe, 0o600) == 0)
+            let slow = try room.share.start(["source", "file:\(pipe)", "--name", "share"])
+            defer { slow.stop() }
+            // A pipe can be opened like this once the share waits for somebody to write.
+            var film: Int32 = -1
+            await waitUntil {
+                film = open(pipe, O_WRONLY | O_NONBLOCK)
+                return film >= 0
+            }
+            try await room.ask(["pause"])
+            try await room.first.wait(saying: "Tile 1 paused")
+            try await room.ask(["resume"])
+            try await room.ask(["source", "test:320x180@15"])
+            try await room.first.wait(saying: "Tile 1 is 320x180 now")
+            let header = Array("YUV4MPEG2 W64 H64 F10:1 C420jpeg\n".utf8)
+            #expect(write(film, header, header.count) == header.count)
+            let outcome = try await slow.outcome(timeout: .seconds(20))
+            #expect(outcome.status == 69 && outcome.standardError.contains("another source was chosen"), "\(outcome)")
+            close(film)
+            #expect(try await room.status().source == "test:320x180@15")
+            #expect(room.sending.standardError.contains("Waiting for the video that is written to \(pipe)."))
         }
 
         @Test("A paused share shows a slate where that is asked")
