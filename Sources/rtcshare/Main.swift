@@ -2,6 +2,7 @@
 @main
 enum Main {
     static func main() async {
+        StandardStreams.replaceClosed()
         OpenFiles.raiseLimit()
         await RTCShareCommand.main()
     }

@@ -8,6 +8,15 @@ enum StandardStreams {
     /// Whether what is written there stays in the journal of a service.
     static var areKept: Bool { ServiceManager.keeps(STDOUT_FILENO) || ServiceManager.keeps(STDERR_FILENO) }
 
+    /// Opens something in place of each standard stream that is closed. Otherwise the next socket gets its number, and is
+    /// written to, or closed, as if it were the stream. Writing to the stream fails as before.
+    static func replaceClosed() {
+        for stream in STDIN_FILENO...STDERR_FILENO where fcntl(stream, F_GETFD) < 0 {
+            // It gets the lowest number that is free, which is this one.
+            _ = open("/dev/null", O_RDONLY)
+        }
+    }
+
     /// Nothing that this program reads as text is larger.
     static let maximumTextBytes = 1 << 20
     /// A capture may be longer.

@@ -90,6 +90,24 @@ extension Interop.CommandLineTests {
             }
         }
 
+        @Test(
+            "A view whose standard output or error is closed ends as any other",
+            arguments: [">&-", "2>&-", ">&- 2>&- <&-"])
+        func closedStreams(redirections: String) async throws {
+            let folder = try TemporaryFolder()
+            let program = try serve([], in: folder)
+            defer { program.stop() }
+            let share = try Share(environment: Interop.CommandLineTests.environment(folder), in: folder)
+            let view = try RunningProgram(
+                URL(fileURLWithPath: "/bin/bash"),
+                [
+                    "-c", "exec \"$0\" \"$@\" " + redirections, share.rtcshare.path, "view",
+                    try await link(of: program), "--no-window", "--duration", "1",
+                ], environment: share.environment, in: folder)
+            defer { view.stop() }
+            #expect(try await view.outcome(timeout: .seconds(30)).status == 0)
+        }
+
         @Test("A recording of pictures and sound that can't be written ends no view")
         func fullRecording() async throws {
             let folder = try TemporaryFolder()
