@@ -32,9 +32,9 @@ func change(_ session: AttendeeSession) async throws {
 
 // snippet:observer
 final class ShareObserver: ContentShareObserver {
-    func contentShareDidStart() { print("the first picture is on its way") }
-    func contentShareDidStop(status: ContentShareStatus) { print("the share is over: \(status)") }
-    func contentShareSourceDidEnd(error: (any Error)?) { print("the source has no more pictures") }
+    func contentShareDidStart() { print("the first frame is on its way") }
+    func contentShareDidStop(status: ContentShareStatus) { print("the share stopped: \(status)") }
+    func contentShareSourceDidEnd(error: (any Error)?) { print("the source has no more frames") }
 }
 // end
 

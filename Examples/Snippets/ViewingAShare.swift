@@ -37,8 +37,8 @@ final class Viewer: VideoTileObserver, RemoteSoundObserver {
         do { try session.tiles.bind(BrightnessSink(), toTile: tile.tileID) } catch { print(error) }
     }
 
-    func videoTileDidRemove(_ tile: VideoTileState) { print("\(tile.attendeeID) shares no more") }
-    func remoteSoundDidAdd(_ sound: RemoteSound) { print("there is sound of \(sound.attendeeID)") }
+    func videoTileDidRemove(_ tile: VideoTileState) { print("\(tile.attendeeID) stopped sharing") }
+    func remoteSoundDidAdd(_ sound: RemoteSound) { print("audio of \(sound.attendeeID)") }
 }
 // end
 
@@ -75,9 +75,9 @@ func show(_ session: AttendeeSession) async throws {
 // snippet:draw
 func draw(_ view: VideoView, with renderer: OpaquePointer) throws {
     let place = PixelRectangle(x: 0, y: 0, size: PixelSize(width: 640, height: 360))
-    // What waits for its sound is to be drawn at `next`, since the start of the monotonic clock.
+    // A frame that waits for its audio is due at `next`, a time of the monotonic clock.
     let (_, next) = try view.draw(with: renderer, in: place)
-    if let next { print("again at \(next)") }
+    if let next { print("draw again at \(next)") }
 }
 // end
 
