@@ -64,6 +64,14 @@ extension PeerConnection {
         advance(now: now)
     }
 
+    /// Asks the peer now whether it still consents to be sent to; ``Event/disconnected`` follows in two seconds where it does
+    /// not answer.
+    package mutating func checkConsent(now: Instant) {
+        guard progress == .connected else { return }
+        ice.agent.checkConsent(now: now)
+        advance(now: now)
+    }
+
     /// How what comes over a stream to `destination` is taken apart; nil where none is to be opened there.
     package func framing(of destination: TransportAddress, over transport: TransportProtocol) -> StreamFraming? {
         ice.agent.framing(of: destination, over: transport)

@@ -1,4 +1,4 @@
-import RTCShareWireFormat
+package import RTCShareWireFormat
 
 extension Agent {
     /// A pair that the controlling agent, we or the peer, has chosen and that a check has shown to work.
@@ -89,6 +89,16 @@ extension Agent {
     mutating func consentAnswered(now: Instant) {
         consent.start(due: now.advanced(by: consentPause()))
         if state == .disconnected { setState(.connected) }
+    }
+
+    /// Asks the peer now whether it still consents, where it has not said so for a while: for an owner who needs to know
+    /// soon whether the peer is there. A peer that answers is asked no more than once a second.
+    package mutating func checkConsent(now: Instant) {
+        guard state == .connected, consent.unanswered == 0, let index = checklist.selectedIndex,
+            let answered = checklist.pairs[index].latestResponse, now - answered >= timing.consentInterval / 5
+        else { return }
+        consent.hasten(now: now)
+        advance(now: now)
     }
 
     var consentDeadline: Instant? {

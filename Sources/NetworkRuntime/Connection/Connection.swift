@@ -270,6 +270,13 @@ public actor Connection {
         drain()
     }
 
+    /// Asks the peer now whether it still consents to be sent to; ``ConnectionEvent/disconnected`` follows in two seconds
+    /// where it does not answer.
+    package func checkConsent() {
+        peer.checkConsent(now: MonotonicClock.now)
+        drain()
+    }
+
     /// A report of all that was counted, as `getStats()` gives it.
     public func statistics() -> [StatisticsObject] {
         var objects = peer.statistics(now: MonotonicClock.now)

@@ -68,6 +68,12 @@ final class ViewerSession {
         remoteFragment = Self.fragment(of: offer)
     }
 
+    /// Whether its viewer, who does not answer, makes room for another one. A viewer whose page is still connected to this
+    /// server is likely to come back.
+    func makesRoom(at now: Instant) -> Bool {
+        awaySince.map { now - $0 >= (listeners.isEmpty ? .seconds(2) : .seconds(5)) } ?? false
+    }
+
     /// The user name fragment of an offer.
     static func fragment(of offer: SessionDescription) -> String? {
         let sections: [any SDPSection] = offer.media.filter { $0.port != 0 } + [offer]

@@ -9,8 +9,6 @@ extension ViewerServer {
     static let maximumConnecting = 128
     /// Of those, the ones from one network.
     static let maximumConnectingOfNetwork = maximumConnecting / 4
-    /// How long a viewer who does not answer keeps a place that another one wants.
-    static let patienceWithAway = Duration.seconds(5)
 
     /// Whether new viewers are let in at all.
     func checkOpen() throws(ProblemDetails) {
@@ -25,7 +23,7 @@ extension ViewerServer {
     func takePlace(for client: IPAddress?) throws(ProblemDetails) -> Int {
         try checkOpen()
         let limit = configuration.maximumViewers
-        if sessions.count + beginning.count >= limit { removeLongestAway() }
+        if sessions.count + beginning.count >= limit { makeRoom() }
         guard sessions.count + beginning.count < limit else {
             throw .full((limit == 1 ? "1 viewer is" : "\(limit) viewers are") + " there, and no more fit")
         }
@@ -47,13 +45,16 @@ extension ViewerServer {
         return placesTaken
     }
 
-    /// Of viewers who do not answer, the one who has not for the longest time makes room.
-    private func removeLongestAway() {
-        let away = sessions.values.compactMap { session in session.awaySince.map { (session, $0) } }
-        guard let (session, since) = away.min(by: { $0.1 < $1.1 }),
-            MonotonicClock.now - since >= Self.patienceWithAway
-        else { return }
-        remove(session)
+    /// Removes the viewer who has not answered for the longest time, where that is too long. Otherwise all are asked whether
+    /// they are still there, so that the place of one who is not is free in a few seconds.
+    private func makeRoom() {
+        let now = MonotonicClock.now
+        let gone = sessions.values.filter { $0.makesRoom(at: now) }
+        if let longest = gone.min(by: { ($0.awaySince ?? now) < ($1.awaySince ?? now) }) { return remove(longest) }
+        for session in sessions.values where session.isConnected {
+            let connection = session.viewer.session.connection
+            Task { await connection.checkConsent() }
+        }
     }
 
     /// Ends a session whose viewer has left, or made room.

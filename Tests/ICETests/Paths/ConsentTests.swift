@@ -45,6 +45,28 @@ import Testing
         #expect(network.sent == sent)
     }
 
+    @Test("A peer that is gone is found to be when it is asked for consent out of turn", arguments: 1...5)
+    func askedOutOfTurn(seed: Int) throws {
+        var network = connected(seed: UInt64(seed))
+        network.run(.seconds(60))
+        let before = try #require(network.agents[0].pairReports().first).statistics.consentRequestsSent
+        // However often its owner wants to know: once a second, and no more of a peer that answers.
+        for _ in 0..<100 {
+            network.agents[0].checkConsent(now: network.now)
+            network.run(.milliseconds(100))
+        }
+        let after = try #require(network.agents[0].pairReports().first).statistics.consentRequestsSent
+        #expect((8...12).contains(after - before))
+        #expect(network.areConnected)
+        network.isSevered = true
+        network.run(.seconds(1))
+        for _ in 0..<20 {
+            network.agents[0].checkConsent(now: network.now)
+            network.run(.milliseconds(100))
+        }
+        #expect(network.agents[0].state == .disconnected)
+    }
+
     @Test("An answer after the silence connects again")
     func recovery() {
         var network = connected()

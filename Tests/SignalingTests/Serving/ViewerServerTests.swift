@@ -291,9 +291,19 @@ struct ViewerServerTests {
         #expect(first.status == 201)
         let full = try await share.post(offer)
         #expect(full.status == 503 && full.sentence == "1 viewer is there, and no more fit")
-        await share.server.setAway(for: .seconds(1))
-        #expect(try await share.post(offer).status == 503)
-        await share.server.setAway(for: ViewerServer.patienceWithAway)
+        await share.server.setAway(for: .zero)
+        #expect(await !share.server.makesRoom(after: .milliseconds(1999)))
+        #expect(await share.server.makesRoom(after: .seconds(2)))
+        // A page that is still connected to the server keeps the place for longer.
+        var page: RawConnection? = try await share.listen()
+        await waitUntil { await share.server.listenerCount == 1 }
+        #expect(await !share.server.makesRoom(after: .milliseconds(4999)))
+        #expect(await share.server.makesRoom(after: .seconds(5)))
+        withExtendedLifetime(page) {}
+        page = nil
+        await waitUntil { await share.server.listenerCount == 0 }
+        #expect(await share.server.makesRoom(after: .seconds(2)))
+        await share.server.setAway(for: .seconds(5))
         #expect(try await share.post(offer).status == 201)
         #expect(await share.server.viewers.count == 1)
         #expect(try await share.ask("DELETE", try share.session(in: first)).status == 404)

@@ -104,6 +104,15 @@ struct ServerFixture {
 extension ViewerServer {
     fileprivate var firstKey: String? { sessions.keys.first }
 
+    /// Whether a viewer who has not answered for so long makes room for another one.
+    func makesRoom(after time: Duration) -> Bool {
+        sessions.values.contains { session in
+            session.awaySince.map { session.makesRoom(at: $0.advanced(by: time)) } ?? false
+        }
+    }
+
+    func stopHeartbeat() { heartbeat?.cancel() }
+
     /// Makes the viewer one who has not answered for so long.
     func setAway(for time: Duration) {
         for (key, session) in sessions {
