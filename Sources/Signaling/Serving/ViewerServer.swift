@@ -208,15 +208,16 @@ public actor ViewerServer {
     func add(_ session: ViewerSession) {
         sessions[session.key] = session
         let viewer = session.viewer
-        let listener = SessionListener { [weak self, key = session.key] event in
-            Task { await self?.session(key, did: event) }
-        }
+        let listener = SessionListener()
         viewer.session.add(observer: listener)
         continuation.yield(.joined(viewer, session.told))
         // It ends with the connection, which fails in its time where nobody comes.
         Task { [weak self, key = session.key] in
             try? await viewer.session.waitUntilEnd()
-            withExtendedLifetime(listener) {}
+            listener.finish()
+        Task { [weak self, key = session.key, events = listener.events] in
+            for await event in events { await self?.session(key, did: event) }
+        }
             await self?.sessionDidEnd(key)
         }
         Task { [weak self, key = session.key, limit = configuration.connectTimeout] in
@@ -279,19 +280,24 @@ private final class ShareListener: ContentShareObserver {
     func contentShareMuteDidChange(_ isMuted: Bool) { change() }
 }
 
-/// Hears how a viewer's connection goes.
+/// Passes on what becomes of a viewer's connection, in order.
 final class SessionListener: AttendeeSessionObserver {
     enum Event {
         case connected, away, back
     }
 
-    private let hear: @Sendable (Event) -> Void
+    /// What happens; one reader.
+    let events: AsyncStream<Event>
+    private let continuation: AsyncStream<Event>.Continuation
 
-    init(_ hear: @escaping @Sendable (Event) -> Void) { self.hear = hear }
+    init() { (events, continuation) = AsyncStream.makeStream(of: Event.self) }
 
-    func sessionDidConnect() { hear(.connected) }
-    func sessionDidDisconnect() { hear(.away) }
-    func sessionDidReconnect() { hear(.back) }
+    func sessionDidConnect() { continuation.yield(.connected) }
+    func sessionDidDisconnect() { continuation.yield(.away) }
+    func sessionDidReconnect() { continuation.yield(.back) }
+
+    /// Nothing more happens.
+    func finish() { continuation.finish() }
 }
 
 /// Why something can't be done at a server.

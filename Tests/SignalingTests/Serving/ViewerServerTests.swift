@@ -353,6 +353,21 @@ struct ViewerServerTests {
         let foreign = try await share.ask("OPTIONS", "/whep", [("Origin", "https://player.example")])
         #expect(foreign["Access-Control-Allow-Origin"] == "https://player.example")
         #expect(foreign["Access-Control-Allow-Headers"]?.contains("Authorization") == true)
+    @Test("A viewer's connection that is lost and found is followed in order")
+    func connectionEvents() async {
+        let listener = SessionListener()
+        let connection: any AttendeeSessionObserver = listener
+        connection.sessionDidConnect()
+        for _ in 0..<100 {
+            connection.sessionDidDisconnect()
+            connection.sessionDidReconnect()
+        }
+        listener.finish()
+        var events: [SessionListener.Event] = []
+        for await event in listener.events { events.append(event) }
+        #expect(events == [.connected] + (0..<100).flatMap { _ in [.away, .back] })
+    }
+
         let wrong = try await share.ask(
             "POST", "/whep", [("Content-Type", "text/plain")], body: "v=0", token: share.token)
         #expect(wrong.status == 415 && wrong["Accept-Post"] == "application/sdp")
