@@ -25,6 +25,7 @@ public actor SharingRoom {
     private let ports: SharedPorts?
     /// The owner's picture and voice, encoded once for all.
     private let own: OwnMedia
+    private let ownMediaObservers: ObserverList<any OwnMediaObserver>
     private var members: [Int: RoomViewer] = [:]
     private var viewersSoFar = 0
     private var changes = 0
@@ -39,7 +40,9 @@ public actor SharingRoom {
         guard owner.modality == .attendee else { throw .content(owner.rawValue) }
         self.owner = owner
         self.ports = ports
-        own = OwnMedia(of: owner)
+        let observers = ObserverList<any OwnMediaObserver>()
+        ownMediaObservers = observers
+        own = OwnMedia(of: owner) { observers.forEach { $0.ownMediaDidChange() } }
         contentShare = try ContentShareController(attendee: owner)
     }
 
@@ -210,6 +213,9 @@ public actor SharingRoom {
     /// The owner's own picture, to mute it or to adapt its format; nil where none is sent.
     public var localVideoTrack: VideoTrack? { own.videoTrack }
 
+    /// Tells `observer` of changes to the owner's picture and voice from now on.
+    package nonisolated func add(observer: any OwnMediaObserver) { ownMediaObservers.add(observer) }
+
     private func connections(taking media: SharedMedia) -> [Connection] {
         viewers.filter { $0.media.contains(media) }.map(\.session.connection)
     }
@@ -325,6 +331,12 @@ public actor SharingRoom {
         }
         members = [:]
     }
+}
+
+/// Observes the picture and the voice of a room's owner.
+package protocol OwnMediaObserver: AnyObject, Sendable {
+    /// The picture or the voice began or ended, or the picture is held back or given again: the tracks say which.
+    func ownMediaDidChange()
 }
 
 /// Somebody in a room who views.

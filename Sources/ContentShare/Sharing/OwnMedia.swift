@@ -15,10 +15,13 @@ final class OwnMedia {
     private var starts = 0
     /// What records both.
     private var recording: RecordingSource?
+    /// Called when picture or voice begins or ends, and when the picture is held back or given again.
+    private let onChange: @Sendable () -> Void
 
     /// Neither picture nor voice, yet.
-    init(of attendee: AttendeeID) {
+    init(of attendee: AttendeeID, onChange: @escaping @Sendable () -> Void = {}) {
         self.attendee = attendee
+        self.onChange = onChange
     }
 
     // MARK: What is sent
@@ -36,6 +39,7 @@ final class OwnMedia {
         starts += 1
         camera.replaceTrack(
             with: VideoTrack(id: "camera-\(starts)", source: source), sourceCanWait: configuration.sourceCanWait)
+        onChange()
     }
 
     /// Sends the sound of `source` over these connections, as ``startVideo(_:_:over:isIncluded:)`` does pictures.
@@ -49,6 +53,7 @@ final class OwnMedia {
         voice.apply(configuration, isVoice: true)
         starts += 1
         voice.replaceTrack(with: AudioTrack(id: "voice-\(starts)", source: source))
+        onChange()
     }
 
     private func madeCamera(_ configuration: LocalVideoConfiguration) throws(ContentShareError) -> VideoSendPipeline {
@@ -56,6 +61,10 @@ final class OwnMedia {
         let made = try VideoSendPipeline(configuration, defaults: .camera)
         camera = made
         if let recording { record(made, to: recording) }
+        // The events end with the pipeline.
+        Task { [onChange, events = made.events] in
+            for await event in events { if case .muteChanged = event { onChange() } }
+        }
         return made
     }
 
@@ -68,10 +77,16 @@ final class OwnMedia {
     }
 
     /// Sends no picture any more.
-    func stopVideo() { camera?.replaceTrack(with: nil) }
+    func stopVideo() {
+        camera?.replaceTrack(with: nil)
+        onChange()
+    }
 
     /// Sends no voice any more.
-    func stopAudio() { voice?.replaceTrack(with: nil) }
+    func stopAudio() {
+        voice?.replaceTrack(with: nil)
+        onChange()
+    }
 
     /// Nothing is sent any more, nor will be.
     func end() {

@@ -131,7 +131,7 @@ extension ViewerServer {
             return false
         }
         for listener in listeners { listener.yield(ShareState.heartbeat) }
-        // What changed without a call here, such as a camera that went, is told now.
+        // What changed without a call here, such as a viewer's place in the room, is told now.
         refresh()
         return true
     }

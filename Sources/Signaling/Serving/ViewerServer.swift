@@ -131,6 +131,7 @@ public actor ViewerServer {
         shareListener = listener
     }
 
+        room.add(observer: listener)
     /// Lets nobody in any more, and tells viewers' pages that the share is over.
     public func end() {
         hasEnded = true
@@ -269,8 +270,8 @@ private final class ServerPlace: Sendable {
     }
 }
 
-/// Notices when what is shared begins, ends, or stands still.
-private final class ShareListener: ContentShareObserver {
+/// Notices when what is shared, or the owner's picture or voice, begins, ends, or is held back.
+private final class ShareListener: ContentShareObserver, OwnMediaObserver {
     private let change: @Sendable () -> Void
 
     init(_ change: @escaping @Sendable () -> Void) { self.change = change }
@@ -281,6 +282,7 @@ private final class ShareListener: ContentShareObserver {
 }
 
 /// Passes on what becomes of a viewer's connection, in order.
+    func ownMediaDidChange() { change() }
 final class SessionListener: AttendeeSessionObserver {
     enum Event {
         case connected, away, back

@@ -233,6 +233,33 @@ struct ViewerServerTests {
         await share.end()
     }
 
+    @Test("Pages are told at once when the presenter's own picture is muted or stopped", .timeLimit(.minutes(1)))
+    func ownPictureStates() async throws {
+        let share = try await ServerFixture { $0.media = [.content, .camera] }
+        let camera = try TestPatternSource.testPattern(size: PixelSize(width: 192, height: 144))
+        try await share.room.startLocalVideo(source: camera)
+        try camera.start()
+        let player = try await share.player()
+        let pictures = PictureCounter(player.session)
+        try await player.start()
+        await pictures.wait()
+        let page = try await share.listen()
+        let read = { (state: String) in await page.read(until: "\"state\":\"\(state)\",\"stream\":\"alice\"}") }
+        _ = await read("live")
+        // What is told from here on is told because it changed.
+        await share.server.stopHeartbeat()
+        let track = try #require(await share.room.localVideoTrack)
+        track.isMuted = true
+        _ = await read("paused")
+        track.isMuted = false
+        _ = await read("live")
+        await share.room.stopLocalVideo()
+        _ = await read("off")
+        camera.stop()
+        await player.leave()
+        await share.end()
+    }
+
     @Test("A session is found where its endpoint is, also behind a proxy that takes a part of the path away")
     func sessionsPlace() async throws {
         let share = try await ServerFixture()
