@@ -134,7 +134,9 @@ struct HTTPServer: Sendable {
         channel.eventLoop.makeCompletedFuture {
             guard door.enter(channel) else { throw Door.Full() }
             let pipeline = channel.pipeline.syncOperations
-            if let tls { try pipeline.addHandler(TLSHandler(try TLSConnection(serving: tls))) }
+            if let tls {
+                try pipeline.addHandlers(PlainRequestHandler(), TLSHandler(try TLSConnection(serving: tls)))
+            }
             let size = RequestSize(limits: limits)
             try pipeline.addHandler(RequestSizeHandler(size: size))
             try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: true, withErrorHandling: true)

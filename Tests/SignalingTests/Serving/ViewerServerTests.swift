@@ -422,10 +422,13 @@ struct ViewerServerTests {
         #expect(link.url.hasPrefix("https://127.0.0.1:"))
         let player = try await share.player(link.url)
         await #expect(throws: HTTPClientError.self) { try await player.start() }
-        // What is no TLS is no request.
+        // A request that is not encrypted is answered with the reason, and with nothing else.
         let plain = try RawConnection(port: share.server.port)
-        plain.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        #expect(await !plain.read().contains("200 OK"))
+        plain.write("GET / HTTP/1.1\r\n")
+        plain.write("Host: localhost\r\n\r\n")
+        let text = await plain.read()
+        #expect(text.hasPrefix("HTTP/1.1 400 Bad Request\r\n") && text.contains("begins with https://"))
+        #expect(text.hasSuffix("</html>\n"))
         await share.end()
     }
 
