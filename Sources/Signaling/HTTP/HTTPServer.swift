@@ -35,9 +35,10 @@ struct HTTPServer: Sendable {
     /// The port, the same on each address.
     let port: UInt16
 
-    /// Listens at the first free port of `ports` on each address; without addresses on all of this machine.
+    /// Listens at the first free port of `ports` on each address; without addresses on all of this machine. `zone` is the
+    /// interface that addresses of IPv6 belong to, where they name none by themselves (RFC 4007 §11).
     static func start(
-        addresses: [IPAddress], ports: [UInt16], tls: TLSContext?, limits: Limits = Limits(),
+        addresses: [IPAddress], zone: String? = nil, ports: [UInt16], tls: TLSContext?, limits: Limits = Limits(),
         eventLoopGroup: MultiThreadedEventLoopGroup = .singleton, logger: Logger, respond: @escaping Respond
     ) async throws -> HTTPServer {
         var limits = limits
@@ -46,7 +47,8 @@ struct HTTPServer: Sendable {
         var failure: (any Error)?
         for port in ports {
             do {
-                return try await HTTPServer(addresses, port: port, on: eventLoopGroup, door: door) { [limits] channel in
+                return try await HTTPServer(addresses, zone: zone, port: port, on: eventLoopGroup, door: door) {
+                    [limits] channel in
                     Self.prepare(channel, door: door, tls: tls, limits: limits, logger: logger, respond: respond)
                 }
             } catch let error as IOError where error.errnoCode == EADDRINUSE {
@@ -57,7 +59,8 @@ struct HTTPServer: Sendable {
     }
 
     private init(
-        _ addresses: [IPAddress], port: UInt16, on eventLoopGroup: MultiThreadedEventLoopGroup, door: Door,
+        _ addresses: [IPAddress], zone: String?, port: UInt16, on eventLoopGroup: MultiThreadedEventLoopGroup,
+        door: Door,
         prepare: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
     ) async throws {
         func bootstrap() -> ServerBootstrap {
@@ -78,7 +81,7 @@ struct HTTPServer: Sendable {
             if addresses.isEmpty {
                 [try await Self.bindToAll(bootstrap, port: port)]
             } else {
-                try await Self.bind(bootstrap(), to: addresses, port: port)
+                try await Self.bind(bootstrap(), to: addresses, zone: zone, port: port)
             }
         self.port = UInt16(channels.first?.localAddress?.port ?? Int(port))
         self.door = door
@@ -98,7 +101,7 @@ struct HTTPServer: Sendable {
 
     /// Listens at those addresses that this machine has.
     private static func bind(
-        _ bootstrap: ServerBootstrap, to addresses: [IPAddress], port: UInt16
+        _ bootstrap: ServerBootstrap, to addresses: [IPAddress], zone: String?, port: UInt16
     ) async throws -> [any Channel] {
         var channels: [any Channel] = []
         var missing: IOError?
@@ -106,7 +109,7 @@ struct HTTPServer: Sendable {
             for address in addresses {
                 let port = channels.first?.localAddress?.port ?? Int(port)
                 do {
-                    let place = try SocketAddress(ipAddress: address.description, port: port)
+                    let place = try Self.place(of: address, zone: zone, port: port)
                     channels.append(try await bootstrap.bind(to: place).get())
                 } catch let error as IOError where [EADDRNOTAVAIL, EAFNOSUPPORT].contains(error.errnoCode) {
                     missing = missing ?? error
@@ -118,6 +121,17 @@ struct HTTPServer: Sendable {
             for channel in channels { try? await channel.close() }
             throw error
         }
+    }
+
+    private static func place(of address: IPAddress, zone: String?, port: Int) throws -> SocketAddress {
+        let place = try SocketAddress(ipAddress: address.description, port: port)
+        guard let zone, case .v6(let known) = place else { return place }
+        let interface = if_nametoindex(zone)
+        guard interface != 0 else { throw IOError(errnoCode: ENODEV, reason: "if_nametoindex") }
+        var name = known.address
+        // `sin6_scope_id` is the last of `sockaddr_in6`.
+        withUnsafeMutableBytes(of: &name) { $0.storeBytes(of: interface, toByteOffset: 24, as: UInt32.self) }
+        return SocketAddress(name, host: address.description)
     }
 
     /// The descriptors that this process may have open.

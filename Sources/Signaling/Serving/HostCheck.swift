@@ -12,7 +12,7 @@ struct HostCheck: Sendable {
     /// Whether a `Host` header, with or without a port, names this server.
     func accepts(host header: String?) -> Bool {
         guard let header, let host = Self.host(of: header) else { return false }
-        if IPAddress(host) != nil { return true }
+        if IPAddress(host.prefix { $0 != "%" }) != nil { return true }
         return host == "localhost" || host.hasSuffix(".localhost") || names.contains(host)
     }
 

@@ -39,9 +39,10 @@ extension ViewerServer {
         let scheme = configuration.tls == nil ? "http" : "https"
         let path = configuration.basePath.map { $0 + "/" }.joined()
         for host in hosts {
-            let address = IPAddress(host)
+            let address = IPAddress(host.prefix { $0 != "%" })
             let isOwn = host == "localhost" || address?.isLoopback == true
-            let authority = address?.isV4 == false ? "[\(host)]" : host
+            // A zone is written so in a URL (RFC 6874 §2).
+            let authority = address?.isV4 == false ? "[\(host.replacing("%", with: "%25"))]" : host
             links.append(
                 ViewerLink(
                     reach: isOwn ? .machine : .network, url: "\(scheme)://\(authority):\(port)/\(path)\(secret)"))

@@ -21,6 +21,8 @@ public actor ViewerServer {
     public struct Configuration: Sendable {
         /// The addresses to listen at; empty for all of this machine.
         public var addresses: [IPAddress] = []
+        /// The interface that link-local addresses among these belong to, as several interfaces can have the same.
+        public var zone: String?
         /// The port to listen at; 0 has the system pick.
         public var port: UInt16 = 8080
         /// The ports that are tried where that one is taken, one after the other.
@@ -117,7 +119,8 @@ public actor ViewerServer {
         // A page listens over a connection of its own, and asks over another.
         let limits = HTTPServer.Limits(connections: 1024 + 2 * configuration.maximumViewers)
         server = try await HTTPServer.start(
-            addresses: configuration.addresses, ports: (0...others).map { first + UInt16($0) },
+            addresses: configuration.addresses, zone: configuration.zone,
+            ports: (0...others).map { first + UInt16($0) },
             tls: try configuration.tls?.makeContext(), limits: limits, eventLoopGroup: configuration.eventLoopGroup,
             logger: logger
         ) { request in
@@ -128,10 +131,10 @@ public actor ViewerServer {
         place.server = self
         let listener = ShareListener { [weak self] in Task { await self?.refresh() } }
         room.contentShare.add(observer: listener)
+        room.add(observer: listener)
         shareListener = listener
     }
 
-        room.add(observer: listener)
     /// Lets nobody in any more, and tells viewers' pages that the share is over.
     public func end() {
         hasEnded = true
@@ -212,13 +215,13 @@ public actor ViewerServer {
         let listener = SessionListener()
         viewer.session.add(observer: listener)
         continuation.yield(.joined(viewer, session.told))
+        Task { [weak self, key = session.key, events = listener.events] in
+            for await event in events { await self?.session(key, did: event) }
+        }
         // It ends with the connection, which fails in its time where nobody comes.
         Task { [weak self, key = session.key] in
             try? await viewer.session.waitUntilEnd()
             listener.finish()
-        Task { [weak self, key = session.key, events = listener.events] in
-            for await event in events { await self?.session(key, did: event) }
-        }
             await self?.sessionDidEnd(key)
         }
         Task { [weak self, key = session.key, limit = configuration.connectTimeout] in
@@ -279,10 +282,10 @@ private final class ShareListener: ContentShareObserver, OwnMediaObserver {
     func contentShareDidStart() { change() }
     func contentShareDidStop(status: ContentShareStatus) { change() }
     func contentShareMuteDidChange(_ isMuted: Bool) { change() }
+    func ownMediaDidChange() { change() }
 }
 
 /// Passes on what becomes of a viewer's connection, in order.
-    func ownMediaDidChange() { change() }
 final class SessionListener: AttendeeSessionObserver {
     enum Event {
         case connected, away, back

@@ -12,11 +12,13 @@ struct LinkHosts {
     /// - Parameters:
     ///   - given: The hosts that the person named.
     ///   - listening: Where the page is served; empty for all addresses.
+    ///   - zone: The interface of link-local addresses among these.
     ///   - all: Whether links have all addresses of this machine.
     ///   - interfaces: The addresses of this machine.
     ///   - routed: The addresses that datagrams for other networks leave from.
     init(
-        given: [String], listening: [IPAddress], all: Bool, interfaces: [InterfaceAddress], routed: [IPAddress]
+        given: [String], listening: [IPAddress], zone: String? = nil, all: Bool, interfaces: [InterfaceAddress],
+        routed: [IPAddress]
     ) {
         var addresses = listening.filter { !$0.isLoopback && !$0.isUnspecified }
         var others: [IPAddress] = []
@@ -29,7 +31,9 @@ struct LinkHosts {
             others = reachable.others
             if all { addresses += NetworkInterfaces.usable(of: served).map(\.ip) }
         }
-        let shown = all || given.isEmpty ? addresses.filter { !$0.isLoopback }.map(\.description) : []
+        let shown = (all || given.isEmpty ? addresses.filter { !$0.isLoopback } : []).map { address in
+            zone.flatMap { address.isLinkLocal && !address.isV4 ? "\(address)%\($0)" : nil } ?? "\(address)"
+        }
         let hasLoopback = listening.isEmpty || listening.contains { $0.isLoopback || $0.isUnspecified }
         var known: Set<String> = []
         hosts = (given + shown + (hasLoopback ? ["localhost"] : [])).filter { known.insert($0).inserted }
@@ -37,9 +41,9 @@ struct LinkHosts {
     }
 
     /// The hosts of this machine as it is now.
-    init(given: [String], listening: [IPAddress], all: Bool) throws {
+    init(given: [String], listening: [IPAddress], zone: String? = nil, all: Bool) throws {
         self.init(
-            given: given, listening: listening, all: all, interfaces: try NetworkInterfaces.allAddresses(),
+            given: given, listening: listening, zone: zone, all: all, interfaces: try NetworkInterfaces.allAddresses(),
             routed: NetworkInterfaces.routedAddresses())
     }
 }
@@ -98,6 +102,8 @@ private struct ReachableAddresses {
 /// `[ADDR:]PORT` on the command line.
 struct ListenAddress: Equatable {
     let address: IPAddress?
+    /// The interface that a link-local address belongs to, behind its `%` (RFC 4007 §11).
+    var zone: String?
     let port: UInt16
 
     init?(_ text: String) {
@@ -113,7 +119,11 @@ struct ListenAddress: Equatable {
         if host.isEmpty || host == "*" || host == "::" {
             address = nil
         } else {
-            guard let address = host == "localhost" ? .v4(0x7F00_0001) : IPAddress(host) else { return nil }
+            let parts = host.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
+            zone = parts.count > 1 ? String(parts[1]) : nil
+            guard let address = host == "localhost" ? .v4(0x7F00_0001) : IPAddress(parts[0]),
+                zone == nil || (zone != "" && !address.isV4 && address.isLinkLocal)
+            else { return nil }
             self.address = address
         }
     }

@@ -68,7 +68,8 @@ struct ServeCommand: AsyncParsableCommand {
                 room: room, sources: sources, options: sharing, running: running, inviting: inviting, film: film,
                 interruption: interruption)
             let hosts = try LinkHosts(
-                given: link.address, listening: configuration.addresses, all: link.allAddresses)
+                given: link.address, listening: configuration.addresses, zone: configuration.zone,
+                all: link.allAddresses)
             do {
                 let places = endpoints.places(
                     of: room, membership: try running.membership, configuration: listening.connection)
@@ -125,13 +126,17 @@ struct ServeCommand: AsyncParsableCommand {
     private static func failure(
         _ error: IOError, listeningAt configuration: ViewerServer.Configuration
     ) -> CommandFailure {
+        let zone = configuration.zone.map { "%\($0)" } ?? ""
         let place =
-            configuration.addresses.first.map { "\(TransportAddress(ip: $0, port: configuration.port))" }
-            ?? "port \(configuration.port)"
+            configuration.addresses.first.map { address in
+                address.isV4 ? "\(address):\(configuration.port)" : "[\(address)\(zone)]:\(configuration.port)"
+            } ?? "port \(configuration.port)"
         let reason =
             switch error.errnoCode {
             case EADDRNOTAVAIL: "no interface of this machine has the address, or it is not ready yet"
             case EAFNOSUPPORT: "this machine has no IPv6"
+            case ENODEV: "this machine has no interface of this name"
+            case EINVAL: "a link-local address needs its interface, as in [fe80::1%eth0]:8080"
             default: String(cString: strerror(error.errnoCode))
             }
         return CommandFailure(

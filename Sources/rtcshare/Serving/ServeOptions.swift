@@ -13,7 +13,8 @@ extension ListenAddress: ExpressibleByArgument {
 struct LinkOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Where the page is served. By default port 8080 of all addresses, or the next free one.",
+            "Where the page is served. By default port 8080 of all addresses, or the next free one. A link-local address has "
+                + "its interface: [fe80::1%eth0]:8080.",
             valueName: "[addr:]port"))
     var listen: ListenAddress?
 
@@ -111,6 +112,7 @@ struct LinkOptions: ParsableArguments {
     func apply(to configuration: inout ViewerServer.Configuration, now: Date = Date()) throws {
         configuration.port = listen?.port ?? 8080
         configuration.addresses = listen?.address.map { [$0] } ?? []
+        configuration.zone = listen?.zone
         // What was asked for is not silently something else.
         configuration.otherPorts = listen == nil ? 20 : 0
         configuration.names = address + [ProcessInfo.processInfo.hostName, ProcessInfo.processInfo.hostName + ".local"]

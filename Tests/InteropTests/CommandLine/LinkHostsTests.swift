@@ -94,4 +94,17 @@ import Testing
         }
         #expect(ListenAddress("0.0.0.0:8080")?.address == .v4(0))
     }
+
+    @Test("A link-local address is taken with its interface, which the link names")
+    func zones() throws {
+        let listen = try #require(ListenAddress("[fe80::1%lan0]:8080"))
+        let address = try #require(IPAddress("fe80::1"))
+        #expect(listen.address == address && listen.zone == "lan0" && listen.port == 8080)
+        for text in ["[fe80::1%]:8080", "[2001:db8::1%lan0]:8080", "[::%lan0]:8080", "127.0.0.1%lo:8080"] {
+            #expect(ListenAddress(text) == nil, "\(text)")
+        }
+        let hosts = LinkHosts(
+            given: [], listening: [address], zone: listen.zone, all: false, interfaces: [], routed: [])
+        #expect(hosts.hosts == ["fe80::1%lan0"])
+    }
 }

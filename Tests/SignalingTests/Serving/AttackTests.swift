@@ -133,6 +133,16 @@ struct AttackTests {
         await #expect(throws: IOError.self) {
             try await HTTPServer.start(addresses: [missing], ports: [0], tls: nil, logger: logger, respond: respond)
         }
+        // Of a link-local address the interface is told, too.
+        let addresses = try NetworkInterfaces.allAddresses().filter { $0.ip.isLinkLocal && !$0.ip.isV4 }
+        for address in addresses.prefix(1) {
+            let start = { (zone: String?) in
+                try await HTTPServer.start(
+                    addresses: [address.ip], zone: zone, ports: [0], tls: nil, logger: logger, respond: respond)
+            }
+            await (try start(address.name)).close()
+            for zone in [nil, "none0"] { await #expect(throws: IOError.self) { _ = try await start(zone) } }
+        }
     }
 
     @Test("Silent connections make room for another, and those of invited clients stay")

@@ -353,6 +353,21 @@ struct ViewerServerTests {
         await share.end()
     }
 
+    @Test("A viewer's connection that is lost and found is followed in order")
+    func connectionEvents() async {
+        let listener = SessionListener()
+        let connection: any AttendeeSessionObserver = listener
+        connection.sessionDidConnect()
+        for _ in 0..<100 {
+            connection.sessionDidDisconnect()
+            connection.sessionDidReconnect()
+        }
+        listener.finish()
+        var events: [SessionListener.Event] = []
+        for await event in listener.events { events.append(event) }
+        #expect(events == [.connected] + (0..<100).flatMap { _ in [.away, .back] })
+    }
+
     @Test("A client that waits for it is told to send the body of its request")
     func expectation() async throws {
         let share = try await ServerFixture()
@@ -380,21 +395,6 @@ struct ViewerServerTests {
         let foreign = try await share.ask("OPTIONS", "/whep", [("Origin", "https://player.example")])
         #expect(foreign["Access-Control-Allow-Origin"] == "https://player.example")
         #expect(foreign["Access-Control-Allow-Headers"]?.contains("Authorization") == true)
-    @Test("A viewer's connection that is lost and found is followed in order")
-    func connectionEvents() async {
-        let listener = SessionListener()
-        let connection: any AttendeeSessionObserver = listener
-        connection.sessionDidConnect()
-        for _ in 0..<100 {
-            connection.sessionDidDisconnect()
-            connection.sessionDidReconnect()
-        }
-        listener.finish()
-        var events: [SessionListener.Event] = []
-        for await event in listener.events { events.append(event) }
-        #expect(events == [.connected] + (0..<100).flatMap { _ in [.away, .back] })
-    }
-
         let wrong = try await share.ask(
             "POST", "/whep", [("Content-Type", "text/plain")], body: "v=0", token: share.token)
         #expect(wrong.status == 415 && wrong["Accept-Post"] == "application/sdp")
@@ -420,6 +420,8 @@ struct ViewerServerTests {
         let share = try await ServerFixture { $0.tls = certificate }
         let link = try #require(share.server.links(hosts: ["127.0.0.1"]).first)
         #expect(link.url.hasPrefix("https://127.0.0.1:"))
+        // The zone of an address is escaped in a URL (RFC 6874).
+        #expect(share.server.links(hosts: ["fe80::1%lan0"]).first?.url.hasPrefix("https://[fe80::1%25lan0]:") == true)
         let player = try await share.player(link.url)
         await #expect(throws: HTTPClientError.self) { try await player.start() }
         // A request that is not encrypted is answered with the reason, and with nothing else.
