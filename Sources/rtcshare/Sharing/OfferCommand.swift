@@ -38,10 +38,14 @@ struct OfferCommand: AsyncParsableCommand {
             var configuration = Connection.Configuration()
             try offering.apply(to: &configuration)
             if let notice = try LeftRelays.prepare(&configuration) { Terminal.shared.say(notice) }
+            let interruption = Interruption()
             let (connection, identity) = try await offering.openConnection(
                 for: attendee, media: sources.media, configuration: configuration)
             do {
-                try await offer(on: connection, servers: configuration.iceServers, by: attendee, identity, sources)
+                let made: Void? = try await interruption.result { [self, servers = configuration.iceServers] in
+                    try await offer(on: connection, servers: servers, by: attendee, identity, sources)
+                }
+                guard made != nil else { throw ExitCode(128 + SIGINT) }
             } catch {
                 // What nobody will take up is given back.
                 await connection.close()

@@ -72,6 +72,25 @@ extension Interop {
             if isInterrupted { try pipe.close() }
         }
 
+        @Test("An offer that is interrupted while servers are asked gives its relay back")
+        func interruptedOffer() async throws {
+            let folder = try TemporaryFolder()
+            let server = try await TURNServer(["--verbose"], in: folder)
+            defer { server.stop() }
+            // It answers nothing: the offer waits for it.
+            let silent = try SilentPort()
+            let share = try Share(environment: server.environment(password: "sesame"), in: folder)
+            let offering = try share.start(
+                ["offer", "--session", share.session.path, "--ice-server", "turn:127.0.0.1:\(silent.number)"]
+                    + server.options("turn:127.0.0.1:PLAIN"))
+            defer { offering.stop() }
+            try await server.wait(for: "ALLOCATE processed, success")
+            offering.interrupt()
+            let outcome = try await offering.outcome(timeout: .seconds(10))
+            #expect(outcome.status == 130 && outcome.standardOutput.isEmpty, "\(outcome)")
+            try await server.wait(for: "lifetime=0")
+        }
+
         @Test("A certificate for another host is refused, and one of a strange authority")
         func wrongCertificates() async throws {
             let folder = try TemporaryFolder()
@@ -254,6 +273,29 @@ private struct RelayedShare {
         viewing.stop()
         sending.stop()
     }
+}
+
+/// A UDP port of this machine's loopback that answers nothing.
+private final class SilentPort {
+    private let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
+    let number: UInt16
+
+    init() throws {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let descriptor = descriptor
+        let result = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, size) == 0 ? getsockname(descriptor, $0, &size) : -1
+            }
+        }
+        try #require(result == 0)
+        number = UInt16(bigEndian: address.sin_port)
+    }
+
+    deinit { close(descriptor) }
 }
 
 /// A coturn on this machine's loopback, with a certificate of a test's own authority.
