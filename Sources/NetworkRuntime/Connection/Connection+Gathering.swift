@@ -11,8 +11,8 @@ extension Connection {
     /// later is used all the same, by who trickles. Where both sides trickle, the peer is then told that no more
     /// candidates will come; so it is where there are no servers.
     ///
-    /// - Throws: ``ICEServerError/unresolvable(host:)`` where no server has an address; where only some have none, they
-    ///   are left out.
+    /// - Throws: ``ICEServerError/unresolvable(host:)`` or ``ICEServerError/unanswered(host:)`` where no server has an
+    ///   address; where only some have none, they are left out.
     public func gather(patience: Duration? = nil) async throws(ICEServerError) {
         guard !isClosed else { return }
         askServers()

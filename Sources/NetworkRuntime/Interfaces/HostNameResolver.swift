@@ -54,11 +54,11 @@ struct HostNameResolver: Sendable {
 
     /// The addresses that the machine's resolver finds for a peer's name; empty where it finds none in time.
     static func systemAddresses(of name: String) async -> [IPAddress] {
-        await answer(on: threads) { blockingAddresses(of: name) }
+        await answer(on: threads) { blockingAddresses(of: name) } ?? []
     }
 
-    /// The same for a server's name.
-    static func systemAddresses(ofServer name: String) async -> [IPAddress] {
+    /// The same for a server's name; nil where no name server answers.
+    static func systemAddresses(ofServer name: String) async -> [IPAddress]? {
         await answer(on: serverThreads) { blockingAddresses(of: name) }
     }
 
@@ -69,21 +69,22 @@ struct HostNameResolver: Sendable {
     }
 
     private static func answer(
-        on threads: NIOThreadPool, _ body: @escaping @Sendable () -> [IPAddress]
-    ) async -> [IPAddress] {
+        on threads: NIOThreadPool, _ body: @escaping @Sendable () -> [IPAddress]?
+    ) async -> [IPAddress]? {
         let eventLoop = MultiThreadedEventLoopGroup.singleton.next()
-        let promise = eventLoop.makePromise(of: [IPAddress].self)
+        let promise = eventLoop.makePromise(of: [IPAddress]?.self)
         threads.runIfActive(eventLoop: eventLoop, body).cascade(to: promise)
-        let timer = eventLoop.scheduleTask(in: patience) { promise.succeed([]) }
+        let timer = eventLoop.scheduleTask(in: patience) { promise.succeed(nil) }
         defer { timer.cancel() }
-        return (try? await promise.futureResult.get()) ?? []
+        return (try? await promise.futureResult.get()) ?? nil
     }
 
-    private static func blockingAddresses(of name: String) -> [IPAddress] {
+    private static func blockingAddresses(of name: String) -> [IPAddress]? {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_DGRAM.rawValue)
         var list: UnsafeMutablePointer<addrinfo>?
-        guard getaddrinfo(name, nil, &hints, &list) == 0 else { return [] }
+        let code = getaddrinfo(name, nil, &hints, &list)
+        guard code == 0 else { return code == EAI_AGAIN ? nil : [] }
         defer { freeaddrinfo(list) }
         return sequence(first: list) { $0?.pointee.ai_next }.prefix { $0 != nil }.compactMap { entry in
             entry.flatMap { numericAddress(of: $0.pointee) }

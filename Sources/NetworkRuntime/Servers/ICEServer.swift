@@ -61,7 +61,7 @@ public struct ICEServer: Sendable, Hashable {
 
     func resolve(by names: ServerNames) async throws(ICEServerError) -> [ICEServerAddress] {
         let found = if let address = IPAddress(host) { [address] } else { await names.addresses(of: host) }
-        guard !found.isEmpty else { throw .unresolvable(host: host) }
+        guard !found.isEmpty else { throw names.failure(of: host) }
         return addresses(found)
     }
 
@@ -69,7 +69,7 @@ public struct ICEServer: Sendable, Hashable {
     func resolveKnown(by names: ServerNames) throws(ICEServerError) -> [ICEServerAddress]? {
         if let address = IPAddress(host) { return addresses([address]) }
         guard let known = names.knownAddresses(of: host) else { return nil }
-        guard !known.isEmpty else { throw .unresolvable(host: host) }
+        guard !known.isEmpty else { throw names.failure(of: host) }
         return addresses(known)
     }
 

@@ -8,6 +8,8 @@ public enum ICEServerError: Error, Sendable, Hashable {
     case unusableCredentials(url: String)
     /// The server's name has no address.
     case unresolvable(host: String)
+    /// No name server answers for the server's name.
+    case unanswered(host: String)
 
     /// What is wrong with a URL.
     public enum Reason: Sendable, Hashable {
@@ -44,6 +46,8 @@ extension ICEServerError: CustomStringConvertible {
             "the user name or password for \(url) is empty, too long, or holds control characters: check both"
         case .unresolvable(let host):
             "the name \(host) has no address; check its spelling and the machine's DNS"
+        case .unanswered(let host):
+            "the name \(host) was not found: DNS did not answer; check the machine's network and its DNS"
         }
     }
 }

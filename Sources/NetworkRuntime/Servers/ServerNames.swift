@@ -12,6 +12,8 @@ final class ServerNames: Sendable {
         var addresses: [IPAddress] = []
         /// When the newest look-up ended; nil while the first is under way.
         var answered: Instant?
+        /// Whether no name server answered the newest look-up.
+        var isUnanswered = false
         var lookUp: Task<[IPAddress], Never>?
     }
 
@@ -24,12 +26,12 @@ final class ServerNames: Sendable {
     static let limit = 64
 
     private let entries = Locked<[String: Entry]>([:])
-    private let ask: @Sendable (_ name: String) async -> [IPAddress]
+    private let ask: @Sendable (_ name: String) async -> [IPAddress]?
     private let now: @Sendable () -> Instant
 
     init(
         asking ask:
-            @escaping @Sendable (_ name: String) async -> [IPAddress] = HostNameResolver.systemAddresses(ofServer:),
+            @escaping @Sendable (_ name: String) async -> [IPAddress]? = HostNameResolver.systemAddresses(ofServer:),
         now: @escaping @Sendable () -> Instant = { MonotonicClock.now }
     ) {
         self.ask = ask
@@ -52,6 +54,12 @@ final class ServerNames: Sendable {
         return await lookUp?.value ?? []
     }
 
+    /// Why a name has no addresses, as far as its look-up has ended.
+    func failure(of name: String) -> ICEServerError {
+        let isUnanswered = entries.withLock { $0[name]?.isUnanswered ?? false }
+        return isUnanswered ? .unanswered(host: name) : .unresolvable(host: name)
+    }
+
     private func read(_ name: String) -> (known: [IPAddress]?, lookUp: Task<[IPAddress], Never>?) {
         let time = now()
         return entries.withLock { entries in
@@ -71,11 +79,12 @@ final class ServerNames: Sendable {
         }
     }
 
-    private func note(_ found: [IPAddress], of name: String) -> [IPAddress] {
+    private func note(_ found: [IPAddress]?, of name: String) -> [IPAddress] {
         let time = now()
         return entries.withLock { entries in
-            guard var entry = entries[name] else { return found }
-            if !found.isEmpty { entry.addresses = found }
+            guard var entry = entries[name] else { return found ?? [] }
+            if let found, !found.isEmpty { entry.addresses = found }
+            entry.isUnanswered = found == nil
             entry.answered = time
             entry.lookUp = nil
             entries[name] = entry

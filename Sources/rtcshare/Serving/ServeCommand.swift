@@ -70,6 +70,10 @@ struct ServeCommand: AsyncParsableCommand {
             let hosts = try LinkHosts(
                 given: link.address, listening: configuration.addresses, zone: configuration.zone,
                 all: link.allAddresses)
+            let naming = Task { [servers = listening.connection.iceServers] in
+                await ServerNameReport.run(on: servers, reportsFailures: true)
+            }
+            defer { naming.cancel() }
             do {
                 let places = endpoints.places(
                     of: room, membership: try running.membership, configuration: listening.connection)

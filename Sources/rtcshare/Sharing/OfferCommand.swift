@@ -59,7 +59,7 @@ struct OfferCommand: AsyncParsableCommand {
         _ sources: SourceSelection
     ) async throws {
         let policy = offering.ice.iceTransportPolicy
-        try await Gathering.run(on: connection, servers: servers.count, policy: policy)
+        try await Gathering.run(on: connection, servers: servers, policy: policy)
         let offer = try await connection.makeOffer().description
         let now = Date()
         let kept = await connection.keptRelays()
@@ -150,16 +150,18 @@ struct OfferingOptions: ParsableArguments {
     }
 
     /// Waits until every server has answered or was given up.
-    func gather(on connection: Connection) async throws {
-        try await Gathering.run(on: connection, servers: ice.iceServer.count, policy: ice.iceTransportPolicy)
+    func gather(on connection: Connection, servers: [ICEServer]) async throws {
+        try await Gathering.run(on: connection, servers: servers, policy: ice.iceTransportPolicy)
     }
 }
 
 /// What servers tell before a description is made.
 enum Gathering {
     /// Asks the servers of a connection, and says what a person should know of their answers.
-    static func run(on connection: Connection, servers: Int, policy: ICEOptions.Policy?) async throws {
-        guard servers > 0 else { return }
+    static func run(on connection: Connection, servers: [ICEServer], policy: ICEOptions.Policy?) async throws {
+        guard !servers.isEmpty else { return }
+        let naming = Task { await ServerNameReport.run(on: servers, reportsFailures: false) }
+        defer { naming.cancel() }
         try await connection.gather()
         let failures = await connection.serverFailures()
         for failure in failures { Terminal.shared.say("No help from \(failure)") }

@@ -156,9 +156,9 @@ struct SendCommand: AsyncParsableCommand {
             for: attendee, media: selection.media, configuration: configuration
         ).connection
         do {
-            guard let (offer, answer) = try await exchangeDescriptions(on: connection, until: interruption) else {
-                return await connection.close()
-            }
+            let servers = configuration.iceServers
+            let exchange = try await exchangeDescriptions(on: connection, servers: servers, until: interruption)
+            guard let (offer, answer) = exchange else { return await connection.close() }
             // The first viewer has the port that was asked for.
             configuration.port = 0
             let inviting = ShareControl.Inviting(
@@ -179,11 +179,11 @@ struct SendCommand: AsyncParsableCommand {
 
     /// Prints the offer and reads the answer; nil where a signal asks for the end.
     private func exchangeDescriptions(
-        on connection: Connection, until interruption: Interruption
+        on connection: Connection, servers: [ICEServer], until interruption: Interruption
     ) async throws -> (offer: SessionDescription, answer: SessionDescription)? {
         let isOutputFree = sharing.stats != "-"
         return try await interruption.result { [offering] in
-            try await offering.gather(on: connection)
+            try await offering.gather(on: connection, servers: servers)
             let offer = try await connection.makeOffer()
             try StandardStreams.writeData(offer.description)
             // Whoever reads the offer from a pipe waits for its end, and only then answers.

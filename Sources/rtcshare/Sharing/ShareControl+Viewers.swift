@@ -25,7 +25,7 @@ extension ShareControl {
         do {
             let connection = viewer.session.connection
             try await Gathering.run(
-                on: connection, servers: configuration.iceServers.count, policy: inviting.policy)
+                on: connection, servers: configuration.iceServers, policy: inviting.policy)
             let offer = try await connection.makeOffer()
             listen(to: viewer, state: .invited(offer))
             Terminal.shared.say("Viewer \(viewer.id) is invited.")

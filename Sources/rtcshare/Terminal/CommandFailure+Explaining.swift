@@ -147,7 +147,7 @@ extension ICEServerError {
     fileprivate var status: CommandFailure.Status {
         switch self {
         case .invalidURL, .missingCredentials, .unusableCredentials: .usage
-        case .unresolvable: .unavailable
+        case .unresolvable, .unanswered: .unavailable
         }
     }
 }

@@ -212,13 +212,14 @@ struct ViewCommand: AsyncParsableCommand {
         var configuration = configuration
         // The sender connects when its person has the answer: that can take them a while.
         configuration.connectTimeout = .seconds(24 * 3600)
+        let servers = configuration.iceServers
         let interruption = Interruption()
         let session = try await AttendeeSession.viewing(
             as: AttendeeID("viewer"), configuration: configuration)
         let viewing = try viewing(session)
         try await viewing.run(duration: duration, interruption: interruption) {
             try await Gathering.run(
-                on: session.connection, servers: ice.iceServer.count, policy: ice.iceTransportPolicy)
+                on: session.connection, servers: servers, policy: ice.iceTransportPolicy)
             let answer = try await session.connection.answer(offer: offer)
             try StandardStreams.writeData(answer.description)
             // Whoever reads the answer from a pipe waits for its end, and only then connects.

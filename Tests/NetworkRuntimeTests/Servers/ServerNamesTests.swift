@@ -16,7 +16,7 @@ import Testing
         private struct State {
             var now = Instant(nanoseconds: 0)
             var questions: [String] = []
-            var waiting: [CheckedContinuation<[IPAddress], Never>] = []
+            var waiting: [CheckedContinuation<[IPAddress]?, Never>] = []
         }
 
         private let state = Locked(State())
@@ -38,7 +38,7 @@ import Testing
         func pass(_ time: Duration) { state.withLock { $0.now = $0.now.advanced(by: time) } }
 
         /// Answers what is asked, once it is.
-        func answer(_ addresses: [IPAddress]) async {
+        func answer(_ addresses: [IPAddress]?) async {
             await waitUntil { state.withLock { !$0.waiting.isEmpty } }
             let waiting = state.withLock { state in
                 defer { state.waiting = [] }
@@ -125,8 +125,13 @@ import Testing
         try await far.close()
     }
 
-    @Test("Where no name has an address, gathering ends with that, also for the next connection")
-    func noAddress() async throws {
+    @Test(
+        "Where no name has an address, or DNS is silent, gathering ends with that, also for the next connection",
+        arguments: [
+            ([IPAddress](), ICEServerError.unresolvable(host: "stun.example")),
+            (nil, ICEServerError.unanswered(host: "stun.example")),
+        ])
+    func noAddress(answer: [IPAddress]?, failure: ICEServerError) async throws {
         let server = NameServer()
         var configuration = Connection.Configuration()
         configuration.addresses = [Loopback.v4]
@@ -136,8 +141,8 @@ import Testing
             let connection = try await Connection(
                 as: .offerer, identity: Loopback.makeIdentity(sends: true), configuration: configuration)
             let gathering = Task { try await connection.gather() }
-            if round == 1 { await server.answer([]) }
-            await #expect(throws: ICEServerError.unresolvable(host: "stun.example")) { try await gathering.value }
+            if round == 1 { await server.answer(answer) }
+            await #expect(throws: failure) { try await gathering.value }
             #expect(await connection.serverFailures().count == 1)
             await connection.close()
         }
