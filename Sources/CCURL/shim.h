@@ -50,6 +50,13 @@ static inline const char *ccurl_address(CURL *handle) {
     return address ? address : "";
 }
 
+// How long the look-up of the server's name took; zero where it has not ended.
+static inline double ccurl_look_up_seconds(CURL *handle) {
+    double seconds = 0;
+    curl_easy_getinfo(handle, CURLINFO_NAMELOOKUP_TIME, &seconds);
+    return seconds;
+}
+
 static inline long ccurl_status(CURL *handle) {
     long status = 0;
     curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);

@@ -84,6 +84,13 @@ struct HTTPClient: Sendable {
         return try result.get()
     }
 
+    /// A name server says at once that a name has no address; the resolver gives up on one that is silent after some seconds.
+    static func reason(withoutAddressAfter lookUp: Duration?) -> String {
+        let seconds = Int(((lookUp ?? .zero) / .seconds(1)).rounded())
+        return seconds < 4
+            ? "its name has no address" : "its name was not found: DNS did not answer within \(seconds) s"
+    }
+
     /// One request under way: on one thread, but for its end.
     private final class Transfer: Sendable {
         private let request: Request
@@ -131,8 +138,12 @@ struct HTTPClient: Sendable {
             return withExtendedLifetime(received) {
                 let context = Unmanaged.passUnretained(received).toOpaque()
                 set(handle, list, context)
+                let start = ContinuousClock.now
                 let code = curl_easy_perform(handle)
-                guard code == CURLE_OK else { return .failure(failure(code, isTooNear: received.isTooNear)) }
+                guard code == CURLE_OK else {
+                    let lookUp = ccurl_look_up_seconds(handle) > 0 ? nil : ContinuousClock.now - start
+                    return .failure(failure(code, isTooNear: received.isTooNear, lookUp: lookUp))
+                }
                 let reach = IPAddress(String(cString: ccurl_address(handle))).map(client.reach) ?? .internet
                 return .success(
                     Response(
@@ -204,16 +215,18 @@ struct HTTPClient: Sendable {
             return Unmanaged<Received>.fromOpaque(context).takeUnretainedValue().isCancelled() ? 1 : 0
         }
 
-        private func failure(_ code: CURLcode, isTooNear: Bool) -> HTTPClientError {
+        /// `lookUp` is how long the server's name was looked up where no answer came; nil for a name that was found.
+        private func failure(_ code: CURLcode, isTooNear: Bool, lookUp: Duration?) -> HTTPClientError {
             let host = request.url.origin
             switch code {
             case CURLE_COULDNT_CONNECT where isTooNear:
                 return .redirectionRefused(
                     request.guide?.origin ?? host, to: host, "that is this machine, or its own network")
             case CURLE_ABORTED_BY_CALLBACK: return .cancelled
-            case CURLE_COULDNT_RESOLVE_HOST: return .unreachable(host, "its name has no address")
+            case CURLE_COULDNT_RESOLVE_HOST: return .unreachable(host, HTTPClient.reason(withoutAddressAfter: lookUp))
             case CURLE_COULDNT_CONNECT: return .unreachable(host, "it refuses connections, or there is no way to it")
-            case CURLE_OPERATION_TIMEDOUT: return .unreachable(host, "it does not answer")
+            case CURLE_OPERATION_TIMEDOUT:
+                return .unreachable(host, lookUp.map(HTTPClient.reason(withoutAddressAfter:)) ?? "it does not answer")
             case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR:
                 return .certificate(host)
             default: return .unreachable(host, String(cString: curl_easy_strerror(code)))

@@ -77,6 +77,16 @@ struct HTTPClientTests {
         await server.end()
     }
 
+    @Test("A name server that is silent is told from a name without an address")
+    func silentNameServer() {
+        let words = [nil, Duration.milliseconds(20), .seconds(10)].map { HTTPClient.reason(withoutAddressAfter: $0) }
+        #expect(
+            words == [
+                "its name has no address", "its name has no address",
+                "its name was not found: DNS did not answer within 10 s",
+            ])
+    }
+
     private static func get(_ port: UInt16) async throws -> HTTPClient.Response {
         let url = try #require(WebAddress("http://127.0.0.1:\(port)/x"))
         return try await HTTPClient().perform(HTTPClient.Request(method: "GET", url: url))
