@@ -47,11 +47,12 @@ struct ConnectionRoster<ID: Hashable & Sendable>: Sendable {
         let network = client.flatMap { $0.isLoopback ? nil : $0.clientNetwork }
         var spared: ID?
         if let network {
-            let strangers = entries.filter { $0.value.network == network && !$0.value.isInvited }
-            if strangers.count >= strangersPerNetwork { spared = Self.leastNeeded(of: strangers) }
+            let isStranger = { (entry: Entry) in entry.network == network && !entry.isInvited }
+            let count = entries.values.count(where: isStranger)
+            if count >= strangersPerNetwork { spared = leastNeeded(where: isStranger) }
         }
         if spared == nil, entries.count >= limit {
-            spared = Self.leastNeeded(of: entries)
+            spared = leastNeeded { _ in true }
             if spared == nil { return .refused }
         }
         if let spared { entries[spared] = nil }
@@ -71,8 +72,12 @@ struct ConnectionRoster<ID: Hashable & Sendable>: Sendable {
     /// The answer has been sent.
     mutating func endAnswer(_ id: ID) { entries[id]?.isAnswering = false }
 
-    private static func leastNeeded(of entries: [ID: Entry]) -> ID? {
-        entries.compactMap { id, entry in entry.rank.map { (id, $0, entry.number) } }
-            .min { ($0.1, $0.2) < ($1.1, $1.2) }?.0
+    private func leastNeeded(where isConsidered: (Entry) -> Bool) -> ID? {
+        var least: (id: ID, rank: Int, number: Int)?
+        for (id, entry) in entries where isConsidered(entry) {
+            guard let rank = entry.rank else { continue }
+            if least.map({ (rank, entry.number) < ($0.rank, $0.number) }) ?? true { least = (id, rank, entry.number) }
+        }
+        return least?.id
     }
 }
