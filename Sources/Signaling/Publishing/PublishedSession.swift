@@ -148,13 +148,12 @@ actor PublishedSession {
             while !Task.isCancelled, let isDone = await self?.tryToMend(), !isDone {
                 guard (try? await Task.sleep(for: Self.mendingPause)) != nil else { return }
             }
-            await self?.mendingDidEnd()
+            // One that was cancelled may have a successor by now.
+            if !Task.isCancelled { await self?.mendingDidEnd() }
         }
     }
 
-    private func mendingDidEnd() {
-        if mending?.isCancelled == false { mending = nil }
-    }
+    private func mendingDidEnd() { mending = nil }
 
     private func tryToMend() async -> Bool {
         switch takesRestarts ? await atServer.restart() : .refused {
