@@ -119,10 +119,10 @@ final class Viewing: Sendable {
         duration: Double?, interruption: Interruption, begun: () -> Void,
         player makePlayer: @escaping @Sendable () async throws -> any SharePlayer
     ) async throws {
-        var opening: Task<Void, Never>?
-        defer { opening?.cancel() }
         try await run(interruption) {
-            opening = open(makePlayer, patience: .zero)
+            var opening = open(makePlayer, patience: .zero)
+            // Before the session is left: none begins after that.
+            defer { opening.cancel() }
             try await follow(duration: duration, begun: begun) {
                 opening = self.open(makePlayer, patience: Self.restartPatience)
             }
@@ -338,7 +338,7 @@ final class Viewing: Sendable {
 /// Tells the viewing what the session tells.
 private final class ViewListener: AttendeeSessionObserver, VideoTileObserver, RemoteSoundObserver {
     private let viewing: Viewing
-    private unowned let session: AttendeeSession
+    private let session: AttendeeSession
 
     init(_ viewing: Viewing, _ session: AttendeeSession) {
         (self.viewing, self.session) = (viewing, session)
