@@ -42,10 +42,8 @@ extension Interop.CommandLineTests {
             return program.standardOutput.trimmed
         }
 
-        @Test(
-            "A terminal that is closed, and a request that comes twice, end a share cleanly",
-            arguments: [SIGHUP, SIGTERM])
-        func doubledSignals(number: Int32) async throws {
+        /// A terminal that is closed, and a request that comes twice, end a share cleanly.
+        private func repeatSignal(_ number: Int32) async throws {
             let folder = try TemporaryFolder()
             let program = try serve([], after: ["env", "--default-signal=HUP"], in: folder)
             defer { program.stop() }
@@ -55,8 +53,20 @@ extension Interop.CommandLineTests {
             #expect(outcome.status == 0 && outcome.standardError.contains("Stopped."), "\(outcome)")
         }
 
-        @Test("Under nohup a share outlives its terminal")
-        func ignoredHangUp() async throws {
+        /// Together they take as long as the longest, the silent source's.
+        @Test("Signals end a share cleanly; statistics, recordings and sources that fail end none")
+        func ends() async throws {
+            async let closedTerminal: Void = repeatSignal(SIGHUP)
+            async let doubledRequest: Void = repeatSignal(SIGTERM)
+            async let hangUp: Void = ignoreHangUp()
+            async let statistics: Void = fillStatistics()
+            async let recording: Void = fillRecording()
+            async let source: Void = awaitSilentSource()
+            _ = try await (closedTerminal, doubledRequest, hangUp, statistics, recording, source)
+        }
+
+        /// Under nohup a share outlives its terminal.
+        private func ignoreHangUp() async throws {
             let folder = try TemporaryFolder()
             let program = try serve(["--duration", "2"], after: ["env", "--ignore-signal=HUP"], in: folder)
             defer { program.stop() }
@@ -66,10 +76,10 @@ extension Interop.CommandLineTests {
             #expect(outcome.status == 0 && outcome.standardError.contains("Done: 2 seconds"), "\(outcome)")
         }
 
-        @Test("Statistics that can't be written end neither a share nor a view, which say so once, and by their status")
-        func fullStatistics() async throws {
+        /// Statistics that can't be written end neither a share nor a view, which say so once, and by their status.
+        private func fillStatistics() async throws {
             let folder = try TemporaryFolder()
-            let program = try serve(["--duration", "7", "--stats", "/dev/full"], in: folder)
+            let program = try serve(["--stats", "/dev/full"], in: folder)
             defer { program.stop() }
             let view = try Share(environment: Interop.CommandLineTests.environment(folder), in: folder).start([
                 "view", try await link(of: program), "--no-window", "--duration", "2", "--stats", "/dev/full",
@@ -78,13 +88,15 @@ extension Interop.CommandLineTests {
             defer { view.stop() }
             let reason = "can't write statistics to /dev/full: No space left on device"
             for (program, activity) in [(view, "viewing"), (program, "the share")] {
+                // The view has its duration; the share continues until it is stopped.
+                if activity == "the share" { program.interrupt() }
                 let outcome = try await program.outcome(timeout: .seconds(30))
                 let notice = "The statistics have ended, \(activity) continues: \(reason)"
                 #expect(
                     outcome.status == 74 && outcome.standardError.components(separatedBy: notice).count == 2,
                     "\(outcome)")
             }
-            #expect(program.standardError.contains("Done: 7 seconds shared"))
+            #expect(program.standardError.contains("Stopped."))
             for name in ["film.webm", "seen.png"] {
                 #expect(FileManager.default.fileExists(atPath: folder.file(name).path), "\(name)")
             }
@@ -108,25 +120,25 @@ extension Interop.CommandLineTests {
             #expect(try await view.outcome(timeout: .seconds(30)).status == 0)
         }
 
-        @Test("A recording of pictures and sound that can't be written ends no view")
-        func fullRecording() async throws {
+        /// A recording of pictures and sound that can't be written ends no view.
+        private func fillRecording() async throws {
             let folder = try TemporaryFolder()
-            let program = try serve(["--duration", "10"], in: folder)
+            let program = try serve([], in: folder)
             defer { program.stop() }
             let share = try Share(environment: Interop.CommandLineTests.environment(folder), in: folder)
             let view = try RunningProgram(
                 URL(fileURLWithPath: "/bin/bash"),
                 [
                     "-c", "trap '' XFSZ; ulimit -f 1; exec \"$0\" \"$@\"", share.rtcshare.path, "view",
-                    try await link(of: program), "--no-window", "--duration", "3", "--record", "film.ivf",
+                    try await link(of: program), "--no-window", "--duration", "2", "--record", "film.ivf",
                 ], environment: share.environment, in: folder)
             defer { view.stop() }
             let outcome = try await view.outcome(timeout: .seconds(30))
             #expect(outcome.status == 74 && outcome.standardError.contains("viewing continues: "), "\(outcome)")
         }
 
-        @Test("A source that is silent at first ends no share; its end does, although nobody is there any more")
-        func silentSource() async throws {
+        /// A source that is silent at first ends no share; its end does, although nobody is there any more.
+        private func awaitSilentSource() async throws {
             let folder = try TemporaryFolder()
             let pipe = folder.file("pipe.y4m")
             try #require(mkfifo(pipe.path, 0o600) == 0)
@@ -137,7 +149,7 @@ extension Interop.CommandLineTests {
             let program = try serve(["--source", "file:\(pipe.path)"], in: folder)
             defer { program.stop() }
             let view = try Share(environment: Interop.CommandLineTests.environment(folder), in: folder).start([
-                "view", try await link(of: program), "--no-window", "--duration", "1",
+                "view", try await link(of: program), "--no-window", "--duration", "0.2",
             ])
             defer { view.stop() }
             try await program.wait(for: "a word about the silence", timeout: .seconds(20)) {
