@@ -26,6 +26,7 @@ struct SecretFileTests {
 
     static let urls = [
         ("http://127.0.0.1:8080/#sesame", "http://127.0.0.1:8080/*******"),
+        ("http://127.0.0.1:8080/%23sesame", "http://127.0.0.1:8080/*********"),
         ("http://[::1]:8080/whep/sesame?key=sesame#sesame", "http://[::1]:8080/" + String(repeating: "*", count: 29)),
         ("https://server.example/sesame/webRTC/publish", "https://server.example/*********************"),
         ("https://user:sesame@server.example?sesame", "https://***********@server.example?******"),
