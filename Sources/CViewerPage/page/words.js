@@ -12,7 +12,7 @@
  * @property {string} [hint]
  * @property {string} [command] what the presenter may type
  * @property {boolean} [canRetry]
- * @property {boolean} [keepsPicture] the last picture goes on being shown, with the notice above it
+ * @property {boolean} [keepsPicture] the last picture is still shown, with the notice above it
  */
 
 const STEPS = {
@@ -41,13 +41,13 @@ export function describe(situation, share, { hasPicture, isSlow, hasToken, isOff
     case "lost":
       if (isOffline) {
         return { state: "lost", short: "offline", title: "You are offline", keepsPicture: true, canRetry: true,
-          text: "The picture goes on by itself when your network is back." };
+          text: "The picture continues by itself when your network is back." };
       }
       return { state: "lost", short: "connection lost", title: `${name}’s connection is gone`,
-        text: "The picture goes on by itself when it is back; no need to reload.", keepsPicture: true, canRetry: true };
+        text: "The picture continues by itself when it is back; no need to reload.", keepsPicture: true, canRetry: true };
     case "nopath":
       return { state: "nopath", short: "no path", title: "No way through to the presenter", canRetry: true,
-        text: "This page got here, but a firewall or a router keeps the picture from following. It goes on trying.",
+        text: "This page got here, but a firewall or a router keeps the picture from following. It keeps trying.",
         hint: "Join the presenter’s network, or ask them to share through a relay:",
         command: "rtcshare serve \\\n  --ice-server turn:HOST" };
     case "ended":
@@ -95,7 +95,7 @@ function problem({ status, type, detail }, hasToken, name) {
   switch (status) {
     case 0: case 502: case 504:
       return { state: "unreachable", short: "no answer", title: "The presenter’s computer does not answer", canRetry: true,
-        text: "It may be asleep, on another network, or no longer sharing. This page goes on trying." };
+        text: "It may be asleep, on another network, or no longer sharing. This page keeps trying." };
     case 401:
       return hasToken
         ? { state: "refused", short: "link not valid", title: "This link is no longer valid",
@@ -116,7 +116,7 @@ function problem({ status, type, detail }, hasToken, name) {
       return ended(name);
     case 429:
       return { state: "busy", short: "asked to wait", title: "A short wait",
-        text: "There were too many attempts. This page goes on by itself." };
+        text: "There were too many attempts. This page continues by itself." };
     case 503:
       if (type === "urn:rtcshare:full") {
         return { state: "full", short: "full", title: "All places are taken", canRetry: true,
@@ -132,7 +132,7 @@ function problem({ status, type, detail }, hasToken, name) {
         text: "WebRTC is missing or switched off in it. Open the link in a current Firefox, Chrome, Edge or Safari." };
   }
   return { state: "unreachable", short: "trouble", title: "That did not work", canRetry: true,
-    text: `${detail ? `${detail} ` : ""}This page goes on trying.` };
+    text: `${detail ? `${detail} ` : ""}This page keeps trying.` };
 }
 
 /** Stands for a status where the browser itself is the obstacle. */

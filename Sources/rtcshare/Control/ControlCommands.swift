@@ -78,8 +78,8 @@ struct SourceCommand: ControlCommand {
     static let configuration = CommandConfiguration(
         commandName: "source", abstract: "Share something else from now on, in the same share.",
         discussion: """
-            What is named is opened first: where that fails, the share goes on as it is. While the share is paused, it is \
-            shown from when the share goes on.
+            What is named is opened first: where that fails, the share continues as it is. While the share is paused, it is \
+            shown from when the share continues.
             """)
 
     @Argument(
@@ -96,7 +96,7 @@ struct CameraCommand: ControlCommand {
     static let configuration = CommandConfiguration(
         commandName: "camera", abstract: "Show another picture of yourself from now on, or none, or switch its light.",
         discussion: """
-            What is named is opened first: where that fails, all goes on as it is. The share is to have been begun with \
+            What is named is opened first: where that fails, all continues as it is. The share is to have been begun with \
             --camera.
             """)
 

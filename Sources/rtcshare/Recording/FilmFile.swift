@@ -18,7 +18,7 @@ final class FilmFile: Sendable {
         do throws(MediaFileError) {
             recorder = try Self.makeRecorder(path: path, isNumbered: isNumbered) { error in
                 Terminal.shared.say(
-                    "The recording has ended, \(activity) goes on: \(error). What was recorded is kept.")
+                    "The recording has ended, \(activity) continues: \(error). What was recorded is kept.")
             }
         } catch {
             throw CommandFailure(explaining: error)

@@ -14,7 +14,7 @@ struct ServeCommand: AsyncParsableCommand {
         abstract: "Share to whoever opens a link in a browser.",
         discussion: """
             Links go to standard output, one a line. The part behind # is the secret: who has the link sees the share, and \
-            nobody else. The share goes on without viewers, and costs next to nothing then. Ctrl-C ends it.
+            nobody else. The share continues without viewers, and costs next to nothing then. Ctrl-C ends it.
 
             While it runs: rtcshare status lists the viewers; rtcshare kick, lock, unlock, admit, link, pause, source, … \
             change what they see and who they are.

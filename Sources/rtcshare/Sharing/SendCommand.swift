@@ -262,7 +262,7 @@ struct SharingOptions: ParsableArguments {
         help: ArgumentHelp(
             """
             Record what is sent as a film, without encoding it again: the content and its sound, your own picture and voice. \
-            The file must not be there yet; a service that is started again goes on with FILE-2.webm.
+            The file must not be there yet; a service that is started again continues with FILE-2.webm.
             """, valueName: "file.webm"), completion: .file(extensions: ["webm"]))
     var record: String?
 

@@ -201,9 +201,9 @@ struct Share {
                 Terminal.shared.say(
                     "The source has given no picture for \(time.seconds.words) seconds. The share waits for one.")
             case .otherSourceEnded(let name, let error?):
-                Terminal.shared.say("The \(name) is gone, the share goes on without it: \(error)")
+                Terminal.shared.say("The \(name) is gone, the share continues without it: \(error)")
             case .otherSourceEnded(let name, nil):
-                Terminal.shared.say("The \(name) has ended, the share goes on without it.")
+                Terminal.shared.say("The \(name) has ended, the share continues without it.")
             case .interrupted, .stopRequested:
                 if !wasConnected { try consume() }
                 return Terminal.shared.say("Stopped.")

@@ -248,8 +248,8 @@ actor ShareControl {
         let words: String? =
             switch request {
             case .pause(let slate): "Paused: viewers \(slate ? "see a slate" : "keep the last picture")."
-            case .resume: "The share goes on."
-            case .source(let spec): "Sharing \(spec)\(status.isPaused ? " once the share goes on" : "")."
+            case .resume: "The share continues."
+            case .source(let spec): "Sharing \(spec)\(status.isPaused ? " once the share continues" : "")."
             case .camera(SourceSelection.none): "No picture of you is sent any more."
             case .camera(let spec): "Your picture is of \(spec) now."
             case .light(let isOn): "The camera's light is \(isOn ? "on" : "off")."
@@ -269,7 +269,7 @@ actor ShareControl {
     /// What whoever asked might wonder at.
     private func notice(of request: ControlRequest, _ status: SharedSources.Status) -> String? {
         switch request {
-        case .source where status.isPaused: return "The share is paused: viewers see this once it goes on."
+        case .source where status.isPaused: return "The share is paused: viewers see this once it continues."
         default: return nil
         }
     }

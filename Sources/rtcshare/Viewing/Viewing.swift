@@ -351,7 +351,7 @@ private final class ViewListener: AttendeeSessionObserver, VideoTileObserver, Re
 
     func videoTileDidAdd(_ tile: VideoTileState) { viewing.show(tile, of: session) }
     func videoTileDidRemove(_ tile: VideoTileState) { say(tile, "removed") }
-    func videoTileDidResume(_ tile: VideoTileState) { say(tile, "goes on") }
+    func videoTileDidResume(_ tile: VideoTileState) { say(tile, "continues") }
     func videoTileSizeDidChange(_ tile: VideoTileState) { say(tile, "is \(tile.size) now") }
 
     func videoTileSubgroupDidChange(_ tile: VideoTileState) {

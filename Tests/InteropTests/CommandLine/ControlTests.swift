@@ -38,7 +38,7 @@ extension Interop {
             #expect(paused.state == .paused && !paused.isSlateShown && paused.isAudioMuted)
             #expect(paused.source == "test:640x360@15" && paused.maxBitrate == 3000 && paused.hint == .motion)
             try await room.ask(["resume"])
-            try await viewer.wait(saying: "Tile 1 goes on")
+            try await viewer.wait(saying: "Tile 1 continues")
             #expect(try await room.ask(["resume"]).contains("not paused"))
             try await room.ask(["unmute"])
 

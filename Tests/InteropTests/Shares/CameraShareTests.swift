@@ -166,7 +166,7 @@ extension Interop {
             let status = try await share.run(["status"])
             #expect(status.standardOutput.contains("camera (the camera 'The_front' gives"), "\(status.standardOutput)")
             _ = try desktop.startCamera("front", "NV12")
-            try await said("Goes on.", by: sender)
+            try await said("The picture continues.", by: sender)
             try await said("Your picture is back.", by: sender)
             #expect(try await share.run(["camera", "none"]).status == 0)
             try await viewer.wait(for: "the tile's end", timeout: .seconds(30)) {

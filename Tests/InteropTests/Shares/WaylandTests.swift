@@ -59,7 +59,7 @@ extension Interop {
             try await Task.sleep(for: .seconds(6))
             #expect(second.sender.isRunning, "\(second.sender.standardError)")
             try desktop.start("foot", Self.movingText)
-            try await wait(second.sender, for: "Goes on.")
+            try await wait(second.sender, for: "The picture continues.")
             try await wait(second.viewer, for: "1280x720")
         }
 

@@ -67,8 +67,8 @@ extension Interop {
             try await waitFor("Paused: the window is minimised.", sending)
             try await waitFor("paused: the sender sends nothing", viewing)
             try await control(display, "windowmap", "\(number)", in: folder)
-            try await waitFor("Goes on.", sending)
-            try await waitFor("goes on", viewing)
+            try await waitFor("The picture continues.", sending)
+            try await waitFor("continues", viewing)
             // As a person does it, of whom the last size is told.
             let sizes = [["310", "210"], ["320", "220"], ["340", "230"], ["360", "240"]]
             let steps = sizes.flatMap { ["windowsize", "\(number)"] + $0 + ["sleep", "0.15"] }

@@ -72,7 +72,7 @@ struct EventFinder {
         }
         for change in connection.paused.changes {
             let isPaused = change.to == ConnectionHistory.yes
-            add(.source, at: change.time, in: place, isPaused ? "the share is paused" : "the share goes on")
+            add(.source, at: change.time, in: place, isPaused ? "the share is paused" : "the share continues")
         }
         for (time, reason) in zip(connection.interruption.times, connection.interruption.names) {
             guard !reason.isEmpty else {

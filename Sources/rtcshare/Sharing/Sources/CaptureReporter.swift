@@ -58,7 +58,7 @@ final class CaptureReporter: CaptureSourceObserver, BroadcastObserver {
         state.withLock { $0.interruption = interruption }
         switch interruption {
         case .movedOffScreen:
-            Terminal.shared.say("The window was moved off the screen; its picture goes on.")
+            Terminal.shared.say("The window was moved off the screen; its picture continues.")
         case .minimised, .awaitingChoice, .awaitingPicture, .heldByDesktop, .extensionAway, .cameraAway, .displayAway,
             .sourceMuted, .soundAway:
             Terminal.shared.say("Paused: \(interruption).")
@@ -71,7 +71,7 @@ final class CaptureReporter: CaptureSourceObserver, BroadcastObserver {
         case .movedOffScreen: Terminal.shared.say("The window is back on the screen.")
         case .minimised, .awaitingChoice, .awaitingPicture, .heldByDesktop, .extensionAway, .cameraAway, .displayAway,
             .sourceMuted, .soundAway:
-            Terminal.shared.say("Goes on.")
+            Terminal.shared.say("The picture continues.")
         }
     }
 
