@@ -218,8 +218,11 @@ struct ViewCommand: AsyncParsableCommand {
             as: AttendeeID("viewer"), configuration: configuration)
         let viewing = try viewing(session)
         try await viewing.run(duration: duration, interruption: interruption) {
-            try await Gathering.run(
-                on: session.connection, servers: servers, policy: ice.iceTransportPolicy)
+            let gathered: Void? = try await interruption.result { [connection = session.connection, ice] in
+                try await Gathering.run(on: connection, servers: servers, policy: ice.iceTransportPolicy)
+            }
+            // The viewing ends by the same signal.
+            guard gathered != nil else { return }
             let answer = try await session.connection.answer(offer: offer)
             try StandardStreams.writeData(answer.description)
             // Whoever reads the answer from a pipe waits for its end, and only then connects.

@@ -72,22 +72,30 @@ extension Interop {
             if isInterrupted { try pipe.close() }
         }
 
-        @Test("An offer that is interrupted while servers are asked gives its relay back")
-        func interruptedOffer() async throws {
+        @Test(
+            "A description that is interrupted while servers are asked gives its relay back",
+            arguments: ["offer", "view"])
+        func interruptedDescription(command: String) async throws {
             let folder = try TemporaryFolder()
             let server = try await TURNServer(["--verbose"], in: folder)
             defer { server.stop() }
-            // It answers nothing: the offer waits for it.
+            // It answers nothing: the description waits for it.
             let silent = try SilentPort()
             let share = try Share(environment: server.environment(password: "sesame"), in: folder)
-            let offering = try share.start(
-                ["offer", "--session", share.session.path, "--ice-server", "turn:127.0.0.1:\(silent.number)"]
+            var arguments = ["offer", "--session", share.session.path]
+            if command == "view" {
+                let offer = try await share.run(arguments).standardOutput
+                try offer.write(to: folder.file("offer.sdp"), atomically: true, encoding: .utf8)
+                arguments = ["view", "--offer", "offer.sdp", "--no-window"]
+            }
+            let describing = try share.start(
+                arguments + ["--ice-server", "turn:127.0.0.1:\(silent.number)"]
                     + server.options("turn:127.0.0.1:PLAIN"))
-            defer { offering.stop() }
+            defer { describing.stop() }
             try await server.wait(for: "ALLOCATE processed, success")
-            offering.interrupt()
-            let outcome = try await offering.outcome(timeout: .seconds(10))
-            #expect(outcome.status == 130 && outcome.standardOutput.isEmpty, "\(outcome)")
+            describing.interrupt()
+            let outcome = try await describing.outcome(timeout: .seconds(10))
+            #expect(outcome.status == (command == "offer" ? 130 : 0) && outcome.standardOutput.isEmpty, "\(outcome)")
             try await server.wait(for: "lifetime=0")
         }
 
