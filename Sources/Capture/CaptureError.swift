@@ -46,6 +46,8 @@ public enum CaptureError: Error, Sendable, Hashable {
     /// The sound server has no device of this name (nil: no default one); `devices` are those that it has, without those
     /// that give what an output plays.
     case unknownSoundDevice(name: String?, kind: SoundDeviceKind, devices: [String])
+    /// The source that was named as a microphone gives what an output plays: that of the sink, where there is one.
+    case monitorIsNotMicrophone(name: String, sink: String?)
     /// The device was there and went away.
     case soundDeviceLost(device: String, reason: String)
     /// The desktop asked, and the person did not want to share.
@@ -90,7 +92,8 @@ extension CaptureError: CaptureFailure {
     public var kind: CaptureSourceError.Kind {
         switch self {
         case .invalidFrameRate, .invalidPatternSize, .inaudibleFrequency, .unknownOutput, .regionOutsideScreen,
-            .unsharableSize, .unsupportedPixels, .unrepeatableFile, .invalidY4M, .unknownSoundDevice, .unknownWindow,
+            .unsharableSize, .unsupportedPixels, .unrepeatableFile, .invalidY4M, .unknownSoundDevice,
+            .monitorIsNotMicrophone, .unknownWindow,
             .ambiguousWindow, .unsharableWindow, .portalUnavailable(.kindNotOffered), .unknownCamera, .torchUnavailable:
             .configurationFailure
         case .unusableSoundFile(.notWAVE), .unusableSoundFile(.unreadable), .unusableSoundFile(.unsuitableFormat):
@@ -169,6 +172,9 @@ extension CaptureError: CustomStringConvertible {
             return "the sound server was lost: \(reason)"
         case .unknownSoundDevice(let device, let kind, let devices):
             return Self.unknownDevice(device, kind, devices, remedy: name(.shareFileOrTone))
+        case .monitorIsNotMicrophone(let monitor, let sink):
+            return "'\(monitor)' is not a microphone: it gives what the machine plays; "
+                + name(.shareSystemSound(sink: sink))
         case .soundDeviceLost(let device, let reason):
             return "the sound device '\(device)' was lost: \(reason)"
         case .shareDeclined:

@@ -12,6 +12,8 @@ public enum CaptureRemedy: Sendable, Hashable {
     case shareTestPattern
     /// Sound of a file or a tone: ``WAVSource``, ``ToneSource``.
     case shareFileOrTone
+    /// What the machine plays, through this sink or the default one: ``PulseSource/Input/system(sink:)``.
+    case shareSystemSound(sink: String?)
     /// The file of this path without a loop.
     case shareOnce(path: String)
 }
@@ -26,6 +28,8 @@ extension CaptureRemedy: CustomStringConvertible {
         case .nameWindow: "name one of them by its id"
         case .shareTestPattern: "share the test pattern"
         case .shareFileOrTone: "share a file or a tone"
+        case .shareSystemSound(let sink?): "share the system sound of the output '\(sink)'"
+        case .shareSystemSound(nil): "share the system sound"
         case .shareOnce: "share it without a loop"
         }
     }

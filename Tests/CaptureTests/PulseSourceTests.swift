@@ -45,11 +45,11 @@ struct PulseSourceTests {
         "What is played into a sink comes out of its monitor, in its frequency, without a gap",
         arguments: [
             PulseSource.Input.system(sink: nil), .system(sink: "probe"), .microphone(device: nil),
-            .microphone(device: "probe.monitor"),
+            .microphone(device: "desk"),
         ])
     func tone(input: PulseSource.Input) throws {
         let server = try SoundServer()
-        if input == .microphone(device: nil) {
+        if case .microphone = input {
             try server.control("load-module", "module-remap-source", "source_name=desk", "master=probe.monitor")
         }
         let player = try server.play(frequency: 997, into: "probe")
@@ -169,6 +169,9 @@ struct PulseSourceTests {
         #expect(
             throws: CaptureError.unknownSoundDevice(name: "speaker", kind: .sink, devices: ["probe"])
         ) { try PulseSource(.system(sink: "speaker"), server: server.address) }
+        #expect(throws: CaptureError.monitorIsNotMicrophone(name: "probe.monitor", sink: "probe")) {
+            try PulseSource(.microphone(device: "probe.monitor"), server: server.address)
+        }
         let error = CaptureError.unknownSoundDevice(name: "speaker", kind: .sink, devices: ["probe"])
         #expect("\(error)" == "the sound server has no output 'speaker'; it has probe")
     }
@@ -208,8 +211,7 @@ struct PulseSourceTests {
         "A source is of the kind that was asked for",
         arguments: [
             (PulseSource.Input.microphone(device: nil), "desk"), (.microphone(device: "head"), "head"),
-            (.microphone(device: "speakers.monitor"), "speakers.monitor"), (.system(sink: nil), "speakers.monitor"),
-            (.system(sink: "speakers"), "speakers.monitor"),
+            (.system(sink: nil), "speakers.monitor"), (.system(sink: "speakers"), "speakers.monitor"),
         ])
     func kinds(input: PulseSource.Input, source: String) throws {
         #expect(try Self.devices.source(for: input) == source)
@@ -226,6 +228,23 @@ struct PulseSourceTests {
         #expect(throws: CaptureError.unknownSoundDevice(name: nil, kind: .source, devices: [])) {
             try devices.source(for: .microphone(device: nil))
         }
+    }
+
+    @Test("A source that gives what an output plays is refused as a microphone, and the output is named")
+    func namedMonitor() {
+        var devices = Self.devices
+        devices.sources.append(PulseDevice(name: "voice", monitor: nil, isMonitor: true))
+        devices.sinks.append(PulseDevice(name: "room", monitor: "voice"))
+        devices.sources.append(PulseDevice(name: "desk.monitor", monitor: nil))
+        for (name, sink) in [("speakers.monitor", "speakers"), ("voice", "room")] {
+            #expect(throws: CaptureError.monitorIsNotMicrophone(name: name, sink: sink)) {
+                try devices.source(for: .microphone(device: name))
+            }
+        }
+        #expect(throws: Never.self) { try devices.source(for: .microphone(device: "desk.monitor")) }
+        let error = CaptureError.monitorIsNotMicrophone(name: "voice", sink: "room")
+        #expect(error.description.hasPrefix("'voice' is not a microphone: it gives what the machine plays; "))
+        #expect(error.description.hasSuffix("; share the system sound of the output 'room'"))
     }
 
     @Test("A named device is never replaced by another")

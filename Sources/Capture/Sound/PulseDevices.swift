@@ -21,18 +21,21 @@ struct PulseDevices: Sendable, Hashable {
 
     /// The name of the source that records `input`.
     ///
-    /// It is never of another kind. A server without microphones makes a monitor, which gives what a sink plays, its
-    /// default source: that is not a microphone. A monitor that was named is what was asked for.
-    /// - Throws: ``CaptureError/unknownSoundDevice(name:kind:devices:)`` where there is none.
+    /// It is never of another kind. A monitor, which gives what a sink plays, is not a microphone: neither one that was
+    /// named, nor the default source of a server without microphones.
+    /// - Throws: ``CaptureError/unknownSoundDevice(name:kind:devices:)`` where there is none, and
+    ///   ``CaptureError/monitorIsNotMicrophone(name:sink:)``.
     func source(for input: PulseSource.Input) throws(CaptureError) -> String {
         switch input {
         case .microphone(let name):
             let microphones = sources.filter { !$0.isMonitor }
-            let candidates = name == nil ? microphones : sources
-            guard let source = candidates.first(where: { $0.name == name ?? defaultSource }) else {
-                throw .unknownSoundDevice(name: name, kind: .source, devices: microphones.map(\.name))
+            if let microphone = microphones.first(where: { $0.name == name ?? defaultSource }) {
+                return microphone.name
             }
-            return source.name
+            if let name, sources.contains(where: { $0.name == name }) {
+                throw .monitorIsNotMicrophone(name: name, sink: sinks.first { $0.monitor == name }?.name)
+            }
+            throw .unknownSoundDevice(name: name, kind: .source, devices: microphones.map(\.name))
         case .system(let name):
             guard let monitor = sinks.first(where: { $0.name == name ?? defaultSink })?.monitor else {
                 throw .unknownSoundDevice(name: name, kind: .sink, devices: sinks.map(\.name))

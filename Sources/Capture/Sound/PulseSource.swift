@@ -13,7 +13,7 @@ import Synchronization
 public final class PulseSource: AudioCaptureSource, BroadcastingAudioSource {
     /// What to record.
     public enum Input: Sendable, Hashable {
-        /// A source of the server, mono; nil is the default one, where that is not what a sink plays.
+        /// A source of the server, mono; nil is the default one. What a sink plays is not a microphone.
         case microphone(device: String?)
         /// What a sink of the server plays, stereo; nil is the default one.
         case system(sink: String?)

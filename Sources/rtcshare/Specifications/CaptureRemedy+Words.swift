@@ -10,6 +10,7 @@ extension CaptureRemedy {
         case .nameWindow: "use window:ID for one of them"
         case .shareTestPattern: "use --source test"
         case .shareFileOrTone: "use file:PATH.wav or tone"
+        case .shareSystemSound(let sink): "use \(AudioSpecification.system(sink: sink)) for that"
         case .shareOnce(let path): "use file:\(path)"
         }
     }

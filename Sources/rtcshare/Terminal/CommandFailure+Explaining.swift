@@ -186,7 +186,8 @@ extension CaptureError {
     fileprivate var status: CommandFailure.Status {
         switch self {
         case .invalidFrameRate, .invalidPatternSize, .inaudibleFrequency, .ambiguousWindow, .unsharableWindow,
-            .unsharableSize, .unrepeatableFile, .portalUnavailable(.kindNotOffered), .torchUnavailable:
+            .unsharableSize, .unrepeatableFile, .monitorIsNotMicrophone, .portalUnavailable(.kindNotOffered),
+            .torchUnavailable:
             .usage
         // What is plugged in or opened later is there when a service starts again.
         case .unknownOutput, .regionOutsideScreen, .unknownSoundDevice, .unknownWindow, .unknownCamera: .unavailable

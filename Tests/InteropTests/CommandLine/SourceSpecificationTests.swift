@@ -135,6 +135,8 @@ import Testing
             (.unsharableWindow(window, reason: "none", remedy: .shareDisplayOrRegion), "use the source display"),
             (.ambiguousWindow(window, windows: []), "use window:ID for one of them"),
             (.unknownSoundDevice(name: nil, kind: .source, devices: []), "or use file:PATH.wav or tone"),
+            (.monitorIsNotMicrophone(name: "room.monitor", sink: "room"), "use system:room for that"),
+            (.monitorIsNotMicrophone(name: "room.monitor", sink: nil), "use system for that"),
             (.unrepeatableFile(path: "a.y4m"), "use file:a.y4m"),
         ] {
             #expect(CommandFailure(explaining: error).message.contains(words))

@@ -90,12 +90,12 @@ extension Interop {
             defer { music.stop() }
             let voice = try daemon.play(hertz: 700, seconds: 60, into: "room")
             defer { voice.stop() }
+            let loading = ["load-module", "module-remap-source", "source_name=desk", "master=room.monitor"]
+            #expect(try await daemon.run("pactl", loading).status == 0)
             let share = try Share(environment: daemon.environment, in: folder)
             let (report, _) = try await share.show(
                 to: .aiortc, seconds: 6,
-                source: [
-                    "--source", "test:320x180@10", "--audio", "system", "--microphone", "microphone:room.monitor",
-                ])
+                source: ["--source", "test:320x180@10", "--audio", "system", "--microphone", "microphone:desk"])
             let content = try #require(report.sound(of: "alice#content"))
             #expect(abs((content.peakFrequencyHz ?? 0) - 440) < 3)
             let alice = try #require(report.sound(of: "alice"))
