@@ -1,11 +1,8 @@
 internal import Glibc
+internal import RTCShareMedia
 
-/// The time on `CLOCK_MONOTONIC`, which is what frames are stamped with.
-package func monotonicNow() -> Duration {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
-}
+/// The time that frames are stamped with.
+package func monotonicNow() -> Duration { CaptureClock.now }
 
 /// What the system says of an error number.
 package func systemMessage(_ number: Int32) -> String {

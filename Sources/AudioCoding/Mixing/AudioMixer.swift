@@ -1,4 +1,3 @@
-internal import Glibc
 internal import RTCShareLocks
 public import RTCShareMedia
 
@@ -24,7 +23,7 @@ public final class AudioMixer: BroadcastingAudioSource {
 
     /// A mixer without inputs.
     public convenience init() {
-        self.init(clock: monotonicNow)
+        self.init { CaptureClock.now }
     }
 
     init(clock: @escaping @Sendable () -> Duration) {
@@ -107,11 +106,4 @@ public final class AudioMixer: BroadcastingAudioSource {
             mixer()?.remove(input: source)
         }
     }
-}
-
-/// The clock that blocks are stamped by.
-private func monotonicNow() -> Duration {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
 }

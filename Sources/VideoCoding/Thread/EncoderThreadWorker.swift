@@ -45,7 +45,7 @@ struct EncoderThreadWorker {
     private func nextWork() -> Work {
         monitor.wait { state in
             if state.isStopping { return .done(.end) }
-            let now = monotonicNow()
+            let now = CaptureClock.now
             switch state.cadence.action(now: now) {
             case .encodeNew(let asKeyFrame):
                 // The slot is full whenever the cadence says that a frame waits.
@@ -70,14 +70,14 @@ struct EncoderThreadWorker {
     mutating func encode(_ frame: VideoFrame?, asKeyFrame: Bool, order: EncodingOrder) {
         let isNew = frame != nil
         do throws(VideoCodingError) {
-            let begin = monotonicNow()
+            let begin = CaptureClock.now
             try encoder.take(frame, order: order)
             guard let source = encoder.source else { throw .emptyPicture }
-            let converted = monotonicNow()
+            let converted = CaptureClock.now
             let timestamp =
                 isNew ? timestamps.next(timestamp: source.timestamp, now: begin) : timestamps.again(now: begin)
             let (preceding, outcome) = try encoder.encode(timestamp: timestamp, asKeyFrame: asKeyFrame, order: order)
-            let end = monotonicNow()
+            let end = CaptureClock.now
             encoder.took(end - converted, outcome)
             let isWanted = monitor.update { state in
                 state.statistics.totalConversionTime += converted - begin
@@ -102,7 +102,7 @@ struct EncoderThreadWorker {
             monitor.update { $0.isDelivering = false }
             lookForDrift()
         } catch {
-            let now = monotonicNow()
+            let now = CaptureClock.now
             monitor.update { state in
                 if isNew { state.statistics.framesDropped += 1 }
                 if state.isCurrent(order) { state.cadence.failed(now: now) }

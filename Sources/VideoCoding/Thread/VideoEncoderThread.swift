@@ -74,7 +74,7 @@ package final class VideoEncoderThread: VideoSink {
         settings: Settings, onFrame: @escaping @Sendable (EncodedVideoFrame) -> Void,
         onEvent: @escaping @Sendable (Event) -> Void = { _ in }
     ) throws(VideoCodingError) {
-        let monitor = Monitor(EncoderThreadState(settings: settings, now: monotonicNow()))
+        let monitor = Monitor(EncoderThreadState(settings: settings, now: CaptureClock.now))
         self.monitor = monitor
         try CodingThread.start {
             EncoderThreadWorker(monitor: monitor, onFrame: onFrame, onEvent: onEvent).run()
@@ -87,7 +87,7 @@ package final class VideoEncoderThread: VideoSink {
 
     /// Takes a frame, and returns at once.
     package func receive(_ frame: VideoFrame) {
-        let now = monotonicNow()
+        let now = CaptureClock.now
         // The replaced frame is let go after the lock is: freeing its memory takes time.
         let replaced = monitor.update { $0.receive(frame, now: now) }
         withExtendedLifetime(replaced) {}
@@ -95,7 +95,7 @@ package final class VideoEncoderThread: VideoSink {
 
     /// What a frame given now would be of use for: nothing, while the one that waits is not taken up for long still.
     package var demand: FrameDemand {
-        let now = monotonicNow()
+        let now = CaptureClock.now
         return monitor.read { $0.demand(now: now) }
     }
 
@@ -108,9 +108,9 @@ package final class VideoEncoderThread: VideoSink {
 
     /// Returns when the frame that was given last has been taken up, or after `patience`.
     package func waitForTurn(patience: Duration) {
-        let deadline = monotonicNow() + patience
+        let deadline = CaptureClock.now + patience
         monitor.wait { state in
-            state.slot == nil || state.isStopping || monotonicNow() >= deadline ? .done(()) : .wait(until: deadline)
+            state.slot == nil || state.isStopping || CaptureClock.now >= deadline ? .done(()) : .wait(until: deadline)
         }
     }
 
@@ -118,7 +118,7 @@ package final class VideoEncoderThread: VideoSink {
     /// that was not told yet, a mute. Nothing of it is given to `onFrame` after this returns; called from within that
     /// callback, its frame is the last.
     package func forgetPicture() {
-        let now = monotonicNow()
+        let now = CaptureClock.now
         let forgotten = monitor.update { $0.forgetPicture(now: now) }
         withExtendedLifetime(forgotten) {}
         let this = pthread_self()
@@ -143,27 +143,27 @@ package final class VideoEncoderThread: VideoSink {
 
     /// Follows what the source says of its pictures, unless the settings say it: no new encoder, no key frame.
     package func contentHintDidChange(_ hint: ContentHint) {
-        let now = monotonicNow()
+        let now = CaptureClock.now
         monitor.update { $0.sourceHintDidChange(hint, now: now) }
     }
 
     /// While the source is muted nothing is encoded, and key frames that are asked for wait. Afterwards the newest frame
     /// is encoded at once.
     package func muteDidChange(_ isMuted: Bool) {
-        let now = monotonicNow()
+        let now = CaptureClock.now
         monitor.update { $0.muteDidChange(isMuted, now: now) }
     }
 
     /// While what was encoded waits to leave, nothing more is encoded: the newest frame is kept, the others are counted as
     /// dropped. Afterwards it is encoded at once.
     package func queueDidFill(_ isFull: Bool) {
-        let now = monotonicNow()
+        let now = CaptureClock.now
         monitor.update { $0.queueDidFill(isFull, now: now) }
     }
 
     /// Brings the running encoder to these settings.
     package func apply(_ settings: Settings) {
-        let now = monotonicNow()
+        let now = CaptureClock.now
         monitor.update { $0.apply(settings, now: now) }
     }
 
@@ -173,7 +173,7 @@ package final class VideoEncoderThread: VideoSink {
         bitrate: DataRate? = nil, framesPerSecond: Double? = nil, maximumSize: PixelSize? = nil,
         hint: ContentHint? = nil, turnsPictures: Bool? = nil
     ) {
-        let now = monotonicNow()
+        let now = CaptureClock.now
         monitor.update { state in
             var settings = state.settings
             settings.bitrate = bitrate ?? settings.bitrate
@@ -190,7 +190,7 @@ package final class VideoEncoderThread: VideoSink {
 
     /// What was done so far.
     package var statistics: VideoEncoderStatistics {
-        let now = monotonicNow()
+        let now = CaptureClock.now
         return monitor.read { state in
             var statistics = state.statistics
             statistics.framesPerSecond = state.encodedRate.rate(now: now)
@@ -219,11 +219,4 @@ package final class VideoEncoderThread: VideoSink {
             return .wait(until: nil)
         }
     }
-}
-
-/// The monotonic clock's time.
-func monotonicNow() -> Duration {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
 }

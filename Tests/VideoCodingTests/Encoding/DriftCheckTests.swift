@@ -204,7 +204,7 @@ struct DriftCheckTests {
         #expect(drifts.read { $0 } == 1)
         #expect(monitor.read { $0.statistics.driftsDetected } == 1)
         // Where nothing new comes it is made of what there is.
-        let action = monitor.update { $0.cadence.action(now: monotonicNow() + .seconds(1)) }
+        let action = monitor.update { $0.cadence.action(now: CaptureClock.now + .seconds(1)) }
         guard case .encodeAgain(asKeyFrame: true) = action else {
             Issue.record("\(action)")
             return
