@@ -16,8 +16,7 @@ extension Connection {
     public func gather(patience: Duration? = nil) async throws(ICEServerError) {
         guard !isClosed else { return }
         askServers()
-        if let patience { stopWaiting(after: patience) }
-        await withCheckedContinuation { waitForGathering($0) }
+        await waitForServers(patience: patience)
         let failure = servers.unresolvable(of: configuration.iceServers.map(\.description))
         if servers.known.isEmpty, let failure { throw failure }
     }
@@ -70,7 +69,7 @@ extension Connection {
         isGathering = true
         peer.resume(relays, now: MonotonicClock.now)
         drain()
-        await withCheckedContinuation { waitForGathering($0) }
+        await waitForServers()
     }
 
     /// What is to be remembered of the relayed addresses over UDP, for another connection to take them up.
@@ -95,21 +94,24 @@ extension Connection {
         drain()
     }
 
-    func waitForGathering(_ waiter: CheckedContinuation<Void, Never>) {
-        guard isGathering, !isClosed else { return waiter.resume() }
-        gatherWaiters.append(waiter)
-    }
-
-    func stopWaiting(after patience: Duration) {
-        eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(patience)) { [weak self] in
-            self?.assumeIsolated { $0.resumeGatherWaiters() }
+    /// Returns when all servers have answered or were given up, or after `patience`, which is this caller's alone.
+    func waitForServers(patience: Duration? = nil) async {
+        await withCheckedContinuation { waiter in
+            guard isGathering, !isClosed else { return waiter.resume() }
+            gatherWaiterCount += 1
+            let number = gatherWaiterCount
+            gatherWaiters[number] = waiter
+            guard let patience else { return }
+            eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(patience)) { [weak self] in
+                self?.assumeIsolated { $0.gatherWaiters.removeValue(forKey: number)?.resume() }
+            }
         }
     }
 
     func resumeGatherWaiters() {
         isGathering = false
-        for waiter in gatherWaiters { waiter.resume() }
-        gatherWaiters = []
+        for waiter in gatherWaiters.values { waiter.resume() }
+        gatherWaiters = [:]
     }
 
     /// What each server answered to each local address.

@@ -16,8 +16,7 @@ extension Connection {
     package func gatherAgain(patience: Duration) async {
         guard !isClosed else { return }
         askServersAgain()
-        stopWaiting(after: patience)
-        await withCheckedContinuation { waitForGathering($0) }
+        await waitForServers(patience: patience)
     }
 
     private func askServersAgain() {

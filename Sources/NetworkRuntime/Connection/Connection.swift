@@ -114,8 +114,9 @@ public actor Connection {
     /// The offer that ``createOffer()`` made last, until it is answered or taken back.
     package var pendingOffer: SessionDescription?
     var isGathering = false
-    /// Those who wait in ``gather(patience:)``.
-    var gatherWaiters: [CheckedContinuation<Void, Never>] = []
+    /// The callers that wait in ``waitForServers(patience:)``, by the order of their calls.
+    var gatherWaiters: [Int: CheckedContinuation<Void, Never>] = [:]
+    var gatherWaiterCount = 0
     /// What it shares with the other connections of its event loop.
     private(set) lazy var loop = ConnectionLoop.of(eventLoop)
     /// Its timer.

@@ -125,6 +125,24 @@ import Testing
         try await far.close()
     }
 
+    @Test("A caller whose patience ends does not end another caller's wait")
+    func patienceOfEachCaller() async throws {
+        let server = NameServer()
+        var configuration = Connection.Configuration()
+        configuration.addresses = [Loopback.v4]
+        configuration.serverNames = server.makeNames()
+        configuration.iceServers = [try ICEServer(url: "stun:stun.example")]
+        let connection = try await Connection(
+            as: .offerer, identity: Loopback.makeIdentity(sends: true), configuration: configuration)
+        let patient = Task { try await connection.gather() }
+        await waitUntil { await connection.gatherWaiters.count == 1 }
+        try await connection.gather(patience: .milliseconds(20))
+        #expect(await connection.gatherWaiters.count == 1)
+        await server.answer([])
+        await #expect(throws: ICEServerError.unresolvable(host: "stun.example")) { try await patient.value }
+        await connection.close()
+    }
+
     @Test(
         "Where no name has an address, or DNS is silent, gathering ends with that, also for the next connection",
         arguments: [
