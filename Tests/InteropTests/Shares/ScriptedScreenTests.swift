@@ -252,6 +252,14 @@ extension Interop {
                 #expect(refusal(portal).contains("the desktop's part of the portal ended the question"), "\(method)")
                 try portal.set([method: .uint32(0)])
             }
+            // The token of a question that failed is there for the next one.
+            try portal.set(["Start": .uint32(2)])
+            let kept = try Self.source(restoreToken: "kept", by: portal)
+            for _ in 0..<2 {
+                _ = try portal.asked()
+                #expect(throws: CaptureError.self) { try kept.open() }
+                #expect(try portal.asked().contains { $0.contains("restore_token=kept") })
+            }
             // A token that it does not know leads to a question; what it does not offer is not asked for.
             _ = try portal.asked()
             try portal.set(["modes": .uint32(1), "Start": .uint32(1)])

@@ -84,7 +84,7 @@ public final class PortalSource: CaptureSource, BroadcastingVideoSource {
 final class PortalGrant: Sendable {
     private struct State {
         var cast: ScreenCast?
-        /// What nobody is asked for; good for one question.
+        /// With this the desktop does not ask; good for one share.
         var storedToken: String?
         var size = PixelSize(width: 1920, height: 1080)
     }
@@ -111,12 +111,12 @@ final class PortalGrant: Sendable {
 
     /// What was chosen, or will be; nil where `signal` was raised before that.
     func cast(until signal: StopSignal?) throws(CaptureError) -> ScreenCast? {
-        let (known, token) = state.withLock { ($0.cast, $0.storedToken.take()) }
+        let (known, token) = state.withLock { ($0.cast, $0.storedToken) }
         if let known { return known }
         do throws(CaptureError) {
             let cast = try ask(token, until: signal)
             let size = try cast.awaitFormat(until: signal)
-            state.withLock { ($0.cast, $0.size) = (cast, size) }
+            state.withLock { ($0.cast, $0.size, $0.storedToken) = (cast, size, nil) }
             return cast
         } catch {
             if signal?.isRaised == true { return nil }
