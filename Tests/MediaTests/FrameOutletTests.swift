@@ -1,7 +1,8 @@
+import RTCShareLocks
 import RTCShareMedia
 import Testing
 
-@Suite("Frame rates and still sources")
+@Suite("Frame rates and still sources", .timeLimit(.minutes(1)))
 struct FrameOutletTests {
     private let time = ManualTimer()
 
@@ -79,6 +80,44 @@ struct FrameOutletTests {
         track.add(behind)
         #expect(numbers(in: direct) == [7, 7] && numbers(in: behind) == [7])
         #expect(behind.frames[0].damage == nil && behind.frames[0].timestamp == .seconds(30))
+    }
+
+    @Test("A frame that comes while a mute ends is given, though no other follows")
+    func muteEndsMeanwhile() {
+        let source = PlainSource()
+        let track = VideoTrack(id: "v", source: source, timer: time.timer)
+        let log = FrameLog()
+        track.add(log)
+        track.isMuted = true
+        let buffer = WatchedBuffer { track.isMuted = false }
+        source.sink?.receive(VideoFrame(buffer: buffer, timestamp: time.timer.now()))
+        #expect(log.frames.count == 1 && !track.isMuted)
+    }
+
+    /// A source of one sink, which gives it frames as they are.
+    private final class PlainSource: VideoSource {
+        private let state = Locked<(any VideoSink)?>(nil)
+        let contentHint = ContentHint.none
+        var sink: (any VideoSink)? { state.withLock { $0 } }
+        func add(_ sink: any VideoSink) { state.withLock { $0 = sink } }
+        func remove(_ sink: any VideoSink) { state.withLock { $0 = nil } }
+    }
+
+    /// Calls an action when its planes are read.
+    private final class WatchedBuffer: VideoFrameBuffer {
+        private let buffer = grey().buffer
+        private let action: @Sendable () -> Void
+        var size: PixelSize { buffer.size }
+        var format: PixelFormat { buffer.format }
+
+        init(_ action: @escaping @Sendable () -> Void) {
+            self.action = action
+        }
+
+        func withPlanes<Result>(_ body: (borrowing PlaneSet) throws -> Result) rethrows -> Result {
+            action()
+            return try buffer.withPlanes(body)
+        }
     }
 
     @Test("A format of no pixels gives no frame, and starts no timer")

@@ -84,9 +84,11 @@ final class FrameOutlet: Sendable {
 
     /// Gives a new frame; one that can't be used too, which the broadcaster refuses.
     func receive(_ frame: VideoFrame) {
-        let (now, isMuted) = (timer.now(), broadcaster.isMuted)
+        let (now, usable) = (timer.now(), try? frame.validated())
         give { state in
-            guard let usable = try? frame.validated() else {
+            // Read here: a mute that ends before this finds no frame to give, and one that ends later finds this one.
+            let isMuted = broadcaster.isMuted
+            guard let usable else {
                 state.adapter.invalidate()
                 return isMuted ? nil : frame
             }
@@ -110,10 +112,10 @@ final class FrameOutlet: Sendable {
     }
 
     private func repeatFrame(atOnce: Bool, if condition: (State) -> Bool) {
-        let (now, isMuted) = (timer.now(), broadcaster.isMuted)
+        let now = timer.now()
         give { state in
             guard condition(state), let (frame, arrival) = state.newest else { return nil }
-            guard !isMuted else {
+            guard !broadcaster.isMuted else {
                 state.isOwed = true
                 return nil
             }
