@@ -116,12 +116,13 @@ final class DatagramSocket {
         }
     }
 
-    /// Hands a datagram to the channel; it leaves at its next flush.
-    func write(_ bytes: ByteBuffer, to destination: TransportAddress) throws {
-        channel.write(AddressedEnvelope(remoteAddress: try destination.socketAddress, data: bytes), promise: nil)
-    }
+    // MARK: Sending
 
-    // MARK: Sending in batches
+    /// Hands a datagram to the kernel; false where that refuses it for good. One that it has no room for is lost.
+    func send(_ bytes: ByteBuffer, to destination: TransportAddress) -> Bool {
+        let error = refusal(of: bytes, to: destination)
+        return error == 0 || Self.meansNoRoom(error)
+    }
 
     /// Whether datagrams can be handed to the kernel: none waits for room.
     var takesDirectly: Bool { descriptor >= 0 && waiting.isEmpty }
@@ -144,7 +145,7 @@ final class DatagramSocket {
 
     private func sendWaiting() {
         while let next = waiting.first {
-            let error = descriptor < 0 ? EBADF : send(next)
+            let error = refusal(of: next.bytes, to: next.destination)
             if Self.meansNoRoom(error) { return scheduleSending() }
             waiting.removeFirst()
             waitingBytes -= next.bytes.readableBytes
@@ -154,10 +155,11 @@ final class DatagramSocket {
         }
     }
 
-    /// Hands a datagram to the kernel; gives why it was not taken, or 0.
-    private func send(_ waiting: WaitingDatagram) -> Int32 {
-        let name = SocketName(waiting.destination)
-        return waiting.bytes.withUnsafeReadableBytes { bytes in
+    /// Hands a datagram to the kernel; returns the number of the error that it was refused with, or 0.
+    private func refusal(of bytes: ByteBuffer, to destination: TransportAddress) -> Int32 {
+        guard descriptor >= 0 else { return EBADF }
+        let name = SocketName(destination)
+        return bytes.withUnsafeReadableBytes { bytes in
             withUnsafePointer(to: name.name) { pointer in
                 var error: Int32 = 0
                 var message = datagram(

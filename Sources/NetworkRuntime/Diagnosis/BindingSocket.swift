@@ -84,10 +84,7 @@ actor BindingSocket {
     private func send(_ bytes: [UInt8], of id: TransactionID, to server: TransportAddress) {
         guard requests[id] != nil else { return }
         requests[id]?.sent = MonotonicClock.now
-        guard let socket, (try? socket.write(ByteBuffer(bytes: bytes), to: server)) != nil else {
-            return finish(id, .unroutable)
-        }
-        socket.channel.flush()
+        guard let socket, socket.send(ByteBuffer(bytes: bytes), to: server) else { return finish(id, .unroutable) }
     }
 
     private func receive(_ bytes: ByteBuffer) {

@@ -1,3 +1,4 @@
+import NIOPosix
 @testable import RTCShareNetworkRuntime
 import RTCShareSTUN
 import RTCShareWireFormat
@@ -21,6 +22,19 @@ import Testing
                     base: try address("10.0.1.2", 5000), server: try address($0.server, $0.port),
                     mapped: try address($0.mapped, $0.to))
             })
+    }
+
+    @Test("A server that the kernel refuses to send to does not keep the next one from being asked")
+    func refusedServer() async throws {
+        let server = try await StunResponder(mapped: try Self.address("203.0.113.5", 4242))
+        let socket = BindingSocket(eventLoop: MultiThreadedEventLoopGroup.singleton.next())
+        _ = try await socket.open(at: Loopback.v4)
+        for (address, expected) in [(TransportAddress(ip: Loopback.v4, port: 0), false), (server.address, true)] {
+            let isAnswered = if case .answered = await socket.ask(address) { true } else { false }
+            #expect(isAnswered == expected)
+        }
+        await socket.close()
+        try await server.close()
     }
 
     @Test("A mapping is judged by what different servers saw of one socket")
