@@ -32,18 +32,29 @@ struct WindowThumbnailTests {
     }
 
     @Test("Of many windows only as many are kept in memory at a time as make a few screens, and none is left out")
-    func batches() {
-        func window(_ id: UInt32, _ width: Int, _ height: Int) -> DisplayWindow {
-            DisplayWindow(
-                id: id, title: "", application: nil, processID: nil, size: PixelSize(width: width, height: height))
+    func memory() {
+        var queue = PixelQueue<Int>(capacity: WindowThumbnails.mostPixels)
+        var taken: [Int] = []
+        for window in 0..<100 {
+            while let next = queue.removeFirst(beforeAdding: 1920 * 1080) { taken.append(next) }
+            queue.append(window, area: 1920 * 1080)
+            #expect(queue.area <= 32 << 20)
         }
-        let windows = (0..<100).map { window($0, 1920, 1080) }
-        let batches = WindowThumbnails.batches(of: windows)
-        #expect(batches.flatMap { $0 } == windows)
-        #expect(batches.allSatisfy { $0.reduce(0) { $0 + $1.size.area } <= 32 << 20 })
-        #expect(batches.count == 7)
-        // A window of the largest size that X has is left out.
-        #expect(WindowThumbnails.batches(of: [window(1, 65535, 65535), window(2, 8192, 4096)]).map(\.count) == [1])
-        #expect(WindowThumbnails.batches(of: []).isEmpty)
+        #expect(taken.count == 84, "the others are there at the same time")
+        while let next = queue.removeFirst() { taken.append(next) }
+        #expect(taken == Array(0..<100) && queue.area == 0)
+    }
+
+    @Test("A window of the largest size that X has is left out, and the others are not")
+    func largest() throws {
+        let display = try VirtualDisplay()
+        let client = try WindowClient(display: display)
+        let small = try client.window(31, 21, colour: 0x00FF00)
+        let large = DisplayWindow(
+            id: 1, title: "", application: nil, processID: nil, size: PixelSize(width: 65535, height: 65535))
+        let windows = [large] + (try WindowSource.windows(display: display.name))
+        let bound = PixelSize(width: 100, height: 100)
+        let thumbnails = try WindowSource.thumbnails(of: windows, fitting: bound, display: display.name)
+        #expect(Set(thumbnails.keys) == [small])
     }
 }

@@ -67,7 +67,8 @@ public final class WindowSource: CaptureSource, BroadcastingVideoSource {
         try thread.start { signal in
             broadcaster.run(until: signal) { () throws(CaptureError) in
                 try ScreenCapture.run(
-                    WindowSubject(window, on: connection), on: connection, as: format, to: broadcaster, until: signal)
+                    WindowSubject(window, on: connection, atoms: WindowAtoms(on: connection)), on: connection,
+                    as: format, to: broadcaster, until: signal)
             }
         }
     }

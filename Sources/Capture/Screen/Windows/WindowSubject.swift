@@ -33,11 +33,11 @@ final class WindowSubject: ScreenSubject {
 
     /// Has the server keep the window's pixels from now on, and asks to be told what happens to it. `window` is what
     /// ``WindowList/window(_:)`` has looked at.
-    init(_ window: DisplayWindow, on connection: XConnection) throws(CaptureError) {
+    init(_ window: DisplayWindow, on connection: XConnection, atoms: WindowAtoms) throws(CaptureError) {
         self.connection = connection
+        self.atoms = atoms
         watched = window.id
         title = window.title
-        atoms = try WindowAtoms(on: connection)
         watch(
             watched, for: XCB_EVENT_MASK_STRUCTURE_NOTIFY.rawValue | XCB_EVENT_MASK_PROPERTY_CHANGE.rawValue)
         let redirect = xcb_composite_redirect_window_checked(

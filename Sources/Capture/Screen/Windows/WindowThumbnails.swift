@@ -7,84 +7,80 @@ extension WindowSource {
     /// Small pictures of windows that were listed, by the windows' numbers: each is the whole window, fitted within `size`.
     /// A window that has no picture (it is minimised, or was closed meanwhile) has none here either.
     ///
-    /// It takes some tenths of a second, and the memory of a few windows: call it where waiting does no harm.
+    /// It takes some tenths of a second, and the memory of a few screens: call it where waiting does no harm.
     public static func thumbnails(
         of windows: [DisplayWindow], fitting size: PixelSize,
         display: String? = ProcessInfo.processInfo.environment["DISPLAY"]
     ) throws(CaptureError) -> [UInt32: PixelBuffer] {
         let connection = try XConnection(display: display)
         guard try connection.queryComposite() else { return [:] }
-        var thumbnails = WindowThumbnails(connection: connection, bound: size)
+        var thumbnails = try WindowThumbnails(connection: connection, bound: size)
         return try thumbnails.pictures(of: windows)
     }
 }
 
-/// Takes a picture of each of many windows, a few at a time.
+/// Takes a picture of each of many windows.
 struct WindowThumbnails {
     let connection: XConnection
     let bound: PixelSize
     /// Pixels that the X server keeps apart for us at a time, four bytes each: windows of a few screens.
-    private static let mostPixels = 32 << 20
-    private let reader: ScreenReader
+    static let mostPixels = 32 << 20
+    private let atoms: WindowAtoms
+    private var reader: ScreenReader
+    /// What windows are read into, one after the other.
+    private var segment: SharedSegment?
 
-    init(connection: XConnection, bound: PixelSize) {
+    /// A window whose pixels the server keeps for us.
+    private struct Redirected {
+        let subject: WindowSubject
+        /// When its program has drawn what was covered.
+        let settled: Duration
+    }
+
+    init(connection: XConnection, bound: PixelSize) throws(CaptureError) {
         self.connection = connection
         self.bound = bound
+        atoms = try WindowAtoms(on: connection)
         reader = ScreenReader(connection: connection)
     }
 
+    /// While one window is read, those after it are drawn by their programs. A window that is too large by itself is left out.
     mutating func pictures(of windows: [DisplayWindow]) throws(CaptureError) -> [UInt32: PixelBuffer] {
         var pictures: [UInt32: PixelBuffer] = [:]
-        for batch in Self.batches(of: windows) {
-            for (window, picture) in try self.pictures(ofBatch: batch) { pictures[window] = picture }
-        }
-        return pictures
-    }
-
-    /// Windows whose pixels lie in memory at the same time. A window that is too large by itself is left out.
-    static func batches(of windows: [DisplayWindow]) -> [[DisplayWindow]] {
-        var batches: [[DisplayWindow]] = []
-        var pixels = mostPixels
-        for window in windows where window.size.area <= mostPixels {
-            if pixels + window.size.area > mostPixels {
-                batches.append([])
-                pixels = 0
+        var waiting = PixelQueue<Redirected>(capacity: Self.mostPixels)
+        let signal = try StopSignal()
+        for window in windows where !window.isMinimised && window.size.area <= Self.mostPixels {
+            while let next = waiting.removeFirst(beforeAdding: window.size.area) {
+                pictures[next.subject.watched] = try picture(of: next, signal)
             }
-            batches[batches.count - 1].append(window)
-            pixels += window.size.area
+            guard let subject = try subject(of: window) else { continue }
+            let settled = monotonicNow() + subject.settlingTime
+            waiting.append(Redirected(subject: subject, settled: settled), area: window.size.area)
         }
-        return batches
+        while let next = waiting.removeFirst() { pictures[next.subject.watched] = try picture(of: next, signal) }
+        return pictures
     }
 
-    private mutating func pictures(ofBatch windows: [DisplayWindow]) throws(CaptureError) -> [(UInt32, PixelBuffer)] {
-        var subjects: [(id: UInt32, subject: WindowSubject)] = []
-        var settlingTime = Duration.zero
-        for window in windows where !window.isMinimised {
-            guard
-                let subject = try Self.present({ () throws(CaptureError) in try WindowSubject(window, on: connection) })
-            else { continue }
-            subjects.append((window.id, subject))
-            settlingTime = subject.settlingTime
+    /// Nil where the window was closed in between.
+    private func subject(of window: DisplayWindow) throws(CaptureError) -> WindowSubject? {
+        do throws(CaptureError) {
+            return try WindowSubject(window, on: connection, atoms: atoms)
+        } catch {
+            guard error.isOfWindow else { throw error }
+            return nil
         }
-        // What was covered until now is drawn by its program first.
-        _ = try StopSignal().wait(until: monotonicNow() + settlingTime)
-        var pictures: [(UInt32, PixelBuffer)] = []
-        for (id, subject) in subjects {
-            let picture = try Self.present { () throws(CaptureError) in try thumbnail(of: subject) }
-            if let picture = picture.flatMap({ $0 }) { pictures.append((id, picture)) }
-        }
-        return pictures
     }
 
     /// Nil where the window was closed or changed in between.
-    private static func present<Value>(_ body: () throws(CaptureError) -> Value) throws(CaptureError) -> Value? {
+    private mutating func picture(
+        of window: Redirected, _ signal: StopSignal
+    ) throws(CaptureError) -> PixelBuffer? {
+        _ = signal.wait(until: window.settled)
         do throws(CaptureError) {
-            return try body()
+            return try thumbnail(of: window.subject)
         } catch {
-            switch error {
-            case .windowClosed, .requestRefused: return nil
-            default: throw error
-            }
+            guard error.isOfWindow else { throw error }
+            return nil
         }
     }
 
@@ -93,10 +89,8 @@ struct WindowThumbnails {
         let size = place.pixels.area.size
         // It may have become larger since.
         guard size.area <= Self.mostPixels else { return nil }
-        let segment = try SharedSegment(connection: connection, byteCount: size.area * 4)
-        let picture = ScreenPicture(size: size, segment: segment)
+        let picture = ScreenPicture(size: size, segment: try segment(ofPixels: size.area))
         let whole = PixelRectangle(x: 0, y: 0, size: size)
-        var reader = reader
         guard try reader.read([whole], of: place.pixels, into: picture, signal: nil) else { return nil }
         let fitted = size.fitted(within: bound)
         guard fitted.area > 0 else { return nil }
@@ -105,6 +99,47 @@ struct WindowThumbnails {
                 picture.memory.baseAddress?.assumingMemoryBound(to: UInt8.self), Int32(picture.stride),
                 Int32(size.width), Int32(size.height), planes[0].baseAddress?.assumingMemoryBound(to: UInt8.self),
                 Int32(strides[0]), Int32(fitted.width), Int32(fitted.height), kFilterBox)
+        }
+    }
+
+    /// Memory for so many pixels, that of the window before where there is enough of it.
+    private mutating func segment(ofPixels count: Int) throws(CaptureError) -> SharedSegment? {
+        if let segment, segment.memory.count >= count * 4 { return segment }
+        segment = nil
+        segment = try SharedSegment(connection: connection, byteCount: count * 4)
+        return segment
+    }
+}
+
+/// Things that take pixels, the oldest first, of which only as many are there at a time as there is room for.
+struct PixelQueue<Element> {
+    let capacity: Int
+    private var elements: [(element: Element, area: Int)] = []
+
+    init(capacity: Int) {
+        self.capacity = capacity
+    }
+
+    /// The pixels that all of them take.
+    var area: Int { elements.reduce(0) { $0 + $1.area } }
+
+    mutating func append(_ element: Element, area: Int) { elements.append((element, area)) }
+
+    /// Takes the oldest out; nil where there is none.
+    mutating func removeFirst() -> Element? { elements.isEmpty ? nil : elements.removeFirst().element }
+
+    /// Takes the oldest out where there is no room for one more of this area; nil where there is.
+    mutating func removeFirst(beforeAdding area: Int) -> Element? {
+        self.area + area > capacity ? removeFirst() : nil
+    }
+}
+
+extension CaptureError {
+    /// Whether it says of a window that it was closed or changed in between.
+    fileprivate var isOfWindow: Bool {
+        switch self {
+        case .windowClosed, .requestRefused: true
+        default: false
         }
     }
 }
