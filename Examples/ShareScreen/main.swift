@@ -9,8 +9,15 @@ do {
         FileHandle.standardError.write(Data("usage: ShareScreen TITLE\n".utf8))
         exit(64)
     }
-    for output in try DisplaySource.outputs() { print("output \(output)") }
-    for window in try WindowSource.windows() { print("window \(window)") }
+    for output in try DisplaySource.outputs() {
+        print("output \(output.name): \(output.productName ?? "unknown monitor"), \(output.area.size)")
+    }
+    let windows = try WindowSource.windows()
+    let thumbnails = try WindowSource.thumbnails(of: windows, fitting: PixelSize(width: 160, height: 120))
+    for window in windows {
+        let thumbnail = thumbnails[window.id].map { "with a thumbnail of \($0.size)" } ?? "without a thumbnail"
+        print("window \(window), \(thumbnail)")
+    }
     // Without PipeWire there are no cameras to list.
     let cameras = (try? CameraDevice.all()) ?? []
     for camera in cameras { print("camera \(camera)") }
@@ -41,7 +48,9 @@ do {
     try await alice.contentShare.start(capturing: window)
     try await Task.sleep(for: .seconds(2))
     print("bob saw the window: \(content.statistics.frames) pictures, now of \(window.captureFormat.size)")
-    guard content.statistics.size == window.captureFormat.size, preview.large.frame != nil else { exit(1) }
+    guard content.statistics.size == window.captureFormat.size, preview.large.frame != nil,
+        thumbnails[window.window.id] != nil
+    else { exit(1) }
 
     try await alice.contentShare.stop()
     camera?.stop()
