@@ -156,6 +156,12 @@ import Testing
         #expect(clock.timestamp(sampleCount: 960, measured: next) == next)
     }
 
+    @Test("A piece of recorded sound is a second long at most, whatever the server says of its length")
+    func pieceLength() {
+        #expect(PulseRecording.sampleCount(ofBytes: 3844, perSample: 4) == 961)
+        #expect(PulseRecording.sampleCount(ofBytes: .max, perSample: 4) == 48000)
+    }
+
     @Test("After one wrong measurement blocks slowly approach the right time, which counts once")
     func lateRecordingClock() {
         var clock = RecordingClock(sampleRate: 48000)

@@ -117,13 +117,14 @@ final class PulseRecording {
         guard pa_stream_peek(stream, &data, &byteCount) >= 0 else { throw session.failure }
         guard byteCount > 0 else { return nil }
         lastPiece = monotonicNow()
+        let sampleCount = Self.sampleCount(ofBytes: byteCount, perSample: frameBytes)
         defer {
             pa_stream_drop(stream)
-            position += byteCount / frameBytes
+            position += sampleCount
         }
         askForTiming()
-        guard let data else { return .hole(byteCount / frameBytes) }
-        let bytes = UnsafeRawBufferPointer(start: data, count: byteCount / frameBytes * frameBytes)
+        guard let data else { return .hole(sampleCount) }
+        let bytes = UnsafeRawBufferPointer(start: data, count: sampleCount * frameBytes)
         let samples = [Float](unsafeUninitializedCapacity: bytes.count / MemoryLayout<Float>.size) { memory, count in
             UnsafeMutableRawBufferPointer(memory).copyMemory(from: bytes)
             count = memory.count
@@ -131,6 +132,12 @@ final class PulseRecording {
         let anchor = anchor ?? (position, monotonicNow())
         let distance = Duration.seconds(1) * (position - anchor.position) / Self.sampleRate
         return .samples(samples, time: anchor.time + distance)
+    }
+
+    /// How many samples of each channel a piece has: at most a second's, which is what the buffer has room for. The server
+    /// says of a hole how long it is, and of one that is longer the next measurement tells.
+    static func sampleCount(ofBytes byteCount: Int, perSample frameBytes: Int) -> Int {
+        min(byteCount / frameBytes, sampleRate)
     }
 
     /// Waits until the server has said when the next sample was taken; false where the signal was raised.
