@@ -19,6 +19,9 @@ final class SoundServer: Sendable {
     private static let keepsCookieApart =
         setenv("PULSE_COOKIE", FileManager.default.temporaryDirectory.path + "/sound-cookie-\(getpid())", 1) == 0
 
+    /// Otherwise such a sink plays two seconds in advance, and what records from it waits for as long.
+    private static let sinkOption = "norewinds=1"
+
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
@@ -38,13 +41,11 @@ final class SoundServer: Sendable {
     /// Starts the server, also again after ``kill()``, and waits until it accepts clients.
     func start() throws {
         let socket = folder.appending(path: "socket").path
-        let program = VirtualDisplay.path(of: "pulseaudio") ?? "/usr/bin/pulseaudio"
         let arguments =
-            [program, "-n", "--daemonize=no", "--exit-idle-time=-1", "--use-pid-file=no"]
-            + sinks.flatMap { ["-L", "module-null-sink sink_name=\($0)"] }
+            ["-n", "--daemonize=no", "--exit-idle-time=-1", "--use-pid-file=no"]
+            + sinks.flatMap { ["-L", "module-null-sink sink_name=\($0) \(Self.sinkOption)"] }
             + ["-L", "module-native-protocol-unix socket=\(socket) auth-anonymous=1"]
-        let environment = Self.environment(folder: folder, address: address)
-        try identifier.withLock { $0 = try Self.spawn(program, arguments, environment: environment) }
+        try identifier.withLock { $0 = try spawn("pulseaudio", arguments) }
         // pactl answers as soon as the server does, and fails before: it is asked until then, not slept for.
         let deadline = Date(timeIntervalSinceNow: 20)
         while (try? control("info")) == nil {
@@ -82,11 +83,15 @@ final class SoundServer: Sendable {
         }
     }
 
-    /// Starts a program that Foundation's `Process` can't have: that takes it for the end of a program when it closes
-    /// what it inherited, as PulseAudio does, and then waits for the real end before it notices any other program's.
-    private static func spawn(
-        _ program: String, _ arguments: [String], environment: [String: String]
+    /// Starts a program with pipes or nothing at its ends.
+    ///
+    /// Foundation's `Process` takes a program for ended when it closes what it inherited, as PulseAudio does, and then waits
+    /// for the real end before it notices any other program's. It also looks for the end of one that is waited for only
+    /// every twentieth of a second.
+    private func spawn(
+        _ name: String, _ arguments: [String], input: Pipe? = nil, output: Pipe? = nil
     ) throws -> pid_t {
+        let program = VirtualDisplay.path(of: name) ?? "/usr/bin/\(name)"
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -97,10 +102,19 @@ final class SoundServer: Sendable {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        for descriptor: Int32 in 0...2 {
-            posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0)
+        for end in [input, output].compactMap({ $0 }).flatMap({ [$0.fileHandleForReading, $0.fileHandleForWriting] }) {
+            // A program that another test starts now must not keep it open.
+            _ = fcntl(end.fileDescriptor, F_SETFD, FD_CLOEXEC)
         }
-        var argv = arguments.map { strdup($0) } + [nil]
+        let ends = [input?.fileHandleForReading, output?.fileHandleForWriting, nil]
+        for (descriptor, end) in zip(Int32(0)..., ends) {
+            if let end {
+                posix_spawn_file_actions_adddup2(&actions, end.fileDescriptor, descriptor)
+            } else {
+                posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0)
+            }
+        }
+        var argv = ([program] + arguments).map { strdup($0) } + [nil]
         var envp = environment.map { strdup("\($0)=\($1)") } + [nil]
         defer { for text in argv + envp { free(text) } }
         var identifier = pid_t()
@@ -114,13 +128,19 @@ final class SoundServer: Sendable {
     @discardableResult
     func control(_ arguments: String...) throws -> String {
         let output = Pipe()
-        let process = try start("pactl", arguments, output: output)
-        let said = try output.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else {
-            throw Failure(description: "pactl \(arguments) ended with \(process.terminationStatus)")
-        }
-        return String(decoding: said, as: UTF8.self)
+        let program = try spawn("pactl", arguments, output: output)
+        try output.fileHandleForWriting.close()
+        let answer = try output.fileHandleForReading.readToEnd() ?? Data()
+        var status: Int32 = 0
+        waitpid(program, &status, 0)
+        guard status == 0 else { throw Failure(description: "pactl \(arguments) ended with \(status)") }
+        return String(decoding: answer, as: UTF8.self)
+    }
+
+    /// Connects an output that nobody hears. Returns the module to unload, which unplugs it.
+    func plugIn(sink name: String) throws -> String {
+        try control("load-module", "module-null-sink", "sink_name=\(name)", Self.sinkOption)
+            .trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
     /// Connects a microphone that hears what is played into the sink `NAME-voice`; the first one is the default source.
@@ -128,7 +148,7 @@ final class SoundServer: Sendable {
     func plugIn(microphone name: String) throws -> String {
         let voice = "\(name)-voice"
         if try !control("list", "short", "sinks").contains(voice) {
-            try control("load-module", "module-null-sink", "sink_name=\(voice)")
+            _ = try plugIn(sink: voice)
         }
         return try control("load-module", "module-remap-source", "source_name=\(name)", "master=\(voice).monitor")
             .trimmingCharacters(in: .whitespacesAndNewlines)
@@ -162,31 +182,16 @@ final class SoundServer: Sendable {
     /// Plays a tone into a sink until the player is ended.
     func play(frequency: Double, into sink: String) throws -> Player {
         let pipe = Pipe()
-        let process = try start(
+        let program = try spawn(
             "pacat",
             [
                 "--playback", "--raw", "--device=\(sink)", "--format=float32le", "--rate=48000", "--channels=2",
                 "--latency-msec=40",
             ], input: pipe)
-        return Player(process: process, pipe: pipe, frequency: frequency)
+        return Player(program: program, writer: pipe.fileHandleForWriting, frequency: frequency)
     }
 
-    private func start(
-        _ program: String, _ arguments: [String], input: Any? = nil, output: Any? = nil
-    ) throws -> Process {
-        guard let path = VirtualDisplay.path(of: program) else { throw Failure(description: "no \(program)") }
-        let process = Process()
-        process.executableURL = URL(filePath: path)
-        process.arguments = arguments
-        process.environment = Self.environment(folder: folder, address: address)
-        process.standardInput = input ?? FileHandle.nullDevice
-        process.standardOutput = output ?? FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        return process
-    }
-
-    private static func environment(folder: URL, address: String) -> [String: String] {
+    private var environment: [String: String] {
         ProcessInfo.processInfo.environment.merging([
             "HOME": folder.path, "XDG_RUNTIME_DIR": folder.path, "PULSE_RUNTIME_PATH": folder.path,
             "PULSE_SERVER": address,
@@ -195,17 +200,17 @@ final class SoundServer: Sendable {
 
     /// Feeds pacat with a tone, as fast as it takes it.
     final class Player: Sendable {
-        private let process: Process
+        /// Nil once it has ended and was waited for.
+        private let program: Locked<pid_t?>
 
-        init(process: Process, pipe: Pipe, frequency: Double) {
-            self.process = process
+        init(program: pid_t, writer: FileHandle, frequency: Double) {
+            self.program = Locked(program)
             // A pipe whose reader has ended must give an error, not a signal.
             signal(SIGPIPE, SIG_IGN)
             let second = (0..<48000).flatMap { number in
                 let value = Float(0.5 * sin(2 * .pi * frequency * Double(number) / 48000))
                 return [value, value]
             }
-            let writer = pipe.fileHandleForWriting
             Thread {
                 let data = second.withUnsafeBytes { Data($0) }
                 while (try? writer.write(contentsOf: data)) != nil {}
@@ -217,9 +222,11 @@ final class SoundServer: Sendable {
         }
 
         func stop() {
-            guard process.isRunning else { return }
-            Glibc.kill(process.processIdentifier, SIGKILL)
-            process.waitUntilExit()
+            program.withLock { program in
+                guard let player = program.take() else { return }
+                Glibc.kill(player, SIGKILL)
+                waitpid(player, nil, 0)
+            }
         }
     }
 }

@@ -14,7 +14,16 @@ struct PulseCapture: Sendable {
     let server: String?
     let format: AudioFormat
     let broadcaster: AudioBroadcaster
+    let patience: Patience
     let measurements = Measurements()
+
+    /// How long it waits for a device and its server.
+    struct Patience: Sendable {
+        /// Until the server, or the device, is tried again after a failure.
+        var retry = Duration.seconds(2)
+        /// For the sound of a device, if only silence: a headset takes a second or two to begin.
+        var silence = Duration.seconds(5)
+    }
 
     /// What the thread tells of itself.
     final class Measurements: Sendable {
@@ -23,9 +32,7 @@ struct PulseCapture: Sendable {
     }
 
     /// For how many seconds it goes on without sinks: a headset takes its time to begin.
-    private static let patience = 2
-    /// How long after a failure the server, or the device, is tried again.
-    private static let retryInterval = Duration.seconds(2)
+    private static let longestUnheard = 2
 
     /// What lasts from one device to the next.
     private struct Progress {
@@ -47,7 +54,7 @@ struct PulseCapture: Sendable {
                 signal.rest { !broadcaster.hasSinks }
             } catch {
                 progress.reporter.report(error)
-                _ = signal.wait(until: monotonicNow() + Self.retryInterval)
+                _ = signal.wait(until: monotonicNow() + patience.retry)
             }
         }
     }
@@ -71,7 +78,7 @@ struct PulseCapture: Sendable {
                 if case .soundServerLost = error { throw error }
                 progress.reporter.report(error)
             }
-            guard try session.rest(atMost: Self.retryInterval, until: { session.deviceChanges != seen }) else { return }
+            guard try session.rest(atMost: patience.retry, until: { session.deviceChanges != seen }) else { return }
         }
     }
 
@@ -95,12 +102,13 @@ struct PulseCapture: Sendable {
     private func relay(
         _ device: String, of session: PulseSession, _ progress: inout Progress
     ) throws(CaptureError) -> Bool {
-        let recording = try PulseRecording(session: session, device: device, channels: format.channels)
+        let recording = try PulseRecording(
+            session: session, device: device, channels: format.channels, patience: patience.silence)
         guard try recording.begin() else { return false }
         progress.clock.restart()
         var seen = session.deviceChanges
         var unheard = 0
-        while unheard < Self.patience * format.sampleRate {
+        while unheard < Self.longestUnheard * format.sampleRate {
             guard try recording.waitForSound(unless: { session.deviceChanges != seen }) else { return false }
             if session.deviceChanges != seen {
                 seen = session.deviceChanges

@@ -19,6 +19,8 @@ final class PulseRecording {
     private let session: PulseSession
     private let stream: OpaquePointer
     private let device: String
+    /// How long the device may give nothing, not even silence.
+    private let patience: Duration
     private let frameBytes: Int
     private let changes = Changes()
     /// Samples of each channel that were taken out of the buffer, or lost.
@@ -43,13 +45,12 @@ final class PulseRecording {
 
     /// How many samples lie between two questions for the latency: a quarter of a second.
     private static let questionInterval = sampleRate / 4
-    /// A device gives sound, if only silence, within this time: a headset takes a second or two to begin.
-    private static let patience = Duration.seconds(5)
 
     /// Begins to record from `device`, as the server names it, in fragments of 20 ms.
-    init(session: PulseSession, device: String, channels: Int) throws(CaptureError) {
+    init(session: PulseSession, device: String, channels: Int, patience: Duration) throws(CaptureError) {
         self.session = session
         self.device = device
+        self.patience = patience
         frameBytes = channels * MemoryLayout<Float>.size
         var format = pa_sample_spec(
             format: PA_SAMPLE_FLOAT32LE, rate: UInt32(Self.sampleRate), channels: UInt8(channels))
@@ -90,7 +91,7 @@ final class PulseRecording {
     func waitForSound(unless isInterrupted: () -> Bool) throws(CaptureError) -> Bool {
         while true {
             let (stream, changes) = (stream, changes)
-            let isAwake = try session.rest(atMost: max(lastPiece + Self.patience - monotonicNow(), .zero)) {
+            let isAwake = try session.rest(atMost: max(lastPiece + patience - monotonicNow(), .zero)) {
                 isInterrupted() || changes.timing || changes.isMoved
                     || pa_stream_get_state(stream) != PA_STREAM_READY || pa_stream_readable_size(stream) > 0
             }
@@ -99,7 +100,7 @@ final class PulseRecording {
             noteTiming()
             if isInterrupted() { return true }
             guard pa_stream_readable_size(stream) > 0 else {
-                guard monotonicNow() - lastPiece < Self.patience else {
+                guard monotonicNow() - lastPiece < patience else {
                     throw .soundDeviceLost(device: device, reason: "it gives no sound")
                 }
                 continue

@@ -28,13 +28,18 @@ public final class PulseSource: AudioCaptureSource, BroadcastingAudioSource {
 
     /// Asks `server` (as `PULSE_SERVER` names one; nil: the session's) for the device; a named one that is not there throws,
     /// and says what is. Without a default device the source waits for one. Waits for the server five seconds at most.
-    public init(_ input: Input, server: String? = nil) throws(CaptureError) {
+    public convenience init(_ input: Input, server: String? = nil) throws(CaptureError) {
+        try self.init(input, server: server, patience: PulseCapture.Patience())
+    }
+
+    init(_ input: Input, server: String?, patience: PulseCapture.Patience) throws(CaptureError) {
         let session = try PulseSession(server: server, signal: nil)
         _ = try session.connect()
         // Without a signal there is always an answer.
         if let devices = try session.devices(), input.isNamed { _ = try devices.source(for: input) }
         audioFormat = input.format
-        capture = PulseCapture(input: input, server: server, format: input.format, broadcaster: broadcaster)
+        capture = PulseCapture(
+            input: input, server: server, format: input.format, broadcaster: broadcaster, patience: patience)
     }
 
     /// How often sound was lost, as it was not fetched in time or the device paused.
