@@ -115,8 +115,8 @@ static void on_param_changed(void *data, uint32_t id, const struct spa_pod *para
     if (video->is_camera) return take_camera_format(video, param);
     struct spa_video_info_raw raw = {0};
     pipewire_pixels pixels;
-    if (!pod_is_sound(param) || spa_format_video_raw_parse(param, &raw) < 0 || !pixels_of(raw.format, &pixels) || raw.size.width < 1
-        || raw.size.height < 1 || raw.size.width > LARGEST_SIDE || raw.size.height > LARGEST_SIDE) {
+    if (!pod_is_sound(param) || spa_format_video_raw_parse(param, &raw) < 0 || !pixels_of(raw.format, &pixels)
+        || raw.size.width < 1 || raw.size.height < 1 || raw.size.width > LARGEST_SIDE || raw.size.height > LARGEST_SIDE) {
         end(video, "the pictures have a format that was not asked for");
         return;
     }

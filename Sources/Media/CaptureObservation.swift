@@ -51,7 +51,6 @@ public enum CaptureInterruption: Sendable, Hashable, CustomStringConvertible {
     case sourceMuted
     /// The microphone, or the output whose sound is taken, is away, or the sound server is: `reason` says which one.
     case soundAway(reason: String)
-
     /// The monitor is off or unplugged, or the region lies beyond the screen: `reason` says which.
     case displayAway(reason: String)
 

@@ -143,8 +143,9 @@ package struct RecordingSource: Sendable {
     package let recorder: WebMRecorder
     fileprivate let sender: Int
 
-    /// What takes the VP8 frames of a picture, in the order in which they are decoded, each with the quarter turns clockwise
-    /// after which it is upright. One of the same name goes on in the same track. `requestKeyFrame` is called where one would be welcome, so that there is a place to seek to.
+    /// Returns the function that takes the VP8 frames of a picture, in the order in which they are decoded, each with the
+    /// quarter turns clockwise after which it is upright. A picture of the same name continues in the same track.
+    /// `requestKeyFrame` is called where a key frame would make a place to seek to.
     package func picture(
         name: String, isMain: Bool, requestKeyFrame: @escaping @Sendable () -> Void
     ) -> @Sendable ([UInt8], Int, MediaTimes) -> Void {

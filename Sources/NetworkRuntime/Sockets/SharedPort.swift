@@ -44,9 +44,9 @@ public actor SharedPort {
     private var isClosed = false
 
     /// Opens `port` on each address that is ready; without addresses on every usable one of this machine, without a port on
-    /// one that the system picks, the same on each. As addresses come and go with the machine's interfaces, so does the port there.
-    /// It lives on an event loop of `eventLoopGroup`, which the program ends, where it is the program's, when the port is
-    /// closed.
+    /// one that the system picks, the same on each. As addresses come and go with the machine's interfaces, so does the port
+    /// there. It lives on an event loop of `eventLoopGroup`, which the program ends, where it is the program's, when the port
+    /// is closed.
     public init(
         addresses: [IPAddress] = [], port: UInt16 = 0, eventLoopGroup: MultiThreadedEventLoopGroup = .singleton
     ) async throws {
