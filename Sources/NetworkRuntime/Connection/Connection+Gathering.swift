@@ -94,7 +94,7 @@ extension Connection {
         drain()
     }
 
-    /// Returns when all servers have answered or were given up, or after `patience`, which is this caller's alone.
+    /// Returns when all servers have answered or were given up, or after `patience`. Other callers wait on.
     func waitForServers(patience: Duration? = nil) async {
         await withCheckedContinuation { waiter in
             guard isGathering, !isClosed else { return waiter.resume() }
