@@ -29,15 +29,16 @@ actor BindingSocket {
 
     private nonisolated let eventLoop: any EventLoop
     private var socket: DatagramSocket?
-    private var routes = RouteProbe()
+    private var routes: RouteProbe
     private var requests: [TransactionID: Request] = [:]
 
     /// When a request is sent, from the first time on, and when it is given up.
     private static let schedule: [TimeAmount] = [.zero, .milliseconds(300), .milliseconds(900)]
     private static let patience = TimeAmount.milliseconds(1900)
 
-    init(eventLoop: any EventLoop) {
+    init(eventLoop: any EventLoop, routes: sending RouteProbe = RouteProbe()) {
         self.eventLoop = eventLoop
+        self.routes = routes
     }
 
     isolated deinit {
