@@ -51,7 +51,7 @@ struct RouteProbe {
             let destination = try? address.socketAddress
         else { return false }
         let family = sourceIP.isV4 ? AF_INET : AF_INET6
-        let descriptor = socket(family, Int32(SOCK_DGRAM.rawValue), 0)
+        let descriptor = socket(family, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         // Without a descriptor to ask with, the send itself has to find out.
         guard descriptor >= 0 else { return true }
         defer { close(descriptor) }
