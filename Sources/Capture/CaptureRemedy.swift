@@ -12,7 +12,7 @@ public enum CaptureRemedy: Sendable, Hashable {
     case shareTestPattern
     /// Sound of a file or a tone: ``WAVSource``, ``ToneSource``.
     case shareFileOrTone
-    /// What the machine plays, through this sink or the default one: ``PulseSource/Input/system(sink:)``.
+    /// Share the sound that the machine plays on this sink, or on the default one: ``PulseSource/Input/system(sink:)``.
     case shareSystemSound(sink: String?)
     /// The file of this path without a loop.
     case shareOnce(path: String)

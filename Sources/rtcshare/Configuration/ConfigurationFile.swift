@@ -11,12 +11,12 @@ struct ConfigurationFile {
     let path: String
     let tables: [TOMLReader.Table]
 
-    /// `$XDG_CONFIG_HOME/rtcshare/config.toml`, or that in `~/.config`.
-    static func defaultPath(environment: [String: String]) -> String {
+    /// `$XDG_CONFIG_HOME/rtcshare/config.toml`, or that in `~/.config`; nil for a process without a home.
+    static func defaultPath(environment: [String: String]) -> String? {
         let folder =
             environment["XDG_CONFIG_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
-            ?? (environment["HOME"] ?? "") + "/.config"
-        return folder + "/rtcshare/config.toml"
+            ?? environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 + "/.config" : nil }
+        return folder.map { $0 + "/rtcshare/config.toml" }
     }
 
     /// Reads a file that has to exist.

@@ -83,8 +83,9 @@ struct ConfiguredOptions {
             return try (path ?? arguments.dropFirst(index + 1).first).map { try ConfigurationFile(path: $0) }
         }
         if let path = environment["RTCSHARE_CONFIG"], !path.isEmpty { return try ConfigurationFile(path: path) }
-        let path = ConfigurationFile.defaultPath(environment: environment)
-        guard FileManager.default.fileExists(atPath: path) else { return nil }
+        guard let path = ConfigurationFile.defaultPath(environment: environment),
+            FileManager.default.fileExists(atPath: path)
+        else { return nil }
         return try ConfigurationFile(path: path)
     }
 

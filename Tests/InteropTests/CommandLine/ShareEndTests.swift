@@ -102,6 +102,17 @@ extension Interop.CommandLineTests {
             }
         }
 
+        /// A view of what `program` serves, begun by a line of a shell.
+        private func view(
+            _ program: RunningProgram, by line: String, _ options: [String], in folder: TemporaryFolder
+        ) async throws -> RunningProgram {
+            let share = try Share(environment: Interop.CommandLineTests.environment(folder), in: folder)
+            return try RunningProgram(
+                URL(fileURLWithPath: "/bin/bash"),
+                ["-c", line, share.rtcshare.path, "view", try await link(of: program), "--no-window"] + options,
+                environment: share.environment, in: folder)
+        }
+
         @Test(
             "A view whose standard output or error is closed ends as any other",
             arguments: [">&-", "2>&-", ">&- 2>&- <&-"])
@@ -109,13 +120,8 @@ extension Interop.CommandLineTests {
             let folder = try TemporaryFolder()
             let program = try serve([], in: folder)
             defer { program.stop() }
-            let share = try Share(environment: Interop.CommandLineTests.environment(folder), in: folder)
-            let view = try RunningProgram(
-                URL(fileURLWithPath: "/bin/bash"),
-                [
-                    "-c", "exec \"$0\" \"$@\" " + redirections, share.rtcshare.path, "view",
-                    try await link(of: program), "--no-window", "--duration", "1",
-                ], environment: share.environment, in: folder)
+            let view = try await view(
+                program, by: "exec \"$0\" \"$@\" " + redirections, ["--duration", "1"], in: folder)
             defer { view.stop() }
             #expect(try await view.outcome(timeout: .seconds(30)).status == 0)
         }
@@ -125,13 +131,9 @@ extension Interop.CommandLineTests {
             let folder = try TemporaryFolder()
             let program = try serve([], in: folder)
             defer { program.stop() }
-            let share = try Share(environment: Interop.CommandLineTests.environment(folder), in: folder)
-            let view = try RunningProgram(
-                URL(fileURLWithPath: "/bin/bash"),
-                [
-                    "-c", "trap '' XFSZ; ulimit -f 1; exec \"$0\" \"$@\"", share.rtcshare.path, "view",
-                    try await link(of: program), "--no-window", "--duration", "2", "--record", "film.ivf",
-                ], environment: share.environment, in: folder)
+            let view = try await view(
+                program, by: "trap '' XFSZ; ulimit -f 1; exec \"$0\" \"$@\"",
+                ["--duration", "2", "--record", "film.ivf"], in: folder)
             defer { view.stop() }
             let outcome = try await view.outcome(timeout: .seconds(30))
             #expect(outcome.status == 74 && outcome.standardError.contains("viewing continues: "), "\(outcome)")

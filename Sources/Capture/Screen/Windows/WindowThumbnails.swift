@@ -27,7 +27,7 @@ struct WindowThumbnails {
     static let mostPixels = 32 << 20
     private let atoms: WindowAtoms
     private var reader: ScreenReader
-    /// What windows are read into, one after the other.
+    /// The memory that windows are read into, one after the other.
     private var segment: SharedSegment?
 
     /// A window whose pixels the server keeps for us.
@@ -125,10 +125,10 @@ struct PixelQueue<Element> {
 
     mutating func append(_ element: Element, area: Int) { elements.append((element, area)) }
 
-    /// Takes the oldest out; nil where there is none.
+    /// Removes the oldest and returns it; nil if the queue is empty.
     mutating func removeFirst() -> Element? { elements.isEmpty ? nil : elements.removeFirst().element }
 
-    /// Takes the oldest out where there is no room for one more of this area; nil where there is.
+    /// Removes the oldest and returns it, if there is no room for one more of this area; nil if there is room.
     mutating func removeFirst(beforeAdding area: Int) -> Element? {
         self.area + area > capacity ? removeFirst() : nil
     }

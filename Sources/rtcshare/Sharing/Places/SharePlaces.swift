@@ -127,7 +127,7 @@ extension SharePlaces {
             guard let pause else { return lines + ["\(name) is given up."] }
             let seconds = max(1, Int((pause / .seconds(1)).rounded()))
             let next = "Trying again in \(seconds) \(seconds == 1 ? "second" : "seconds")."
-            if lines.count == 1 { lines[0] += ". " + next } else { lines.append(next) }
+            if lines.count == 1 { lines[0] += " " + next } else { lines.append(next) }
             return lines
         }
     }
