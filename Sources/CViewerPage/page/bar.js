@@ -1,5 +1,7 @@
 /** The controls: a bar that comes with the pointer and goes when it rests, and their keys. */
 
+import { keyOf } from "./keys.js";
+
 /**
  * @typedef {object} Control
  * @property {() => boolean} exists in this browser, for this share
@@ -92,8 +94,8 @@ export class Bar {
   }
 
   #key(event) {
-    if (!this.#keys.areOn || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || event.repeat) return;
-    const name = KEYS[event.key.toLowerCase()];
+    if (!this.#keys.areOn || event.repeat) return;
+    const name = KEYS[keyOf(event) ?? ""];
     if (!name || (document.querySelector("dialog[open]") && name !== "help")) return;
     event.preventDefault();
     this.#run(name);

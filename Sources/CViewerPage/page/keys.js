@@ -1,6 +1,6 @@
 /**
  * Whether single keys are shortcuts. They can be switched off: people who speak to their computer, or hit keys by accident,
- * would set off others than they mean (WCAG 2.1.4). The browser remembers it.
+ * would otherwise trigger them unintentionally (WCAG 2.1.4). The browser remembers it.
  */
 
 const NAME = "rtcshare.keys";
@@ -21,6 +21,20 @@ export class Keys {
   get areOn() {
     return this.#input.checked;
   }
+}
+
+/**
+ * The key of an event; undefined if it belongs to a field, or to the browser because of Ctrl, Alt or Meta.
+ * @param {KeyboardEvent} event
+ */
+export function keyOf(event) {
+  const isTaken = event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey;
+  if (isTaken || event.getModifierState("AltGraph") || event.target.closest?.("input, select, textarea, [contenteditable]")) return undefined;
+  // Shift makes a letter another key, but some layouts need it for "?", "+" and digits.
+  if (event.shiftKey && /^\p{L}$/u.test(event.key)) return undefined;
+  // On a keyboard of another script, the letters in their usual places count.
+  const isOtherScript = /^[^\x00-\x7f]$/.test(event.key) && event.code.startsWith("Key");
+  return isOtherScript ? event.code.slice(3).toLowerCase() : event.key.length === 1 ? event.key.toLowerCase() : event.key;
 }
 
 // A browser that blocks storage throws.

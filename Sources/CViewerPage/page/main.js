@@ -2,7 +2,7 @@
 
 import { Bar } from "./bar.js";
 import { listen } from "./gestures.js";
-import { Keys } from "./keys.js";
+import { Keys, keyOf } from "./keys.js";
 import { readLink } from "./link.js";
 import { Notice } from "./notice.js";
 import { Panel } from "./panel.js";
@@ -139,14 +139,15 @@ listen(find("stage"), {
 const ARROWS = { ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || help.open || !stage.hasPicture) return;
-  if (event.key in ARROWS) {
-    const [x, y] = ARROWS[event.key];
+  const key = keyOf(event);
+  if (!key || help.open || !stage.hasPicture) return;
+  if (key in ARROWS) {
+    const [x, y] = ARROWS[key];
     move(() => stage.view.pan(x * KEY_STEP, y * KEY_STEP));
-  } else if (event.key === "Escape") panel.toggle(false), bar.update();
+  } else if (key === "Escape") panel.toggle(false), bar.update();
   else if (!keys.areOn) return;
-  else if (event.key === "+" || event.key === "=") move(() => stage.view.zoom(KEY_ZOOM));
-  else if (event.key === "-") move(() => (stage.view.zoom(1 / KEY_ZOOM), stage.view.settle()));
+  else if (key === "+" || key === "=") move(() => stage.view.zoom(KEY_ZOOM));
+  else if (key === "-") move(() => (stage.view.zoom(1 / KEY_ZOOM), stage.view.settle()));
   else return;
   event.preventDefault();
 });

@@ -67,9 +67,20 @@ extension Interop {
             try await page.wait(state: "live")
             #expect(try await page.complaints() == [])
 
-            // Single keys can be switched off, and stay so.
+            // Shortcuts of a single key can be switched off, and stay so.
             try await page.press("s")
             try await page.wait(until: "!document.getElementById('statistics').hidden")
+            // Nor does a key that belongs to the browser or to a field do anything.
+            for (place, more) in [
+                ("body", "ctrlKey: true"), ("body", "metaKey: true"), ("body", "altKey: true"),
+                ("body", "shiftKey: true, key: 'S'"), ("#keys", ""),
+            ] {
+                let event = "new KeyboardEvent('keydown', { bubbles: true, key: 's', \(more) })"
+                _ = try await page.evaluate("document.querySelector('\(place)').dispatchEvent(\(event))")
+                #expect(
+                    try await page.evaluate("!document.getElementById('statistics').hidden") as? Bool == true,
+                    "\(place), \(more)")
+            }
             _ = try await page.evaluate("document.getElementById('keys').click()")
             try await page.press("s")
             #expect(try await page.evaluate("!document.getElementById('statistics').hidden") as? Bool == true)
