@@ -18,6 +18,33 @@ static const unsigned char index_html[] = {
 static const unsigned char keys_js[] = {
 #embed "page/keys.js"
 };
+static const unsigned char language_js[] = {
+#embed "page/language.js"
+};
+static const unsigned char languages_de_js[] = {
+#embed "page/languages/de.js"
+};
+static const unsigned char languages_en_js[] = {
+#embed "page/languages/en.js"
+};
+static const unsigned char languages_es_js[] = {
+#embed "page/languages/es.js"
+};
+static const unsigned char languages_fr_js[] = {
+#embed "page/languages/fr.js"
+};
+static const unsigned char languages_ja_js[] = {
+#embed "page/languages/ja.js"
+};
+static const unsigned char languages_pt_js[] = {
+#embed "page/languages/pt.js"
+};
+static const unsigned char languages_ru_js[] = {
+#embed "page/languages/ru.js"
+};
+static const unsigned char languages_zh_js[] = {
+#embed "page/languages/zh.js"
+};
 static const unsigned char link_header_js[] = {
 #embed "page/link-header.js"
 };
@@ -38,6 +65,9 @@ static const unsigned char sdp_js[] = {
 };
 static const unsigned char session_js[] = {
 #embed "page/session.js"
+};
+static const unsigned char settings_js[] = {
+#embed "page/settings.js"
 };
 static const unsigned char sound_js[] = {
 #embed "page/sound.js"
@@ -75,6 +105,15 @@ static const struct viewer_page_file files[] = {
     FILE_OF("icon.svg", icon_svg),
     FILE_OF("index.html", index_html),
     FILE_OF("keys.js", keys_js),
+    FILE_OF("language.js", language_js),
+    FILE_OF("languages/de.js", languages_de_js),
+    FILE_OF("languages/en.js", languages_en_js),
+    FILE_OF("languages/es.js", languages_es_js),
+    FILE_OF("languages/fr.js", languages_fr_js),
+    FILE_OF("languages/ja.js", languages_ja_js),
+    FILE_OF("languages/pt.js", languages_pt_js),
+    FILE_OF("languages/ru.js", languages_ru_js),
+    FILE_OF("languages/zh.js", languages_zh_js),
     FILE_OF("link-header.js", link_header_js),
     FILE_OF("link.js", link_js),
     FILE_OF("main.js", main_js),
@@ -82,6 +121,7 @@ static const struct viewer_page_file files[] = {
     FILE_OF("panel.js", panel_js),
     FILE_OF("sdp.js", sdp_js),
     FILE_OF("session.js", session_js),
+    FILE_OF("settings.js", settings_js),
     FILE_OF("sound.js", sound_js),
     FILE_OF("stage.js", stage_js),
     FILE_OF("statistics.js", statistics_js),

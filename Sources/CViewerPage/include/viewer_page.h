@@ -1,7 +1,7 @@
 #pragma once
 #include <stddef.h>
 
-/// One file of the page.
+/// One file of the page, named by its path in the folder `page`.
 struct viewer_page_file {
     const char *name;
     const unsigned char *bytes;

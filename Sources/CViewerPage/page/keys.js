@@ -3,7 +3,7 @@
  * would otherwise trigger them unintentionally (WCAG 2.1.4). The browser remembers it.
  */
 
-const NAME = "rtcshare.keys";
+import { recall, remember } from "./settings.js";
 
 export class Keys {
   #input;
@@ -11,9 +11,9 @@ export class Keys {
   /** @param {HTMLInputElement} input @param {() => void} changed */
   constructor(input, changed) {
     this.#input = input;
-    input.checked = recall() !== "off";
+    input.checked = recall("keys") !== "off";
     input.addEventListener("change", () => {
-      remember(input.checked ? "on" : "off");
+      remember("keys", input.checked ? "on" : "off");
       changed();
     });
   }
@@ -35,21 +35,4 @@ export function keyOf(event) {
   // On a keyboard of another script, the letters in their usual places count.
   const isOtherScript = /^[^\x00-\x7f]$/.test(event.key) && event.code.startsWith("Key");
   return isOtherScript ? event.code.slice(3).toLowerCase() : event.key.length === 1 ? event.key.toLowerCase() : event.key;
-}
-
-// A browser that blocks storage throws.
-function recall() {
-  try {
-    return localStorage.getItem(NAME);
-  } catch {
-    return null;
-  }
-}
-
-function remember(value) {
-  try {
-    localStorage.setItem(NAME, value);
-  } catch {
-    // The switch holds until the page is left.
-  }
 }

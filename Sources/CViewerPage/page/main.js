@@ -3,6 +3,7 @@
 import { Bar } from "./bar.js";
 import { listen } from "./gestures.js";
 import { Keys, keyOf } from "./keys.js";
+import { LANGUAGES, choice, choose, ready, text, translate } from "./language.js";
 import { readLink } from "./link.js";
 import { Notice } from "./notice.js";
 import { Panel } from "./panel.js";
@@ -18,6 +19,9 @@ const SLOW = 3000;
 const UNNOTICED = 1000;
 const KEY_STEP = 80; // CSS pixels that an arrow key moves the picture by
 const KEY_ZOOM = 1.25;
+
+// Only here: no other module waits, so that none is used before it is there.
+await ready;
 
 const find = (id) => document.getElementById(id);
 
@@ -57,12 +61,12 @@ const help = find("help");
 const controls = {
   sound: {
     exists: () => sound.exists && share?.sound !== false,
-    look: () => (sound.isOn ? { label: "Sound off", icon: "sound" } : { label: "Sound on", text: "Sound on", icon: "muted" }),
+    look: () => (sound.isOn ? { label: text("sound.off"), icon: "sound" } : { label: text("sound.on"), text: text("sound.on"), icon: "muted" }),
     run: () => sound.turn(!sound.isOn),
   },
   scale: {
     exists: () => true,
-    look: () => (stage.view.mode === "fit" ? { label: "Actual pixels", icon: "actual" } : { label: "Fit to the window", icon: "fit" }),
+    look: () => (stage.view.mode === "fit" ? { label: text("scale.actual"), icon: "actual" } : { label: text("scale.fit"), icon: "fit" }),
     run: () => {
       if (stage.view.mode === "fit") stage.view.showActual();
       else stage.view.fit();
@@ -72,7 +76,7 @@ const controls = {
   fullscreen: {
     // An iPhone has it for a video alone.
     exists: () => document.fullscreenEnabled || "webkitEnterFullscreen" in stage.main.video,
-    look: () => (document.fullscreenElement ? { label: "Leave full screen", icon: "reduce" } : { label: "Full screen", icon: "enlarge" }),
+    look: () => (document.fullscreenElement ? { label: text("fullscreen.leave"), icon: "reduce" } : { label: text("fullscreen.enter"), icon: "enlarge" }),
     run: () => {
       if (document.fullscreenElement) document.exitFullscreen();
       else if (document.fullscreenEnabled) document.documentElement.requestFullscreen().catch(() => {});
@@ -81,7 +85,7 @@ const controls = {
   },
   pip: {
     exists: () => document.pictureInPictureEnabled === true,
-    look: () => ({ label: "Picture in picture", icon: "pip", pressed: Boolean(document.pictureInPictureElement) }),
+    look: () => ({ label: text("pip"), icon: "pip", pressed: Boolean(document.pictureInPictureElement) }),
     run: () => {
       if (document.pictureInPictureElement) document.exitPictureInPicture();
       else stage.main.popOut();
@@ -89,12 +93,12 @@ const controls = {
   },
   statistics: {
     exists: () => true,
-    look: () => ({ label: "Statistics", icon: "statistics", expanded: panel.isOpen }),
+    look: () => ({ label: text("statistics"), icon: "statistics", expanded: panel.isOpen }),
     run: () => panel.toggle(!panel.isOpen),
   },
   help: {
     exists: () => true,
-    look: () => ({ label: "Keys and touch", icon: "help" }),
+    look: () => ({ label: text("help"), icon: "help" }),
     run: () => (help.open ? help.close() : help.showModal()),
   },
 };
@@ -108,7 +112,7 @@ function render() {
   const facts = { hasPicture, isSlow: elapsed >= SLOW, hasToken: link.token !== "", isOffline: !navigator.onLine };
   let words = describe(situation, share, facts);
   const isUnnoticed = situation.kind === "lost" && elapsed < UNNOTICED;
-  document.title = [share?.name || "rtcshare", words?.short ?? "live"].join(" – ");
+  document.title = [share?.name || "rtcshare", words?.title ?? text("live")].join(" – ");
   if (isUnnoticed) words = undefined;
   // A server that asked for patience gets it, whoever presses what.
   if (words && situation.kind === "problem" && situation.problem.retryAfter) words.canRetry = false;
@@ -119,7 +123,7 @@ function render() {
   if (!isSeen) panel.toggle(false);
   bar.update();
   find("who-name").textContent = share?.name ?? "";
-  find("who-viewers").textContent = share?.viewers ? `${share.viewers} watching` : "";
+  find("who-viewers").textContent = share?.viewers ? text("viewers", { count: share.viewers }) : "";
   const next = isUnnoticed ? UNNOTICED : words?.state === "connecting" && elapsed < SLOW ? SLOW : 0;
   if (next) timer = setTimeout(render, next - elapsed + 10);
 }
@@ -173,12 +177,22 @@ addEventListener("hashchange", () => location.reload());
 addEventListener("pagehide", () => watch.stop());
 addEventListener("pageshow", (event) => event.persisted && watch.start());
 
+const language = find("language");
+for (const [code, name] of Object.entries(LANGUAGES)) language.add(Object.assign(new Option(name, code), { lang: code }));
+language.value = choice;
+language.addEventListener("change", async () => {
+  await choose(language.value);
+  translate();
+  stage.layout();
+});
+
 function obstacle() {
   if (typeof RTCPeerConnection === "undefined") return new Problem(NO_WEBRTC);
   const codecs = RTCRtpReceiver.getCapabilities?.("video")?.codecs;
   return codecs && !codecs.some(({ mimeType }) => mimeType.toLowerCase() === "video/vp8") ? new Problem(406) : undefined;
 }
 
+translate();
 const problem = obstacle();
 if (problem) {
   situation = { kind: "problem", problem };

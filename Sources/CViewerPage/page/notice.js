@@ -1,5 +1,7 @@
 /** Shows a state's words: in the middle of an empty stage, or as a strip above the last picture. */
 
+import { number, text } from "./language.js";
+
 /** @typedef {import("./words.js").Words} Words */
 
 const find = (id) => document.getElementById(id);
@@ -24,7 +26,7 @@ export class Notice {
       put("notice-title", words.title);
       put("notice-text", words.text);
       put("notice-hint", words.hint);
-      put("notice-command", words.command, "code");
+      put("notice-command", words.code, "code");
       find("notice-again").hidden = !words.canRetry && retryAt === undefined;
       find("notice-retry").hidden = !words.canRetry;
     }
@@ -32,27 +34,28 @@ export class Notice {
     this.#announce(words);
   }
 
-  /** Not part of what is announced: a countdown read aloud is of no use to anybody. @param {number | undefined} retryAt */
+  /** Not announced: a countdown read aloud helps nobody. @param {number | undefined} retryAt */
   #countDown(retryAt) {
     clearInterval(this.#timer);
-    const tell = () => {
+    const count = () => {
       const seconds = retryAt === undefined ? 0 : Math.ceil((retryAt - performance.now()) / 1000);
-      find("notice-when").textContent = seconds > 1 ? `next try in ${seconds} s` : "trying";
+      const time = number(seconds, { style: "unit", unit: "second" });
+      find("notice-when").textContent = seconds > 1 ? text("retry.in", { time }) : text("retry.now");
     };
-    tell();
-    if (retryAt !== undefined) this.#timer = setInterval(tell, 1000);
+    count();
+    if (retryAt !== undefined) this.#timer = setInterval(count, 1000);
   }
 
   #announce(words) {
-    const text = words ? [words.title, words.text, words.hint, words.command].filter(Boolean).join(" ") : "The picture is live.";
-    if (text === this.#announced) return;
-    this.#announced = text;
-    this.#announcement.textContent = text;
+    const sentence = words ? [words.title, words.text, words.hint, words.code].filter(Boolean).join(" ") : text("live.announcement");
+    if (sentence === this.#announced) return;
+    this.#announced = sentence;
+    this.#announcement.textContent = sentence;
   }
 }
 
-function put(id, text, part) {
+function put(id, words, part) {
   const element = find(id);
-  element.hidden = !text;
-  (part ? element.querySelector(part) : element).textContent = text ?? "";
+  element.hidden = !words;
+  (part ? element.querySelector(part) : element).textContent = words ?? "";
 }

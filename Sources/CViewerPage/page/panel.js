@@ -1,5 +1,6 @@
 /** The panel of statistics. It measures while it is open, and at no other time. */
 
+import { duration, number, text } from "./language.js";
 import { Statistics, compareClocks } from "./statistics.js";
 
 /** @typedef {import("./session.js").Session} Session */
@@ -8,7 +9,8 @@ const PERIOD = 1000; // ms
 /** Clocks drift apart by milliseconds an hour, but a laptop's is set now and then. */
 const CLOCK_PERIOD = 60_000;
 
-const ROWS = ["Size", "Shown at", "Frames", "Rate", "Loss", "Round trip", "Path", "Picture’s age"];
+/** Each is also the end of a text's key. */
+const ROWS = ["size", "scale", "frames", "rate", "loss", "roundTrip", "path", "delay"];
 
 export class Panel {
   #element;
@@ -30,7 +32,7 @@ export class Panel {
     for (const name of ROWS) {
       const term = document.createElement("dt");
       const value = document.createElement("dd");
-      term.textContent = name;
+      term.dataset.text = `statistics.${name}`;
       value.textContent = "–";
       list.append(term, value);
       this.#values.set(name, value);
@@ -63,14 +65,16 @@ export class Panel {
     const sample = await this.#statistics.sample(this.#clock).catch(() => undefined);
     if (!sample || !this.isOpen) return;
     const { framesPerSecond, kilobits, loss, roundTrip, path, age } = sample;
-    this.#show("Size", size.width ? `${size.width} × ${size.height}` : undefined);
-    this.#show("Shown at", size.width ? `${Math.round(scale * devicePixelRatio * 100)} %` : undefined);
-    this.#show("Frames", framesPerSecond === undefined ? undefined : `${Math.round(framesPerSecond)} a second`);
-    this.#show("Rate", kilobits === undefined ? undefined : `${Math.round(kilobits).toLocaleString("en")} kbit/s`);
-    this.#show("Loss", loss === undefined ? undefined : `${(loss * 100).toFixed(1)} %`);
-    this.#show("Round trip", roundTrip === undefined ? undefined : milliseconds(roundTrip));
-    this.#show("Path", path && `${path.isRelayed ? "relayed" : "direct"}${path.protocol && `, ${path.protocol}`}`);
-    this.#show("Picture’s age", age && `${age.isEstimate ? "≈ " : ""}${milliseconds(age.ms)}`);
+    const percent = (value, digits = 0) => number(value, { style: "percent", minimumFractionDigits: digits, maximumFractionDigits: digits });
+    const route = path && text(path.isRelayed ? "path.relayed" : "path.direct");
+    this.#show("size", size.width ? `\u2066${size.width} × ${size.height}\u2069` : undefined);
+    this.#show("scale", size.width ? percent(scale * devicePixelRatio) : undefined);
+    this.#show("frames", framesPerSecond === undefined ? undefined : number(Math.round(framesPerSecond)));
+    this.#show("rate", kilobits === undefined ? undefined : text("rate.value", { kilobits: Math.round(kilobits) }));
+    this.#show("loss", loss === undefined ? undefined : percent(loss, 1));
+    this.#show("roundTrip", roundTrip === undefined ? undefined : duration(roundTrip));
+    this.#show("path", path && [route, path.protocol].filter(Boolean).join(" · "));
+    this.#show("delay", age && `${age.isEstimate ? "≈ " : ""}${duration(age.ms)}`);
   }
 
   async #askForTime(session) {
@@ -85,5 +89,3 @@ export class Panel {
     this.#values.get(name).textContent = value ?? "–";
   }
 }
-
-const milliseconds = (ms) => (ms < 10 ? `${ms.toFixed(1)} ms` : ms < 10_000 ? `${Math.round(ms)} ms` : `${Math.round(ms / 1000)} s`);

@@ -1,5 +1,6 @@
 /** The tiles and where they lie: what is shared as large as it may, the attendee's own picture in a corner. */
 
+import { text } from "./language.js";
 import { Tile } from "./tile.js";
 import { View } from "./view.js";
 
@@ -19,7 +20,7 @@ export class Stage {
   constructor(element, changed) {
     this.#element = element;
     this.#changed = changed;
-    this.#tiles = { content: new Tile("Shared screen", () => this.layout()), own: new Tile("Camera", () => this.layout()) };
+    this.#tiles = { content: new Tile("screen", () => this.layout()), own: new Tile("camera", () => this.layout()) };
     element.append(this.#tiles.content.element, this.#tiles.own.element);
     this.#tiles.own.element.addEventListener("click", () => this.#isCorner && this.#nextCorner());
     this.#tiles.own.element.addEventListener("keydown", (event) => {
@@ -94,7 +95,7 @@ export class Stage {
       element.dataset.corner = CORNERS[this.#corner];
       if (isCorner) {
         element.setAttribute("role", "button");
-        element.setAttribute("aria-label", "Camera, in a corner: move to the next");
+        element.setAttribute("aria-label", text("camera.move"));
         element.tabIndex = 0;
       } else {
         element.removeAttribute("role");

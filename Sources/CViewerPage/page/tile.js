@@ -10,8 +10,8 @@ export class Tile {
   #changed;
   stream = "";
 
-  /** @param {string} name for those who do not see it @param {() => void} changed its size, or whether there is a picture */
-  constructor(name, changed) {
+  /** @param {string} label the key of its name @param {() => void} changed its size, or whether there is a picture */
+  constructor(label, changed) {
     this.#changed = changed;
     this.element.className = "tile";
     this.element.hidden = true;
@@ -20,7 +20,7 @@ export class Tile {
     // Sound is played by elements of its own, so that a picture alone never has to wait for a click.
     Object.assign(this.video, { muted: true, autoplay: true, playsInline: true, disableRemotePlayback: true, tabIndex: -1 });
     this.video.setAttribute("playsinline", "");
-    this.video.setAttribute("aria-label", name);
+    this.video.dataset.label = label;
     this.video.addEventListener("resize", () => this.#changed());
     // A phone pauses what it thinks is not looked at.
     this.video.addEventListener("pause", () => this.play());

@@ -1,4 +1,6 @@
-/** What a state is called, what it means and what one can do: plain sentences, for somebody who has never heard of WebRTC. */
+/** The title, text and advice for each state: plain sentences, for people who have never heard of WebRTC. */
+
+import { text } from "./language.js";
 
 /** @typedef {import("./watch.js").Situation} Situation */
 /** @typedef {import("./session.js").ShareState} ShareState */
@@ -6,84 +8,55 @@
 /**
  * @typedef {object} Words
  * @property {string} state for the style sheet
- * @property {string} short for the title
  * @property {string} title
  * @property {string} [text]
  * @property {string} [hint]
- * @property {string} [command] what the presenter may type
+ * @property {string} [code] as it is, in any language: what the presenter can type, or what went wrong
  * @property {boolean} [canRetry]
  * @property {boolean} [keepsPicture] the last picture is still shown, with the notice above it
  */
-
-const STEPS = {
-  asking: "Asking the presenter’s computer for the picture. It has not answered yet.",
-  paths: "The presenter answered. Looking for a way for the picture: directly first, then through a relay if there is one.",
-  picture: "Connected. Waiting for the first picture.",
-};
 
 /**
  * @param {Situation} situation
  * @param {ShareState | undefined} share
  * @param {{ hasPicture: boolean, isSlow: boolean, hasToken: boolean, isOffline: boolean }} facts
- * @returns {Words | undefined} nothing, where the picture says it all
+ * @returns {Words | undefined} undefined while the video needs no words
  */
 export function describe(situation, share, { hasPicture, isSlow, hasToken, isOffline }) {
-  const name = share?.name || "The presenter";
+  const name = share?.name || text("presenter");
   switch (situation.kind) {
     case "connecting":
-      return { state: "connecting", short: "connecting", title: "Connecting", text: isSlow ? STEPS[situation.step] : undefined };
+      return connecting(isSlow ? situation.step : undefined);
     case "on":
-      if (share?.state === "waiting") return waiting(name);
-      if (!hasPicture && showsNothing(share)) return nothing(name);
-      if (share?.state === "paused") return paused(name, hasPicture);
-      if (hasPicture) return undefined;
-      return { state: "connecting", short: "connecting", title: "Connecting", text: isSlow ? STEPS.picture : undefined };
-    case "lost":
-      if (isOffline) {
-        return { state: "lost", short: "offline", title: "You are offline", keepsPicture: true, canRetry: true,
-          text: "The picture continues by itself when your network is back." };
+      if (share?.state === "waiting") return { state: "waiting", title: text("waiting.title"), text: text("waiting.text", { name }) };
+      if (!hasPicture && showsNothing(share)) return { state: "nothing", title: text("nothing.title"), text: text("nothing.text", { name }) };
+      if (share?.state === "paused") {
+        return { state: "paused", title: text("paused.title"), text: text(hasPicture ? "paused.still" : "paused.empty"), keepsPicture: true };
       }
-      return { state: "lost", short: "connection lost", title: `${name}’s connection is gone`,
-        text: "The picture continues by itself when it is back; no need to reload.", keepsPicture: true, canRetry: true };
+      return hasPicture ? undefined : connecting(isSlow ? "picture" : undefined);
+    case "lost":
+      return { ...(isOffline ? simple("lost", "offline") : simple("lost", "lost")), keepsPicture: true, canRetry: true };
     case "nopath":
-      return { state: "nopath", short: "no path", title: "No way through to the presenter", canRetry: true,
-        text: "This page got here, but a firewall or a router keeps the picture from following. It keeps trying.",
-        hint: "Join the presenter’s network, or ask them to share through a relay:",
-        command: "rtcshare serve \\\n  --ice-server turn:HOST" };
+      return { ...simple("nopath", "nopath"), hint: text("nopath.hint"), code: "rtcshare serve \\\n  --ice-server turn:HOST", canRetry: true };
     case "ended":
       return ended(name);
     case "removed":
-      return { state: "removed", short: "removed", title: "You are no longer watching",
-        text: "The presenter removed this viewer. If that was a mistake, ask them, and open the link again." };
+      return simple("removed", "removed");
     case "problem":
       return problem(situation.problem, hasToken, name);
   }
 }
 
-const waiting = (name) => ({
-  state: "waiting", short: "waiting to be let in", title: "Waiting to be let in",
-  text: `${name} has been asked. Leave this page open: the picture appears as soon as you are let in.`,
-});
+/** @param {string} state @param {string} key of the texts */
+const simple = (state, key) => ({ state, title: text(`${key}.title`), text: text(`${key}.text`) });
 
-const paused = (name, hasPicture) => ({
-  state: "paused", short: "paused", title: "Paused", keepsPicture: true,
-  text: hasPicture ? "This is the last picture. It continues by itself." : `The picture appears by itself when ${inside(name)} resumes.`,
-});
+/** @param {import("./session.js").Step | undefined} step that takes long */
+const connecting = (step) => ({ state: "connecting", title: text("connecting.title"), text: step && text(`connecting.${step}`) });
 
-/** Whether all that this viewer could see is off: shared to others, or not at all. @param {ShareState | undefined} share */
+/** Whether everything that this viewer could see is off: shared with others, or not at all. @param {ShareState | undefined} share */
 const showsNothing = (share) => Boolean(share?.tiles?.length) && share.tiles.every(({ state }) => state === "off");
 
-const nothing = (name) => ({
-  state: "nothing", short: "nothing to see", title: "Nothing to see now",
-  text: `${name} is not showing you anything at this moment. The picture appears here by itself.`,
-});
-
-const ended = (name) => ({
-  state: "ended", short: "ended", title: "The share has ended", text: `${name} stopped sharing. You can close this page.`,
-});
-
-/** Within a sentence. @param {string} name */
-const inside = (name) => (name === "The presenter" ? "the presenter" : name);
+const ended = (name) => ({ state: "ended", title: text("ended.title"), text: text("ended.text", { name }) });
 
 /**
  * @param {import("./whep.js").Problem} problem
@@ -94,46 +67,30 @@ const inside = (name) => (name === "The presenter" ? "the presenter" : name);
 function problem({ status, type, detail }, hasToken, name) {
   switch (status) {
     case 0: case 502: case 504:
-      return { state: "unreachable", short: "no answer", title: "The presenter’s computer does not answer", canRetry: true,
-        text: "It may be asleep, on another network, or no longer sharing. This page keeps trying." };
+      return { ...simple("unreachable", "unreachable"), canRetry: true };
     case 401:
-      return hasToken
-        ? { state: "refused", short: "link not valid", title: "This link is no longer valid",
-          text: "Each share has a link of its own. Ask the presenter for the present one." }
-        : { state: "refused", short: "link incomplete", title: "This link is incomplete",
-          text: "What follows the # is missing. Copy the whole link, and open it again." };
+      return simple("refused", hasToken ? "invalid" : "incomplete");
     case 403:
-      return { state: "locked", short: "locked", title: "Nobody else is let in now", canRetry: true,
-        text: "The presenter has locked the share. Ask them to unlock it; this page then joins by itself.",
-        command: type === "urn:rtcshare:locked" ? "rtcshare unlock" : undefined };
+      if (type === "urn:rtcshare:locked") return { ...simple("locked", "locked"), code: "rtcshare unlock", canRetry: true };
+      break;
     case 406:
-      return { state: "unable", short: "cannot be shown", title: "This browser cannot show the picture",
-        text: "It lacks the video format VP8. Open the link in a current Firefox, Chrome, Edge or Safari." };
+      return { state: "unable", title: text("unable.title"), text: text("unable.codec") };
     case 409:
-      return { state: "early", short: "not yet", title: "Not sharing yet", canRetry: true,
-        text: "The picture starts here by itself. Leave this page open." };
+      return { ...simple("early", "early"), canRetry: true };
     case 410:
       return ended(name);
     case 429:
-      return { state: "busy", short: "asked to wait", title: "A short wait",
-        text: "There were too many attempts. This page continues by itself." };
+      return { state: "busy", title: text("busy.title"), text: text("busy.attempts") };
     case 503:
-      if (type === "urn:rtcshare:full") {
-        return { state: "full", short: "full", title: "All places are taken", canRetry: true,
-          text: "As many people are watching as the presenter allows. This page joins by itself when somebody leaves." };
-      }
-      if (type === "urn:rtcshare:crowded") {
-        return { state: "busy", short: "asked to wait", title: "A short wait",
-          text: "Many people are joining at this moment. This page joins by itself." };
-      }
+      if (type === "urn:rtcshare:full") return { ...simple("full", "full"), canRetry: true };
+      if (type === "urn:rtcshare:crowded") return { state: "busy", title: text("busy.title"), text: text("busy.crowded"), canRetry: true };
       break;
     case NO_WEBRTC:
-      return { state: "unable", short: "cannot be shown", title: "This browser cannot show the picture",
-        text: "WebRTC is missing or switched off in it. Open the link in a current Firefox, Chrome, Edge or Safari." };
+      return { state: "unable", title: text("unable.title"), text: text("unable.webrtc") };
   }
-  return { state: "unreachable", short: "trouble", title: "That did not work", canRetry: true,
-    text: `${detail ? `${detail} ` : ""}This page keeps trying.` };
+  const code = [status > 0 && `HTTP ${status}`, detail].filter(Boolean).join(": ");
+  return { ...simple("unreachable", "failed"), code, canRetry: true };
 }
 
-/** Stands for a status where the browser itself is the obstacle. */
+/** Stands for a status if the browser itself is the obstacle. */
 export const NO_WEBRTC = -2;

@@ -30,13 +30,15 @@ struct ProblemDetails: Error, Sendable {
         let detail: String
     }
 
-    /// The response that says so: a page in words to a person's browser, JSON to everything else. `root` leads from the
-    /// request's target to the folder of the viewer page.
+    /// The response to a request: a page in the language of a person's browser, JSON for everything else. `root` leads from
+    /// the request's target to the folder of the viewer page.
     func response(to method: HTTPMethod, _ headers: HTTPHeaders, root: String) -> HTTPResponse {
         let isForPerson =
             [.GET, .HEAD].contains(method)
             && headers[canonicalForm: "Accept"].contains { $0.lowercased().hasPrefix("text/html") }
-        return isForPerson ? complete(ProblemPage.response(self, root: root)) : response
+        guard isForPerson else { return response }
+        let languages = headers[canonicalForm: "Accept-Language"]
+        return complete(ProblemPage.response(self, root: root, texts: PageTexts.preferred(languages)))
     }
 
     private func complete(_ response: HTTPResponse) -> HTTPResponse {

@@ -3,14 +3,20 @@ internal import NIOHTTP1
 /// What a person sees in a browser where a program gets JSON (RFC 9457).
 enum ProblemPage {
     /// `root` leads to the folder of the viewer page, whose style it has.
-    static func response(_ problem: ProblemDetails, root: String) -> HTTPResponse {
-        let words = words(for: problem)
-        let text = """
+    static func response(_ problem: ProblemDetails, root: String, texts: PageTexts) -> HTTPResponse {
+        let key = key(for: problem)
+        let title = escaped(texts[key + ".title"])
+        // The detail is for who looks after the server: it stays as it is in any language.
+        let text =
+            key == "failed"
+            ? "<p id=\"notice-command\"><code lang=\"en\" dir=\"ltr\">\(escaped(problem.detail))</code></p>"
+            : "<p>\(escaped(texts[key + ".text"]))</p>"
+        let page = """
             <!doctype html>
-            <html lang="en">
+            <html lang="\(texts["language"])" dir="\(texts["direction"])">
             <head>
             <meta charset="utf-8">
-            <title>rtcshare – \(words.title.lowercased())</title>
+            <title>rtcshare – \(title)</title>
             <meta name="viewport" content="width=device-width, initial-scale=1">
             <meta name="referrer" content="no-referrer">
             <meta name="robots" content="noindex">
@@ -18,36 +24,31 @@ enum ProblemPage {
             <link rel="stylesheet" href="\(root)viewer.css">
             </head>
             <body data-state="refused">
-            <section id="notice"><div class="words"><h1>\(words.title)</h1><p>\(words.text)</p></div></section>
+            <main id="notice"><div class="words"><h1>\(title)</h1>\(text)</div></main>
             </body>
             </html>
 
             """
-        var response = HTTPResponse(problem.status, type: "text/html; charset=utf-8", text: text)
+        var response = HTTPResponse(problem.status, type: "text/html; charset=utf-8", text: page)
+        response.headers.add(name: "Content-Language", value: texts["language"])
+        response.headers.add(name: "Vary", value: "Accept, Accept-Language")
         response.headers.add(name: "Content-Security-Policy", value: ViewerPage.contentSecurityPolicy)
         return response
     }
 
-    private static func words(for problem: ProblemDetails) -> (title: String, text: String) {
+    /// How the keys of a problem's texts begin.
+    private static func key(for problem: ProblemDetails) -> String {
         switch problem.status {
-        case .notFound, .badRequest:
-            ("There is nothing here", "Copy the whole link that you were given, and open it again.")
-        case .methodNotAllowed:
-            ("This address is for players", "In a browser, open the link itself: it ends in # and its secret.")
-        case .misdirectedRequest:
-            (
-                "This computer has another name",
-                "Open the link as you were given it, or ask the presenter to add this name."
-            )
-        case .unauthorized, .tooManyRequests:
-            ("This needs the link’s secret", "In a browser, open the link itself: it ends in # and its secret.")
-        default: ("That did not work", escaped(problem.detail))
+        case .notFound, .badRequest: "missing"
+        case .methodNotAllowed: "players"
+        case .misdirectedRequest: "host"
+        case .unauthorized, .tooManyRequests: "secret"
+        default: "failed"
         }
     }
 
-    /// A sentence as markup has it.
-    private static func escaped(_ sentence: String) -> String {
-        let text = sentence.prefix(1).uppercased() + sentence.dropFirst()
-        return text.map { ["&": "&amp;", "<": "&lt;", ">": "&gt;"][$0] ?? String($0) }.joined() + "."
+    /// A text as markup has it.
+    private static func escaped(_ text: String) -> String {
+        text.map { ["&": "&amp;", "<": "&lt;", ">": "&gt;"][$0] ?? String($0) }.joined()
     }
 }

@@ -7,10 +7,10 @@ enum ViewerPage {
         let bytes: [UInt8]
     }
 
-    /// The file of a name; an empty name stands for the page itself.
-    static func file(_ name: String) -> File? { files[name.isEmpty ? "index.html" : name] }
+    /// The file of a path.
+    static func file(_ path: String) -> File? { files[path] }
 
-    /// The names of all files.
+    /// The paths of all files.
     static var names: Set<String> { Set(files.keys) }
 
     private static let files: [String: File] = {

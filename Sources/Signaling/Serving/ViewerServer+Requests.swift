@@ -36,7 +36,7 @@ extension ViewerServer {
         }
         let target = request.target.removing(base: configuration.basePath)
         guard let first = target.segments.first else {
-            return target.endsInSlash ? try page("", request) : try redirection(request)
+            return target.endsInSlash ? try page("index.html", request) : try redirection(request)
         }
         let rest = target.segments.dropFirst()
         switch (first, rest.count) {
@@ -44,8 +44,7 @@ extension ViewerServer {
         case ("health", 0): return try await health(request)
         case ("metrics", 0): return try await metrics(request)
         case (_, 0) where first.hasPrefix("#"): return try linkRedirection(first, request)
-        case (_, 0): return try page(first, request)
-        default: throw .notFound
+        default: return try page(target.segments.joined(separator: "/"), request)
         }
     }
 
@@ -54,7 +53,8 @@ extension ViewerServer {
     /// What the page asks for lies beside it: without the slash at its end that would be elsewhere.
     private func redirection(_ request: HTTPRequest) throws(ProblemDetails) -> HTTPResponse {
         try check(request, takes: [.GET, .HEAD])
-        return redirection(.permanentRedirect, to: (configuration.basePath.last ?? "") + "/")
+        let query = request.target.query.map { "?" + $0 } ?? ""
+        return redirection(.permanentRedirect, to: (configuration.basePath.last ?? "") + "/" + query)
     }
 
     /// Some programs write the `#` of a link as `%23`.

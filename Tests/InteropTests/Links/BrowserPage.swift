@@ -7,8 +7,8 @@ final class BrowserPage {
     private let commands: FileHandle
     private var answersTaken = 0
 
-    /// Starts the browser, with a fresh profile.
-    init(_ browser: Viewer, in folder: TemporaryFolder) async throws {
+    /// Starts the browser, with a fresh profile; `languages` are those that it asks pages for, the preferred one first.
+    init(_ browser: Viewer, languages: String = "en-US,en", in folder: TemporaryFolder) async throws {
         let out = folder.file("page-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: out, withIntermediateDirectories: true)
         let pipe = out.appendingPathComponent("commands").path
@@ -18,7 +18,8 @@ final class BrowserPage {
         driver = try RunningProgram(
             try #require(Peers.python),
             [
-                Peers.script("page_browser.py"), "--browser", browser.rawValue, "--commands", pipe, "--out", out.path,
+                Peers.script("page_browser.py"), "--browser", browser.rawValue, "--languages", languages,
+                "--commands", pipe, "--out", out.path,
             ], in: folder)
         _ = try await answer(to: "the start of \(browser.rawValue)", timeout: .seconds(120))
     }

@@ -25,7 +25,7 @@ extension Interop {
             let time = try await page.evaluate("watched.firstPicture") as? Double
             print("\(browser.rawValue): first picture after \(time ?? .nan) ms")
             try await page.wait(state: "live")
-            #expect(try await page.evaluate("document.title") as? String == "alice – live")
+            #expect(try await page.evaluate("document.title") as? String == "alice – Live")
 
             var best = 0.0
             for _ in 0..<8 where best < 28 {
@@ -175,7 +175,7 @@ extension Interop {
             try await page.go(to: share.address + "#not-this-share")
             try await page.wait(state: "refused")
             try await page.go(to: share.address)
-            try await page.wait(until: "document.title.includes('link incomplete')")
+            try await page.wait(until: "document.title.includes('This link is incomplete')")
             try await page.go(to: share.address + "%23" + share.token)
             try await page.wait(state: "live")
             #expect(try await page.evaluate("location.href") as? String == share.link)

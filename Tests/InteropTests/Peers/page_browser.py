@@ -56,7 +56,8 @@ WATCHING = """(() => {
 class Browser:
     """What both protocols have in common: messages with numbers, and their answers."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, languages="en-US,en"):
+        self.languages = languages
         self.profile = tempfile.mkdtemp(prefix="page-profile-", dir=folder)
         self.log = os.path.join(folder, f"{self.name}.log")
         self.process = None
@@ -149,6 +150,7 @@ class Chromium(Browser):
             "--disable-sync",
             "--password-store=basic",
             "--window-size=1280,800",
+            f"--accept-lang={self.languages}",
             "about:blank",
         ])  # fmt: skip
         port = await self.started(self.port, "its port")
@@ -214,6 +216,7 @@ class Firefox(Browser):
     async def start(self):
         # Those for a page of the tests' own let sound play without a click; this one is to ask for it.
         kept = [line for line in FIREFOX_PREFERENCES.splitlines() if "media.autoplay" not in line]
+        kept.append(f'user_pref("intl.accept_languages", "{self.languages}");')
         with open(os.path.join(self.profile, "user.js"), "w", encoding="utf-8") as file:
             file.write("\n".join([*kept, 'user_pref("focusmanager.testmode", true);', ""]))
         self.launch([
@@ -301,12 +304,13 @@ async def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--browser", choices=sorted(PROGRAMS), required=True)
     parser.add_argument("--commands", required=True, help="the FIFO that commands come by")
+    parser.add_argument("--languages", default="en-US,en", help="what the browser asks pages for")
     parser.add_argument("--out", required=True, help="the folder for the profile and the browser's log")
     options = parser.parse_args()
     task = asyncio.current_task()
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, task.cancel)
-    browser = {"chromium": Chromium, "firefox": Firefox}[options.browser](options.out)
+    browser = {"chromium": Chromium, "firefox": Firefox}[options.browser](options.out, options.languages)
     try:
         await browser.start()
         say({"result": "ready"})

@@ -236,7 +236,9 @@ struct AttackTests {
         arguments: [
             "/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/..%2f..%2fetc/passwd", "//etc/passwd",
             "/page/index.html",
-            "/index.html/..", "/%00", "/etc/passwd", "/viewer.js%00.html",
+            "/index.html/..", "/languages/../index.html", "/languages/%2e%2e/index.html", "/languages%2Fde.js",
+            "/languages",
+            "/%00", "/etc/passwd", "/viewer.js%00.html",
         ])
     func traversal(_ path: String) async throws {
         let share = try await ServerFixture()

@@ -10,7 +10,7 @@ struct ViewerPageTests {
 
     @Test("What is embedded is what lies in the folder, all of it")
     func embedded() throws {
-        let names = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path)
+        let names = try FileManager.default.subpathsOfDirectory(atPath: Self.folder.path).filter { $0.contains(".") }
         #expect(Set(names) == ViewerPage.names)
         for name in names {
             let data = try Data(contentsOf: Self.folder.appending(path: name))
@@ -22,7 +22,7 @@ struct ViewerPageTests {
     func references() throws {
         for name in ViewerPage.names where name.hasSuffix(".js") || name.hasSuffix(".html") {
             let text = String(decoding: try #require(ViewerPage.file(name)).bytes, as: UTF8.self)
-            for match in text.matches(of: /(?:from|src=|href=)\s*"\.?\/?([a-z-]+\.(?:js|css|svg))"/) {
+            for match in text.matches(of: /(?:from|src=|href=)\s*"\.?\/?((?:[a-z-]+\/)?[a-z-]+\.(?:js|css|svg))"/) {
                 #expect(ViewerPage.names.contains(String(match.output.1)), "\(name): \(match.output.1)")
             }
             #expect(!text.contains("https://") && !text.contains("http://"), "\(name)")

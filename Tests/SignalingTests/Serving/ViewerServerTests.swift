@@ -282,7 +282,7 @@ struct ViewerServerTests {
         for (path, status, words, style) in [
             ("/nothing", 404, "There is nothing here", "\"viewer.css\""),
             ("/a/b/c", 404, "There is nothing here", "\"../../viewer.css\""),
-            ("/whep", 405, "This address is for players", "\"viewer.css\""),
+            ("/whep", 405, "This address is for video players", "\"viewer.css\""),
             ("/%zz", 400, "There is nothing here", "\"/viewer.css\""),
         ] {
             let page = try await share.ask("GET", path, [("Accept", "text/html,application/xhtml+xml,*/*;q=0.8")])
@@ -295,6 +295,33 @@ struct ViewerServerTests {
         await share.end()
     }
 
+    @Test("A refusal is shown in the language of the browser", arguments: ["GET", "HEAD"])
+    func refusalsInGerman(method: String) async throws {
+        let share = try await ServerFixture()
+        let headers = [("Accept", "text/html"), ("Accept-Language", "de-CH, en;q=0.5")]
+        let page = try await share.ask(method, "/nothing", headers)
+        #expect(page.status == 404 && page["Content-Language"] == "de" && page["Vary"] == "Accept, Accept-Language")
+        let text = String(decoding: page.body, as: UTF8.self)
+        #expect(method == "HEAD" || text.contains("<html lang=\"de\" dir=\"ltr\">"))
+        #expect(method == "HEAD" || text.contains("<h1>Hier gibt es nichts</h1>"))
+        await share.end()
+    }
+
+    @Test("A language's texts are served beside the page", arguments: [[], ["office"]])
+    func languageFiles(basePath: [String]) async throws {
+        let share = try await ServerFixture { $0.basePath = basePath }
+        for path in ["/languages/de.js"] + basePath.map({ "/\($0)/languages/de.js" }) {
+            for method in ["GET", "HEAD"] {
+                let file = try await share.ask(method, path)
+                #expect(file.status == 200 && file["Content-Type"] == "text/javascript; charset=utf-8", "\(path)")
+                #expect(file["Cache-Control"] == "no-cache" && file["Content-Security-Policy"] != nil, "\(path)")
+            }
+            #expect(try await share.ask("POST", path).status == 405)
+        }
+        #expect(try await share.ask("GET", "/languages/xx.js").status == 404)
+        await share.end()
+    }
+
     @Test("A link whose # was written as %23 leads to the share")
     func escapedLink() async throws {
         let share = try await ServerFixture { $0.basePath = ["office"] }
@@ -304,6 +331,7 @@ struct ViewerServerTests {
         #expect(try await share.ask("GET", "/office/%23%22x").status == 404)
         // Without the slash at its end, as people type it.
         #expect(try await share.ask("GET", "/office").url.path == "/office/")
+        #expect(try await share.ask("GET", "/office?lang=de").url.description == share.origin + "/office/?lang=de")
         let player = try await share.player(share.origin + "/office/%23" + secret)
         try await player.start()
         await player.leave()

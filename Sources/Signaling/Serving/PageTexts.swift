@@ -1,0 +1,63 @@
+internal import FoundationEssentials
+
+/// The viewer page's texts in one language, from the files that the page itself uses.
+struct PageTexts: Sendable {
+    /// A text, or one for each plural form.
+    private enum Entry: Decodable {
+        case text(String)
+        case forms([String: String])
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let text = try? container.decode(String.self) {
+                self = .text(text)
+            } else {
+                self = .forms(try container.decode([String: String].self))
+            }
+        }
+    }
+
+    private let entries: [String: Entry]
+
+    /// By the languages' codes, as in `languages/de.js`.
+    private static let all: [String: PageTexts] = {
+        let files = ViewerPage.names.filter { $0.hasPrefix("languages/") }
+        return Dictionary(
+            uniqueKeysWithValues: files.map { path in
+                (String(path.dropFirst("languages/".count).prefix { $0 != "." }), PageTexts(path: path))
+            })
+    }()
+
+    /// A language's file is a module whose default export is written as JSON.
+    private init(path: String) {
+        let module = ViewerPage.file(path)?.bytes ?? []
+        let start = module.drop { $0 != UInt8(ascii: "{") }
+        let json = start.lastIndex(of: UInt8(ascii: "}")).map { start.prefix(through: $0) } ?? []
+        entries = (try? JSONDecoder().decode([String: Entry].self, from: Data(json))) ?? [:]
+    }
+
+    /// The text of a key; English if this language lacks it.
+    subscript(key: String) -> String {
+        if case .text(let text) = entries[key] { return text }
+        if case .text(let text) = Self.all["en"]?.entries[key] { return text }
+        return key
+    }
+
+    /// The first language of `Accept-Language` headers (RFC 9110 §12.5.4) that there is; English if there is none.
+    static func preferred(_ headers: [Substring]) -> PageTexts {
+        let ranges = headers.flatMap { $0.split(separator: ",") }.prefix(maximumRanges).map { range in
+            let parts = range.split(separator: ";").map(\.trimmingSpaces)
+            let weight = parts.dropFirst().first { $0.lowercased().hasPrefix("q=") }
+            let quality = weight.flatMap { Double($0.dropFirst(2)) }
+            return (code: (parts.first ?? "").prefix { $0 != "-" }.lowercased(), quality: quality ?? 1)
+        }
+        // Of equal ones the first counts.
+        let best = ranges.filter { $0.quality > 0 && all[$0.code] != nil }.enumerated().min {
+            ($1.element.quality, $0.offset) < ($0.element.quality, $1.offset)
+        }
+        return best.flatMap { all[$0.element.code] } ?? all["en"] ?? PageTexts(path: "")
+    }
+
+    /// What a browser names is fewer.
+    private static let maximumRanges = 32
+}
