@@ -8,7 +8,10 @@ const PATIENCE = 10_000; // ms until an answer is given up; a server that is the
 /** After a change of network a browser may still ask over a connection from the one before, for as long as it is let. */
 const RESTART_PATIENCE = 2500;
 
-/** A refusal, in the server's own words where it has some (RFC 9457). Status 0: nobody answered. */
+/** Stands for a status if something answered that is not a share. */
+export const NOT_A_SHARE = -3;
+
+/** A refusal, with the server's own words if it has some (RFC 9457). Status 0: no answer. */
 export class Problem extends Error {
   /**
    * @param {number} status
@@ -80,7 +83,7 @@ export class Resource {
     const answer = await response.text().catch(() => "");
     const location = response.headers.get("Location");
     if (!answer.startsWith("v=0") || !location) {
-      throw new Problem(502, { detail: "What answered under this address is not a share." });
+      throw new Problem(NOT_A_SHARE);
     }
     const url = new URL(location, response.url);
     return new Resource(link, url, response.headers.get("ETag"), answer, iceServers(response.headers.get("Link")));

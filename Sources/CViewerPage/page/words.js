@@ -1,6 +1,7 @@
 /** The title, text and advice for each state: plain sentences, for people who have never heard of WebRTC. */
 
 import { text } from "./language.js";
+import { NOT_A_SHARE } from "./whep.js";
 
 /** @typedef {import("./watch.js").Situation} Situation */
 /** @typedef {import("./session.js").ShareState} ShareState */
@@ -72,6 +73,10 @@ function problem({ status, type, detail }, hasToken, name) {
       return simple("refused", hasToken ? "invalid" : "incomplete");
     case 403:
       if (type === "urn:rtcshare:locked") return { ...simple("locked", "locked"), code: "rtcshare unlock", canRetry: true };
+      if (type === "urn:rtcshare:foreign") {
+        const address = new URL(".", document.baseURI).href;
+        return { ...simple("refused", "foreign"), code: `rtcshare serve \\\n  --public-url ${address}`, canRetry: true };
+      }
       break;
     case 406:
       return { state: "unable", title: text("unable.title"), text: text("unable.codec") };
@@ -87,6 +92,8 @@ function problem({ status, type, detail }, hasToken, name) {
       break;
     case NO_WEBRTC:
       return { state: "unable", title: text("unable.title"), text: text("unable.webrtc") };
+    case NOT_A_SHARE:
+      return { ...simple("refused", "elsewhere"), canRetry: true };
   }
   const code = [status > 0 && `HTTP ${status}`, detail].filter(Boolean).join(": ");
   return { ...simple("unreachable", "failed"), code, canRetry: true };

@@ -52,7 +52,8 @@ extension ViewerServer {
         guard configuration.token == nil, let origin = request["Origin"],
             !HostCheck.isOwn(origin: origin, host: request["Host"]), !isPublic(origin)
         else { return }
-        throw ProblemDetails(.forbidden, "pages of other sites can't watch a share that has no token")
+        throw ProblemDetails(
+            .forbidden, "pages of other sites can't watch a share that has no token", type: "urn:rtcshare:foreign")
     }
 
     private func isPublic(_ origin: String) -> Bool { configuration.publicURL?.origin == origin }

@@ -75,6 +75,7 @@ struct AttackTests {
         let type = [("Content-Type", "application/sdp")]
         let blocked = try await open.ask("POST", "/whep", type + foreign, body: offer)
         #expect(blocked.status == 403 && blocked["Access-Control-Allow-Origin"] == nil)
+        #expect(String(decoding: blocked.body, as: UTF8.self).contains("\"urn:rtcshare:foreign\""))
         let own = [("Origin", "http://127.0.0.1:\(open.server.port)")]
         #expect(try await open.ask("POST", "/whep", type + own, body: offer).status == 201)
         #expect(try await open.ask("POST", "/whep", type, body: offer).status == 201)

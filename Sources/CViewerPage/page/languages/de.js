@@ -32,6 +32,8 @@ export default {
   "incomplete.text": "Der Teil nach dem # fehlt. Kopieren Sie den ganzen Link und öffnen Sie ihn noch einmal.",
   "locked.title": "Die Freigabe ist gesperrt",
   "locked.text": "Bitten Sie die präsentierende Person, die Freigabe zu entsperren. Diese Seite tritt dann von selbst bei.",
+  "foreign.title": "Die Freigabe kennt diese Adresse nicht",
+  "foreign.text": "Bitten Sie die präsentierende Person, die Adresse dieser Seite hinzuzufügen:",
   "unable.title": "Dieser Browser kann das Video nicht abspielen",
   "unable.codec": "Er kann keine VP8-Videos abspielen. Öffnen Sie den Link in einer aktuellen Version von Firefox, Chrome oder Edge.",
   "unable.webrtc": "WebRTC fehlt oder ist ausgeschaltet. Öffnen Sie den Link in einer aktuellen Version von Firefox, Chrome oder Edge.",
@@ -42,6 +44,8 @@ export default {
   "busy.crowded": "Gerade treten viele Personen bei. Diese Seite tritt von selbst bei.",
   "full.title": "Die Freigabe ist voll",
   "full.text": "Es sehen schon so viele Personen zu, wie erlaubt sind. Diese Seite tritt von selbst bei, wenn jemand geht.",
+  "elsewhere.title": "Hier gibt es keine Freigabe",
+  "elsewhere.text": "Diese Adresse gehört zu keiner Freigabe von rtcshare. Kopieren Sie den ganzen Link und öffnen Sie ihn noch einmal.",
   "failed.title": "Etwas ist schiefgegangen",
   "failed.text": "Diese Seite versucht es weiter.",
 

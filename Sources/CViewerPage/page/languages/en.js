@@ -32,6 +32,8 @@ export default {
   "incomplete.text": "The part after # is missing. Copy the whole link, and open it again.",
   "locked.title": "The share is locked",
   "locked.text": "Ask the presenter to unlock the share. This page then joins by itself.",
+  "foreign.title": "The share does not know this address",
+  "foreign.text": "Ask the presenter to add the address of this page:",
   "unable.title": "This browser cannot play the video",
   "unable.codec": "It cannot play VP8 video. Open the link in a current version of Firefox, Chrome or Edge.",
   "unable.webrtc": "WebRTC is missing or switched off. Open the link in a current version of Firefox, Chrome or Edge.",
@@ -42,6 +44,8 @@ export default {
   "busy.crowded": "Many people are joining at the moment. This page joins by itself.",
   "full.title": "The share is full",
   "full.text": "As many people are watching as the presenter allows. This page joins by itself when somebody leaves.",
+  "elsewhere.title": "There is no share here",
+  "elsewhere.text": "This address does not belong to an rtcshare share. Copy the whole link, and open it again.",
   "failed.title": "Something went wrong",
   "failed.text": "This page keeps trying.",
 

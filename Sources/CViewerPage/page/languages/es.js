@@ -32,6 +32,8 @@ export default {
   "incomplete.text": "Falta la parte que sigue a #. Copie el enlace entero y vuelva a abrirlo.",
   "locked.title": "El acceso está bloqueado",
   "locked.text": "Pida a la persona que comparte que desbloquee el acceso. Esta página se unirá entonces automáticamente.",
+  "foreign.title": "Esta dirección no está reconocida",
+  "foreign.text": "Pida a la persona que comparte que añada la dirección de esta página:",
   "unable.title": "Este navegador no puede reproducir el vídeo",
   "unable.codec": "No puede reproducir vídeo VP8. Abra el enlace en una versión actual de Firefox, Chrome o Edge.",
   "unable.webrtc": "WebRTC no está disponible o está desactivado. Abra el enlace en una versión actual de Firefox, Chrome o Edge.",
@@ -42,6 +44,8 @@ export default {
   "busy.crowded": "Muchas personas se están uniendo en este momento. Esta página se unirá automáticamente.",
   "full.title": "No quedan plazas",
   "full.text": "Ya se ha alcanzado el número máximo de espectadores. Esta página se unirá automáticamente cuando alguien salga.",
+  "elsewhere.title": "Aquí no se comparte ninguna pantalla",
+  "elsewhere.text": "Esta dirección no corresponde a rtcshare. Copie el enlace entero y vuelva a abrirlo.",
   "failed.title": "Se ha producido un error",
   "failed.text": "Esta página sigue intentándolo.",
 

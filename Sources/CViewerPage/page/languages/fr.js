@@ -32,6 +32,8 @@ export default {
   "incomplete.text": "La partie après le # est absente. Copiez le lien en entier, puis ouvrez-le de nouveau.",
   "locked.title": "Le partage est verrouillé",
   "locked.text": "Demandez à la personne qui partage de le déverrouiller. Cette page le rejoindra alors automatiquement.",
+  "foreign.title": "Le partage ne connaît pas cette adresse",
+  "foreign.text": "Demandez à la personne qui partage d’ajouter l’adresse de cette page :",
   "unable.title": "Ce navigateur ne peut pas lire la vidéo",
   "unable.codec": "Il ne peut pas lire la vidéo VP8. Ouvrez le lien dans une version récente de Firefox, Chrome ou Edge.",
   "unable.webrtc": "WebRTC est absent ou désactivé. Ouvrez le lien dans une version récente de Firefox, Chrome ou Edge.",
@@ -42,6 +44,8 @@ export default {
   "busy.crowded": "Beaucoup de personnes rejoignent le partage en ce moment. Cette page le rejoindra automatiquement.",
   "full.title": "Le partage est complet",
   "full.text": "Le nombre maximal de spectateurs est atteint. Cette page rejoindra le partage automatiquement lorsqu’une place se libérera.",
+  "elsewhere.title": "Il n’y a pas de partage ici",
+  "elsewhere.text": "Cette adresse ne correspond à aucun partage rtcshare. Copiez le lien en entier, puis ouvrez-le de nouveau.",
   "failed.title": "Une erreur s’est produite",
   "failed.text": "Cette page continue d’essayer.",
 

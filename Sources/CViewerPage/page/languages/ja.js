@@ -32,6 +32,8 @@ export default {
   "incomplete.text": "# の後の部分がありません。リンク全体をコピーして、開き直してください。",
   "locked.title": "共有はロックされています",
   "locked.text": "ロックを解除するよう共有者に依頼してください。解除されると自動的に参加します。",
+  "foreign.title": "このアドレスは登録されていません",
+  "foreign.text": "このページのアドレスを追加するよう共有者に依頼してください：",
   "unable.title": "このブラウザーでは映像を再生できません",
   "unable.codec": "VP8 の映像を再生できません。最新の Firefox、Chrome、または Edge でリンクを開いてください。",
   "unable.webrtc": "WebRTC がないか、無効になっています。最新の Firefox、Chrome、または Edge でリンクを開いてください。",
@@ -42,6 +44,8 @@ export default {
   "busy.crowded": "現在、多くの人が参加しようとしています。自動的に参加します。",
   "full.title": "満員です",
   "full.text": "視聴者の数が上限に達しています。空きができると自動的に参加します。",
+  "elsewhere.title": "ここに共有はありません",
+  "elsewhere.text": "このアドレスは rtcshare の共有ではありません。リンク全体をコピーして、開き直してください。",
   "failed.title": "問題が発生しました",
   "failed.text": "引き続き接続を試みます。",
 

@@ -32,6 +32,8 @@ export default {
   "incomplete.text": "Falta a parte depois de #. Copie o link inteiro e abra-o novamente.",
   "locked.title": "O compartilhamento está bloqueado",
   "locked.text": "Peça a quem compartilha que o desbloqueie. Depois disso, esta página entra automaticamente.",
+  "foreign.title": "O compartilhamento não reconhece este endereço",
+  "foreign.text": "Peça a quem compartilha que adicione o endereço desta página:",
   "unable.title": "Este navegador não consegue reproduzir o vídeo",
   "unable.codec": "Ele não reproduz vídeo VP8. Abra o link em uma versão atual do Firefox, Chrome ou Edge.",
   "unable.webrtc": "O WebRTC não está disponível ou está desativado. Abra o link em uma versão atual do Firefox, Chrome ou Edge.",
@@ -42,6 +44,8 @@ export default {
   "busy.crowded": "Muitas pessoas estão entrando no momento. Esta página entra automaticamente.",
   "full.title": "O compartilhamento está lotado",
   "full.text": "O número máximo de espectadores já foi atingido. Esta página entra automaticamente quando alguém sair.",
+  "elsewhere.title": "Não há compartilhamento aqui",
+  "elsewhere.text": "Este endereço não é de um compartilhamento do rtcshare. Copie o link inteiro e abra-o novamente.",
   "failed.title": "Algo deu errado",
   "failed.text": "Esta página continua tentando.",
 

@@ -32,6 +32,8 @@ export default {
   "incomplete.text": "缺少 # 后面的部分。请复制完整的链接，然后重新打开。",
   "locked.title": "共享已锁定",
   "locked.text": "请让共享者解除锁定，之后此页面会自动加入。",
+  "foreign.title": "此地址未被识别",
+  "foreign.text": "请让共享者添加此页面的地址：",
   "unable.title": "此浏览器无法播放视频",
   "unable.codec": "它无法播放 VP8 视频。请用最新版本的 Firefox、Chrome 或 Edge 打开链接。",
   "unable.webrtc": "WebRTC 不可用或已关闭。请用最新版本的 Firefox、Chrome 或 Edge 打开链接。",
@@ -42,6 +44,8 @@ export default {
   "busy.crowded": "目前有许多人正在加入。此页面会自动加入。",
   "full.title": "观看人数已满",
   "full.text": "观看人数已达到上限。有人离开后，此页面会自动加入。",
+  "elsewhere.title": "这里没有共享",
+  "elsewhere.text": "此地址不属于 rtcshare 的共享。请复制完整的链接，然后重新打开。",
   "failed.title": "出现问题",
   "failed.text": "此页面会继续尝试。",
 
