@@ -38,11 +38,19 @@ enum Peers {
     /// Whether that Python can drive a browser, for which it has websockets too.
     static let canDriveBrowsers: Bool = mustRun || python.map { has("websockets", $0) } ?? false
 
-    private static func has(_ modules: String, _ python: URL) -> Bool {
+    /// Whether it has axe-core, which checks pages for accessibility.
+    static let hasAxe: Bool = {
+        let script = "import importlib.util as u; u.find_spec('axe_playwright_python').name"
+        return mustRun || python.map { runs(script, $0) } ?? false
+    }()
+
+    private static func has(_ modules: String, _ python: URL) -> Bool { runs("import \(modules)", python) }
+
+    private static func runs(_ script: String, _ python: URL) -> Bool {
         guard FileManager.default.isExecutableFile(atPath: python.path) else { return false }
         let process = Process()
         process.executableURL = python
-        process.arguments = ["-c", "import \(modules)"]
+        process.arguments = ["-c", script]
         process.standardError = FileHandle.nullDevice
         guard (try? process.run()) != nil else { return false }
         process.waitUntilExit()

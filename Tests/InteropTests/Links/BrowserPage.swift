@@ -51,6 +51,9 @@ final class BrowserPage {
         _ = try await perform(["do": "resize", "width": width, "height": height, "ratio": 1, "touch": false])
     }
 
+    /// What violates WCAG 2 A or AA in the page as it is, in light and dark, as axe-core finds it. Chromium only.
+    func violations() async throws -> [String] { try await perform(["do": "audit"]) as? [String] ?? ["no answer"] }
+
     /// Presses a key as a person does.
     func press(_ key: String) async throws { _ = try await perform(["do": "press", "key": key]) }
 

@@ -12,6 +12,7 @@ Commands are JSON objects, one a line, of the FIFO that --commands names; each i
     {"do": "resize", "width": …, "height": …, "ratio": …, "touch": …}
     {"do": "photograph", "file": …}             a PNG of the page
     {"do": "console"}                           what the console showed of errors since the last time
+    {"do": "audit"}                             violations of WCAG 2 A and AA, in light and dark, by axe-core; Chromium only
 
 The profile is fresh, and no switch touches WebRTC or the rules for sound. Each page has `watched`: its connections,
 its sound elements, and `firstPicture`, the milliseconds from the navigation to the first decoded picture.
@@ -20,6 +21,7 @@ its sound elements, and `firstPicture`, the milliseconds from the navigation to 
 import argparse
 import asyncio
 import base64
+import importlib.util
 import json
 import os
 import re
@@ -51,6 +53,22 @@ WATCHING = """(() => {
     if (event.target.localName === "video") watched.firstPicture ??= performance.now();
   }, true);
 })()"""
+
+
+AUDIT = """(async (rules) => {
+  const { violations } = await axe.run(document, {
+    runOnly: rules, resultTypes: ["violations"], ancestry: true, iframes: false, preload: false,
+  });
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => `${id}: ${target}: ${failureSummary}`));
+})"""
+STANDARD = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+
+
+def axe_script():
+    """axe-core's source. The package is not imported, as that would need Playwright."""
+    folder = importlib.util.find_spec("axe_playwright_python").submodule_search_locations[0]
+    with open(os.path.join(folder, "axe.min.js"), encoding="utf-8") as file:
+        return file.read()
 
 
 class Browser:
@@ -208,6 +226,17 @@ class Chromium(Browser):
     async def photograph(self):
         return (await self.send("Page.captureScreenshot", format="png"))["data"]
 
+    async def audit(self):
+        if not await self.evaluate("Boolean(window.axe)"):
+            await self.evaluate(axe_script() + "; true")
+        found = []
+        # The scheme changes nothing but colors.
+        for scheme, rules in (("dark", ["color-contrast"]), ("light", STANDARD)):
+            feature = {"name": "prefers-color-scheme", "value": scheme}
+            await self.send("Emulation.setEmulatedMedia", features=[feature])
+            found += [f"{scheme}: {entry}" for entry in await self.evaluate(f"{AUDIT}({json.dumps(rules)})")]
+        return found
+
 
 class Firefox(Browser):
     name = "firefox"
@@ -293,6 +322,8 @@ async def perform(browser, command):
         case {"do": "console"}:
             complaints, browser.complaints = browser.complaints, []
             return complaints
+        case {"do": "audit"}:
+            return await browser.audit()
     raise ValueError(f"no such command: {command}")
 
 
