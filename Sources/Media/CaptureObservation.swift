@@ -57,12 +57,12 @@ public enum CaptureInterruption: Sendable, Hashable, CustomStringConvertible {
     /// What a person is told.
     public var description: String {
         switch self {
-        case .minimised: "the window is minimised"
+        case .minimised: "the window is minimized"
         case .movedOffScreen: "the window was moved off the screen"
-        case .awaitingChoice: "the desktop asks what to share: choose in its window"
-        case .awaitingPicture: "the desktop gives a picture as soon as something on the screen changes"
-        case .heldByDesktop: "the desktop gives no pictures for now; the window may be minimised"
-        case .sourceMuted: "the source gives no pictures for now"
+        case .awaitingChoice: "the desktop waits for your choice in its dialog"
+        case .awaitingPicture: "the desktop sends the first frame when something on the screen changes"
+        case .heldByDesktop: "the desktop sends no frames, perhaps because the window is minimized"
+        case .sourceMuted: "the source sends no frames"
         case .extensionAway(let reason), .cameraAway(let reason), .displayAway(let reason), .soundAway(let reason):
             reason
         }

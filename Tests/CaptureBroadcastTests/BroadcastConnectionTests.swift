@@ -159,10 +159,10 @@ import Testing
         #expect(sound.frames == [block] && voice.frames == [word])
         other.source.contentHint = .text
         other.sender.captureObserver.captureWasInterrupted(by: .minimised)
-        #expect(app.log.wait(for: "interrupted: the window is minimised"))
+        #expect(app.log.wait(for: "interrupted: the window is minimized"))
         #expect(app.source.broadcaster.isMuted && app.source.contentHint == .text)
         other.sender.captureObserver.captureInterruptionDidEnd(.minimised)
-        #expect(app.log.wait(for: "goes on: the window is minimised"))
+        #expect(app.log.wait(for: "goes on: the window is minimized"))
         #expect(!app.source.broadcaster.isMuted)
         let larger = BroadcastFixture.picture(PixelSize(width: 200, height: 120), seed: 5)
         other.show(larger, damage: [])
@@ -180,18 +180,18 @@ import Testing
         let other = try Extension(app.source.endpoint, .tcp, in: folder)
         other.source.isMuted = true
         try other.sender.start()
-        let words = "the source gives no pictures for now"
+        let words = "the source sends no frames"
         #expect(app.log.wait(for: "interrupted: \(words)"))
         #expect(app.source.broadcaster.isMuted)
         other.source.isMuted = false
         #expect(app.log.wait(for: "goes on: \(words)"))
         #expect(!app.source.broadcaster.isMuted)
         other.sender.captureObserver.captureWasInterrupted(by: .minimised)
-        #expect(app.log.wait(for: "interrupted: the window is minimised"))
+        #expect(app.log.wait(for: "interrupted: the window is minimized"))
         other.source.isMuted = true
         other.source.isMuted = false
         other.sender.captureObserver.captureInterruptionDidEnd(.minimised)
-        #expect(app.log.wait(for: "goes on: the window is minimised"))
+        #expect(app.log.wait(for: "goes on: the window is minimized"))
         #expect(app.log.all.count { $0.hasPrefix("interrupted: \(words)") } == 1)
         #expect(!app.source.broadcaster.isMuted)
         other.sender.stop()

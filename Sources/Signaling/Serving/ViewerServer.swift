@@ -73,6 +73,8 @@ public actor ViewerServer {
     public nonisolated let events: AsyncStream<Event>
     /// The port it listens at.
     public nonisolated let port: UInt16
+    /// Whether each viewer waits until ``admit(_:)``.
+    package nonisolated var asksBeforeAdmitting: Bool { configuration.asksBeforeAdmitting }
     let room: SharingRoom
     let configuration: Configuration
     let logger: Logger

@@ -100,6 +100,7 @@ struct BroadcastCommand: AsyncParsableCommand {
             let selection = SourceSelection(source: source, audio: audio, microphone: microphone, camera: nil)
             try selection.check()
             let sources = try OpenedSources(selection, maximumFrameRate: maxFramerate)
+            Terminal.shared.say(sources.introduction)
             try await Broadcasting(sender: sender, sources: sources).run(duration: duration)
         }
     }
@@ -114,7 +115,7 @@ struct BroadcastCommand: AsyncParsableCommand {
         sharing.duration = duration
         let share = StoredShare(
             answerPath: answer, sessionPath: session, sharing: sharing, running: try RunningOptions.parse([]),
-            endsWithSession: true)
+            place: try ViewerPlace.parse([]), endsWithSession: true)
         try await share.run()
     }
 }

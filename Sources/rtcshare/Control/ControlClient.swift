@@ -24,8 +24,8 @@ struct ControlOptions: ParsableArguments {
         guard let descriptor = try socket.connect() else {
             throw CommandFailure(
                 .inputMissing,
-                control.map { "no share listens at \($0)" } ?? "no share called \(socket.name) runs; begin one with "
-                    + "rtcshare send --name \(socket.name)")
+                control.map { "no share is running at \($0)" } ?? "no share named \(socket.name) is running",
+                try: "rtcshare serve " + (control.map { "--control \($0)" } ?? "--name \(socket.name)"))
         }
         return ControlClient(descriptor: descriptor)
     }
@@ -35,17 +35,17 @@ struct ControlOptions: ParsableArguments {
         if let name { return try ControlSocket(name: name) }
         let running = ControlSocket.running()
         guard let first = running.first else {
-            throw CommandFailure(.inputMissing, "no share runs; begin one with rtcshare send")
+            throw CommandFailure(.inputMissing, "no share is running", try: "rtcshare serve")
         }
         guard running.count == 1 else {
             let names = running.map(\.name).joined(separator: ", ")
-            throw CommandFailure(.usage, "several shares run: \(names); say which with --name")
+            throw CommandFailure(.usage, "several shares are running: \(names)", try: "add --name \(first.name)")
         }
         return first
     }
 }
 
-/// One who asks a running share.
+/// A command's connection to a running share.
 final class ControlClient {
     private let descriptor: Int32
     private var received: [UInt8] = []
@@ -72,7 +72,7 @@ final class ControlClient {
         do {
             answer = try ControlLine.decode(ControlAnswer.self, from: try readLine())
         } catch is DecodingError {
-            throw CommandFailure(.protocol, "the share answers what this version of rtcshare does not understand")
+            throw CommandFailure(.protocol, "this version of rtcshare does not understand the share's answer")
         }
         if case .failed(let status, let reason, let remedy) = answer {
             throw CommandFailure(CommandFailure.Status(rawValue: status) ?? .internalError, reason, try: remedy)
@@ -92,7 +92,7 @@ final class ControlClient {
                 Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
             }
             if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw failure("take the request") }
+            guard count > 0 else { throw failure("read the request") }
             rest = rest.dropFirst(count)
         }
     }
@@ -104,11 +104,11 @@ final class ControlClient {
                 return Array(received[..<end])
             }
             guard received.count <= ControlLine.maximumAnswerBytes else {
-                throw CommandFailure(.protocol, "the share's answer is too long; is it rtcshare that listens there?")
+                throw CommandFailure(.protocol, "the share's answer is too long")
             }
             guard let bytes = try read() else { throw failure("answer") }
             guard !bytes.isEmpty else {
-                throw CommandFailure(.unavailable, "the share ended, or turned this away, before it answered")
+                throw CommandFailure(.unavailable, "the share ended, or closed the connection, before it answered")
             }
             received += bytes
         }

@@ -7,13 +7,13 @@ internal import RTCShareMedia
 internal import RTCShareSDP
 internal import RTCShareSignaling
 
-/// A command that asks a running share.
+/// A command for a running share.
 protocol ControlCommand: AsyncParsableCommand {
     var share: ControlOptions { get }
 }
 
 extension ControlCommand {
-    /// Asks for something to be done, and says what a person should know of it.
+    /// Requests a change, and prints what changed.
     func perform(_ request: ControlRequest) async throws {
         try await reportingFailure {
             if case .done(let notice?) = try share.connect().ask(request) { Terminal.shared.say(notice) }
@@ -46,8 +46,9 @@ struct StopCommand: ControlCommand {
     func run() async throws {
         try await reportingFailure {
             let client = try share.connect()
-            _ = try client.ask(.stop)
+            let answer = try client.ask(.stop)
             try client.waitForEnd()
+            if case .done(let notice?) = answer { Terminal.shared.say(notice) }
         }
     }
 }
@@ -259,7 +260,7 @@ struct InviteCommand: ControlCommand {
             if json { return try StandardStreams.writeJSON(Invitation(viewer: viewer, sdp: description)) }
             try StandardStreams.writeData(description)
             Terminal.shared.say(
-                "This is for viewer \(viewer). When you have the answer: rtcshare admit --viewer \(viewer) FILE")
+                "This offer is for viewer \(viewer). When you have the answer, run: rtcshare admit --viewer \(viewer) FILE")
         }
     }
 }
@@ -360,6 +361,11 @@ struct ViewerPlace: ParsableArguments {
             throw ValidationError("--no-main: the viewer would be nowhere; give --subgroup too")
         }
     }
+
+    /// The viewer's membership in the room.
+    var membership: RoomMembership {
+        get throws { try RoomMembership(main: !noMain, subgroups: subgroup) }
+    }
 }
 
 extension RoomMembership {
@@ -368,90 +374,4 @@ extension RoomMembership {
         let subgroups = Set(try names.map { try Subgroup($0) })
         self = main ? RoomMembership(subgroups: subgroups) : try RoomMembership(onlySubgroups: subgroups)
     }
-}
-
-extension ControlledShare {
-    /// The same for a person.
-    fileprivate var lines: [String] {
-        let size = width.flatMap { width in height.map { "\(width)x\($0), " } } ?? ""
-        let muted = [isAudioMuted ? "sound" : nil, isMicrophoneMuted ? "microphone" : nil].compactMap { $0 }
-        let sounds = sounds.flatMap { $0.isEmpty ? nil : $0.map(\.words).joined(separator: ", ") }
-        var rows = [
-            ("share", "\(name) of \(attendee), process \(pid)"),
-            (
-                "state",
-                state == .paused
-                    ? "paused, viewers \(isSlateShown ? "see a slate" : "keep the last picture")" : state.rawValue
-            ),
-            ("source", source + (interruption.map { " (\($0))" } ?? "")),
-            ("camera", camera?.words ?? "none"),
-            ("sound", sounds ?? "none"),
-            ("microphone", microphone?.words ?? "none"),
-            ("sent", size + String(printing: "%.0f frames a second, %.0f kbit/s", framesPerSecond, bitrate)),
-            (
-                "limits",
-                "\(maxBitrate) kbit/s, \(maxFramerate.words) frames a second"
-                    + (hint.map { ", hint \($0.rawValue)" } ?? "")
-            ),
-            ("muted", muted.isEmpty ? "nothing" : muted.joined(separator: ", ")),
-            ("destination", destination),
-        ]
-        if !subgroups.isEmpty { rows.append(("joined", subgroups.joined(separator: ", "))) }
-        if let isLocked { rows.append(("link", isLocked ? "locked: nobody else is let in" : "open")) }
-        if let recording {
-            rows.append(("recording", "\(recording.file), \(recording.seconds.clock)"))
-        }
-        for place in places { rows.append(("place \(place.id)", place.words)) }
-        for viewer in viewers { rows.append(("viewer \(viewer.id)", viewer.words)) }
-        rows.append(("running for", uptime.clock))
-        return rows.map { name, value in "\(name):".padded(to: 14) + value }
-    }
-}
-
-extension ControlledShare.Camera {
-    /// The same for a person.
-    fileprivate var words: String {
-        spec + (interruption.map { " (\($0))" } ?? "") + (isLightOn.map { ", light \($0 ? "on" : "off")" } ?? "")
-    }
-}
-
-extension ControlledShare.Sound {
-    /// The same for a person.
-    fileprivate var words: String { spec + (interruption.map { " (\($0))" } ?? "") }
-}
-
-extension ControlledShare.Viewer {
-    /// The same for a person.
-    fileprivate var words: String {
-        var parts = [state.rawValue]
-        if !groups.isEmpty { parts.append("in \(groups.joined(separator: ", "))") }
-        parts += [browser, address].compactMap { $0 }
-        if let since { parts.append("since \(since.timeOfDay)") }
-        parts += wordsForPath(bitrate, fractionLost, roundTripTime, path)
-        return parts.joined(separator: ", ")
-    }
-}
-
-extension ControlledShare.Place {
-    /// The same for a person.
-    fileprivate var words: String {
-        var parts = ["\(state.rawValue) since \(since.timeOfDay)"]
-        if count > 1 { parts.append("published \(count) times") }
-        parts += wordsForPath(bitrate, fractionLost, roundTripTime, path)
-        if let nextAttempt { parts.append("next try at \(nextAttempt.timeOfDayWithSeconds)") }
-        // Of a report of several lines the first says what it is about.
-        let reason = failure?.split(whereSeparator: \.isNewline).first
-        return "\(kind) \(name), " + parts.joined(separator: ", ") + (reason.map { ": \($0)" } ?? "")
-    }
-}
-
-/// What a person is told of the way to somebody.
-private func wordsForPath(
-    _ bitrate: Double?, _ fractionLost: Double?, _ roundTripTime: Double?, _ path: ViewerRates.Path?
-) -> [String] {
-    [
-        bitrate.map { String(printing: "%.0f kbit/s", $0) },
-        fractionLost.map { String(printing: "%.1f %% lost", $0 * 100) },
-        roundTripTime.map { String(printing: "%.0f ms", $0 * 1000) }, path?.rawValue,
-    ].compactMap { $0 }
 }

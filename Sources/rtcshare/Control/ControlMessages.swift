@@ -47,7 +47,7 @@ enum ControlledSounds: String, Codable, Hashable, Sendable {
 
 /// What a running share answers: a line of JSON.
 enum ControlAnswer: Codable, Hashable, Sendable {
-    /// It is done; with what a person should know.
+    /// It is done; with a sentence about what changed.
     case done(notice: String?)
     case status(ControlledShare)
     /// The offer to somebody else who is to view.
@@ -65,7 +65,7 @@ enum ControlAnswer: Codable, Hashable, Sendable {
 /// How a share stands, as `rtcshare status --json` prints it.
 struct ControlledShare: Codable, Hashable, Sendable {
     enum State: String, Codable, Sendable {
-        /// Nobody is there.
+        /// No viewer is there, or all of them wait to be admitted.
         case waiting
         case connecting, sharing, paused
     }
@@ -170,16 +170,21 @@ struct ControlledShare: Codable, Hashable, Sendable {
     /// In kbit/s.
     let maxBitrate: Int
     let maxFramerate: Double
+    /// The largest size of its video; nil if none was set.
+    var maxWidth: Int?
+    var maxHeight: Int?
     let hint: SharingOptions.Hint?
-    /// Whether viewers see a slate in place of the last picture while it is paused.
+    /// Whether viewers see a slate instead of the last frame while it is paused.
     let isSlateShown: Bool
     let isAudioMuted: Bool
     let isMicrophoneMuted: Bool
     let destination: String
     /// The subgroups that the owner has joined.
     let subgroups: [String]
-    /// Whether nobody new is let in; nil where there is no link.
+    /// Whether new viewers can't join; nil if there is no link.
     var isLocked: Bool?
+    /// Whether viewers wait until the presenter admits them; nil if there is no link.
+    var needsApproval: Bool?
     /// What is sent is recorded in a film; nil where it is not.
     var recording: Recording?
     let viewers: [Viewer]

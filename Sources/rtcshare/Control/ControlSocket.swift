@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import Glibc
 
-/// Where a running share is asked: a socket of mode 0600 in a folder of mode 0700.
+/// The control socket of a running share: a socket of mode 0600 in a directory of mode 0700.
 struct ControlSocket: Sendable {
     let path: String
     /// What the share is called.
@@ -49,7 +49,8 @@ struct ControlSocket: Sendable {
             }
         }
         guard isPlain, (1...32).contains(name.utf8.count), !name.hasPrefix("-") else {
-            throw CommandFailure(.usage, "--name \(name): give up to 32 letters, digits, - and _")
+            throw CommandFailure(
+                .usage, "--name \(name): this can't be the name of a share", try: "up to 32 letters, digits, - and _")
         }
     }
 
@@ -73,18 +74,19 @@ struct ControlSocket: Sendable {
             let notice =
                 number == 1
                 ? nil
-                : "A share called \(name) runs already: this one is called \(socket.name). Name it for rtcshare status "
-                    + "and the like: --name \(socket.name)"
+                : "A share named \(name) is already running, so this one is named \(socket.name). To control this one, add "
+                    + "--name \(socket.name) to the command."
             return Listening(socket: socket, descriptor: descriptor, notice: notice)
         }
-        throw CommandFailure(.unavailable, "\(mostShares) shares called \(name) run already; give another --name")
+        throw CommandFailure(
+            .unavailable, "\(mostShares) shares named \(name) are already running", try: "another --name")
     }
 
     /// Listens at a path of the user's own.
     static func listen(path: String) throws(CommandFailure) -> Listening {
         let socket = ControlSocket(path: path)
         guard let descriptor = try socket.listen() else {
-            throw CommandFailure(.unavailable, "--control \(path): another share listens there; name another path")
+            throw CommandFailure(.unavailable, "--control \(path): another share uses this socket", try: "another path")
         }
         return Listening(socket: socket, descriptor: descriptor, notice: nil)
     }
@@ -94,7 +96,8 @@ struct ControlSocket: Sendable {
         var status = stat()
         if lstat(path, &status) == 0 {
             guard status.st_mode & S_IFMT == S_IFSOCK else {
-                throw CommandFailure(.cannotCreate, "\(path) is there, and is no socket; name another --control")
+                throw CommandFailure(
+                    .cannotCreate, "--control \(path): this file exists and is not a socket", try: "another path")
             }
             guard !isAnswered else { return nil }
             unlink(path)
@@ -102,7 +105,7 @@ struct ControlSocket: Sendable {
         let descriptor = try Self.open()
         do throws(CommandFailure) {
             guard try Self.with(path, { Glibc.bind(descriptor, $0, $1) }) == 0 else {
-                throw CommandFailure(.cannotCreate, "can't make the socket \(path): \(Self.reason)")
+                throw CommandFailure(.cannotCreate, "can't create the socket \(path): \(Self.reason)")
             }
             // Nobody can connect before it listens, and then the mode holds.
             guard chmod(path, 0o600) == 0, Glibc.listen(descriptor, 16) == 0 else {
@@ -120,18 +123,17 @@ struct ControlSocket: Sendable {
     /// Removes the socket of a share that ends.
     func remove() { unlink(path) }
 
-    // MARK: The side of who asks
+    // MARK: The commands' side
 
-    /// A connection to the share; nil where none runs there.
+    /// A connection to the share; nil if none runs there.
     func connect() throws(CommandFailure) -> Int32? {
         let descriptor = try Self.open()
         do throws(CommandFailure) {
             if try Self.with(path, { Glibc.connect(descriptor, $0, $1) }) == 0 {
                 guard SocketPeer(of: descriptor).isTrusted(by: geteuid()) else {
                     throw CommandFailure(
-                        .notPermitted,
-                        "the share at \(path) is not yours: another user listens there. Ask it as that user, or name the "
-                            + "socket of your own share")
+                        .notPermitted, "the share at \(path) belongs to another user",
+                        try: "the command as that user, or the socket of your own share")
                 }
                 return descriptor
             }
@@ -175,7 +177,7 @@ struct ControlSocket: Sendable {
 
     private static func open() throws(CommandFailure) -> Int32 {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { throw CommandFailure(.inputOutput, "can't make a socket: \(reason)") }
+        guard descriptor >= 0 else { throw CommandFailure(.inputOutput, "can't create a socket: \(reason)") }
         // A share that hangs lets nobody in, and keeps nobody.
         var time = timeval(tv_sec: 5, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
@@ -190,8 +192,8 @@ struct ControlSocket: Sendable {
         guard bytes.count <= maximumPathBytes, !bytes.contains(0) else {
             throw CommandFailure(
                 .cannotCreate,
-                "the path \(path) is too long for a socket: it has \(bytes.count) bytes, and \(maximumPathBytes) are "
-                    + "allowed; name a shorter one with --control, or set XDG_RUNTIME_DIR")
+                "the path \(path) is too long for a socket: it has \(bytes.count) bytes, and \(maximumPathBytes) are allowed",
+                try: "a shorter path with --control, or set XDG_RUNTIME_DIR")
         }
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
@@ -232,17 +234,18 @@ private struct PrivateFolder {
             try FileManager.default.createDirectory(
                 atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         } catch {
-            throw CommandFailure(.cannotCreate, "can't make the folder \(path): \(StandardStreams.reason(of: error))")
+            throw CommandFailure(
+                .cannotCreate, "can't create the directory \(path): \(StandardStreams.reason(of: error))")
         }
         descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else {
-            throw CommandFailure(.cannotCreate, "can't open the folder \(path): \(String(cString: strerror(errno)))")
+            throw CommandFailure(.cannotCreate, "can't open the directory \(path): \(String(cString: strerror(errno)))")
         }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_uid == geteuid(), status.st_mode & 0o022 == 0 else {
             Glibc.close(descriptor)
             throw CommandFailure(
-                .notPermitted, "the folder \(path) can be changed by others; have it be yours, of mode 0700")
+                .notPermitted, "other users can change the directory \(path)", try: "chmod 700 \(path)")
         }
         _ = flock(descriptor, LOCK_EX)
     }

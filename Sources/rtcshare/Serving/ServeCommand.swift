@@ -31,7 +31,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "What to share") var sharing: SharingOptions
 
-    @OptionGroup(title: "A share that runs") var running: RunningOptions
+    @OptionGroup(title: "A share that runs") var running: ServeRunningOptions
 
     @OptionGroup(title: "Media") var offering: OfferingOptions
 
@@ -58,14 +58,15 @@ struct ServeCommand: AsyncParsableCommand {
             let endpoints = try publishing.endpoints(of: attendee, sharing: selection.media)
             let sources = try sharing.open(selection)
             let film = try sharing.openFilm()
-            let room = try await running.room(of: attendee)
+            let room = try await running.options.room(of: attendee, joining: running.subgroup)
             let interruption = Interruption()
             let listening = try await listen(configuration, room: room)
             let inviting = ShareControl.Inviting(
                 media: selection.media, configuration: listening.connection,
                 policy: offering.ice.iceTransportPolicy)
             let share = Share(
-                room: room, sources: sources, options: sharing, running: running, inviting: inviting, film: film,
+                room: room, sources: sources, options: sharing, running: running.options, inviting: inviting,
+                film: film,
                 interruption: interruption)
             let hosts = try LinkHosts(
                 given: link.address, listening: configuration.addresses, zone: configuration.zone,
@@ -76,7 +77,8 @@ struct ServeCommand: AsyncParsableCommand {
             defer { naming.cancel() }
             do {
                 let places = endpoints.places(
-                    of: room, membership: try running.membership, configuration: listening.connection)
+                    of: room, membership: try RoomMembership(main: true, subgroups: running.subgroup),
+                    configuration: listening.connection)
                 try await share.run(behind: listening.server, publishedAt: places) { control in
                     await control.setLinkHosts(hosts.hosts)
                     try tell(listening.server, hosts, configuration)
@@ -148,39 +150,40 @@ struct ServeCommand: AsyncParsableCommand {
             "can't listen at \(place): \(reason); name another with --listen")
     }
 
-    /// Prints the links, and says what a person should know of them.
+    /// Prints the links, and what a person should know about them.
     private func tell(_ server: ViewerServer, _ hosts: LinkHosts, _ configuration: ViewerServer.Configuration) throws {
         let links = server.links(hosts: hosts.hosts)
         // What a service prints is kept where others read it, and links are secret.
         if StandardStreams.areKept {
-            Terminal.shared.say("Viewers can come: rtcshare link prints the link.")
+            Terminal.shared.say("Viewers can join now. To print the link, run: rtcshare link")
         } else {
-            try StandardStreams.writeLines(links.map(\.url))
+            // At a terminal, the lines that begin with Watch have them.
+            if !StandardStreams.areOneTerminal { try StandardStreams.writeLines(links.map(\.url)) }
             if sharing.stats != "-" { StandardStreams.closeOutput() }
             show(links)
             if !hosts.leftOut.isEmpty, configuration.publicURL == nil {
                 Terminal.shared.say(
-                    "This machine has other addresses: \(hosts.leftOut.joined(separator: ", ")). --all-addresses prints a "
-                        + "link for each.")
+                    "This machine has other addresses: \(hosts.leftOut.joined(separator: ", ")). To print a link for each, "
+                        + "add --all-addresses.")
             }
         }
         if let fingerprint = configuration.tls?.fingerprint {
             Terminal.shared.say(
-                "Browsers warn of the certificate, for nobody vouches for it; it is the right one where its SHA-256 is "
+                "Browsers warn of the certificate, because it is self-signed. It is the right one if its SHA-256 is "
                     + fingerprint)
         }
         let isBeyond = links.contains { $0.reach == .network }
         if isBeyond, configuration.tls == nil, configuration.token != nil {
             Terminal.shared.say(
-                "Who can listen on this network can read the link when it is opened, and then watch: the page goes over "
-                    + "plain HTTP. Picture and sound are encrypted. --tls-self-signed encrypts the page too.")
+                "Warning: the page uses plain HTTP. Somebody who can monitor this network can read the link and watch. Add "
+                    + "--tls-self-signed to encrypt the page. Video and sound are always encrypted.")
         }
         if configuration.token == nil {
-            Terminal.shared.say("There is no token: everybody who reaches this machine can watch.")
+            Terminal.shared.say("Warning: the link has no secret. Anyone who can reach this machine can watch.")
         }
     }
 
-    /// Says whom each link is of use to.
+    /// Prints each link with the place where it works.
     private func show(_ links: [ViewerLink]) {
         let width = links.map(\.url.count).max() ?? 0
         for (index, link) in links.enumerated() {

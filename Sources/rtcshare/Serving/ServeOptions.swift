@@ -9,6 +9,19 @@ extension ListenAddress: ExpressibleByArgument {
     init?(argument: String) { self.init(argument) }
 }
 
+/// Options of `rtcshare serve` for the running share.
+struct ServeRunningOptions: ParsableArguments {
+    @OptionGroup var options: RunningOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "Join this subgroup, so that you can share to it. Repeatable. rtcshare link prints a link for its viewers.",
+            valueName: "name"))
+    var subgroup: [String] = []
+
+    func validate() throws { try options.validate() }
+}
+
 /// Where viewers find a share, and who gets in.
 struct LinkOptions: ParsableArguments {
     @Option(

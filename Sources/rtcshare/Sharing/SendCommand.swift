@@ -45,7 +45,7 @@ struct SendCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "What to share") var sharing: SharingOptions
 
-    @OptionGroup(title: "A share that runs") var running: RunningOptions
+    @OptionGroup(title: "A share that runs") var running: SendRunningOptions
 
     @OptionGroup(title: "Without --answer") var offering: OfferingOptions
 
@@ -97,8 +97,10 @@ struct SendCommand: AsyncParsableCommand {
     func run() async throws {
         try await reportingFailure {
             if let answer {
-                try await StoredShare(answerPath: answer, sessionPath: session, sharing: sharing, running: running)
-                    .run()
+                try await StoredShare(
+                    answerPath: answer, sessionPath: session, sharing: sharing, running: running.options,
+                    place: running.place
+                ).run()
             } else if places.isGiven {
                 try await publish()
             } else {
@@ -115,7 +117,7 @@ struct SendCommand: AsyncParsableCommand {
         _ = try selection.standardInputOption()
         var configuration = sharing.connectionConfiguration(for: selection.media)
         try offering.apply(to: &configuration)
-        let membership = try running.membership
+        let membership = try running.place.membership
         // What is wrong with URLs and tokens is found before anything is opened.
         let endpoints = try places.endpoints(of: attendee, sharing: selection.media)
         let sources = try sharing.open(selection)
@@ -128,7 +130,7 @@ struct SendCommand: AsyncParsableCommand {
         let inviting = ShareControl.Inviting(
             media: selection.media, configuration: configuration, policy: offering.ice.iceTransportPolicy)
         let share = Share(
-            room: room, sources: sources, options: sharing, running: running, inviting: inviting, film: film,
+            room: room, sources: sources, options: sharing, running: running.options, inviting: inviting, film: film,
             interruption: interruption)
         do {
             endpoints.tellRisks()
@@ -156,6 +158,7 @@ struct SendCommand: AsyncParsableCommand {
             for: attendee, media: selection.media, configuration: configuration
         ).connection
         do {
+            Terminal.shared.say(sources.introduction)
             let servers = configuration.iceServers
             let exchange = try await exchangeDescriptions(on: connection, servers: servers, until: interruption)
             guard let (offer, answer) = exchange else { return await connection.close() }
@@ -164,9 +167,10 @@ struct SendCommand: AsyncParsableCommand {
             let inviting = ShareControl.Inviting(
                 media: selection.media, configuration: configuration, policy: offering.ice.iceTransportPolicy)
             let share = Share(
-                room: room, sources: sources, options: sharing, running: running, inviting: inviting, film: film,
+                room: room, sources: sources, options: sharing, running: running.options, inviting: inviting,
+                film: film,
                 interruption: interruption)
-            try await share.run(on: connection) {
+            try await share.run(on: connection, membership: running.place.membership) {
                 try await connection.accept(answer: answer, to: offer)
             } consume: {
             }
@@ -316,12 +320,13 @@ struct SharingOptions: ParsableArguments {
         }
     }
 
-    /// Opens what is shared.
-    func open(_ selection: SourceSelection) throws -> OpenedSources {
+    /// Opens what is shared; see ``OpenedSources``.
+    func open(_ selection: SourceSelection, audioRemedy: String = "add AUDIO") throws -> OpenedSources {
         let content = try selection.source.map { try SourceSpecification($0) }
         return try OpenedSources(
-            selection, maximumFrameRate: maxFramerate, broadcastTokens: try content.flatMap(tokens), choosesAnew: choose
-        )
+            selection, maximumFrameRate: maxFramerate, broadcastTokens: try content.flatMap(tokens),
+            choosesAnew: choose,
+            audioRemedy: audioRemedy)
     }
 
     /// Makes the film that is asked for. A service that is started again can ask nobody for another name, and what it
@@ -377,8 +382,6 @@ struct RunningOptions: ParsableArguments {
 
     @Flag(help: "Let nobody ask or change this share while it runs.") var noControl = false
 
-    @OptionGroup var place: ViewerPlace
-
     @Option(
         help: ArgumentHelp(
             "Where the share goes: main for the main room, or a subgroup, which you join by this.",
@@ -386,28 +389,39 @@ struct RunningOptions: ParsableArguments {
     var destination: String?
 
     func validate() throws {
-        try place.validate()
         guard [name != nil, control != nil, noControl].count(where: { $0 }) < 2 else {
             throw ValidationError("--name, --control and --no-control say three different things: give one")
         }
     }
 
-    /// The room of a share, without viewers.
-    func room(of owner: AttendeeID) async throws -> SharingRoom {
+    /// The room of a share that joins these subgroups, without viewers.
+    func room(of owner: AttendeeID, joining subgroups: [String]) async throws -> SharingRoom {
         if let name { try ControlSocket.check(name: name) }
-        _ = try membership
         let room = try SharingRoom(owner: owner)
-        for subgroup in place.subgroup { await room.join(try Subgroup(subgroup)) }
+        for subgroup in subgroups { await room.join(try Subgroup(subgroup)) }
         guard let destination else { return room }
         let place = try ShareDestination(destination)
         if case .subgroup(let subgroup) = place { await room.join(subgroup) }
         try await room.changeDestination(to: place)
         return room
     }
+}
 
-    /// Where the first viewer is.
-    var membership: RoomMembership {
-        get throws { try RoomMembership(main: !place.noMain, subgroups: place.subgroup) }
+/// Options of `rtcshare send` for the running share and its first viewer.
+struct SendRunningOptions: ParsableArguments {
+    @OptionGroup var options: RunningOptions
+
+    @OptionGroup var place: ViewerPlace
+
+    func validate() throws {
+        try options.validate()
+        try place.validate()
+    }
+
+    /// The room of a share, without viewers. It joins the first viewer's subgroups.
+    func room(of owner: AttendeeID) async throws -> SharingRoom {
+        _ = try place.membership
+        return try await options.room(of: owner, joining: place.subgroup)
     }
 }
 

@@ -53,10 +53,11 @@ struct Share {
     /// Runs until the end, with a viewer at the other end of `connection`. `connect` has that begin, once there is somebody
     /// to hear how it goes; `consume` is called once, when the session has served.
     func run(
-        on connection: Connection, connect: () async throws -> Void, consume: () throws -> Void
+        on connection: Connection, membership: RoomMembership, connect: () async throws -> Void,
+        consume: () throws -> Void
     ) async throws {
         try await run(server: nil, consume: consume) { control in
-            let viewer = try await room.addViewer(on: connection, membership: running.membership)
+            let viewer = try await room.addViewer(on: connection, membership: membership)
             try await control.begin(for: viewer)
             try await connect()
             Terminal.shared.say("Connecting …")
@@ -71,6 +72,7 @@ struct Share {
         try await run(server: server, places: places, consume: {}) { control in
             try await control.begin()
             try await control.startCapture()
+            Terminal.shared.say(sources.introduction)
             try await begun(control)
         }
     }
@@ -79,7 +81,8 @@ struct Share {
     func run(publishedAt places: SharePlaces) async throws {
         try await run(server: nil, places: places, consume: {}) { control in
             try await control.begin()
-            for place in 1...places.count { Terminal.shared.say("Publishing at \(places.name(of: place)) …") }
+            Terminal.shared.say(sources.introduction)
+            for place in 1...places.count { Terminal.shared.say("Publishing to \(places.name(of: place)) …") }
         }
     }
 
@@ -102,6 +105,7 @@ struct Share {
         do {
             try await begin(control)
             watchers += await places.start { continuation.yield(.place($0)) }
+            if Terminal.shared.isTerminal { Terminal.shared.say("Press Ctrl-C to stop.") }
             ServiceManager.ready()
             if server != nil { endInTime(continuation) }
             try await follow(
@@ -196,21 +200,23 @@ struct Share {
             case .served(.joined(let viewer, let served)): await control.listen(to: viewer, as: served)
             case .served(.waiting(let served)):
                 let name = await control.viewers.name(of: served.id)
-                Terminal.shared.say("\(name) waits to be let in: rtcshare admit \(served.id)")
+                Terminal.shared.say(
+                    "\(name) is waiting to be admitted. Run: \(await control.command("admit \(served.id)"))")
             case .sourceIsSilent(let time):
                 Terminal.shared.say(
-                    "The source has given no picture for \(time.seconds.words) seconds. The share waits for one.")
+                    "The source has given no frame for \(time.seconds.inSeconds). The share waits for one.")
             case .otherSourceEnded(let name, let error?):
-                Terminal.shared.say("The \(name) is gone, the share continues without it: \(error)")
+                let introduction = "The \(name) is gone, the share continues without it: "
+                Terminal.shared.say(CommandFailure(explaining: error).lines(after: introduction))
             case .otherSourceEnded(let name, nil):
                 Terminal.shared.say("The \(name) has ended, the share continues without it.")
             case .interrupted, .stopRequested:
                 if !wasConnected { try consume() }
-                return Terminal.shared.say("Stopped.")
+                return Terminal.shared.say(Self.stop)
             case .sessionRemoved:
-                return Terminal.shared.say("The stored session was removed: the share has ended.")
+                return Terminal.shared.say("The share has ended: its session file was removed.")
             case .durationOver:
-                return Terminal.shared.say("Done: \((options.duration ?? 0).words) seconds shared.")
+                return Terminal.shared.say("The share has ended after \((options.duration ?? 0).inSeconds).")
             case .sourceEnded(let error):
                 if await control.sources.hasOtherSource { continue }
                 if let error { throw error }
@@ -231,7 +237,8 @@ struct Share {
         }
     }
 
-    private static let end = "Done: the source has ended."
+    private static let end = "The share has ended: its source has ended."
+    static let stop = "The share has stopped."
 
     /// Whether the capture has ended and nobody is there to see its last picture. Where pictures are taken, those before the
     /// end are sent first: ``Occurrence/sourceEnded(_:)`` follows them.
@@ -245,24 +252,22 @@ struct Share {
         return true
     }
 
-    /// Says what became of a viewer who is gone. Who was the last of several, or alone, is the end of a share that was made
-    /// for those who were invited.
+    /// Reports that a viewer is gone, and returns whether the share continues: one for invited viewers ends with the last.
     private func hasOthers(than viewer: Int, goneBy error: (any Error)?, _ control: ShareControl) async throws -> Bool {
         let name = await control.viewers.name(of: viewer)
+        let isRemoved = await control.viewers.isBeingRemoved(viewer)
         let others = await control.viewerDidEnd(viewer)
-        guard await control.viewers.outlivesViewers || others > 0 else {
-            if let error { throw error }
-            Terminal.shared.say(name == "The viewer" ? "\(name) left." : "\(name) left, as the last.")
-            return false
-        }
-        Terminal.shared.say(Self.departure(of: name, goneBy: error))
-        return true
+        let continues = await control.viewers.outlivesViewers || others > 0
+        if !continues, let error { throw error }
+        if !isRemoved { Terminal.shared.say(Self.departure(of: name, goneBy: error)) }
+        if !continues { Terminal.shared.say("The share has ended: no viewer is left.") }
+        return continues
     }
 
-    /// What is said of a viewer who is gone while others look on.
+    /// The report of a viewer's end.
     static func departure(of name: String, goneBy error: (any Error)?) -> [String] {
         guard let error else { return ["\(name) left."] }
-        return CommandFailure(explaining: error).lines(after: "\(name) is gone: ")
+        return CommandFailure(explaining: error).lines(after: "\(name) is disconnected: ")
     }
 
     /// Complains where the only viewer of those who were invited declines the picture: there is nobody to share to.
@@ -279,13 +284,16 @@ struct Share {
         switch event {
         case .connected:
             await control.viewer(viewer, is: .connected)
-            Terminal.shared.say(name == "The viewer" ? "Connected." : "\(name) is connected.")
+            // One line reports a viewer who waits to be admitted.
+            if await room.viewers.first(where: { $0.id == viewer })?.membership.isWaiting != true {
+                Terminal.shared.say("\(name) is connected.")
+            }
             for media in await room.refusedMedia(of: viewer) {
-                Terminal.shared.say("\(name) takes no \(media.name): its answer declines it.")
+                Terminal.shared.say("\(name) receives no \(media.name): its answer rejects it.")
             }
         case .disconnected:
             await control.viewer(viewer, is: .away)
-            Terminal.shared.say("\(name) does not answer; waiting for it to come back.")
+            Terminal.shared.say("\(name) does not answer. Waiting for it to come back.")
         case .reconnected:
             await control.viewer(viewer, is: .connected)
             Terminal.shared.say("\(name) is back.")
@@ -341,7 +349,7 @@ private final class ContentListener: ContentShareObserver {
 }
 
 extension RunningOptions {
-    /// Has a share answer at its socket; nil where it is not to, or can't and nobody asked for it.
+    /// Starts the share's control server; nil with `--no-control`, or if it can't start and no option asked for it.
     fileprivate func listen(for control: ShareControl) async throws -> ControlServer? {
         if noControl { return nil }
         do {
@@ -355,19 +363,19 @@ extension RunningOptions {
             await control.setName(listening.socket.name)
             return try await ControlServer.start(listening) { await control.answer($0) }
         } catch let failure as CommandFailure where name == nil && self.control == nil {
-            // What is shared is worth more than that it can be asked.
-            Terminal.shared.say("This share can't be asked or changed while it runs: \(failure.message)")
+            // Sharing matters more than control.
+            Terminal.shared.say("rtcshare status, pause and the like don't work for this share: \(failure.message).")
             return nil
         }
     }
 }
 
 extension SharedMedia {
-    /// What a person calls it.
+    /// Its name for people.
     fileprivate var name: String {
         switch self {
-        case .content: "picture of the content"
-        case .contentAudio: "sound of the content"
+        case .content: "video"
+        case .contentAudio: "sound"
         case .camera: "camera"
         case .microphone: "microphone"
         }

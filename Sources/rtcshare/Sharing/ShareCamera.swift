@@ -50,7 +50,7 @@ final class ShareCamera {
     static func open(_ text: String) async throws -> (source: any CaptureSource, specification: String) {
         let specification = try SourceSpecification(text)
         guard specification != .standardInput else {
-            throw CommandFailure(.usage, "\(text): a running share can't be given standard input; name a file")
+            throw CommandFailure(.usage, "\(text): a running share can't read standard input", try: "file:PATH.y4m")
         }
         return (try await OpenedSources.openCamera(specification), specification.description)
     }
@@ -83,7 +83,7 @@ final class ShareCamera {
     /// Switches the light of the camera, or else of one that is `content`.
     func setLight(_ isOn: Bool, content: any CaptureSource) throws {
         guard let camera = [source, content].lazy.compactMap({ $0 as? CameraSource }).first else {
-            throw CommandFailure(.usage, "--light: the share has no camera")
+            throw CommandFailure(.usage, "--light: the share has no camera", try: "restart the share with --camera")
         }
         try camera.setTorch(isOn)
     }

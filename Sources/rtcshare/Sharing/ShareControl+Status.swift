@@ -6,7 +6,7 @@ internal import RTCSharePeerConnection
 internal import RTCShareSignaling
 internal import RTCShareWireFormat
 
-/// How a share stands, as whoever asks at its socket is told.
+/// The state of a share, as its control socket reports it.
 extension ShareControl {
     /// All of it.
     func report() async -> ControlledShare {
@@ -18,26 +18,31 @@ extension ShareControl {
         let destination = await room.destination
         let subgroups = await room.subgroups
         let status = await sources.status
-        let idle: ControlledShare.State = server != nil && viewers.isEmpty ? .waiting : .connecting
+        let limits = limits(status.configuration)
+        let listed = present.compactMap { viewer in
+            viewers[viewer.id]?.told.map { state in
+                ControlledShare.Viewer(
+                    viewer, state: state, served: served.first { $0.id == viewer.id }, rates: rates.viewers[viewer.id])
+            }
+        }
+        let isSeen = isPublished || listed.contains { $0.state == .connected || $0.state == .away }
+        let idle: ControlledShare.State =
+            server != nil && listed.allSatisfy { $0.state == .waiting } ? .waiting : .connecting
         return ControlledShare(
             name: name, pid: ProcessInfo.processInfo.processIdentifier, attendee: room.owner.rawValue,
-            state: status.isPaused ? .paused : viewers.hasAnyConnected || isPublished ? .sharing : idle,
+            state: status.isPaused ? .paused : isSeen ? .sharing : idle,
             source: status.specification, interruption: status.interruption?.description,
             camera: camera.status, sounds: status.sounds, microphone: status.microphone, width: rates.size?.width,
             height: rates.size?.height,
             framesPerSecond: rates.framesPerSecond, bitrate: rates.bitsPerSecond / 1000,
-            maxBitrate: Int(contentBitrate(status.configuration).bitsPerSecond / 1000),
-            maxFramerate: status.configuration.maxFramerate ?? options.maxFramerate,
-            hint: status.configuration.contentHint.flatMap { SharingOptions.Hint($0) },
+            maxBitrate: limits.maxBitrate, maxFramerate: limits.maxFramerate, maxWidth: limits.width,
+            maxHeight: limits.height, hint: limits.hint,
             isSlateShown: status.isSlateShown, isAudioMuted: status.isAudioMuted,
             isMicrophoneMuted: status.isMicrophoneMuted, destination: destination.description,
             subgroups: subgroups.map(\.name).sorted(), isLocked: isLocked,
+            needsApproval: server?.asksBeforeAdmitting,
             recording: film.map { .init(file: $0.recorder.path, seconds: $0.duration / .seconds(1)) },
-            viewers: present.compactMap { viewer in
-                guard let state = viewers[viewer.id]?.told else { return nil }
-                return ControlledShare.Viewer(
-                    viewer, state: state, served: served.first { $0.id == viewer.id }, rates: rates.viewers[viewer.id])
-            }, places: places, uptime: (begun.duration(to: .now) / .seconds(1)).rounded(.down))
+            viewers: listed, places: places, uptime: (begun.duration(to: .now) / .seconds(1)).rounded(.down))
     }
 }
 

@@ -4,9 +4,9 @@ internal import RTCSharePeerConnection
 internal import RTCShareSDP
 internal import RTCShareSignaling
 
-/// Who sees the share: those who are invited by a description, and those who come by a link.
+/// The viewers of the share: invited ones, and those of the link.
 extension ShareControl {
-    /// Offers that wait for their answers at a time.
+    /// The largest number of offers without an answer.
     private static let mostInvited = 16
 
     // MARK: By description
@@ -16,7 +16,8 @@ extension ShareControl {
         let waiting = viewers.offers.count
         guard waiting < Self.mostInvited else {
             throw CommandFailure(
-                .unavailable, "\(waiting) offers wait for their answers already; admit one of them first")
+                .unavailable, "\(waiting) invited viewers have not answered yet",
+                try: "admit one of them, or kick one: rtcshare status lists them")
         }
         var configuration = inviting.configuration
         configuration.maxBitrate = await maximumBitrate
@@ -36,61 +37,85 @@ extension ShareControl {
         }
     }
 
-    /// Takes the answer of a viewer who was invited.
-    func admit(_ viewer: Int?, _ text: String) async throws {
+    /// Accepts the answer of an invited viewer; returns a sentence that says so.
+    func admit(_ viewer: Int?, _ text: String) async throws -> String {
         let offers = viewers.offers
         let waiting = offers.keys.sorted()
         guard let id = viewer ?? waiting.first else {
-            throw CommandFailure(.unavailable, "nobody was invited who has not answered; run rtcshare invite first")
+            throw CommandFailure(.unavailable, "no invited viewer's answer is expected", try: "rtcshare invite")
         }
         let names = waiting.map(String.init).joined(separator: ", ")
         guard viewer != nil || waiting.count == 1 else {
-            throw CommandFailure(.usage, "the viewers \(names) were invited; say whose answer this is with --viewer")
+            throw CommandFailure(
+                .usage, "the viewers \(names) are invited, and the answer does not name its viewer",
+                try: "add --viewer N")
         }
         guard let offer = offers[id], let member = await room.viewers.first(where: { $0.id == id }) else {
             throw CommandFailure(
-                .usage,
-                "--viewer \(id): no answer of this viewer is waited for"
-                    + (waiting.isEmpty ? "" : "; those who were invited are \(names)"))
+                .inputMissing, "--viewer \(id): no answer of this viewer is expected",
+                try: waiting.isEmpty ? "rtcshare invite" : "an invited viewer: \(names)")
         }
         let answer = try SessionDescription.parse(text)
         _ = try Negotiation.negotiate(offer: offer, answer: answer)
         try await member.session.connection.accept(answer: answer, to: offer)
         // It may have been quicker.
         if case .invited = viewers[id] { viewers[id] = .connecting }
+        return "The answer of viewer \(id) is accepted."
     }
 
     // MARK: By a link
 
-    /// Who lets viewers in, for a command that is about them.
-    func behindServer(_ command: String) throws(CommandFailure) -> ViewerServer {
+    /// The server of the share's link, for a command that needs one.
+    func linkServer() throws(CommandFailure) -> ViewerServer {
         guard let server else {
-            throw CommandFailure(.usage, "\(command): this share has no link; rtcshare serve makes one that has")
+            throw CommandFailure(.usage, "this share has no link", try: "start a share that has one: rtcshare serve")
         }
         return server
     }
 
-    /// Sends a viewer away.
-    func kick(_ viewer: Int) async throws {
-        if let server, await server.viewers.contains(where: { $0.id == viewer }) {
-            Terminal.shared.say("\(viewers.name(of: viewer)) is sent away.")
-            return try await server.kick(viewer)
+    /// Admits a waiting viewer; returns false if it was admitted before.
+    func letIn(_ viewer: Int) async throws -> Bool {
+        let server = try linkServer()
+        do throws(ViewerServerError) {
+            try await server.admit(viewer)
+            return true
+        } catch {
+            switch error {
+            case .unknownViewer: throw unknownViewer(viewer)
+            case .notWaiting: return false
+            }
         }
-        guard let member = await room.viewers.first(where: { $0.id == viewer }) else {
-            throw CommandFailure(.usage, "there is no viewer \(viewer), or no more; rtcshare status lists them")
+    }
+
+    /// Disconnects a viewer; returns a sentence that says so.
+    func kick(_ viewer: Int) async throws -> String {
+        let name = viewers.name(of: viewer)
+        let session = await room.viewers.first { $0.id == viewer }?.session
+        let isServed = await server?.viewers.contains { $0.id == viewer } == true
+        guard isServed || session != nil else { throw unknownViewer(viewer) }
+        viewers.willRemove(viewer)
+        if isServed {
+            // The viewer may have left by now.
+            do { try await server?.kick(viewer) } catch { throw unknownViewer(viewer) }
+        } else {
+            await session?.leave()
         }
-        await member.session.leave()
+        return "\(name) is disconnected."
+    }
+
+    private func unknownViewer(_ viewer: Int) -> CommandFailure {
+        CommandFailure(.inputMissing, "no viewer \(viewer)", try: "rtcshare status")
     }
 
     /// The share's links, or those to a subgroup.
     func links(_ name: String?) async throws -> ControlAnswer {
-        let server = try behindServer("link")
+        let server = try linkServer()
         var subgroup: Subgroup?
         if let name {
             let wanted = try Subgroup(name)
             guard await room.subgroups.contains(wanted) else {
                 throw CommandFailure(
-                    .usage, "you are not in the subgroup \(name); join it first: rtcshare subgroup join \(name)")
+                    .usage, "you are not in the subgroup \(name)", try: "rtcshare subgroup join \(name)")
             }
             subgroup = wanted
         }

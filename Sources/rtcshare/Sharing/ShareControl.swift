@@ -1,3 +1,5 @@
+internal import FoundationEssentials
+internal import RTCShareCapture
 internal import RTCShareContentShare
 internal import RTCShareMedia
 internal import RTCShareNetworkRuntime
@@ -69,6 +71,11 @@ actor ShareControl {
 
     // MARK: The share's own course
 
+    /// A command about this share, as it can be typed in another terminal.
+    func command(_ arguments: String) -> String {
+        "rtcshare \(arguments)" + (name == ControlSocket.defaultName ? "" : " --name \(name)")
+    }
+
     /// What the share is called.
     func setName(_ name: String) { self.name = name }
 
@@ -114,10 +121,11 @@ actor ShareControl {
     /// Whether there is nobody else to share to than the servers.
     var isForPlacesAlone: Bool { server == nil && viewers.isEmpty }
 
-    /// Whether there is anybody who can see what is shared now.
+    /// Whether a viewer or a server receives what is shared now. Viewers who wait to be admitted receive nothing.
     var isAnyConnected: Bool {
         get async {
-            if viewers.isAnyConnected { return true }
+            let waiting = Set(await room.viewers.lazy.filter(\.membership.isWaiting).map(\.id))
+            if viewers.hasConnected(besides: waiting) { return true }
             return await places.publishedCount > 0
         }
     }
@@ -170,7 +178,7 @@ actor ShareControl {
         case .status: return .status(await report())
         case .stop:
             events.yield(.stopRequested)
-            return .done(notice: nil)
+            return .done(notice: Share.stop)
         default:
             changesAsked += 1
             let number = changesAsked
@@ -192,13 +200,21 @@ actor ShareControl {
 
     private func open(for request: ControlRequest) async throws -> Opened {
         switch request {
-        case .source(let spec): return .content(try await sources.open(spec))
+        case .source(let spec):
+            do {
+                return .content(try await sources.open(spec))
+            } catch CaptureError.displayUnavailable(display: nil, _) {
+                let process = ProcessInfo.processInfo.processIdentifier
+                throw CommandFailure(
+                    .unavailable,
+                    "DISPLAY is not set in the process of the share (\(process)), so it can't show a display",
+                    try: "restart the share in a desktop session, or with DISPLAY set")
+            }
         case .camera(let spec):
             guard inviting.media.contains(.camera) else {
                 throw CommandFailure(
-                    .usage,
-                    "the share was begun without a camera, so viewers have no place for your picture; give --camera at its start"
-                )
+                    .usage, "the share was started without --camera, so a camera can't be added",
+                    try: "restart the share with --camera")
             }
             guard spec != SourceSelection.none else { return .nothing }
             let (source, specification) = try await ShareCamera.open(spec)
@@ -210,78 +226,71 @@ actor ShareControl {
     private func perform(_ request: ControlRequest, _ opened: Opened, number: Int) async -> ControlAnswer {
         do {
             if isEnding { throw CommandFailure(.unavailable, "the share is about to end") }
+            let words: String?
             switch request {
             case .status, .stop: return .done(notice: nil)
             case .pause(let slate):
                 if let notice = try await sources.pause(showingSlate: slate) { return .done(notice: notice) }
-            case .resume: if let notice = try await sources.resume() { return .done(notice: notice) }
-            case .source(let spec): try await change(source: spec, to: opened, number: number)
-            case .camera(let spec): try await change(camera: spec, to: opened, number: number)
-            case .light(let isOn): try camera.setLight(isOn, content: await sources.content)
-            case .set(let settings): try await set(settings)
-            case .mute(let sounds): try await sources.mute(sounds, true)
-            case .unmute(let sounds): try await sources.mute(sounds, false)
+                words = "The share is paused: viewers see \(slate ? "a slate" : "the last frame")."
+            case .resume:
+                if let notice = try await sources.resume() { return .done(notice: notice) }
+                words = "The share is resumed."
+            case .source(let spec): words = try await change(source: spec, to: opened, number: number)
+            case .camera(let spec):
+                try await change(camera: spec, to: opened, number: number)
+                words = spec == SourceSelection.none ? "Your camera is off." : "Your camera is now \(spec)."
+            case .light(let isOn):
+                try camera.setLight(isOn, content: await sources.content)
+                words = "The camera's light is \(isOn ? "on" : "off")."
+            case .set(let settings):
+                try await set(settings)
+                words = "The limits are now: \(limits(await sources.configuration).words)."
+            case .mute(let sounds): words = try await sources.mute(sounds, true)
+            case .unmute(let sounds): words = try await sources.mute(sounds, false)
             case .destination(let name):
                 try await room.changeDestination(to: try ShareDestination(name))
-            case .join(let name): await room.join(try Subgroup(name))
-            case .leave(let name): try await room.leave(try Subgroup(name))
+                words = "The share now goes to \(name == Subgroup.mainRoom ? "the main room" : "the subgroup \(name)")."
+            case .join(let name):
+                await room.join(try Subgroup(name))
+                words = "You joined the subgroup \(name)."
+            case .leave(let name):
+                try await room.leave(try Subgroup(name))
+                words = "You left the subgroup \(name)."
             case .invite(let main, let subgroups):
                 return try await invite(RoomMembership(main: main, subgroups: subgroups))
-            case .admit(let viewer, let text): try await admit(viewer, text)
-            case .letIn(let viewer): try await behindServer("admit N").admit(viewer)
-            case .kick(let viewer): try await kick(viewer)
-            case .lock: await (try behindServer("lock")).lock()
-            case .unlock: await (try behindServer("unlock")).unlock()
+            case .admit(let viewer, let text): words = try await admit(viewer, text)
+            case .letIn(let viewer):
+                let name = viewers.name(of: viewer)
+                guard try await letIn(viewer) else { return .done(notice: "\(name) is already admitted.") }
+                words = "\(name) is admitted."
+            case .kick(let viewer): words = try await kick(viewer)
+            case .lock:
+                await (try linkServer()).lock()
+                words = "The link is locked: new viewers can't join."
+            case .unlock:
+                await (try linkServer()).unlock()
+                words = "The link is open: new viewers can join."
             case .link(let subgroup): return try await links(subgroup)
             }
-            let status = await sources.status
-            await server?.setPaused(status.isPaused)
-            tellTerminal(of: request, status)
-            return .done(notice: notice(of: request, status))
+            await server?.setPaused(await sources.status.isPaused)
+            // The request was typed in another terminal, which prints the same words.
+            if let words { Terminal.shared.say(words) }
+            return .done(notice: words)
         } catch {
             return ControlAnswer(CommandFailure(explaining: error))
         }
     }
 
-    /// Prints what a request changed at the terminal of the share: it was made in another one.
-    private func tellTerminal(of request: ControlRequest, _ status: SharedSources.Status) {
-        let words: String? =
-            switch request {
-            case .pause(let slate): "Paused: viewers \(slate ? "see a slate" : "keep the last picture")."
-            case .resume: "The share continues."
-            case .source(let spec): "Sharing \(spec)\(status.isPaused ? " once the share continues" : "")."
-            case .camera(SourceSelection.none): "No picture of you is sent any more."
-            case .camera(let spec): "Your picture is of \(spec) now."
-            case .light(let isOn): "The camera's light is \(isOn ? "on" : "off")."
-            case .set: "Sending at most \(contentBitrate(status.configuration)) of pictures."
-            case .mute: "Muted."
-            case .unmute: "Not muted any more."
-            case .destination(let name): "Sharing to \(name)."
-            case .join(let name): "Joined \(name)."
-            case .leave(let name): "Left \(name)."
-            case .lock: "Nobody else is let in."
-            case .unlock: "Viewers are let in again."
-            case .status, .stop, .invite, .admit, .letIn, .kick, .link: nil
-            }
-        if let words { Terminal.shared.say(words) }
-    }
-
-    /// What whoever asked might wonder at.
-    private func notice(of request: ControlRequest, _ status: SharedSources.Status) -> String? {
-        switch request {
-        case .source where status.isPaused: return "The share is paused: viewers see this once it continues."
-        default: return nil
-        }
-    }
-
-    private func change(source spec: String, to opened: Opened, number: Int) async throws {
-        guard case .content(let content) = opened else { return }
+    private func change(source spec: String, to opened: Opened, number: Int) async throws -> String? {
+        guard case .content(let content) = opened else { return nil }
         guard number > newest.source else {
             content.source.stop()
             throw Self.overtaken(spec)
         }
         try await sources.change(to: content)
         newest.source = number
+        return await sources.status.isPaused
+            ? "The share will show \(spec) when you resume it." : "The share now shows \(spec)."
     }
 
     private func change(camera spec: String, to opened: Opened, number: Int) async throws {
@@ -310,6 +319,15 @@ actor ShareControl {
         get async {
             options.maximumBitrate(for: inviting.media, content: contentBitrate(await sources.configuration))
         }
+    }
+
+    /// The limits that the content is sent within.
+    func limits(_ configuration: LocalVideoConfiguration) -> ControlledLimits {
+        ControlledLimits(
+            maxBitrate: Int(contentBitrate(configuration).bitsPerSecond / 1000),
+            maxFramerate: configuration.maxFramerate ?? options.maxFramerate,
+            width: configuration.maxSize?.width, height: configuration.maxSize?.height,
+            hint: configuration.contentHint.flatMap { SharingOptions.Hint($0) })
     }
 
     func contentBitrate(_ configuration: LocalVideoConfiguration) -> DataRate {

@@ -96,7 +96,7 @@ struct ShareStatus {
     mutating func line(for reports: [(viewer: Int, report: [StatisticsObject])], places: Int = 0) -> String {
         let rates = rates(for: reports)
         guard rates.isKnown else { return "Sending …" }
-        guard let size = rates.size else { return "Waiting for the first picture" }
+        guard let size = rates.size else { return "Waiting for the first frame" }
         var parts = [
             size.description, String(printing: "%.0f fps", rates.framesPerSecond),
             String(printing: "%.0f kbit/s", rates.bitsPerSecond / 1000),

@@ -22,6 +22,8 @@ struct ShareViewers {
         let listener: ViewerListener
         let name: String?
         var state: State
+        /// Whether the presenter disconnects it.
+        var isBeingRemoved = false
     }
 
     private var viewers: [Int: Viewer] = [:]
@@ -55,6 +57,12 @@ struct ShareViewers {
         set { if let newValue { viewers[id]?.state = newValue } }
     }
 
+    /// Takes note that the presenter disconnects a viewer.
+    mutating func willRemove(_ id: Int) { viewers[id]?.isBeingRemoved = true }
+
+    /// Whether the presenter disconnects a viewer.
+    func isBeingRemoved(_ id: Int) -> Bool { viewers[id]?.isBeingRemoved == true }
+
     /// Takes note that a viewer is gone; returns how many of those who answered are still there.
     mutating func end(_ id: Int) -> Int {
         viewers[id]?.state = .ended
@@ -73,14 +81,14 @@ struct ShareViewers {
         viewers.compactMapValues { if case .invited(let offer) = $0.state { offer } else { nil } }
     }
 
-    /// Whether there is anybody who can see what is shared now.
-    var isAnyConnected: Bool { viewers.values.contains { $0.state.told == .connected } }
+    /// Whether a viewer that is not among `others` is connected.
+    func hasConnected(besides others: Set<Int>) -> Bool {
+        viewers.contains { $0.value.state.told == .connected && !others.contains($0.key) }
+    }
 
     /// Whether nobody is there.
     var isEmpty: Bool { viewers.isEmpty }
 
-    /// Whether there is anybody who can see it, or could and may again.
-    var hasAnyConnected: Bool { isAnyConnected || viewers.values.contains { $0.state.told == .away } }
 }
 
 extension ShareViewers.State {

@@ -134,9 +134,12 @@ actor SharedSources {
 
     /// Has viewers keep the last picture, or see a slate; what is to be said of it where it is so already.
     func pause(showingSlate: Bool) async throws -> String? {
-        guard isCapturing else { throw CommandFailure(.unavailable, "there is no viewer yet; pause once there is one") }
+        guard isCapturing else {
+            throw CommandFailure(
+                .unavailable, "no viewer is connected yet", try: "pause the share when it has a viewer")
+        }
         switch (pause, showingSlate) {
-        case (.slate, _), (.held, false): return "The share is paused already."
+        case (.slate, _), (.held, false): return "The share is already paused."
         case (nil, false):
             pause = .held
             await setPictureMuted(true)
@@ -210,7 +213,8 @@ actor SharedSources {
     func open(_ text: String) async throws -> OpenedSources.Content {
         let specification = try SourceSpecification(text)
         guard specification != .standardInput else {
-            throw CommandFailure(.usage, "\(text): a running share can't be given another standard input; name a file")
+            throw CommandFailure(
+                .usage, "\(text): a running share can't read standard input", try: "file:PATH.y4m")
         }
         let frameRate = configuration.maxFramerate ?? options.maxFramerate
         return try await OpenedSources.openContent(
@@ -255,19 +259,23 @@ actor SharedSources {
         configuration = new
     }
 
-    /// Mutes sounds, or has them heard again.
-    func mute(_ sounds: ControlledSounds, _ isMuted: Bool) async throws {
-        let missing =
-            switch sounds {
-            case .audio where sound == nil: "--audio: the share has no sound of what is shared"
-            case .microphone where sources.microphone == nil: "--microphone: the share has no microphone"
-            case .all where sound == nil && sources.microphone == nil: "the share has no sound"
-            case .all, .audio, .microphone: nil as String?
-            }
-        if let missing { throw CommandFailure(.usage, missing) }
+    /// Mutes sounds, or ends that; returns a sentence that says which.
+    func mute(_ sounds: ControlledSounds, _ isMuted: Bool) async throws -> String {
+        let names = [
+            sounds != .microphone && sound != nil ? "sound" : nil,
+            sounds != .audio && sources.microphone != nil ? "microphone" : nil,
+        ].compactMap { $0 }
+        guard !names.isEmpty else {
+            let option = sounds == .microphone ? "--microphone microphone" : "--audio system"
+            throw CommandFailure(
+                .usage, "the share has no \(sounds == .microphone ? "microphone" : "sound")",
+                try: "restart the share with \(option)")
+        }
         if sounds != .microphone { isAudioMuted = isMuted }
         if sounds != .audio { isMicrophoneMuted = isMuted }
         await applyMutes()
+        return "The \(names.joined(separator: " and the ")) \(names.count > 1 ? "are" : "is") "
+            + (isMuted ? "muted." : "no longer muted.")
     }
 
     private func applyMutes() async {

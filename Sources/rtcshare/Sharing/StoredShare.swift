@@ -10,6 +10,7 @@ struct StoredShare {
     let sessionPath: String?
     let sharing: SharingOptions
     let running: RunningOptions
+    let place: ViewerPlace
     /// Whether the share ends when the session's file is removed.
     var endsWithSession = false
 
@@ -26,9 +27,10 @@ struct StoredShare {
         let selection = sharing.sources.selection.merged(over: stored.sources)
         try selection.check(offered: stored.sources)
         try selection.checkStandardInput(answer: answerPath)
-        let sources = try sharing.open(selection)
+        let sources = try sharing.open(selection, audioRemedy: "add AUDIO to rtcshare offer")
         let film = try sharing.openFilm()
-        let room = try await running.room(of: AttendeeID(stored.session.attendee))
+        let membership = try place.membership
+        let room = try await running.room(of: AttendeeID(stored.session.attendee), joining: place.subgroup)
         let interruption = Interruption()
         let (connection, configuration) = try await connection(for: stored, sending: selection.media, in: file)
         let inviting = ShareControl.Inviting(
@@ -37,7 +39,8 @@ struct StoredShare {
         let share = Share(
             room: room, sources: sources, options: sharing, running: running, inviting: inviting, film: film,
             interruption: interruption, removals: endsWithSession ? try PrivateFile(path: file.path).removals() : nil)
-        try await share.run(on: connection) {
+        Terminal.shared.say(sources.introduction)
+        try await share.run(on: connection, membership: membership) {
             try await connection.accept(answer: answer, to: offer)
         } consume: {
             // Until here another try could need them.

@@ -84,22 +84,23 @@ enum SourceSpecification: Sendable, Hashable {
         }
     }
 
-    /// What to share where nothing was said: the display where there is one, else the test pattern; with a sentence that tells
-    /// a person which.
+    /// What to share without `--source`, the display if there is one, else the test pattern, with a sentence about it.
     static func preferred(
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) -> (specification: SourceSpecification, sentence: String) {
         if DesktopSession(environment: environment).isWayland {
-            return (.display(output: nil), "sharing what the desktop asks for (--source chooses something else)")
+            return (.display(output: nil), "Source: the screen that you chose. \(chooseSource)")
         }
         if let display = environment["DISPLAY"], !display.isEmpty {
-            return (.display(output: nil), "sharing display \(display) (--source chooses something else)")
+            return (.display(output: nil), "Source: display \(display). \(chooseSource)")
         }
         return (
             .test(size: defaultTestSize, framesPerSecond: nil),
-            "sharing the test pattern, as DISPLAY is not set, nor WAYLAND_DISPLAY (--source chooses something else)"
+            "No display found (DISPLAY and WAYLAND_DISPLAY are not set): sharing a test pattern instead. \(chooseSource)"
         )
     }
+
+    private static let chooseSource = "To share something else, add --source."
 
     /// Opens the source, ready to be started: its size is known, what cannot be shared has thrown.
     ///

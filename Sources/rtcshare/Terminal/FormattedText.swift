@@ -59,6 +59,9 @@ extension Double {
     /// With the digits that it has, and none where it is whole: `30`, `29.97`.
     var words: String { Int(exactly: self)?.description ?? description }
 
+    /// A time in seconds: `1 second`, `2.5 seconds`.
+    var inSeconds: String { "\(words) \(self == 1 ? "second" : "seconds")" }
+
     /// Seconds as a clock that was started shows them: `1:02:03`.
     var clock: String {
         let seconds = Int(clamping: self)

@@ -16,6 +16,8 @@ enum StandardStreams {
             _ = open("/dev/null", O_RDONLY)
         }
     }
+    /// Whether answers and everything for people go to the same terminal.
+    static var areOneTerminal: Bool { isatty(STDOUT_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
 
     /// Nothing that this program reads as text is larger.
     static let maximumTextBytes = 1 << 20

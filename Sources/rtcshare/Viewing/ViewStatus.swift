@@ -27,7 +27,7 @@ struct ViewStatus {
 
     private var previous: Count?
 
-    /// What there was since the report before, or why the picture pauses; nil where there is nothing to say yet.
+    /// The line for the time since the previous report, or why the video is paused; nil before the second report.
     mutating func line(
         for report: [StatisticsObject], large: String, pauseState: VideoTileState.PauseState
     ) -> String? {
@@ -36,14 +36,14 @@ struct ViewStatus {
         guard let before = previous, count.time > before.time, let picture = report.first(where: { $0.id == large })
         else { return nil }
         guard let width = picture.integer("frameWidth"), let height = picture.integer("frameHeight"), width > 0 else {
-            return "Waiting for the first picture"
+            return "Waiting for the first frame"
         }
         let pause: String? =
             switch pauseState {
             case .unpaused: nil
             case .pausedByUser: "paused here"
-            case .pausedBySender: "paused by the sender"
-            case .pausedForPoorConnection: "nothing comes through"
+            case .pausedBySender: "paused by the presenter"
+            case .pausedForPoorConnection: "no data arrives"
             }
         if let pause { return "Viewing \(width)x\(height), \(pause)" }
         let seconds = count.time - before.time
@@ -54,10 +54,10 @@ struct ViewStatus {
         ]
         if count.frames > before.frames {
             let delay = (count.renderDelay - before.renderDelay) / Double(count.frames - before.frames)
-            parts.append(String(printing: "%.0f ms to the screen", delay * 1000))
+            parts.append(String(printing: "%.0f ms delay", delay * 1000))
         }
         parts.append(
-            String(printing: "%.0f %% of a processor", (count.processorTime - before.processorTime) / seconds * 100))
+            String(printing: "%.0f %% CPU", (count.processorTime - before.processorTime) / seconds * 100))
         return "Viewing " + parts.joined(separator: ", ")
     }
 }

@@ -83,7 +83,7 @@ extension Interop.CommandLineTests {
         defer { viewer.stop() }
         let outcome = try await share.send(["--duration", "3"]).outcome(timeout: .seconds(40))
         #expect(outcome.status == 0, "\(outcome.standardError)")
-        #expect(outcome.standardError.contains("Done: 3 seconds shared"), "\(outcome.standardError)")
+        #expect(outcome.standardError.contains("has ended after 3 seconds."), "\(outcome.standardError)")
     }
 
     @Test("A file that can't be written is told of before the viewer answers", arguments: ["--record", "--snapshot"])

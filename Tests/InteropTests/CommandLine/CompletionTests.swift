@@ -91,7 +91,7 @@ extension Interop {
             let sending = try share.send(["--name", "talk", "--duration", "60"])
             defer { sending.stop() }
             try await sending.wait(for: "the share", timeout: .seconds(30)) {
-                sending.standardError.contains("Connected.")
+                sending.standardError.contains("is connected.")
             }
             let names = try await complete(
                 "rtcshare status --name ", ["rtcshare", "status", "--name", ""], environment: environment, in: folder)

@@ -44,7 +44,7 @@ extension Interop {
 
             try await room.ask(["stop"])
             let sent = try await room.sending.outcome(timeout: .seconds(20))
-            #expect(sent.status == 0 && sent.standardError.contains("Stopped."), "\(sent.standardError)")
+            #expect(sent.status == 0 && sent.standardError.contains("The share has stopped."), "\(sent.standardError)")
             let seen = try await viewer.program.outcome(timeout: .seconds(20))
             #expect(seen.status == 0 && seen.standardError.contains("Tile 1 removed"), "\(seen.standardError)")
             #expect(!FileManager.default.fileExists(atPath: room.share.folder.file("run/rtcshare/share.sock").path))
@@ -122,7 +122,7 @@ extension Interop {
             #expect(!both.program.standardError.contains("removed"), "\(both.program.standardError)")
 
             // One after the other leaves; the share ends with the last.
-            let leaving = [(designer, "Viewer 2 left."), (room.first, "Viewer 1 left."), (both, "as the last")]
+            let leaving = [(designer, "Viewer 2 left."), (room.first, "Viewer 1 left."), (both, "no viewer is left")]
             for (viewer, words) in leaving {
                 viewer.program.interrupt()
                 try await room.sending.wait(for: words, timeout: .seconds(20)) {
@@ -146,7 +146,7 @@ extension Interop {
             #expect(invited["viewer"] as? Int == 3 && invited["type"] as? String == "offer")
             #expect((invited["sdp"] as? String)?.hasPrefix("v=0\r\n") == true)
             try await room.ask(["admit", folder.file("answer.sdp").path], status: 64)
-            try await room.ask(["admit", "--viewer", "9", folder.file("answer.sdp").path], status: 64)
+            try await room.ask(["admit", "--viewer", "9", folder.file("answer.sdp").path], status: 66)
             try await room.ask(["admit", "--viewer", "2", folder.file("none.sdp").path], status: 66)
             _ = try folder.write("hello\n", to: "text.sdp")
             try await room.ask(["admit", "--viewer", "2", folder.file("text.sdp").path], status: 65)

@@ -77,7 +77,7 @@ struct PrintableTextTests {
         #expect(reported.count > 4)
         for (lines, introduction) in [
             (CommandFailure(explaining: report).lines(after: "rtcshare: "), "rtcshare: "),
-            (rtcshare.Share.departure(of: "Viewer 2", goneBy: report), "Viewer 2 is gone: "),
+            (rtcshare.Share.departure(of: "Viewer 2", goneBy: report), "Viewer 2 is disconnected: "),
         ] { #expect(lines == [introduction + reported[0]] + reported.dropFirst()) }
         for error in [
             CommandFailure(.unavailable, Self.stranger), BroadcastError.network(Self.stranger),
@@ -160,7 +160,7 @@ struct PrintableTextTests {
         }
         let status = try await Self.run(["status", "--control", socket], in: folder)
         #expect(status.status == 0 && status.standardOutput.contains("[31mred"), "\(status.standardError)")
-        #expect(!Self.steers(status.standardOutput) && status.standardOutput.split(separator: "\n").count == 12)
+        #expect(!Self.steers(status.standardOutput) && status.standardOutput.split(separator: "\n").count == 14)
         let json = try await Self.run(["status", "--json", "--control", socket], in: folder)
         #expect(!Self.steers(json.standardOutput))
         #expect(try JSONDecoder().decode(ControlledShare.self, from: Data(json.standardOutput.utf8)) == share)

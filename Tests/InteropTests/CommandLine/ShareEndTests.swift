@@ -50,7 +50,7 @@ extension Interop.CommandLineTests {
             _ = try await link(of: program)
             for _ in 0..<3 { kill(program.processIdentifier, number) }
             let outcome = try await program.outcome(timeout: .seconds(20))
-            #expect(outcome.status == 0 && outcome.standardError.contains("Stopped."), "\(outcome)")
+            #expect(outcome.status == 0 && outcome.standardError.contains("The share has stopped."), "\(outcome)")
         }
 
         /// Together they take as long as the longest, the silent source's.
@@ -73,7 +73,7 @@ extension Interop.CommandLineTests {
             _ = try await link(of: program)
             kill(program.processIdentifier, SIGHUP)
             let outcome = try await program.outcome(timeout: .seconds(20))
-            #expect(outcome.status == 0 && outcome.standardError.contains("Done: 2 seconds"), "\(outcome)")
+            #expect(outcome.status == 0 && outcome.standardError.contains("has ended after 2 seconds."), "\(outcome)")
         }
 
         /// Statistics that can't be written end neither a share nor a view, which say so once, and by their status.
@@ -96,7 +96,7 @@ extension Interop.CommandLineTests {
                     outcome.status == 74 && outcome.standardError.components(separatedBy: notice).count == 2,
                     "\(outcome)")
             }
-            #expect(program.standardError.contains("Stopped."))
+            #expect(program.standardError.contains("The share has stopped."))
             for name in ["film.webm", "seen.png"] {
                 #expect(FileManager.default.fileExists(atPath: folder.file(name).path), "\(name)")
             }
@@ -156,7 +156,7 @@ extension Interop.CommandLineTests {
             defer { view.stop() }
             try await program.wait(for: "a word about the silence", timeout: .seconds(20)) {
                 program.standardError.contains(
-                    "The source has given no picture for 5 seconds. The share waits for one.")
+                    "The source has given no frame for 5 seconds. The share waits for one.")
             }
             #expect(view.standardError.contains("Waiting for the first picture"))
             try film.write(contentsOf: picture)
@@ -166,7 +166,7 @@ extension Interop.CommandLineTests {
             }
             try film.close()
             let outcome = try await program.outcome(timeout: .seconds(20))
-            #expect(outcome.status == 0 && outcome.standardError.contains("Done: the source has ended."), "\(outcome)")
+            #expect(outcome.status == 0 && outcome.standardError.contains("its source has ended."), "\(outcome)")
         }
     }
 }

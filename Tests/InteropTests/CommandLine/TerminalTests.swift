@@ -35,7 +35,7 @@ struct TerminalTests {
         var sending = ShareStatus()
         _ = sending.line(for: [(1, report(at: 1000, .outboundRTP, "o", width: nil))])
         #expect(
-            sending.line(for: [(1, report(at: 2000, .outboundRTP, "o", width: nil))]) == "Waiting for the first picture"
+            sending.line(for: [(1, report(at: 2000, .outboundRTP, "o", width: nil))]) == "Waiting for the first frame"
         )
         #expect(
             sending.line(for: [(1, report(at: 3000, .outboundRTP, "o", width: 64))]).hasPrefix("Sending 64x64, 0 fps"))
@@ -44,9 +44,9 @@ struct TerminalTests {
             viewing.line(for: report(at: time, .inboundRTP, "i", width: width), large: "i", pauseState: pause)
         }
         #expect(line(at: 1000, width: nil) == nil)
-        #expect(line(at: 2000, width: nil) == "Waiting for the first picture")
+        #expect(line(at: 2000, width: nil) == "Waiting for the first frame")
         #expect(line(at: 3000, width: 64)?.hasPrefix("Viewing 64x64, 0 fps") == true)
-        #expect(line(at: 4000, width: 64, .pausedBySender) == "Viewing 64x64, paused by the sender")
-        #expect(line(at: 5000, width: 64, .pausedForPoorConnection) == "Viewing 64x64, nothing comes through")
+        #expect(line(at: 4000, width: 64, .pausedBySender) == "Viewing 64x64, paused by the presenter")
+        #expect(line(at: 5000, width: 64, .pausedForPoorConnection) == "Viewing 64x64, no data arrives")
     }
 }

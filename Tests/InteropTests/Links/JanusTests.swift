@@ -41,7 +41,7 @@ extension Interop {
 
         private func waitUntilPublished(_ count: Int, by sending: RunningProgram) async throws {
             try await sending.wait(for: "\(count) publications", timeout: .seconds(40)) {
-                sending.standardError.components(separatedBy: "Published at ").count > count
+                sending.standardError.components(separatedBy: "is published to ").count > count
             }
         }
 
@@ -133,7 +133,7 @@ extension Interop {
             }
             server.kill()
             try await sending.wait(for: "the news", timeout: .seconds(30)) {
-                sending.standardError.contains("does not answer; waiting for it")
+                sending.standardError.contains("does not answer. Waiting for it")
                     || sending.standardError.contains("the server closed the connection")
             }
             try await server.startAgain()
@@ -220,11 +220,11 @@ extension Interop {
                 return (outcome.standardError, rates)
             }
             let bounded = try await rates([])
-            #expect(bounded.said.contains("takes 300 kbit/s at most of each publisher; --room-bitrate asks for more"))
+            #expect(bounded.said.contains("takes at most 300 kbit/s of each publisher. --room-bitrate asks for more"))
             // It climbs to the bound in steps, and stays there.
             #expect(bounded.rates.allSatisfy { $0 <= 300_000 } && bounded.rates.suffix(4).allSatisfy { $0 > 200_000 })
             let asked = try await rates(["--room-bitrate", "1200"])
-            #expect(!asked.said.contains("at most of each publisher"))
+            #expect(!asked.said.contains("of each publisher"))
             #expect(asked.rates.allSatisfy { $0 <= 1_200_000 } && (asked.rates.last ?? 0) > 600_000, "\(asked.rates)")
         }
 

@@ -66,7 +66,7 @@ extension Interop {
             let viewer = try share.view()
             defer { viewer.stop() }
             let status = try await share.wait(for: "a viewer") { $0.first?.state == .connected }
-            try await share.ask("kick", "99", status: 64)
+            try await share.ask("kick", "99", status: 66)
             try await share.ask("kick", "\(try #require(status.viewers.first).id)")
             #expect(try await viewer.outcome(timeout: .seconds(20)).status == 0, "\(viewer.standardError)")
             try await share.wait(for: "nobody", until: \.isEmpty)
@@ -90,11 +90,70 @@ extension Interop {
             defer { viewer.stop() }
             let status = try await share.wait(for: "who waits") { $0.first?.state == .waiting }
             let id = try #require(status.viewers.first).id
-            #expect(share.program.standardError.contains("rtcshare admit \(id)"), "\(share.program.standardError)")
+            let asked = share.program.standardError.split(separator: "\n").filter { $0.hasPrefix("Viewer \(id)") }
+            #expect(asked.count == 1 && asked[0].hasSuffix("is waiting to be admitted. Run: rtcshare admit \(id)"))
+            #expect(status.state == .waiting && status.needsApproval == true)
+            #expect(try await share.ask("status").contains("open, viewers need approval"))
             #expect(!viewer.standardError.contains("320x") && !viewer.standardError.contains("640x"))
             try await share.ask("admit", "\(id)")
             #expect(try await viewer.outcome(timeout: .seconds(30)).status == 0, "\(viewer.standardError)")
-            try await share.ask("admit", "\(id)", status: 64)
+            try await share.ask("admit", "\(id)", status: 66)
+        }
+
+        @Test("A change is printed in the same words where it was typed and by the share")
+        func changesInWords() async throws {
+            let folder = try TemporaryFolder()
+            let share = try await ServedShare(["--microphone", "tone"], in: folder)
+            defer { share.stop() }
+            let viewer = try share.view()
+            defer { viewer.stop() }
+            try await share.wait(for: "a viewer") { $0.first?.state == .connected }
+            for (arguments, words) in [
+                (["pause"], "The share is paused: viewers see the last frame."), (["resume"], "The share is resumed."),
+                (["source", "test:320x180@10"], "The share now shows test:320x180@10."),
+                (["mute"], "The sound and the microphone are muted."),
+                (["unmute", "--audio"], "The sound is no longer muted."),
+                (
+                    ["set", "--max-bitrate", "900", "--size", "640x360", "--hint", "text"],
+                    "The limits are now: 900 kbit/s, 30 frames per second, size 640x360, hint text."
+                ),
+                (["subgroup", "join", "design"], "You joined the subgroup design."),
+                (["destination", "design"], "The share now goes to the subgroup design."),
+                (["destination", "main"], "The share now goes to the main room."),
+                (["subgroup", "leave", "design"], "You left the subgroup design."),
+                (["lock"], "The link is locked: new viewers can't join."),
+                (["unlock"], "The link is open: new viewers can join."),
+                (["kick", "1"], "Viewer 1 (rtcshare, 127.0.0.1) is disconnected."),
+            ] as [([String], String)] {
+                let typed = try await share.share.run(arguments, timeout: .seconds(30))
+                #expect(typed.status == 0 && typed.standardError == words + "\n", "\(typed.standardError)")
+                let printed = share.program.standardError.split(separator: "\n").count { $0 == words }
+                #expect(printed == 1, "\(words): \(share.program.standardError)")
+            }
+            // Nothing changes by it.
+            try await share.ask("pause")
+            #expect(try await share.ask("pause") == "The share is already paused.\n")
+            let refused = try await share.ask("source", "display", status: 69)
+            #expect(refused.contains("in the process of the share (\(share.program.processIdentifier))"), "\(refused)")
+            #expect(try await share.ask("stop") == "The share has stopped.\n")
+            try await share.program.wait(for: "the end", timeout: .seconds(20)) {
+                share.program.standardError.hasSuffix("The share has stopped.\n")
+            }
+            let told = share.program.standardError
+            #expect(
+                !told.contains("already paused") && !told.contains("Viewer 1 (rtcshare, 127.0.0.1) left"), "\(told)")
+        }
+
+        @Test("A share by a link joins its subgroups, and its viewers are in the main room")
+        func subgroupsOfServe() async throws {
+            let folder = try TemporaryFolder()
+            let share = try await ServedShare(["--subgroup", "design"], in: folder)
+            defer { share.stop() }
+            let viewer = try share.view()
+            defer { viewer.stop() }
+            let status = try await share.wait(for: "a viewer") { $0.first?.state == .connected }
+            #expect(status.subgroups == ["design"] && status.viewers.map(\.groups) == [["main"]])
+            #expect(try await share.share.run(["serve", "--no-main"]).status == 64)
         }
 
         @Test("A link is served by who is not root, whom the system refuses more")

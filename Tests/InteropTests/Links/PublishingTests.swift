@@ -77,7 +77,7 @@ extension Interop {
             #expect(place.kind == "whip" && place.name == server.url && place.state == .published && place.count == 1)
             #expect(status.state == .sharing && status.viewers.isEmpty)
             let told = try await share.run(["status"], timeout: .seconds(30)).standardOutput
-            #expect(told.contains("place 1:      whip \(server.url), published since"), "\(told)")
+            #expect(told.contains("server 1:     whip \(server.url), published since"), "\(told)")
             let arguments = try String(
                 decoding: Data(contentsOf: URL(fileURLWithPath: "/proc/\(sending.processIdentifier)/cmdline")),
                 as: UTF8.self)
@@ -109,14 +109,14 @@ extension Interop {
             try await wait(for: 10, at: first, from: sending)
             kill(first.program.processIdentifier, SIGKILL)
             try await sending.wait(for: "the news", timeout: .seconds(20)) {
-                sending.standardError.contains("\(url) does not answer; waiting for it")
+                sending.standardError.contains("\(url) does not answer. Waiting for it")
             }
             #expect(try await status(share).places.first?.state == .away)
             let second = try await PeerServer(Self.script, ["--port", "\(port)"], in: folder)
             defer { second.program.stop() }
             try await wait(for: 10, at: second, from: sending)
             #expect(sending.standardError.contains("\(url): the server knows this session no more"))
-            #expect(sending.standardError.contains("Published at \(url) again."))
+            #expect(sending.standardError.contains("The share is published to \(url) again."))
             #expect(second.requests().first?.method == "PATCH")
             sending.interrupt()
             #expect(try await sending.outcome(timeout: .seconds(20)).status == 0)
@@ -147,7 +147,8 @@ extension Interop {
             #expect(places[1].failure?.contains("can't be reached") == true)
             #expect(places[2].failure?.contains("(404") == true && places[2].nextAttempt == nil)
             let said = share.program.standardError
-            #expect(said.contains("Published at \(server.url).") && said.contains("\(server.url)/nowhere is given up."))
+            #expect(said.contains("The share is published to \(server.url)."))
+            #expect(said.contains("The share is not published to \(server.url)/nowhere"))
             #expect(said.contains("not the microphone"), "\(said)")
             try await share.ask("stop")
             #expect(server.requests().last?.method == "DELETE")

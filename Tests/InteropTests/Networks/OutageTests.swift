@@ -32,11 +32,11 @@ extension Interop.NetworkTests {
                     "--janus", janusURL, "--room", "5",
                 ], on: .sender, environment: ["DISPLAY": "", "WAYLAND_DISPLAY": "", "http_proxy": ""])
             func said(_ text: String) -> Int { sending.standardError.components(separatedBy: text).count - 1 }
-            try await sending.wait(for: "both places", timeout: .seconds(30)) { said("Published at") == 2 }
+            try await sending.wait(for: "both places", timeout: .seconds(30)) { said("is published to") == 2 }
 
             try await network.run("ip -n $sender_router link set lan down")
             try await sending.wait(for: "the news of the silence", timeout: .seconds(15)) {
-                said("does not answer; waiting for it") == 2
+                said("does not answer. Waiting for it") == 2
             }
             try await Task.sleep(for: Self.outage)
             #expect(sending.isRunning)
@@ -81,7 +81,7 @@ extension Interop.NetworkTests {
                     "--stats", folder.file("stats.jsonl").path,
                 ], on: .sender, environment: ["DISPLAY": "", "WAYLAND_DISPLAY": "", "http_proxy": ""])
             try await sending.wait(for: "the place", timeout: .seconds(40)) {
-                sending.standardError.contains("Published at \(Self.whip).")
+                sending.standardError.contains("is published to \(Self.whip).")
             }
             try await whip.wait(for: "pictures", timeout: .seconds(30)) {
                 whip.standardOutput.contains("\"frames\": 2")

@@ -269,7 +269,7 @@ extension Interop {
             let third = try stage.broadcast(["--source", "file:\(file.path)"])
             #expect(try await third.outcome(timeout: .seconds(20)).status == 0)
             let sent = try await stage.sending?.outcome(timeout: .seconds(20))
-            #expect(sent?.status == 0 && sent?.standardError.contains("Done: the source has ended.") == true)
+            #expect(sent?.status == 0 && sent?.standardError.contains("its source has ended.") == true)
         }
 
         // MARK: Sound, and a share handed over
@@ -310,7 +310,7 @@ extension Interop {
             try FileManager.default.removeItem(at: share.session)
             let outcome = try await sending.outcome(timeout: .seconds(20))
             #expect(outcome.status == 0, "\(outcome.standardError)")
-            #expect(outcome.standardError.contains("The stored session was removed"), "\(outcome.standardError)")
+            #expect(outcome.standardError.contains("its session file was removed"), "\(outcome.standardError)")
             await viewer.log.wait { $0.contains(.removed) }
         }
     }

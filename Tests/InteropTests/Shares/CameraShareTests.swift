@@ -94,7 +94,7 @@ extension Interop {
             let sending = try share.send(options)
             defer { sending.stop() }
             try await sending.wait(for: "a connection", timeout: .seconds(30)) {
-                sending.standardError.contains("Connected.")
+                sending.standardError.contains("is connected.")
             }
             try await Task.sleep(for: .seconds(1.5))
             for (format, _) in Self.colours.dropFirst() {
@@ -161,13 +161,13 @@ extension Interop {
             }
             try await said("Tile 2 added", by: viewer)
             camera.stop()
-            try await said("Paused: the camera 'The_front' gives nothing", by: sender)
-            try await said("continues without your picture: the camera 'The_front' gives nothing", by: sender)
+            try await said("The video is paused: the camera 'The_front' gives nothing", by: sender)
+            try await said("continues without your camera: the camera 'The_front' gives nothing", by: sender)
             let status = try await share.run(["status"])
             #expect(status.standardOutput.contains("camera (the camera 'The_front' gives"), "\(status.standardOutput)")
             _ = try desktop.startCamera("front", "NV12")
-            try await said("The picture continues.", by: sender)
-            try await said("Your picture is back.", by: sender)
+            try await said("The video continues.", by: sender)
+            try await said("Your camera is back.", by: sender)
             #expect(try await share.run(["camera", "none"]).status == 0)
             try await viewer.wait(for: "the tile's end", timeout: .seconds(30)) {
                 viewer.standardError.contains(/Tile [12] removed/)

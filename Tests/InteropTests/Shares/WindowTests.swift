@@ -64,22 +64,22 @@ extension Interop {
             }
             try await waitFor("added: alice#content, content, 300x200", viewing)
             try await control(display, "windowminimize", "\(number)", in: folder)
-            try await waitFor("Paused: the window is minimised.", sending)
+            try await waitFor("The video is paused: the window is minimized.", sending)
             try await waitFor("paused: the sender sends nothing", viewing)
             try await control(display, "windowmap", "\(number)", in: folder)
-            try await waitFor("The picture continues.", sending)
+            try await waitFor("The video continues.", sending)
             try await waitFor("continues", viewing)
             // As a person does it, of whom the last size is told.
             let sizes = [["310", "210"], ["320", "220"], ["340", "230"], ["360", "240"]]
             let steps = sizes.flatMap { ["windowsize", "\(number)"] + $0 + ["sleep", "0.15"] }
             try await control(display, steps, in: folder)
-            try await waitFor("The picture is 360x240 now.", sending)
+            try await waitFor("The source is now 360x240.", sending)
             try await waitFor("is 360x240 now", viewing)
             try await control(display, "windowkill", "\(number)", in: folder)
             let sent = try await sending.outcome(timeout: .seconds(30))
             #expect(sent.status == 69)
             #expect(sent.standardError.contains("the window 'Shared clock' (\(number)) was closed"))
-            #expect(sent.standardError.components(separatedBy: "The picture is").count == 2, "\(sent.standardError)")
+            #expect(sent.standardError.components(separatedBy: "The source is").count == 2, "\(sent.standardError)")
             let listed = try await share.run(["sources"])
             #expect(listed.standardOutput.contains("Shared cover"))
             #expect(!listed.standardOutput.contains("Shared clock"))

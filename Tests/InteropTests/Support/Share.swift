@@ -48,6 +48,14 @@ struct Share {
         try RunningProgram(rtcshare, arguments, environment: environment, in: folder)
     }
 
+    /// Starts the program at a terminal of its own, whose text is the standard output of what is returned.
+    func startAtTerminal(_ arguments: [String]) throws -> RunningProgram {
+        let command = ([rtcshare.path] + arguments).map { "'\($0)'" }.joined(separator: " ")
+        return try RunningProgram(
+            try #require(RunningProgram.find("script")), ["-qfec", "stty cols 200; exec \(command)", "/dev/null"],
+            environment: environment, in: folder)
+    }
+
     func run(_ arguments: [String], timeout: Duration = .seconds(60)) async throws -> RunningProgram.Outcome {
         try await start(arguments).outcome(timeout: timeout)
     }

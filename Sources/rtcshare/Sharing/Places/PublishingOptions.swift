@@ -141,19 +141,19 @@ struct PublishingEndpoints {
     func tellRisks() {
         for endpoint in whip where endpoint.exposesToken {
             Terminal.shared.say(
-                "The token goes to \(endpoint.name) over plain HTTP: who can listen on the way can read it. Give an https:// "
-                    + "URL where the server has one.")
+                "Warning: the token goes to \(endpoint.name) over plain HTTP. Somebody who can monitor the network can read it. "
+                    + "Use an https:// URL if the server has one.")
         }
         if let endpoint = janus.first, endpoint.exposesSecrets {
             Terminal.shared.say(
-                "What the room wants to be shown goes to \(endpoint.name) unencrypted: who can listen on the way can read it. "
-                    + "Give an https:// or wss:// URL where the server has one.")
+                "Warning: the room's secrets go to \(endpoint.name) unencrypted. Somebody who can monitor the network can read "
+                    + "them. Use an https:// or wss:// URL if the server has one.")
         }
         let missing = [(SharedMedia.camera, "the camera"), (.microphone, "the microphone")]
             .filter { media.contains($0.0) }.map(\.1)
         guard !whip.isEmpty, !missing.isEmpty else { return }
         Terminal.shared.say(
-            "WHIP servers get the content and its sound, and not \(missing.joined(separator: " and ")): a session there has one "
-                + "picture and one sound. --audio microphone mixes the microphone in for everybody.")
+            "WHIP servers get the shared video and audio, not \(missing.joined(separator: " and ")): a WHIP session has one "
+                + "video and one audio track. --audio microphone mixes the microphone in for all viewers.")
     }
 }

@@ -51,7 +51,7 @@ struct SharePlaces: Sendable {
     func name(of place: Int) -> String {
         let name = publications[place - 1].endpoint.name
         let isUnique = publications.count { $0.endpoint.name == name } == 1
-        return isUnique ? name : "\(name) (place \(place))"
+        return isUnique ? name : "\(name) (server \(place))"
     }
 
     /// The sessions that there are now, by their numbers in the room.
@@ -112,22 +112,25 @@ extension SharePlaces {
     func words(for occurrence: Occurrence) -> [String] {
         let name = name(of: occurrence.place)
         switch occurrence.event {
-        case .published(_, count: 1): return ["Published at \(name)."]
-        case .published: return ["Published at \(name) again."]
-        case .away: return ["\(name) does not answer; waiting for it, and looking for another way."]
+        case .published(_, count: 1): return ["The share is published to \(name)."]
+        case .published: return ["The share is published to \(name) again."]
+        case .away: return ["\(name) does not answer. Waiting for it, and looking for another path."]
         case .back: return ["\(name) answers again."]
         case .losses(let count):
-            return ["\(name) misses \(count == 1 ? "a packet" : "\(count) packets") of late: the way there is poor."]
+            return [
+                "\(name) reports \(count == 1 ? "1 lost packet" : "\(count) lost packets"): the path to it is poor."
+            ]
         case .limited(let rate):
             return [
-                "\(name) takes \(rate.bitsPerSecond / 1000) kbit/s at most of each publisher; --room-bitrate asks for more."
+                "\(name) takes at most \(rate.bitsPerSecond / 1000) kbit/s of each publisher. --room-bitrate asks for more."
             ]
         case .failed(let error, _, let pause):
             var lines = CommandFailure(explaining: error).lines(after: "\(name): ")
-            guard let pause else { return lines + ["\(name) is given up."] }
+            guard let pause else { return lines + ["The share is not published to \(name): rtcshare does not retry."] }
             let seconds = max(1, Int((pause / .seconds(1)).rounded()))
             let next = "Trying again in \(seconds) \(seconds == 1 ? "second" : "seconds")."
-            if lines.count == 1 { lines[0] += " " + next } else { lines.append(next) }
+            // A remedy has a line of its own, behind it.
+            lines[0] += " " + next
             return lines
         }
     }

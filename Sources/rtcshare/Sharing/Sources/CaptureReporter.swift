@@ -35,11 +35,11 @@ final class CaptureReporter: CaptureSourceObserver, BroadcastObserver {
         self.isSizeChosen = isSizeChosen
         let size = source.captureFormat.size
         state = Locked(State(told: size))
-        if let note = shrinkage(of: size) { Terminal.shared.say("The picture is \(size), \(note).") }
+        if let note = shrinkage(of: size) { Terminal.shared.say("The source is \(size). \(note)") }
         source.add(observer: self)
         guard let broadcast = source as? BroadcastSource else { return }
         broadcast.add(broadcastObserver: self)
-        Terminal.shared.say("Waiting for a broadcast at \(broadcast.endpoint).")
+        Terminal.shared.say("Waiting for the capturing process at \(broadcast.endpoint).")
     }
 
     func captureDidStop() { didEnd(.success(())) }
@@ -58,10 +58,10 @@ final class CaptureReporter: CaptureSourceObserver, BroadcastObserver {
         state.withLock { $0.interruption = interruption }
         switch interruption {
         case .movedOffScreen:
-            Terminal.shared.say("The window was moved off the screen; its picture continues.")
+            Terminal.shared.say("The window was moved off the screen. Viewers still see it.")
         case .minimised, .awaitingChoice, .awaitingPicture, .heldByDesktop, .extensionAway, .cameraAway, .displayAway,
             .sourceMuted, .soundAway:
-            Terminal.shared.say("Paused: \(interruption).")
+            Terminal.shared.say("The video is paused: \(interruption).")
         }
     }
 
@@ -71,7 +71,7 @@ final class CaptureReporter: CaptureSourceObserver, BroadcastObserver {
         case .movedOffScreen: Terminal.shared.say("The window is back on the screen.")
         case .minimised, .awaitingChoice, .awaitingPicture, .heldByDesktop, .extensionAway, .cameraAway, .displayAway,
             .sourceMuted, .soundAway:
-            Terminal.shared.say("The picture continues.")
+            Terminal.shared.say("The video continues.")
         }
     }
 
@@ -93,19 +93,21 @@ final class CaptureReporter: CaptureSourceObserver, BroadcastObserver {
             return true
         }
         guard isNews else { return }
-        Terminal.shared.say("The picture is \(size) now" + (shrinkage(of: size).map { ", \($0)." } ?? "."))
+        Terminal.shared.say("The source is now \(size)." + (shrinkage(of: size).map { " \($0)" } ?? ""))
     }
 
-    /// What is said of a picture that is larger than what is sent.
+    /// What a person should know of a source that is larger than the video.
     private func shrinkage(of size: PixelSize) -> String? {
         let sent = size.fitted(within: LocalVideoConfiguration.usualSize)
         guard !isSizeChosen, sent != size else { return nil }
-        return "and sent as \(sent); to send all of it: --size \(size)"
+        return "The video is scaled to \(sent). To send the full size, add --size \(size)."
     }
 
     func broadcastDidStart(transport: BroadcastTransport) {
-        Terminal.shared.say("An extension is connected, by \(transport.rawValue).")
+        Terminal.shared.say("The capturing process is connected over \(transport.rawValue).")
     }
 
-    func broadcastDidFail(error: BroadcastError) { Terminal.shared.say("\(error)") }
+    func broadcastDidFail(error: BroadcastError) {
+        Terminal.shared.say(CommandFailure(explaining: error).lines(after: "The capturing process failed: "))
+    }
 }

@@ -24,7 +24,7 @@ struct DesktopSession {
 
     /// Which of the two is shared.
     var sentence: String {
-        "This is a Wayland desktop, which gives its pictures by a portal."
-            + (display.map { " Its XWayland (\($0)) would show X programs alone." } ?? "")
+        "This is a Wayland desktop: its portal shares the screen."
+            + (display.map { " XWayland (\($0)) shows only X11 programs." } ?? "")
     }
 }

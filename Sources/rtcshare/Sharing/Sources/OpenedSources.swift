@@ -17,6 +17,8 @@ struct OpenedSources: Sendable {
     let camera: (any CaptureSource)?
     /// The SPEC of the camera.
     let cameraSpecification: String?
+    /// What is shared, as far as a person did not choose it, and which sounds: the first lines that a share prints.
+    let introduction: [String]
 
     /// A sound and its SPEC.
     struct Sound: Sendable {
@@ -24,18 +26,18 @@ struct OpenedSources: Sendable {
         let specification: String
     }
 
-    /// Opens what the options name; what can't be opened is an error, and nothing has been sent yet.
+    /// Opens what the options name.
+    /// - Parameter audioRemedy: The advice for sound that is not shared; `AUDIO` in it stands for the option.
+    /// - Throws: An error if a source can't be opened. Nothing has been sent then.
     init(
         _ selection: SourceSelection, maximumFrameRate: Double, broadcastTokens: BroadcastTokens? = nil,
-        choosesAnew: Bool = false
+        choosesAnew: Bool = false, audioRemedy: String = "add AUDIO"
     ) throws {
-        let specification: SourceSpecification
+        let (specification, sentence): (SourceSpecification, String?)
         if let text = selection.source {
-            specification = try SourceSpecification(text)
+            (specification, sentence) = (try SourceSpecification(text), nil)
         } else {
-            let preferred = SourceSpecification.preferred()
-            Terminal.shared.say("No --source was given: \(preferred.sentence)")
-            specification = preferred.specification
+            (specification, sentence) = SourceSpecification.preferred()
         }
         let opened = try Self.open(
             specification, maximumFrameRate: maximumFrameRate, broadcastTokens: broadcastTokens,
@@ -55,6 +57,10 @@ struct OpenedSources: Sendable {
         let camera = try selection.shownCamera.map { try SourceSpecification($0) }
         cameraSpecification = camera?.description
         self.camera = try camera?.open(framesPerSecond: Self.cameraRate)
+        let option = broadcast == nil ? "--audio system" : "--audio broadcast"
+        introduction =
+            [sentence].compactMap { $0 }
+            + selection.soundLines(remedy: audioRemedy.replacing("AUDIO", with: option))
     }
 
     /// How many pictures a second show somebody.

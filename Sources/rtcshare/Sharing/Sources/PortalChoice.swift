@@ -19,7 +19,7 @@ struct PortalChoice {
     /// Shares what was chosen before, or has the desktop ask.
     func open(framesPerSecond: Double, choosesAnew: Bool) throws -> PortalSource {
         let token = choosesAnew ? nil : try storedToken()
-        if token == nil { Terminal.shared.say("The desktop asks what to share: choose in its window.") }
+        if token == nil { Terminal.shared.say("Choose what to share in the desktop's dialog.") }
         let source = try PortalSource(kind, restoreToken: token, framesPerSecond: framesPerSecond)
         try source.open()
         store(source.restoreToken)

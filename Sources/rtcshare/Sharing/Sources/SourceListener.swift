@@ -8,8 +8,8 @@ final class SourceListener: CaptureSourceObserver {
     enum Role: String, Sendable {
         case sound, microphone, camera
 
-        /// What viewers miss without it.
-        fileprivate var contribution: String { self == .camera ? "your picture" : "the \(rawValue)" }
+        /// Its name in a sentence.
+        fileprivate var name: String { self == .camera ? "your camera" : "the \(rawValue)" }
     }
 
     private let role: Role
@@ -32,11 +32,11 @@ final class SourceListener: CaptureSourceObserver {
 
     func captureWasInterrupted(by interruption: CaptureInterruption) {
         present.withLock { $0 = interruption }
-        Terminal.shared.say("The share continues without \(role.contribution): \(interruption).")
+        Terminal.shared.say("The share continues without \(role.name): \(interruption).")
     }
 
     func captureInterruptionDidEnd(_ interruption: CaptureInterruption) {
         present.withLock { $0 = nil }
-        Terminal.shared.say(role == .camera ? "Your picture is back." : "The \(role.rawValue) is back.")
+        Terminal.shared.say(role == .camera ? "Your camera is back." : "The \(role.rawValue) is back.")
     }
 }

@@ -87,6 +87,17 @@ struct SourceSelection: Codable, Sendable {
         }
     }
 
+    /// Lines that tell a person which sounds are shared; `remedy` is what shares one.
+    func soundLines(remedy: String) -> [String] {
+        let sounds = audio.filter(isSound)
+        var lines = [
+            "Sound: \(sounds.isEmpty ? Self.none : sounds.joined(separator: ", "))."
+                + (audio.isEmpty ? " To share it, \(remedy)." : "")
+        ]
+        if let microphone, isSound(microphone) { lines.append("Microphone: \(microphone).") }
+        return lines
+    }
+
     /// The SPEC of the camera, unless it is to be left out.
     var shownCamera: String? { camera == Self.none ? nil : camera }
 

@@ -1,0 +1,113 @@
+internal import FoundationEssentials
+internal import RTCShareSignaling
+
+/// What `rtcshare status` prints for people.
+extension ControlledShare {
+    /// A line for each property: its name, and its value.
+    var lines: [String] {
+        let size = width.flatMap { width in height.map { "\(width)x\($0), " } } ?? ""
+        let muted = [isAudioMuted ? "sound" : nil, isMicrophoneMuted ? "microphone" : nil].compactMap { $0 }
+        let audio = (sounds ?? []).map(\.words).joined(separator: ", ")
+        var rows = [
+            ("name", name),
+            ("presenter", attendee),
+            ("pid", "\(pid)"),
+            ("state", stateInWords),
+            ("source", source + (interruption.map { " (\($0))" } ?? "")),
+            ("audio", audio.isEmpty ? "none" : audio),
+            ("microphone", microphone?.words ?? "none"),
+            ("camera", camera?.words ?? "none"),
+            ("sent", size + String(printing: "%.0f frames per second, %.0f kbit/s", framesPerSecond, bitrate)),
+            ("limits", limits.words),
+            ("muted", muted.isEmpty ? "nothing" : muted.joined(separator: ", ")),
+            ("destination", destination),
+        ]
+        if !subgroups.isEmpty { rows.append(("subgroups", subgroups.joined(separator: ", "))) }
+        if let isLocked { rows.append(("link", isLocked ? "locked, new viewers can't join" : openLink)) }
+        if let recording {
+            rows.append(("recording", "\(recording.file), \(recording.seconds.clock)"))
+        }
+        for place in places { rows.append(("server \(place.id)", place.words)) }
+        for viewer in viewers { rows.append(("viewer \(viewer.id)", viewer.words)) }
+        rows.append(("running for", uptime.clock))
+        return rows.map { name, value in "\(name):".padded(to: 14) + value }
+    }
+
+    private var openLink: String { "open" + (needsApproval == true ? ", viewers need approval" : "") }
+
+    private var stateInWords: String {
+        switch state {
+        case .waiting:
+            viewers.contains { $0.state == .waiting } ? "waiting for you to admit a viewer" : "waiting for viewers"
+        case .connecting, .sharing: state.rawValue
+        case .paused: "paused, viewers see \(isSlateShown ? "a slate" : "the last frame")"
+        }
+    }
+
+    private var limits: ControlledLimits {
+        ControlledLimits(
+            maxBitrate: maxBitrate, maxFramerate: maxFramerate, width: maxWidth, height: maxHeight, hint: hint)
+    }
+}
+
+/// The limits that a share is sent within.
+struct ControlledLimits {
+    /// In kbit/s.
+    let maxBitrate: Int
+    let maxFramerate: Double
+    let width: Int?
+    let height: Int?
+    let hint: SharingOptions.Hint?
+
+    /// `3000 kbit/s, 15 frames per second, size 640x360, hint motion`.
+    var words: String {
+        let size = width.flatMap { width in height.map { "size \(width)x\($0)" } }
+        return [
+            "\(maxBitrate) kbit/s", "\(maxFramerate.words) frames per second", size, hint.map { "hint \($0.rawValue)" },
+        ].compactMap { $0 }.joined(separator: ", ")
+    }
+}
+
+extension ControlledShare.Camera {
+    fileprivate var words: String {
+        spec + (interruption.map { " (\($0))" } ?? "") + (isLightOn.map { ", light \($0 ? "on" : "off")" } ?? "")
+    }
+}
+
+extension ControlledShare.Sound {
+    fileprivate var words: String { spec + (interruption.map { " (\($0))" } ?? "") }
+}
+
+extension ControlledShare.Viewer {
+    fileprivate var words: String {
+        var parts = [state == .waiting ? "waiting to be admitted" : state.rawValue]
+        if !groups.isEmpty { parts.append("in \(groups.joined(separator: ", "))") }
+        parts += [browser, address].compactMap { $0 }
+        if let since { parts.append("since \(since.timeOfDay)") }
+        parts += wordsForPath(bitrate, fractionLost, roundTripTime, path)
+        return parts.joined(separator: ", ")
+    }
+}
+
+extension ControlledShare.Place {
+    fileprivate var words: String {
+        var parts = ["\(state.rawValue) since \(since.timeOfDay)"]
+        if count > 1 { parts.append("published \(count) times") }
+        parts += wordsForPath(bitrate, fractionLost, roundTripTime, path)
+        if let nextAttempt { parts.append("next attempt at \(nextAttempt.timeOfDayWithSeconds)") }
+        // The first line of a report names its subject.
+        let reason = failure?.split(whereSeparator: \.isNewline).first
+        return "\(kind) \(name), " + parts.joined(separator: ", ") + (reason.map { ": \($0)" } ?? "")
+    }
+}
+
+/// The path to a viewer or a server, for people.
+private func wordsForPath(
+    _ bitrate: Double?, _ fractionLost: Double?, _ roundTripTime: Double?, _ path: ViewerRates.Path?
+) -> [String] {
+    [
+        bitrate.map { String(printing: "%.0f kbit/s", $0) },
+        fractionLost.map { String(printing: "%.1f %% lost", $0 * 100) },
+        roundTripTime.map { String(printing: "%.0f ms round trip", $0 * 1000) }, path?.rawValue,
+    ].compactMap { $0 }
+}

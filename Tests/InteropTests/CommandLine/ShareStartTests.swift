@@ -1,0 +1,66 @@
+import Foundation
+import Testing
+
+@testable import rtcshare
+
+/// The first lines that a share prints.
+@Suite struct SourceIntroductionTests {
+    @Test(
+        "The start of a share names its sounds, and the option for a sound that is not shared",
+        arguments: [
+            ([], nil, ["Sound: none. To share it, REMEDY."]), (["none"], nil, ["Sound: none."]),
+            (["system", "tone"], nil, ["Sound: system, tone."]),
+            ([], "microphone", ["Sound: none. To share it, REMEDY.", "Microphone: microphone."]),
+            (["beep"], "none", ["Sound: beep."]),
+        ] as [([String], String?, [String])])
+    func sounds(audio: [String], microphone: String?, lines: [String]) {
+        let selection = SourceSelection(source: nil, audio: audio, microphone: microphone, camera: nil)
+        #expect(selection.soundLines(remedy: "REMEDY") == lines)
+    }
+
+    @Test("Without a source the start of a share names the one that was chosen")
+    func preferredSource() {
+        let test = SourceSpecification.preferred(environment: [:])
+        #expect(test.specification.description == "test:1280x720" && test.sentence.hasPrefix("No display found"))
+        let display = SourceSpecification.preferred(environment: ["DISPLAY": ":7"])
+        #expect(display.sentence == "Source: display :7. To share something else, add --source.")
+    }
+}
+
+extension Interop {
+    /// How `rtcshare serve` begins.
+    @Suite(.serialized)
+    struct ShareStartTests {
+        private func share(in folder: TemporaryFolder) throws -> Share {
+            let own = ["XDG_RUNTIME_DIR": folder.file("run").path, "WAYLAND_DISPLAY": ""]
+            return try Share(environment: CommandLineTests.environment(folder).merging(own) { $1 }, in: folder)
+        }
+
+        @Test("At a terminal each link is printed once, and the last line says how to stop")
+        func terminal() async throws {
+            let folder = try TemporaryFolder()
+            let share = try share(in: folder)
+            let serving = try share.startAtTerminal(["serve", "--listen", "127.0.0.1:0", "--no-qr"])
+            defer { serving.stop() }
+            try await serving.wait(for: "the last line", timeout: .seconds(30)) {
+                serving.standardOutput.contains("Press Ctrl-C to stop.")
+            }
+            let lines = serving.standardOutput.split(whereSeparator: \.isNewline).map(String.init)
+            #expect(lines.count == 4, "\(lines)")
+            #expect(lines.first?.hasPrefix("No display found") == true)
+            #expect(lines.dropFirst().first == "Sound: none. To share it, add --audio system.")
+            #expect(lines.count { $0.contains("http://") } == 1 && lines.last == "Press Ctrl-C to stop.")
+            #expect(try await share.run(["stop"]).status == 0)
+        }
+
+        @Test("A share that can't start does not print what it shares")
+        func takenPort() async throws {
+            let folder = try TemporaryFolder()
+            let first = try await ServedShare(in: folder)
+            defer { first.stop() }
+            let second = try await share(in: folder).run(["serve", "--listen", "127.0.0.1:\(first.port)"])
+            #expect(second.status == 69 && second.standardOutput.isEmpty)
+            #expect(second.standardError.hasPrefix("rtcshare: can't listen at"), "\(second.standardError)")
+        }
+    }
+}

@@ -1,0 +1,46 @@
+import Testing
+
+@testable import rtcshare
+
+/// What `rtcshare status` prints for people.
+@Suite struct StatusWordsTests {
+    private static func share(
+        _ state: ControlledShare.State = .waiting, sounds: [String] = [], width: Int? = nil, isLocked: Bool? = nil,
+        needsApproval: Bool? = nil, viewers: [ControlledShare.Viewer] = []
+    ) -> ControlledShare {
+        ControlledShare(
+            name: "talk", pid: 17, attendee: "alice", state: state, source: "test", interruption: nil,
+            sounds: sounds.map { .init(spec: $0) }, width: nil, height: nil, framesPerSecond: 0, bitrate: 0,
+            maxBitrate: 2500, maxFramerate: 30, maxWidth: width, maxHeight: width, hint: .text, isSlateShown: false,
+            isAudioMuted: false, isMicrophoneMuted: false, destination: "main", subgroups: [], isLocked: isLocked,
+            needsApproval: needsApproval, viewers: viewers, uptime: 3661)
+    }
+
+    private static let waiting = ControlledShare.Viewer(id: 1, state: .waiting, groups: [])
+
+    @Test(
+        "A status has a line for each property",
+        arguments: [
+            (
+                share(),
+                [
+                    "name:         talk", "presenter:    alice", "pid:          17",
+                    "state:        waiting for viewers", "source:       test", "audio:        none",
+                    "limits:       2500 kbit/s, 30 frames per second, hint text", "running for:  1:01:01",
+                ]
+            ),
+            (share(sounds: ["system", "tone"]), ["audio:        system, tone"]),
+            (share(width: 64), ["limits:       2500 kbit/s, 30 frames per second, size 64x64, hint text"]),
+            (share(isLocked: false), ["link:         open"]),
+            (share(isLocked: false, needsApproval: true), ["link:         open, viewers need approval"]),
+            (share(isLocked: true, needsApproval: true), ["link:         locked, new viewers can't join"]),
+            (
+                share(viewers: [waiting]),
+                ["state:        waiting for you to admit a viewer", "viewer 1:     waiting to be admitted"]
+            ),
+            (share(.paused), ["state:        paused, viewers see the last frame"]),
+        ])
+    func lines(share: ControlledShare, lines: [String]) {
+        for line in lines { #expect(share.lines.contains(line), "\(line) in \(share.lines)") }
+    }
+}
