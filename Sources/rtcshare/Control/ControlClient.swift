@@ -15,7 +15,7 @@ struct ControlOptions: ParsableArguments {
     var control: String?
 
     func validate() throws {
-        if name != nil, control != nil { throw ValidationError("--name and --control both say which share: give one") }
+        if name != nil, control != nil { throw ValidationError("--name and --control exclude each other: use one") }
     }
 
     /// A connection to the share.
@@ -65,12 +65,27 @@ final class ControlClient {
         close(descriptor)
     }
 
-    /// Asks, and waits for the answer; one that says why not is thrown.
+    /// Sends a request, and waits for the answer.
+    /// - Throws: the reason if the share refuses.
     func ask(_ request: ControlRequest) throws -> ControlAnswer {
-        try send(try ControlLine.encode(request))
+        guard let answer = try answer(to: request) else {
+            throw CommandFailure(.unavailable, "the share ended, or closed the connection, before it answered")
+        }
+        return answer
+    }
+
+    /// The state of the share; nil once the share has ended.
+    func status() throws -> ControlledShare? {
+        guard case .status(let status) = try answer(to: .status) else { return nil }
+        return status
+    }
+
+    /// The answer; nil if the share ended before.
+    private func answer(to request: ControlRequest) throws -> ControlAnswer? {
+        guard try send(try ControlLine.encode(request)), let line = try readLine() else { return nil }
         let answer: ControlAnswer
         do {
-            answer = try ControlLine.decode(ControlAnswer.self, from: try readLine())
+            answer = try ControlLine.decode(ControlAnswer.self, from: line)
         } catch is DecodingError {
             throw CommandFailure(.protocol, "this version of rtcshare does not understand the share's answer")
         }
@@ -85,19 +100,23 @@ final class ControlClient {
         while let bytes = try read(), !bytes.isEmpty {}
     }
 
-    private func send(_ bytes: [UInt8]) throws(CommandFailure) {
+    /// Sends bytes; returns false if the share has closed the connection.
+    private func send(_ bytes: [UInt8]) throws(CommandFailure) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes {
                 Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
             }
             if count < 0, errno == EINTR { continue }
+            if count < 0, errno == EPIPE || errno == ECONNRESET { return false }
             guard count > 0 else { throw failure("read the request") }
             rest = rest.dropFirst(count)
         }
+        return true
     }
 
-    private func readLine() throws(CommandFailure) -> [UInt8] {
+    /// The next line; nil at the end.
+    private func readLine() throws(CommandFailure) -> [UInt8]? {
         while true {
             if let end = received.firstIndex(of: UInt8(ascii: "\n")) {
                 defer { received.removeSubrange(...end) }
@@ -107,9 +126,7 @@ final class ControlClient {
                 throw CommandFailure(.protocol, "the share's answer is too long")
             }
             guard let bytes = try read() else { throw failure("answer") }
-            guard !bytes.isEmpty else {
-                throw CommandFailure(.unavailable, "the share ended, or closed the connection, before it answered")
-            }
+            guard !bytes.isEmpty else { return nil }
             received += bytes
         }
     }

@@ -29,8 +29,11 @@ struct StatusCommand: ControlCommand {
 
     @Flag(help: "Print it as JSON.") var json = false
 
+    @Flag(help: "Print each change, until the share ends or you press Ctrl-C.") var watch = false
+
     func run() async throws {
         try await reportingFailure {
+            if watch { return try await StatusWatch(share.connect(), asJSON: json).run() }
             guard case .status(let status) = try share.connect().ask(.status) else { return }
             if json { try StandardStreams.writeJSON(status) } else { try StandardStreams.writeLines(status.lines) }
         }
@@ -260,7 +263,8 @@ struct InviteCommand: ControlCommand {
             if json { return try StandardStreams.writeJSON(Invitation(viewer: viewer, sdp: description)) }
             try StandardStreams.writeData(description)
             Terminal.shared.say(
-                "This offer is for viewer \(viewer). When you have the answer, run: rtcshare admit --viewer \(viewer) FILE")
+                "This offer is for viewer \(viewer). When you have the answer, run: rtcshare admit --viewer \(viewer) FILE"
+            )
         }
     }
 }

@@ -162,11 +162,11 @@ struct ControlledShare: Codable, Hashable, Sendable {
     /// What gives the attendee's own voice; nil where none is sent.
     var microphone: Sound?
     /// What was sent last; nil before anything was.
-    let width: Int?
-    let height: Int?
-    let framesPerSecond: Double
+    var width: Int?
+    var height: Int?
+    var framesPerSecond: Double
     /// Everything that goes out, in kbit/s.
-    let bitrate: Double
+    var bitrate: Double
     /// In kbit/s.
     let maxBitrate: Int
     let maxFramerate: Double
@@ -187,11 +187,11 @@ struct ControlledShare: Codable, Hashable, Sendable {
     var needsApproval: Bool?
     /// What is sent is recorded in a film; nil where it is not.
     var recording: Recording?
-    let viewers: [Viewer]
+    var viewers: [Viewer]
     /// The servers that it is published at.
     var places: [Place] = []
-    /// Seconds since the share was begun.
-    let uptime: Double
+    /// Seconds since the share was started.
+    var uptime: Double
 }
 
 /// Messages as lines.

@@ -17,7 +17,10 @@ enum StandardStreams {
         }
     }
     /// Whether answers and everything for people go to the same terminal.
-    static var areOneTerminal: Bool { isatty(STDOUT_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
+    static var areOneTerminal: Bool { isOutputTerminal && isatty(STDERR_FILENO) == 1 }
+
+    /// Whether a person sees standard output at a terminal.
+    static var isOutputTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
     /// Nothing that this program reads as text is larger.
     static let maximumTextBytes = 1 << 20
@@ -63,9 +66,20 @@ enum StandardStreams {
         try write(Data(lines.map { $0.printable + "\n" }.joined().utf8))
     }
 
-    /// Writes JSON to stdout.
-    static func writeJSON(_ value: some Encodable) throws {
-        try write(try JSONText.encode(value, isPretty: true) + Data([UInt8(ascii: "\n")]))
+    /// Writes an answer over the previous one, which took `count` rows of the terminal; returns how many this one takes.
+    ///
+    /// Each line takes one row at most, and lines that don't fit on the screen are left out.
+    static func redraw(_ lines: [String], over count: Int) throws(CommandFailure) -> Int {
+        let size = Terminal.size(of: STDOUT_FILENO)
+        let rows = lines.prefix(max(1, size.rows - 1)).map { $0.printable.statusRow(columns: size.columns - 1) }
+        let begin = count > 0 ? "\u{1B}[\(count)F\u{1B}[J" : ""
+        try write(Data((begin + rows.map { $0 + "\n" }.joined()).utf8))
+        return rows.count
+    }
+
+    /// Writes JSON to stdout, in one line unless `isPretty`.
+    static func writeJSON(_ value: some Encodable, isPretty: Bool = true) throws {
+        try write(try JSONText.encode(value, isPretty: isPretty) + Data([UInt8(ascii: "\n")]))
     }
 
     /// Writes JSON to stdout in one line.

@@ -43,7 +43,7 @@ final class Terminal: Sendable {
     func status(_ line: String) {
         guard isTerminal else { return say(line) }
         // A row that is full to its last column wraps on some terminals.
-        let line = line.printable.statusRow(columns: Self.columns - 1)
+        let line = line.printable.statusRow(columns: Self.size(of: STDERR_FILENO).columns - 1)
         statusLength.withLock { length in
             write("\r\u{1B}[K" + line)
             length = line.count
@@ -58,11 +58,11 @@ final class Terminal: Sendable {
         }
     }
 
-    /// How many columns the terminal has; what most have where it does not say.
-    private static var columns: Int {
+    /// The size of a terminal, or the usual one if it is unknown.
+    static func size(of descriptor: Int32) -> (columns: Int, rows: Int) {
         var size = winsize()
-        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
-        return Int(size.ws_col)
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return (80, 24) }
+        return (Int(size.ws_col), Int(size.ws_row))
     }
 
     private func write(_ lines: [String]) {

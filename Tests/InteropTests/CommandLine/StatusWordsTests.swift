@@ -43,4 +43,23 @@ import Testing
     func lines(share: ControlledShare, lines: [String]) {
         for line in lines { #expect(share.lines.contains(line), "\(line) in \(share.lines)") }
     }
+
+    @Test("A watched status differs in properties, and for programs in measurements, but not in clocks")
+    func differences() {
+        let viewer = ControlledShare.Viewer(id: 1, state: .connected, groups: ["main"])
+        let share = Self.share(.sharing, viewers: [viewer])
+        var later = share
+        later.uptime += 1
+        later.recording = .init(file: "film.webm", seconds: 1)
+        var recorded = share
+        recorded.recording = .init(file: "film.webm", seconds: 2)
+        #expect(!later.differs(from: recorded, inMeasurements: true))
+        var measured = share
+        measured.bitrate = 300
+        measured.viewers[0].bitrate = 300
+        #expect(measured.differs(from: share, inMeasurements: true))
+        #expect(!measured.differs(from: share, inMeasurements: false))
+        #expect(Self.share(.paused, viewers: [viewer]).differs(from: share, inMeasurements: false))
+        #expect(Self.share(.sharing).differs(from: share, inMeasurements: false))
+    }
 }

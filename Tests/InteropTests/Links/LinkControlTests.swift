@@ -144,6 +144,28 @@ extension Interop {
                 !told.contains("already paused") && !told.contains("Viewer 1 (rtcshare, 127.0.0.1) left"), "\(told)")
         }
 
+        @Test("A watched status has a line of JSON for each change, until the share ends")
+        func watchedStatus() async throws {
+            let folder = try TemporaryFolder()
+            let share = try await ServedShare(in: folder)
+            defer { share.stop() }
+            let watching = try share.share.start(["status", "--watch", "--json"])
+            defer { watching.stop() }
+            func states() -> [ControlledShare.State] {
+                watching.standardOutput.split(separator: "\n").compactMap { line in
+                    try? ControlLine.decode(ControlledShare.self, from: Array(line.utf8)).state
+                }
+            }
+            for (command, state) in [("pause", ControlledShare.State.paused), ("resume", .waiting)] {
+                try await share.ask(command)
+                try await watching.wait(for: "\(state)", timeout: .seconds(20)) { states().last == state }
+            }
+            try await share.ask("stop")
+            let outcome = try await watching.outcome(timeout: .seconds(20))
+            #expect(outcome.status == 0 && outcome.standardError == "The share has ended.\n", "\(outcome)")
+            #expect(states().filter { $0 == .paused } == [.paused])
+        }
+
         @Test("A share by a link joins its subgroups, and its viewers are in the main room")
         func subgroupsOfServe() async throws {
             let folder = try TemporaryFolder()

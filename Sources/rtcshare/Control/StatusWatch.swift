@@ -1,0 +1,60 @@
+/// `rtcshare status --watch`: follows the state of a running share until the share ends.
+///
+/// A terminal shows the present state. A file or a pipe gets a block of lines for each change or, as JSON, one line.
+struct StatusWatch {
+    private let client: ControlClient
+    private let isJSON: Bool
+
+    private static let interval = Duration.seconds(1)
+
+    init(_ client: ControlClient, asJSON isJSON: Bool) {
+        self.client = client
+        self.isJSON = isJSON
+    }
+
+    func run() async throws {
+        let isScreen = !isJSON && StandardStreams.isOutputTerminal
+        var previous: ControlledShare?
+        var drawn = 0
+        while let status = try client.status() {
+            if isScreen {
+                drawn = try StandardStreams.redraw(status.lines, over: drawn)
+            } else if previous.map({ $0.differs(from: status, inMeasurements: isJSON) }) ?? true {
+                if isJSON {
+                    try StandardStreams.writeJSON(status, isPretty: false)
+                } else {
+                    try StandardStreams.writeLines((previous == nil ? [] : [""]) + status.lines)
+                }
+            }
+            previous = status
+            try await Task.sleep(for: Self.interval)
+        }
+        Terminal.shared.say("The share has ended.")
+    }
+}
+
+extension ControlledShare {
+    /// Whether something other than a clock differs; sizes, rates, losses and round trips count as `inMeasurements` says.
+    func differs(from other: ControlledShare, inMeasurements: Bool) -> Bool {
+        steady(keepingMeasurements: inMeasurements) != other.steady(keepingMeasurements: inMeasurements)
+    }
+
+    private func steady(keepingMeasurements: Bool) -> ControlledShare {
+        var share = self
+        share.uptime = 0
+        share.recording = recording.map { Recording(file: $0.file, seconds: 0) }
+        guard !keepingMeasurements else { return share }
+        (share.width, share.height, share.framesPerSecond, share.bitrate) = (nil, nil, 0, 0)
+        for index in viewers.indices {
+            share.viewers[index].bitrate = nil
+            share.viewers[index].fractionLost = nil
+            share.viewers[index].roundTripTime = nil
+        }
+        for index in places.indices {
+            share.places[index].bitrate = nil
+            share.places[index].fractionLost = nil
+            share.places[index].roundTripTime = nil
+        }
+        return share
+    }
+}
