@@ -34,7 +34,9 @@ struct DemoCommand: AsyncParsableCommand {
     @Flag(help: "Print the results as JSON.") var json = false
 
     func validate() throws {
-        guard duration > 0, duration <= 3600 else { throw ValidationError("--duration: give 1 to 3600 seconds") }
+        guard duration > 0, duration <= 3600 else {
+            throw ValidationError("--duration \(duration.words): use a number of seconds above 0, up to 3600")
+        }
         try Kilobits.validate(maxBitrate, "--max-bitrate", in: LocalVideoConfiguration.bitrates)
     }
 
@@ -47,9 +49,10 @@ struct DemoCommand: AsyncParsableCommand {
             } else {
                 try StandardStreams.writeLines(result.lines)
             }
-            guard result.framesSeen > 0 else {
-                throw CommandFailure(.unavailable, "the viewer saw no picture")
+            guard result.framesReceived > 0 else {
+                throw CommandFailure(.unavailable, "no video arrived at the viewer")
             }
+            if !json { try StandardStreams.writeLines(["", result.verdict]) }
         }
     }
 }
@@ -65,21 +68,21 @@ private struct Demo {
     private let started = ContinuousClock.now
     private static let framesPerSecond = 30.0
 
-    /// What the viewer saw. Times are in seconds from the start; nil for what never came.
+    /// What the viewer received. Times are in seconds from the start; nil for what never came.
     struct Result: Encodable {
         let stream: String
         let connectedAfter: Double?
-        let firstPictureAfter: Double?
+        let firstFrameAfter: Double?
         let framesSent: Int64
-        let framesSeen: Int
+        let framesReceived: Int
         let seconds: Double
         let width: Int?
         let height: Int?
         let bytes: Int64
         /// The mean structural similarity of received pictures to the source.
         let similarity: Double?
-        let secondsOfSound: Double
-        let secondsConcealed: Double
+        let soundSeconds: Double
+        let concealedSeconds: Double
         let snapshot: String
 
         var lines: [String] {
@@ -89,18 +92,28 @@ private struct Demo {
             let rows = [
                 ("stream", stream),
                 ("connected after", milliseconds(connectedAfter)),
-                ("first picture after", milliseconds(firstPictureAfter)),
+                ("first frame after", milliseconds(firstFrameAfter)),
                 (
                     "frames",
-                    "\(framesSent) sent, \(framesSeen) seen, \(String(printing: "%.1f", Double(framesSeen) / seconds)) a second"
+                    "\(framesSent) sent, \(framesReceived) received, "
+                        + String(printing: "%.1f per second", Double(framesReceived) / seconds)
                 ),
                 ("resolution", width.flatMap { width in height.map { "\(width)x\($0)" } } ?? "none"),
                 ("bitrate", String(printing: "%.0f kbit/s", Double(bytes) * 8 / 1000 / seconds)),
                 ("SSIM to the source", similarity.map { String(printing: "%.4f", $0) } ?? "unknown"),
-                ("sound", String(printing: "%.1f s heard, %.0f ms concealed", secondsOfSound, secondsConcealed * 1000)),
-                ("picture", snapshot),
+                (
+                    "sound",
+                    String(printing: "%.1f s received, %.0f ms concealed", soundSeconds, concealedSeconds * 1000)
+                ),
+                ("last frame", snapshot),
             ]
             return rows.map { "\(($0.0 + ":").padded(to: 21))\($0.1)" }
+        }
+
+        var verdict: String {
+            soundSeconds > 0
+                ? "rtcshare works on this machine: the viewer received video and sound."
+                : "The viewer received video, but no sound."
         }
     }
 
@@ -141,13 +154,13 @@ private struct Demo {
         let seen = viewing.summary
         return Result(
             stream: "demo#content", connectedAfter: seen.connected.map { ($0 - started).seconds },
-            firstPictureAfter: seen.firstPicture.map { ($0 - started).seconds },
-            framesSent: streams.reduce(0) { $0 + ($1.integer("framesSent") ?? 0) }, framesSeen: seen.frames,
+            firstFrameAfter: seen.firstPicture.map { ($0 - started).seconds },
+            framesSent: streams.reduce(0) { $0 + ($1.integer("framesSent") ?? 0) }, framesReceived: seen.frames,
             seconds: seen.firstPicture.map { (end - $0).seconds } ?? duration, width: seen.size?.width,
             height: seen.size?.height,
             bytes: streams.reduce(0) { $0 + ($1.integer("bytesSent") ?? 0) + ($1.integer("headerBytesSent") ?? 0) },
-            similarity: judge.mean, secondsOfSound: Double(seen.soundBlocks) * 0.02,
-            secondsConcealed: Double(heard?.integer("concealedSamples") ?? 0) / 48_000, snapshot: snapshot)
+            similarity: judge.mean, soundSeconds: Double(seen.soundBlocks) * 0.02,
+            concealedSeconds: Double(heard?.integer("concealedSamples") ?? 0) / 48_000, snapshot: snapshot)
     }
 }
 
