@@ -5,13 +5,13 @@ enum DiagnosisAdvice {
     static func lines(for diagnosis: NetworkDiagnosis) -> [NetworkAdvice] {
         let used = diagnosis.interfaces.filter { $0.unusedBecause == nil }.compactMap { IPAddress($0.address) }
         guard used.contains(where: { !$0.isLoopback }) else {
-            return ["No interface has an address that anybody else could reach: bring a network up."]
+            return ["No network interface has an address that others can reach. Bring a network up."]
         }
         var lines = diagnosis.servers.isEmpty ? [unasked(used)] : asked(diagnosis)
         if !diagnosis.multicastWorks {
             lines.append(
-                "Multicast DNS doesn't work here (UDP port 5353 is blocked, or no interface takes multicast): browsers "
-                    + "that hide their address behind a .local name are reached only where they reach this side first, or "
+                "Multicast DNS does not work here: UDP port 5353 is blocked, or no interface supports multicast. Browsers "
+                    + "that hide their address behind a .local name connect only if they reach this machine first, or "
                     + "through a server.")
         }
         return lines
@@ -19,9 +19,9 @@ enum DiagnosisAdvice {
 
     private static func unasked(_ used: [IPAddress]) -> NetworkAdvice {
         used.allSatisfy(\.isPrivate)
-            ? "In this network alone, no server is needed. For viewers elsewhere ask a server how this machine looks from "
-                + "outside: \(.examination(["stun:HOST"]))"
-            : "This machine has a public address: viewers reach it where no firewall blocks UDP. To be sure, ask a server: "
+            ? "Viewers on this network need no server. To see how this machine looks from outside: "
+                + "\(.examination(["stun:HOST"]))"
+            : "This machine has a public address: viewers reach it if no firewall blocks UDP. To check that: "
                 + "\(.examination(["stun:HOST"]))"
     }
 
@@ -32,39 +32,38 @@ enum DiagnosisAdvice {
         if isBlocked {
             guard let relay else {
                 return [
-                    "No server answered over UDP: a firewall seems to block it, or this network has no way out. Ask a relay "
-                        + "over TCP: \(.relayOverTCP), or turns:."
+                    "No server answered over UDP: a firewall blocks UDP, or this network has no path to the servers. Test a "
+                        + "relay over TCP: \(.relayOverTCP), or turns:."
                 ]
             }
-            return ["UDP is blocked here, and a relay over TCP gets through: share with \(.iceServer(relay.url))."]
+            return ["UDP is blocked here, but a relay over TCP works. Share with \(.iceServer(relay.url))."]
         }
         guard diagnosis.servers.contains(where: \.isUsable) else {
-            return ["No server gave what it was asked for: see the reason beside each, and repair that first."]
+            return ["None of the servers can be used. Fix the problem shown next to each one."]
         }
         var lines = [mapping(diagnosis, hasRelay: relay != nil)]
         if let broken = diagnosis.servers.first(where: { $0.isRelay && !$0.isUsable }), relay == nil {
-            lines.append("There is no relay to fall back on: \(broken.url) refuses or does not answer, see above.")
+            lines.append("No relay can be used as a fallback: \(broken.url) does not work, see above.")
         }
         return lines
     }
 
     private static func mapping(_ diagnosis: NetworkDiagnosis, hasRelay: Bool) -> NetworkAdvice {
-        let fallback: NetworkAdvice =
-            hasRelay ? "the relay that was asked carries what can't go directly." : "give a relay too, \(.relay)."
+        let relay: NetworkAdvice = hasRelay ? "the relay that was tested is enough." : "add \(.relay)."
         switch diagnosis.mapping {
         case .none:
-            return "There is no NAT: viewers reach this machine where no firewall blocks UDP."
+            return "There is no NAT: viewers reach this machine if no firewall blocks UDP."
         case .endpointIndependent:
             return
-                "The NAT gives one address for all: STUN is enough for most viewers; for those behind a symmetric NAT "
-                + fallback
+                "The NAT uses one public address for all peers: STUN is enough for most viewers. Viewers behind a symmetric "
+                + "NAT need a relay: " + relay
         case .addressDependent, .addressAndPortDependent:
-            return "The NAT is symmetric: only viewers with a public address, or behind a lenient NAT, are reached "
-                + "directly; for others " + fallback
+            return
+                "The NAT is symmetric: only viewers with a public address, or behind a permissive NAT, connect directly. "
+                + "Others need a relay: " + relay
         case .unknown:
-            return "There is a NAT, and one server can't tell of which kind: ask two, "
-                + "\(.examination(["stun:HOST1", "stun:HOST2"])). To be safe, "
-                + (hasRelay ? "share with the relay that was asked." : fallback)
+            return "There is a NAT, and one server can't find out its kind. Test with two: "
+                + "\(.examination(["stun:HOST1", "stun:HOST2"])). To be safe, share with a relay: " + relay
         }
     }
 }

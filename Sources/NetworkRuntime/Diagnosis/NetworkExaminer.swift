@@ -90,7 +90,8 @@ private struct NetworkExaminer: Sendable {
                 url: server.description, isRelay: server.credentials != nil, transport: address.transport.rawValue,
                 address: address.address.description)
             if matching.isEmpty {
-                report.error = "no address of this machine can reach it: its IP version, or loopback, is none of ours"
+                report.error =
+                    "no address of this machine can reach it: the IP version differs, or it is a loopback address"
                 // One family of a server that has both is no fault.
                 if addresses.count == 1 { answers.servers.append(report) }
             }
@@ -209,11 +210,11 @@ extension NetworkDiagnosis.Server {
             mappedAddress = answer.mapped.description
             milliseconds = answer.roundTripTime.milliseconds
         case .refused(let code): error = "the server refused with error \(code.code) \"\(code.reason)\""
-        case .malformed: error = "the answer holds no address: is it a STUN server?"
+        case .malformed: error = "the answer has no address: check that it is a STUN server"
         case .silent:
             isSilent = true
-            error = "no answer: check address and port; a firewall may drop UDP"
-        case .unroutable: error = "this machine has no way there: check the network and the address"
+            error = "no answer: check the address and the port, and whether a firewall drops UDP"
+        case .unroutable: error = "this machine has no route to it: check the network and the address"
         }
     }
 }
@@ -233,7 +234,7 @@ extension NetworkDiagnosis.Interface {
     private static func reason(_ address: InterfaceAddress) -> String {
         if address.ip.isLoopback { return "loopback: other machines can't reach it" }
         if address.state.contains(.duplicate) { return "duplicate: another machine on this network has it" }
-        if !address.isReady { return "not ready: the network is still being asked whether another machine has it" }
+        if !address.isReady { return "not ready: the check for duplicate addresses is not finished" }
         if address.ip.isLinkLocal { return "link-local: it needs a zone, which no candidate can carry" }
         if address.state.contains(.deprecated) { return "deprecated: it expires soon" }
         return address.ip.isUnspecified ? "no peer can send to it" : "another address of this network is used"

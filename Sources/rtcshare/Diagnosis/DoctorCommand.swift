@@ -24,22 +24,23 @@ struct DoctorCommand: AsyncParsableCommand {
         try await reportingFailure {
             let (asked, trustRoots) = try servers.resolved()
             let diagnosis = try await NetworkDiagnosis.examine(servers: asked, trustRoots: trustRoots)
+            let machine = MachineDiagnosis(environment: ProcessInfo.processInfo.environment)
             if json {
-                try StandardStreams.writeJSON(DiagnosisReport(diagnosis: diagnosis))
+                try StandardStreams.writeJSON(DiagnosisReport(diagnosis: diagnosis, machine: machine))
             } else {
-                try StandardStreams.writeLines(Self.lines(diagnosis))
+                try StandardStreams.writeLines(Self.lines(diagnosis, machine))
             }
             guard diagnosis.hasWayOut else {
-                throw CommandFailure(.unavailable, "no way out of this machine was found")
+                throw CommandFailure(.unavailable, "this machine has no network connection to others")
             }
         }
     }
 
-    private static func lines(_ diagnosis: NetworkDiagnosis) -> [String] {
+    private static func lines(_ diagnosis: NetworkDiagnosis, _ machine: MachineDiagnosis) -> [String] {
         var lines = ["Addresses"]
         lines += diagnosis.interfaces.map { interface in
             "  \(interface.name) \(interface.address): "
-                + (interface.unusedBecause.map { "not used, \($0)" } ?? "used")
+                + (interface.unusedBecause.map { "not used (\($0))" } ?? "used")
         }
         lines += ["Candidates"] + diagnosis.candidates.map { "  \($0.type) \($0.address)" }
         if !diagnosis.servers.isEmpty {
@@ -49,14 +50,18 @@ struct DoctorCommand: AsyncParsableCommand {
             ]
         }
         lines += ["Multicast DNS", "  " + (diagnosis.multicastWorks ? "works" : "does not work")]
-        lines += ["Screens"] + ScreenDiagnosis(environment: ProcessInfo.processInfo.environment).lines.map { "  " + $0 }
-        lines += ["Advice"] + diagnosis.adviceLines.map { "  " + $0 }
+        for (name, part) in [
+            ("Screens", machine.screens), ("Sound", machine.sound), ("Cameras", machine.cameras),
+            ("Window of rtcshare view", machine.window), ("Viewer page", machine.page),
+            ("Advice", diagnosis.adviceLines + machine.advice),
+        ] { lines += [name] + part.map { "  " + $0 } }
         return lines
     }
 
     private static func line(for server: NetworkDiagnosis.Server) -> String {
         let parts = [
-            server.mappedAddress.map { "sees \($0)" }, server.relayedAddress.map { "relays from \($0)" },
+            server.mappedAddress.map { "public address \($0)" },
+            server.relayedAddress.map { "relay address \($0)" },
             server.milliseconds.map { String(printing: "%.0f ms", $0) }, server.error,
         ].compactMap { $0 }
         return server.url + (server.base.map { " from \($0)" } ?? "") + ": " + parts.joined(separator: ", ")
@@ -64,32 +69,36 @@ struct DoctorCommand: AsyncParsableCommand {
 
     private static func name(_ mapping: NATMapping) -> String {
         switch mapping {
-        case .none: "none, there is no NAT"
-        case .unknown: "can't tell"
+        case .none: "none (no NAT)"
+        case .unknown: "unknown"
         case .addressAndPortDependent: "\(mapping.rawValue) (symmetric)"
         case .endpointIndependent, .addressDependent: mapping.rawValue
         }
     }
 
     private static func name(_ filtering: NATFiltering) -> String {
-        filtering == .unknown ? "can't tell: no server offers RFC 5780" : filtering.rawValue
+        filtering == .unknown ? "unknown (no server supports RFC 5780)" : filtering.rawValue
     }
 }
 
 /// What a program reads: the diagnosis, with its advice in the words of the command line.
 struct DiagnosisReport: Encodable {
     let diagnosis: NetworkDiagnosis
+    let machine: MachineDiagnosis
 
     private enum CodingKeys: String, CodingKey {
-        case advice, screens
+        case advice, screens, sound, cameras, window, page
     }
 
     func encode(to encoder: any Encoder) throws {
         try diagnosis.encode(to: encoder)
         var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(diagnosis.adviceLines, forKey: .advice)
-        try container.encode(
-            ScreenDiagnosis(environment: ProcessInfo.processInfo.environment).lines, forKey: .screens)
+        try container.encode(diagnosis.adviceLines + machine.advice, forKey: .advice)
+        try container.encode(machine.screens, forKey: .screens)
+        try container.encode(machine.sound, forKey: .sound)
+        try container.encode(machine.cameras, forKey: .cameras)
+        try container.encode(machine.window, forKey: .window)
+        try container.encode(machine.page, forKey: .page)
     }
 }
 

@@ -122,24 +122,28 @@ struct SourceListing: Encodable {
     private(set) var outputs: [Output] = []
     private(set) var windows: [Window] = []
     private(set) var sounds: [Sound] = []
-    /// Why a part is missing.
-    private(set) var problems: [String] = []
+    /// Why a part is empty, by the part's name.
+    private(set) var problems: [String: String] = [:]
 
-    private enum CodingKeys: String, CodingKey {
-        case portal, displays, outputs, windows, cameras, sounds
+    private enum CodingKeys: String, CodingKey, CaseIterable {
+        case portal, displays, outputs, windows, cameras, sounds, problems
     }
 
     /// Asks the desktop, the display and the sound server that the environment names.
     init(environment: [String: String], includingMinimised: Bool) {
         let server = environment["PULSE_SERVER"].flatMap { $0.isEmpty ? nil : $0 }
         let desktop = DesktopSession(environment: environment)
-        if desktop.isWayland { addPortal() }
+        if desktop.isWayland {
+            addPortal()
+            explain([.displays, .windows], "the desktop shares its screens and windows through its portal")
+        }
         if !desktop.isWayland || desktop.hasDisplay {
             do throws(CaptureError) {
                 try addDisplay(
                     environment["DISPLAY"], isWhole: !desktop.isWayland, includingMinimised: includingMinimised)
+                explain([.windows], windows.isEmpty ? "no window is open" : nil)
             } catch {
-                problems.append(error.words(naming: \.words))
+                explain([.displays, .windows], MachineDiagnosis.reason(for: error))
             }
         }
         addCameras()
@@ -149,23 +153,34 @@ struct SourceListing: Encodable {
                     spec: device.specification.description, name: device.name, description: device.description,
                     kind: device.kind == .source ? "source" : "sink", isDefault: device.isDefault)
             }
+            if sounds.isEmpty { explain([.sounds], "the sound server has no device") }
         } catch {
-            problems.append(error.words(naming: \.words))
+            explain([.sounds], MachineDiagnosis.reason(for: error))
         }
     }
 
-    /// A machine without PipeWire has none that could be shared, which is no problem to speak of.
+    private mutating func explain(_ parts: [CodingKeys], _ reason: String?) {
+        for part in parts { problems[part.stringValue] = reason }
+    }
+
     private mutating func addCameras() {
         guard !CameraDevice.isAskedFor else {
             cameras = [
                 Camera(
                     spec: SourceSpecification.camera(name: nil).description, name: "",
-                    description: "one that this program may use, once the desktop has asked", light: false, formats: [],
+                    description: "a camera, if you allow it when the desktop asks", light: false, formats: [],
                     rows: [])
             ]
             return
         }
-        cameras = ((try? CameraDevice.all()) ?? []).map { camera in
+        var found: [CameraDevice] = []
+        do throws(CaptureError) {
+            found = try CameraDevice.all()
+            if found.isEmpty { explain([.cameras], "no camera is connected") }
+        } catch {
+            explain([.cameras], MachineDiagnosis.reason(for: error))
+        }
+        cameras = found.map { camera in
             Camera(
                 spec: SourceSpecification.camera(name: camera.name).description, name: camera.name,
                 description: camera.description, light: camera.hasTorch,
@@ -183,11 +198,11 @@ struct SourceListing: Encodable {
                 Portal(spec: SourceSpecification.portal($0).description, kind: $0.rawValue)
             }
         } catch {
-            problems.append(CaptureError.portalUnavailable(error).words(naming: \.words))
+            explain([.portal], MachineDiagnosis.reason(for: CaptureError.portalUnavailable(error)))
         }
     }
 
-    /// With `isWhole` its screen, too; what is of XWayland has windows alone.
+    /// Adds the windows of a display, and with `isWhole` its screen, which XWayland does not show.
     private mutating func addDisplay(
         _ name: String?, isWhole: Bool, includingMinimised: Bool
     ) throws(CaptureError) {
@@ -215,48 +230,57 @@ struct SourceListing: Encodable {
 
     /// For people: a heading for each kind, columns below.
     func table() -> [String] {
-        var parts: [(String, [[String]])] = [
+        var parts: [(name: String, key: CodingKeys, rows: [[String]])] = [
             (
-                "Displays",
+                "Displays", .displays,
                 displays.map { [$0.spec, "\($0.width)x\($0.height)", "the whole screen of \($0.name)"] }
                     + outputs.map {
                         [
                             $0.spec, "\($0.width)x\($0.height)",
-                            "at \($0.x),\($0.y)" + ($0.primary ? ", the primary one" : "")
+                            "at \($0.x),\($0.y)" + ($0.primary ? ", primary" : "")
                                 + ($0.product.map { ", \($0)" } ?? ""),
                         ]
                     }
             ),
             (
-                "Windows",
+                "Windows", .windows,
                 windows.map { window in
                     let process = window.pid.map { " (pid \($0))" } ?? ""
                     let owner = (window.application ?? "") + process
                     let title = window.title.isEmpty ? "(no title)" : window.title
                     return [
                         window.spec, "\(window.width)x\(window.height)", owner.trimmed,
-                        title + (window.minimised ? ", minimised" : ""),
+                        title + (window.minimised ? ", minimized" : ""),
                     ]
                 }
             ),
             (
-                "Cameras",
+                "Cameras", .cameras,
                 cameras.flatMap { camera in
                     [[camera.spec, camera.description + (camera.light ? ", with a light" : "")]]
                         + camera.rows.map { ["", $0] }
                 }
             ),
             (
-                "Sound",
-                sounds.map { [$0.spec, $0.description + ($0.isDefault ? ", the default one" : "")] }
+                "Sound", .sounds,
+                sounds.map { [$0.spec, $0.description + ($0.isDefault ? ", default" : "")] }
             ),
         ]
-        if !portal.isEmpty {
-            let rows = portal.map { [$0.spec, "a \($0.kind) that is chosen when the desktop asks"] }
-            parts.insert(("Desktop", rows), at: 0)
+        if !portal.isEmpty || problems[CodingKeys.portal.stringValue] != nil {
+            let rows = portal.map { [$0.spec, "a \($0.kind) that you choose in the desktop's dialog"] }
+            parts.insert(("Desktop", .portal, rows), at: 0)
         }
-        return parts.flatMap { name, rows in [name] + (rows.isEmpty ? ["  none"] : Self.aligned(rows)) }
+        let lines = parts.flatMap { name, key, rows in
+            let reason = problems[key.stringValue].map { ": \($0)" } ?? ""
+            return [name] + (rows.isEmpty ? ["  none\(reason)"] : Self.aligned(rows))
+        }
+        return lines + ["Always available"] + Self.aligned(Self.alwaysAvailable)
     }
+
+    private static let alwaysAvailable = [
+        ["test", "a test pattern"], ["file:PATH.y4m", "a video file"], ["tone", "for --audio: a tone"],
+        ["file:PATH.wav", "for --audio: a sound file"],
+    ]
 
     /// Lines whose columns stand below each other; the last one is as long as it is.
     private static func aligned(_ rows: [[String]]) -> [String] {

@@ -24,7 +24,6 @@ struct SourcesCommand: AsyncParsableCommand {
         try await reportingFailure {
             let list = SourceListing(
                 environment: ProcessInfo.processInfo.environment, includingMinimised: minimised)
-            for problem in list.problems { Terminal.shared.say("rtcshare: \(problem)") }
             if json { try StandardStreams.writeJSON(list) } else { try StandardStreams.writeLines(list.table()) }
         }
     }

@@ -64,16 +64,40 @@ import Testing
         }
     }
 
+    @Test("A port that another program listens at is in use")
+    func portInUse() throws {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        // The system chooses the port.
+        try #require(listen(descriptor, 1) == 0)
+        var address = sockaddr_in()
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isNamed = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) == 0 }
+        }
+        try #require(isNamed)
+        let port = UInt16(bigEndian: address.sin_port)
+        #expect(!MachineDiagnosis.isFree(port) && MachineDiagnosis.isFree(0))
+        let machine = MachineDiagnosis(environment: [:], port: port)
+        #expect(machine.page == ["port \(port): in use"])
+        #expect(machine.advice.contains { $0.contains("Port \(port) is in use") })
+    }
+
     @Test("The doctor's advice is of commands and options, in JSON too")
     func doctor() throws {
         var diagnosis = NetworkDiagnosis()
         diagnosis.interfaces = [NetworkDiagnosis.Interface(name: "eth0", address: "10.0.1.2")]
         diagnosis.multicastWorks = true
-        let encoded = try JSONText.encode(DiagnosisReport(diagnosis: diagnosis), isPretty: false)
+        let machine = MachineDiagnosis(environment: [:])
+        let encoded = try JSONText.encode(DiagnosisReport(diagnosis: diagnosis, machine: machine), isPretty: false)
         let report = try #require(try JSONSerialization.jsonObject(with: encoded) as? [String: Any])
         #expect(report["multicastWorks"] as? Bool == true && report["hasWayOut"] as? Bool == true)
         let advice = try #require(report["advice"] as? [String])
-        #expect(advice.count == 1 && advice[0].hasSuffix("outside: rtcshare doctor --ice-server stun:HOST"))
+        #expect(advice.first?.hasSuffix("outside: rtcshare doctor --ice-server stun:HOST") == true)
+        #expect(advice.dropFirst().first?.hasPrefix("No display was found") == true)
+        for part in ["screens", "sound", "cameras", "window", "page"] {
+            #expect((report[part] as? [String])?.isEmpty == false, "\(part)")
+        }
         #expect(
             NetworkAdvice.Setting.examination(["stun:HOST", "turn:HOST?transport=tcp"]).words
                 == "rtcshare doctor --ice-server stun:HOST --ice-server 'turn:HOST?transport=tcp'")

@@ -187,7 +187,8 @@ extension Interop {
             // PipeWire itself is out of reach.
             share.environment["PIPEWIRE_REMOTE"] = "nowhere"
             let sources = try await share.run(["sources"])
-            #expect(sources.standardOutput.contains("once the desktop has asked"), "\(sources.standardOutput)")
+            #expect(
+                sources.standardOutput.contains("if you allow it when the desktop asks"), "\(sources.standardOutput)")
             try portal.set(["AccessCamera": .uint32(1)])
             // A portal looks at who asks, which keeps its memory to itself.
             let send = ScriptedPortal.withoutPrivileges([share.rtcshare.path, "send", "--source", "camera"])

@@ -122,8 +122,8 @@ import Testing
         #expect(Self.diagnosis(.endpointIndependent, [Self.stun]).advice[0].settings == [.relay])
         let symmetric = Self.diagnosis(.addressAndPortDependent, [Self.stun, Self.relay]).advice
         #expect(symmetric == [symmetric[0]] && symmetric[0].description.contains("symmetric"))
-        #expect(symmetric[0].description.contains("the relay that was asked"))
-        #expect(Self.diagnosis(.unknown, [Self.stun]).advice[0].description.contains("ask two"))
+        #expect(symmetric[0].description.contains("the relay that was tested"))
+        #expect(Self.diagnosis(.unknown, [Self.stun]).advice[0].description.contains("Test with two"))
     }
 
     @Test("Blocked UDP is told apart from a server that refuses")
@@ -134,7 +134,7 @@ import Testing
         #expect(relayed.hasWayOut && relayed.advice[0].settings == [.iceServer("turn:t.example:3478?transport=tcp")])
         var refusing = Self.stun
         refusing.error = "refused"
-        #expect(Self.diagnosis(.unknown, [refusing]).advice[0].description.contains("see the reason"))
+        #expect(Self.diagnosis(.unknown, [refusing]).advice[0].description.contains("None of the servers"))
     }
 
     @Test("Without a network, and without multicast, that is what is said")
@@ -142,7 +142,7 @@ import Testing
         let loopback = Self.diagnosis(.unknown, [], address: "127.0.0.1")
         #expect(
             !loopback.hasWayOut
-                && loopback.advice == ["No interface has an address that anybody else could reach: bring a network up."]
+                && loopback.advice == ["No network interface has an address that others can reach. Bring a network up."]
         )
         var deaf = Self.diagnosis(.unknown, [])
         deaf.multicastWorks = false

@@ -1,0 +1,120 @@
+internal import FoundationEssentials
+internal import Glibc
+internal import RTCShareCapture
+internal import RTCSharePlayback
+
+/// What `rtcshare doctor` finds on this machine beside its network. Each part has lines for people.
+struct MachineDiagnosis {
+    private(set) var screens: [String] = []
+    private(set) var sound: [String] = []
+    private(set) var cameras: [String] = []
+    /// What shows the window of `rtcshare view`.
+    private(set) var window: [String] = []
+    /// The port of the viewer page.
+    private(set) var page: [String] = []
+    private(set) var advice: [String] = []
+
+    /// - Parameter port: The port that `rtcshare serve` takes if it can.
+    init(environment: [String: String], port: UInt16 = 8080) {
+        findScreens(environment)
+        findSound(server: environment["PULSE_SERVER"].flatMap { $0.isEmpty ? nil : $0 })
+        findCameras()
+        if let version = VideoWindow.libraryVersion {
+            window = ["SDL \(version)"]
+        } else {
+            window = ["none: SDL 2 is not installed"]
+            advice.append(
+                "rtcshare view can't open a window. Install SDL 2 (on Debian and Ubuntu: apt install libsdl2-2.0-0).")
+        }
+        if Self.isFree(port) {
+            page = ["port \(port): free"]
+        } else {
+            page = ["port \(port): in use"]
+            advice.append(
+                "Port \(port) is in use, so rtcshare serve takes the next free port. To choose one, add --listen PORT.")
+        }
+    }
+
+    /// What failed and, if something helps, what to try.
+    static func reason(for error: CaptureError) -> String {
+        if case .displayUnavailable(display: nil, _) = error {
+            return "DISPLAY is not set. Try: run rtcshare in a desktop session, or set DISPLAY"
+        }
+        let failure = CommandFailure(explaining: error)
+        return failure.message + (failure.remedy.map { ". Try: \($0)" } ?? "")
+    }
+
+    private mutating func findScreens(_ environment: [String: String]) {
+        let desktop = DesktopSession(environment: environment)
+        if let name = environment["DISPLAY"], !name.isEmpty {
+            do throws(CaptureError) {
+                let size = try DisplaySource.screenSize(display: name)
+                screens.append(
+                    "X11: display \(name), \(size)"
+                        + (desktop.isWayland
+                            ? ", which is XWayland: share its windows, and the screen through the portal" : ""))
+            } catch {
+                screens.append("X11: \(Self.reason(for: error))")
+            }
+        }
+        do throws(ScreenCastPortal.Problem) {
+            let portal = try ScreenCastPortal.find()
+            let kinds = portal.kinds.map(\.rawValue).joined(separator: " or ")
+            let versions = CaptureLibraries.versions.filter { $0.name == "libpipewire" }.map(\.version).joined()
+            screens.append("portal: ScreenCast version \(portal.version), a \(kinds), PipeWire \(versions)")
+        } catch {
+            if desktop.isWayland { screens.append("portal: \(error)") }
+        }
+        guard screens.isEmpty else { return }
+        screens = ["none: DISPLAY and WAYLAND_DISPLAY are not set"]
+        advice.append(
+            "No display was found, so rtcshare serve shares a test pattern. To share a screen, run rtcshare in a desktop "
+                + "session, or set DISPLAY.")
+    }
+
+    private mutating func findSound(server: String?) {
+        do throws(CaptureError) {
+            let devices = try PulseSource.devices(server: server)
+            let names = [(SoundDeviceKind.sink, "output (--audio system)"), (.source, "microphone")]
+            sound = names.map { kind, name in
+                let device = devices.first { $0.kind == kind && $0.isDefault } ?? devices.first { $0.kind == kind }
+                return "\(name): \(device?.description ?? "none")"
+            }
+        } catch {
+            sound = ["none: \(Self.reason(for: error))"]
+            advice.append(
+                "The sound of this machine can't be shared. Start PulseAudio or PipeWire, or set PULSE_SERVER.")
+        }
+    }
+
+    private mutating func findCameras() {
+        guard !CameraDevice.isAskedFor else {
+            cameras = ["the desktop asks you before rtcshare can use one"]
+            return
+        }
+        do throws(CaptureError) {
+            cameras = try CameraDevice.all().map(\.description)
+            if cameras.isEmpty { cameras = ["none: no camera is connected"] }
+        } catch {
+            cameras = ["none: \(Self.reason(for: error))"]
+        }
+    }
+
+    /// Whether a TCP socket can listen at a port on all addresses.
+    static func isFree(_ port: UInt16) -> Bool {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        var isReused: Int32 = 1
+        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &isReused, socklen_t(MemoryLayout<Int32>.size))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        let isBound = withUnsafePointer(to: address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
+        return isBound && listen(descriptor, 1) == 0
+    }
+}
