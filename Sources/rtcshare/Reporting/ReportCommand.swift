@@ -29,10 +29,10 @@ struct ReportCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard (1...Self.mostFiles).contains(files.count) else {
-            throw ValidationError("give one file, or a sender's and a viewer's; make a page for each of more")
+            throw ValidationError("\(files.count) files: use one file, or the presenter's and a viewer's")
         }
         guard Set(files).count == files.count else {
-            throw ValidationError("\(files[0]) is given twice; give a sender's file and a viewer's")
+            throw ValidationError("\(files[0]) is given twice: use the presenter's file and a viewer's")
         }
     }
 

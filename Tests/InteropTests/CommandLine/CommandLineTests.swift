@@ -106,7 +106,7 @@ extension Interop {
             let measured = try await share.run(["demo", "--duration", "1", "--json"], timeout: .seconds(120))
             let object = try JSONSerialization.jsonObject(with: Data(measured.standardOutput.utf8))
             let results = try #require(object as? [String: Any])
-            #expect(results["framesSeen"] as? Int ?? 0 > 0 && results["width"] as? Int == 1280, "\(results)")
+            #expect(results["framesReceived"] as? Int ?? 0 > 0 && results["width"] as? Int == 1280, "\(results)")
         }
 
         @Test(

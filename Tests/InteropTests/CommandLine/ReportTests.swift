@@ -109,7 +109,7 @@ struct ReportTests {
         let fewer = try Self.history(
             try Self.lines([1000, 2000, 300, 425].enumerated().map { Self.sent(Double($0), ["bytesSent": $1]) }))
         #expect(fewer.connections.first?.streams.first?[.rate].values == [8, 1])
-        #expect(fewer.remarks.count == 1 && fewer.remarks[0].contains("anew 1 times"))
+        #expect(fewer.remarks.count == 1 && fewer.remarks[0].contains("restarted once"))
         // A new source counts anew, also where its counts are higher.
         let other = try Self.history(
             try Self.lines(
@@ -151,7 +151,7 @@ struct ReportTests {
         for length in 1..<(last.utf8.count - 1) {
             let history = try Self.history(whole + String(last.prefix(length)))
             try #require(history.remarks.count == 1)
-            try #require(history.remarks[0].hasPrefix("Line 3 of ") && history.remarks[0].hasSuffix(" left out."))
+            try #require(history.remarks[0].hasPrefix("Line 3 of ") && history.remarks[0].hasSuffix(" is left out."))
             try #require(history.connections[0].streams[0][.frames].values == [30])
         }
         // Without its end of line it is whole all the same.
@@ -162,12 +162,12 @@ struct ReportTests {
         "What is no file of statistics is refused with its line and what to do",
         arguments: [
             ("", "it is empty"), ("\n \n", "it is empty"), ("v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\n", "line 1 "),
-            ("[]\n[]\n", "are empty"), ("[{\"id\":\"a\"", "line 1, which is cut off"), ("{}\n", "no array"),
-            ("[1]\n", "no array"), ("[{\"type\":\"transport\",\"timestamp\":1}]\n", "has no id"),
-            ("[{\"id\":\"T0\",\"timestamp\":1}]\n", "has no type"),
-            ("[{\"id\":\"T0\",\"type\":\"transport\"}]\n", "has no timestamp"),
-            ("[{\"id\":\"T0\",\"type\":\"transport\",\"timestamp\":-1}]\n", "has no timestamp"),
-            ("[{\"id\":\"T0\",\"type\":\"transport\",\"timestamp\":1e300}]\n", "has no timestamp"),
+            ("[]\n[]\n", "are empty"), ("[{\"id\":\"a\"", "line 1, which is cut off"), ("{}\n", "not an array"),
+            ("[1]\n", "not an array"), ("[{\"type\":\"transport\",\"timestamp\":1}]\n", "without id"),
+            ("[{\"id\":\"T0\",\"timestamp\":1}]\n", "without type"),
+            ("[{\"id\":\"T0\",\"type\":\"transport\"}]\n", "without timestamp"),
+            ("[{\"id\":\"T0\",\"type\":\"transport\",\"timestamp\":-1}]\n", "without timestamp"),
+            ("[{\"id\":\"T0\",\"type\":\"transport\",\"timestamp\":1e300}]\n", "without timestamp"),
             ("[{\"id\":\"T0\",\"type\":\"transport\",\"timestamp\":1}]\nnonsense\n[]\n", "line 2 "),
             ("\u{0}\u{0}\u{0}\u{0}\n", "line 1 "),
         ])
@@ -286,10 +286,10 @@ struct ReportTests {
         let keys = events.filter { $0.kind == .keyFrame }
         #expect(keys.count == 4)
         let told = keys.map { "\($0.place) at \($0.time): \($0.reasons.joined(separator: "; "))" }
-        #expect(told.contains("To Viewer 1 at 1004.0: Viewer 2 asked: PLI"), "\(told)")
-        #expect(told.contains("To Viewer 2 at 1004.0: this viewer asked: PLI"))
-        #expect(told.contains("To Viewer 1 at 1008.0: something else is shared"))
-        #expect(events.contains { $0.kind == .source && $0.what == "display is shared in place of test" })
+        #expect(told.contains("To Viewer 1 at 1004.0: Viewer 2 requested it: PLI"), "\(told)")
+        #expect(told.contains("To Viewer 2 at 1004.0: this viewer requested it: PLI"))
+        #expect(told.contains("To Viewer 1 at 1008.0: the source changed"))
+        #expect(events.contains { $0.kind == .source && $0.what == "the source changed from test to display" })
     }
 
     @Test("A freeze is told with what the viewer's figures show, and the sender's of the same stream")
@@ -312,7 +312,7 @@ struct ReportTests {
         let alone = try Self.history(try Self.lines(viewer))
         #expect(
             Self.words(alone).contains(
-                "freeze at 5: a freeze of 480 ms <- loss 10 %; packets were asked for again, by 3 NACK"),
+                "freeze at 5: a freeze of 480 ms <- loss 10 %; packets were requested again (3 NACK)"),
             "\(Self.words(alone))")
         // Where the figures show no reason none is given.
         #expect(Self.words(alone).contains("freeze at 12: a freeze of 500 ms <- "))
@@ -338,12 +338,12 @@ struct ReportTests {
         }
         let alone = try Self.history(try Self.lines(viewer))
         let both = try Self.history(try Self.lines(viewer), try Self.lines(sender))
-        for (history, reason) in [(alone, "nothing was lost"), (both, "hardly changed")] {
+        for (history, reason) in [(alone, "no packets were lost"), (both, "hardly changed")] {
             let events: [NotableEvent] = EventFinder.events(in: history)
             #expect(events.map(\.kind) == [NotableEvent.Kind.rest], "\(Self.words(history))")
-            #expect(events.first?.what == "pictures up to 1000 ms apart (freezeCount grows by 14)")
+            #expect(events.first?.what == "frames up to 1000 ms apart (freezeCount grows by 14)")
             #expect(events.first?.reasons.first?.contains(reason) == true)
-            #expect(ReportPage(history, title: "t").markup.contains("none, beside 14 of a screen that rests"))
+            #expect(ReportPage(history, title: "t").markup.contains("none, and 14 of an idle screen"))
         }
     }
 
@@ -367,13 +367,15 @@ struct ReportTests {
         }
         let history = try Self.history(try Self.lines(reports))
         let words = Self.words(history)
-        #expect(words.contains { $0.hasPrefix("frames at 5: only 6 to 6 of 30 frames a second") && $0.contains("cpu") })
-        #expect(words.contains { $0.hasPrefix("delay at 5: packets waited 250 ms before they left") })
-        #expect(words.contains { $0.hasPrefix("size at 12: the picture is 640×360, was 1280×720") })
-        #expect(words.contains { $0.hasPrefix("connection at 10: the connection is disconnected, was connected") })
+        #expect(
+            words.contains { $0.hasPrefix("frames at 5: only 6 to 6 of 30 frames per second") && $0.contains("cpu") })
+        #expect(words.contains { $0.hasPrefix("delay at 5: packets waited 250 ms in the queue") })
+        #expect(words.contains { $0.hasPrefix("size at 12: the size changed from 1280×720 to 640×360") })
+        #expect(
+            words.contains { $0.hasPrefix("connection at 10: the connection changed from connected to disconnected") })
         let (new, old) = ("[fd00::1]:5 (host)", "192.0.2.1:5 (srflx)")
         let peer = "→ 192.0.2.2:6 (relay, TCP)"
-        #expect(words.contains("path at 7: the path is now \(new) \(peer), was \(old) \(peer) <- "), "\(words)")
+        #expect(words.contains("path at 7: the path changed from \(old) \(peer) to \(new) \(peer) <- "), "\(words)")
         #expect(words.contains { $0.hasPrefix("gap at 14: no statistics for 41 s") })
     }
 
@@ -558,7 +560,7 @@ extension Interop {
                 "report", folder.file("serve.jsonl").path, folder.file("view.jsonl").path,
             ])
             try #require(made.status == 0, "\(made.standardError)")
-            #expect(made.standardOutput.contains("test:320x240@15 is shared in place of test:640x360@30"))
+            #expect(made.standardOutput.contains("the source changed from test:640x360@30 to test:320x240@15"))
             let page = try folder.write(made.standardOutput, to: "report.html")
 
             let browser = try await BrowserPage(.chromium, in: folder)

@@ -6,13 +6,13 @@ extension EventFinder {
         findStops(stream, of: connection, in: place)
         findReceivedKeyFrames(stream, of: connection, in: place)
         for change in Self.sizes(stream).changes {
-            add(.size, at: change.time, in: place, "the picture is \(change.to), was \(change.from)")
+            add(.size, at: change.time, in: place, "the size changed from \(change.from) to \(change.to)")
         }
         let decoding = stream[.codingTime]
         for stretch in decoding.stretches(pause: 3, where: { $1 >= 30 }) where stretch.count >= 2 {
             add(
                 .frames, at: stretch.from, in: place,
-                "decoding took up to \(Self.milliseconds(stretch.largest)) a frame")
+                "decoding took up to \(Self.milliseconds(stretch.largest)) per frame")
         }
     }
 
@@ -56,7 +56,7 @@ extension EventFinder {
             let what =
                 freezes.count == 1
                 ? "a freeze" + (length.map { " of \($0)" } ?? "")
-                : "\(Self.number(freezes.count)) freezes" + (length.map { ", \($0) together" } ?? "")
+                : "\(Self.number(freezes.count)) freezes" + (length.map { ", \($0) in total" } ?? "")
             add(.freeze, at: freezes.time, in: place, what, because: freezes.reasons)
         }
         var (rests, counts) = (Series(), Series())
@@ -70,7 +70,7 @@ extension EventFinder {
             let count = counts.values(from: stretch.from, to: stretch.to).reduce(0, +)
             add(
                 .rest, at: stretch.from, in: place,
-                "pictures up to \(Self.milliseconds(stretch.largest)) apart (freezeCount grows by \(Self.number(count)))",
+                "frames up to \(Self.milliseconds(stretch.largest)) apart (freezeCount grows by \(Self.number(count)))",
                 because: reasons[stretch.from] ?? [])
         }
     }
@@ -81,7 +81,7 @@ extension EventFinder {
         var before = -Double.infinity
         for (time, seconds) in zip(stream[.paused].times, stream[.paused].values) where seconds > 0 {
             add(
-                .freeze, at: time - seconds, in: place, "no picture for \(Self.number(seconds)) s",
+                .freeze, at: time - seconds, in: place, "no video for \(Self.number(seconds)) s",
                 because: reasons(stream, connection, sender, from: max(time - seconds, before), to: time))
             before = time
         }
@@ -94,7 +94,7 @@ extension EventFinder {
         for stretch in stream[.frames].stretches(pause: 1.5, where: { $1 == 0 }) {
             let seconds = stretch.to - stretch.from + (connection.intervals.value(at: stretch.from) ?? 1)
             add(
-                .freeze, at: stretch.from, in: place, "no picture for about \(Self.number(seconds.rounded())) s",
+                .freeze, at: stretch.from, in: place, "no video for about \(Self.number(seconds.rounded())) s",
                 because: reasons(stream, connection, sender, from: stretch.from - 1, to: stretch.to))
         }
     }
@@ -108,7 +108,8 @@ extension EventFinder {
             let asked = requests(of: stream, from: from, to: time)
             add(
                 .keyFrame, at: time, in: place, count == 1 ? "a key frame" : "\(Self.number(count)) key frames",
-                because: asked.isEmpty ? ["not asked for here"] : asked.map { "asked for here: \($0)" })
+                because: asked.isEmpty
+                    ? ["this viewer did not request it"] : asked.map { "this viewer requested it: \($0)" })
         }
     }
 
@@ -156,7 +157,7 @@ extension EventFinder {
             let given = sender.stream[.sourceFrames].values(from: to - 1.2, to: to + 1).min(),
             given < Self.restingSource
         {
-            return (["what was shared hardly changed: \(Self.number(given)) a second at the source"], true)
+            return (["the source hardly changed: \(Self.number(given)) frames per second"], true)
         }
         let frames = stream[.frames]
         guard let now = frames.value(at: to), let usual = stream.usual[.frames], now < usual || now < Self.restingSource
@@ -164,27 +165,27 @@ extension EventFinder {
         let isRest =
             now <= Self.rarest.resting
             && frames.values(from: from - 1, to: to).allSatisfy { $0 < Self.rarest.before }
-        let seen = "nothing was lost: the sender sent few pictures (\(Self.number(now.rounded())) in that second)"
-        return ([isRest ? seen + ", as of a screen that rests" : seen], isRest)
+        let seen = "no packets were lost: the sender sent few frames (\(Self.number(now.rounded())) in that second)"
+        return ([isRest ? seen + ", as for an idle screen" : seen], isRest)
     }
 
     /// What the viewer itself counted.
     private func own(_ stream: StreamHistory, from: Double, to: Double) -> [String] {
         var reasons = lossAndDelay(stream, from: from, to: to - 1)
         let nacks = stream.sum(.nacks, from: from, to: to)
-        if nacks > 0 { reasons.append("packets were asked for again, by \(Self.number(nacks)) NACK") }
+        if nacks > 0 { reasons.append("packets were requested again (\(Self.number(nacks)) NACK)") }
         let asked = requests(of: stream, from: from, to: to)
-        if !asked.isEmpty { reasons.append("a key frame was asked for (\(asked.joined(separator: ", ")))") }
+        if !asked.isEmpty { reasons.append("a key frame was requested (\(asked.joined(separator: ", ")))") }
         if let dropped = stream.largest(.framesDropped, from: from, to: to), dropped >= 0.5 {
-            reasons.append("up to \(Self.number(dropped.rounded())) frames a second were given up")
+            reasons.append("up to \(Self.number(dropped.rounded())) frames per second were dropped")
         }
         if let decoding = stream.largest(.codingTime, from: from, to: to), decoding >= 30 {
-            reasons.append("decoding took \(Self.milliseconds(decoding)) a frame")
+            reasons.append("decoding took \(Self.milliseconds(decoding)) per frame")
         }
         if let jitter = stream.largest(.jitter, from: from, to: to), let usual = stream.usual[.jitter],
             jitter >= max(2 * usual, 20)
         {
-            reasons.append("packets came unevenly (jitter \(Self.milliseconds(jitter)))")
+            reasons.append("packets arrived unevenly (jitter \(Self.milliseconds(jitter)))")
         }
         return reasons
     }
@@ -197,13 +198,13 @@ extension EventFinder {
         if connection.pauses.first(from: from, to: to) != nil {
             reasons.append("the share was paused")
         } else if connection.paused.isEmpty, stream[.target].values(from: from, to: to).contains(0) {
-            reasons.append("the sender’s target was 0: paused, or nothing was to be sent")
+            reasons.append("the sender’s target was 0: the share was paused or idle")
         }
         if connection.source.changes(from: from, to: to) {
-            reasons.append("something else was shared from then on")
+            reasons.append("the source changed")
         }
         reasons += connection.interruption.names(from: from, to: to).filter { !$0.isEmpty }.sorted()
-            .map { "the source gave no pictures: \($0)" }
+            .map { "the source sent no frames: \($0)" }
         return reasons
     }
 }

@@ -56,9 +56,10 @@ extension EventFinder {
         let limits = connection.bitrateLimitation.names(from: from, to: to)
         var reasons = lossAndDelay(stream, from: from, to: to)
         let words = [
-            ("delay", "the delay on the path grew"), ("loss", "losses hold the rate down"),
-            ("remote", "the viewer's own estimate (REMB)"), ("feedback", "no feedback came from the viewer"),
-            ("window", "more was under way than the path carries in a round trip"),
+            ("delay", "the delay on the path grew"), ("loss", "packet loss limited the rate"),
+            ("remote", "the viewer's own estimate limited the rate (REMB)"),
+            ("feedback", "the viewer sent no feedback"),
+            ("window", "more data was in flight than the path carries in one round trip"),
         ]
         reasons = words.filter { limits.contains($0.0) }.map(\.1) + reasons
         if stream.qualityLimitation.names(from: from, to: to).contains("cpu") {
@@ -66,7 +67,7 @@ extension EventFinder {
         }
         let path = connection.available.values(from: from, to: to)
         if let top = path.first, let low = path.min(), low >= top * Self.notableFall.share {
-            reasons.append("this path's own estimate stayed at \(Self.number(low)) kbit/s")
+            reasons.append("the estimate of this path stayed at \(Self.number(low)) kbit/s")
         }
         return reasons
     }
@@ -87,7 +88,7 @@ extension EventFinder {
             add(
                 .frames, at: stretch.from, in: place,
                 "only \(Self.number(stretch.smallest.rounded())) to \(Self.number(stretch.largest.rounded())) of "
-                    + "\(Self.number(given)) frames a second were sent, for \(Self.number(stretch.to - stretch.from)) s",
+                    + "\(Self.number(given)) frames per second were sent, for \(Self.number(stretch.to - stretch.from)) s",
                 because: limits(stream, from: stretch.from, to: stretch.to)
                     + queue(stream, connection, from: stretch.from, to: stretch.to))
         }
@@ -97,14 +98,14 @@ extension EventFinder {
         for stretch in stream[.sendDelay].stretches(pause: 3, where: { $1 >= Self.notableQueue }) {
             add(
                 .delay, at: stretch.from, in: place,
-                "packets waited \(Self.milliseconds(stretch.largest)) before they left",
+                "packets waited \(Self.milliseconds(stretch.largest)) in the queue",
                 because: limits(stream, from: stretch.from, to: stretch.to))
         }
         guard let usual = stream.usual[.roundTrip] else { return }
         for stretch in stream[.roundTrip].stretches(pause: 3, where: { $1 >= max(2 * usual, usual + 100) }) {
             add(
                 .delay, at: stretch.from, in: place,
-                "a round trip of up to \(Self.milliseconds(stretch.largest)), usually \(Self.milliseconds(usual))")
+                "the round trip took up to \(Self.milliseconds(stretch.largest)), usually \(Self.milliseconds(usual))")
         }
     }
 
@@ -115,10 +116,10 @@ extension EventFinder {
         if names.contains("cpu") { reasons.append("the machine was too slow (cpu)") }
         if names.contains("bandwidth") { reasons.append("the bitrate was too low (bandwidth)") }
         if let dropped = stream.largest(.framesDropped, from: from, to: to), dropped >= 1 {
-            reasons.append("the sender left out up to \(Self.number(dropped.rounded())) frames a second")
+            reasons.append("the sender dropped up to \(Self.number(dropped.rounded())) frames per second")
         }
         if let time = stream.largest(.codingTime, from: from, to: to), time >= Self.slowEncoding {
-            reasons.append("encoding took up to \(Self.milliseconds(time)) a frame")
+            reasons.append("encoding took up to \(Self.milliseconds(time)) per frame")
         }
         return reasons
     }
@@ -157,7 +158,9 @@ extension EventFinder {
             } else if source.changes(from: change.time - 2, to: change.time + 2) {
                 reasons = ["the source changed its size"]
             }
-            add(.size, at: change.time, in: place, "the picture is \(change.to), was \(change.from)", because: reasons)
+            add(
+                .size, at: change.time, in: place, "the size changed from \(change.from) to \(change.to)",
+                because: reasons)
         }
     }
 
@@ -181,23 +184,23 @@ extension EventFinder {
             let from = time - max(1, connection.intervals.value(at: time) ?? 1) - 1
             // The others are reported a little later, and one who has come up to a second after the key frame for it.
             let to = time + 0.5
-            var reasons = requests(of: stream, from: from, to: time).map { "this viewer asked: \($0)" }
+            var reasons = requests(of: stream, from: from, to: time).map { "this viewer requested it: \($0)" }
             for other in history.connections where other.file == connection.file && other.name != connection.name {
                 for asking in other.streams where asking.isVideo && asking.isSent && asking.id == stream.id {
-                    reasons += requests(of: asking, from: from, to: to).map { "\(other.shortName) asked: \($0)" }
+                    reasons += requests(of: asking, from: from, to: to).map { "\(other.shortName) requested it: \($0)" }
                 }
-                if (from...time + 1.2).contains(other.first) { reasons.append("\(other.shortName) came") }
+                if (from...time + 1.2).contains(other.first) { reasons.append("\(other.shortName) joined") }
             }
-            if (from...time).contains(connection.first) { reasons.append("this viewer came") }
+            if (from...time).contains(connection.first) { reasons.append("this viewer joined") }
             if stream.sum(.drifts, from: from, to: time) > 0 {
-                reasons.append("mends pictures that differed from what was meant")
+                reasons.append("it corrects frames that had drifted")
             }
             if connection.source.changes(from: from, to: time) {
-                reasons.append("something else is shared")
+                reasons.append("the source changed")
             } else if sizes.changes(from: from, to: time) {
-                reasons.append("the picture's size changed")
+                reasons.append("the size changed")
             }
-            if reasons.isEmpty { reasons = ["nobody had asked by RTCP"] }
+            if reasons.isEmpty { reasons = ["no RTCP request came before it"] }
             add(
                 .keyFrame, at: time, in: place, count == 1 ? "a key frame" : "\(Self.number(count)) key frames",
                 because: reasons)

@@ -49,7 +49,7 @@ struct EventFinder {
         guard alike.count > 1, let number = alike.firstIndex(where: { $0.id == stream.id }) else {
             return connection.place
         }
-        return "\(connection.place), picture \(number + 1)"
+        return "\(connection.place), video \(number + 1)"
     }
 
     // MARK: The connection
@@ -59,27 +59,27 @@ struct EventFinder {
         let own = history.connections.filter { $0.file == connection.file }
         let begin = own.map(\.first).min() ?? connection.first
         let end = own.map(\.last).max() ?? connection.last
-        if connection.first > begin + 2 { add(.viewer, at: connection.first, in: place, "came") }
+        if connection.first > begin + 2 { add(.viewer, at: connection.first, in: place, "joined") }
         if connection.last < end - 2 { add(.viewer, at: connection.last, in: place, "left") }
         for change in connection.iceState.changes where Self.isAlarming(change.to) || Self.isAlarming(change.from) {
-            add(.connection, at: change.time, in: place, "the connection is \(change.to), was \(change.from)")
+            add(.connection, at: change.time, in: place, "the connection changed from \(change.from) to \(change.to)")
         }
         for change in connection.path.changes {
-            add(.path, at: change.time, in: place, "the path is now \(change.to), was \(change.from)")
+            add(.path, at: change.time, in: place, "the path changed from \(change.from) to \(change.to)")
         }
         for change in connection.source.changes {
-            add(.source, at: change.time, in: place, "\(change.to) is shared in place of \(change.from)")
+            add(.source, at: change.time, in: place, "the source changed from \(change.from) to \(change.to)")
         }
         for change in connection.paused.changes {
             let isPaused = change.to == ConnectionHistory.yes
-            add(.source, at: change.time, in: place, isPaused ? "the share is paused" : "the share continues")
+            add(.source, at: change.time, in: place, isPaused ? "the share was paused" : "the share was resumed")
         }
         for (time, reason) in zip(connection.interruption.times, connection.interruption.names) {
             guard !reason.isEmpty else {
-                if time > connection.first { add(.source, at: time, in: place, "the source gives pictures again") }
+                if time > connection.first { add(.source, at: time, in: place, "the source sends frames again") }
                 continue
             }
-            add(.source, at: time, in: place, "the source gives no pictures: \(reason)")
+            add(.source, at: time, in: place, "the source sends no frames: \(reason)")
         }
         for gap in connection.gaps {
             let seconds = Self.number(gap.to - gap.from)
@@ -108,7 +108,7 @@ struct EventFinder {
             let rests = sender.map { Self.rests(of: $0.connection, $0.stream, from: from, to: to) } ?? []
             add(
                 .sound, at: stretch.from, in: place,
-                "up to \(Self.number(stretch.largest)) % of the sound had to be made up",
+                "up to \(Self.number(stretch.largest)) % of the sound was concealed",
                 because: rests + lossAndDelay(stream, from: from, to: to - 1))
         }
     }

@@ -15,7 +15,7 @@ struct NotableEvent: Equatable {
         case path
         case viewer
         case gap
-        case rest
+        case rest = "idle"
     }
 
     /// Seconds since 1970.

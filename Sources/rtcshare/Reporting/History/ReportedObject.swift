@@ -97,9 +97,9 @@ struct ReportedObject {
 extension ReportedObject.Defect: CustomStringConvertible {
     var description: String {
         switch self {
-        case .notJSON: "it is no JSON"
-        case .notAnArray: "it is no array of objects"
-        case .memberMissing(let name): "an object of it has no \(name)"
+        case .notJSON: "it is not JSON"
+        case .notAnArray: "it is not an array of objects"
+        case .memberMissing(let name): "it has an object without \(name)"
         }
     }
 }

@@ -54,10 +54,10 @@ struct StatisticsHistory {
                 .badInput, "the reports in \(lines.name) are empty; was the share ended before anybody was to see it?")
         }
         if lines.isCutOff {
-            remarks.append("Line \(lines.lineNumber) of \(lines.name) is cut off and left out.")
+            remarks.append("Line \(lines.lineNumber) of \(lines.name) is truncated, and is left out.")
         }
         if ignoredReports > 0 {
-            remarks.append("\(ignoredReports) reports of \(lines.name) go back in time and are left out.")
+            remarks.append("\(ignoredReports) reports of \(lines.name) go back in time, and are left out.")
             ignoredReports = 0
         }
         for index in connections.indices.dropFirst(before) {
@@ -65,7 +65,9 @@ struct StatisticsHistory {
             connections[index].finish()
             let resets = connections[index].streams.reduce(0) { $0 + $1.resets }
             guard resets > 0 else { continue }
-            remarks.append("\(connections[index].place): counters began anew \(resets) times; no rate spans that.")
+            remarks.append(
+                "\(connections[index].place): the counters restarted \(resets == 1 ? "once" : "\(resets) times"). No rate spans a restart."
+            )
         }
     }
 

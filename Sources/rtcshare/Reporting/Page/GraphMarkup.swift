@@ -11,9 +11,9 @@ struct GraphMarkup {
 
             var words: String {
                 switch self {
-                case .freeze: "the picture stood still at the viewer"
+                case .freeze: "the viewer saw a freeze"
                 case .pause: "the share was paused"
-                case .gap: "there are no statistics"
+                case .gap: "no statistics"
                 }
             }
         }
@@ -82,7 +82,7 @@ struct GraphMarkup {
                 + "<div class=\"plot\"><div class=\"track\">\(spans.joined())</div></div></div>\n"
         }
         return """
-            <figure class="graph strips"><figcaption><h4>What limits it</h4></figcaption>
+            <figure class="graph strips"><figcaption><h4>Limits</h4></figcaption>
             \(strips.joined())<div class="plot">\(timeMarks)</div></figure>
 
             """

@@ -61,35 +61,35 @@ extension ReportGraph {
                 "Rate", "kbit/s", leastMaximum: 100,
                 [
                     Line(name: isSent ? "sent" : "received", series: stream[.rate]),
-                    Line(name: "of which again", series: stream[.repeated]),
+                    Line(name: "of which retransmitted", series: stream[.repeated]),
                 ]
                     + (isSent
                         ? [
                             Line(name: "target", series: stream[.target], style: .dashed),
-                            Line(name: "path’s estimate", series: connection.available, style: .dashed),
+                            Line(name: "estimated bandwidth", series: connection.available, style: .dashed),
                         ] : [])),
             ReportGraph(
-                "Frames", "a second", leastMaximum: 5,
+                "Frames", "per second", leastMaximum: 5,
                 [
                     Line(name: isSent ? "sent" : "decoded", series: stream[.frames]),
                     Line(name: "source", series: stream[.sourceFrames], style: .dashed),
-                    Line(name: isSent ? "left out" : "given up", series: stream[.framesDropped]),
+                    Line(name: "dropped", series: stream[.framesDropped]),
                 ]),
             ReportGraph(
-                "Freezes", "ms that ended", leastMaximum: 100,
+                "Freezes", "ms", leastMaximum: 100,
                 [Line(name: "frozen", series: stream[.frozen], style: .bars)]),
             ReportGraph(
-                "Key frames", "since the report before", leastMaximum: 2,
+                "Key frames", "per report", leastMaximum: 2,
                 [
                     Line(name: isSent ? "sent" : "decoded", series: stream[.keyFrames], style: .bars),
-                    Line(name: "asked for by PLI", series: stream[.pictureLossIndications], style: .bars),
-                    Line(name: "by FIR", series: stream[.fullIntraRequests], style: .bars),
+                    Line(name: "requested by PLI", series: stream[.pictureLossIndications], style: .bars),
+                    Line(name: "requested by FIR", series: stream[.fullIntraRequests], style: .bars),
                 ]),
             ReportGraph(
                 "Loss", "% of packets", leastMaximum: 5,
                 [
-                    Line(name: isSent ? "lost, as the viewer reports" : "lost", series: stream[.loss]),
-                    Line(name: isSent ? "sent again" : "came again", series: stream[.resent]),
+                    Line(name: isSent ? "lost, reported by the viewer" : "lost", series: stream[.loss]),
+                    Line(name: "retransmitted", series: stream[.resent]),
                 ]),
             ReportGraph(
                 "Round trip", "ms", leastMaximum: 20,
@@ -102,19 +102,19 @@ extension ReportGraph {
                 ? ReportGraph(
                     "Queue", "ms", leastMaximum: 20,
                     [
-                        Line(name: "a packet’s wait", series: stream[.sendDelay]),
-                        Line(name: "waiting at the report", series: connection.queue, style: .dashed),
+                        Line(name: "packet delay", series: stream[.sendDelay]),
+                        Line(name: "queued at the report", series: connection.queue, style: .dashed),
                     ]) : nil,
             ReportGraph(
-                "Jitter buffer", "ms", leastMaximum: 20, [Line(name: "a frame’s wait", series: stream[.bufferDelay])]),
+                "Jitter buffer", "ms", leastMaximum: 20, [Line(name: "frame delay", series: stream[.bufferDelay])]),
             ReportGraph(
-                "Size", "rows of pixels", leastMaximum: 100,
+                "Size", "height in pixels", leastMaximum: 100,
                 [
                     Line(name: isSent ? "sent" : "decoded", series: stream[.height], style: .steps),
                     Line(name: "source", series: stream[.sourceHeight], style: .dashed),
                 ]),
             ReportGraph(
-                isSent ? "Encoding" : "Decoding", "ms a frame", leastMaximum: 5,
+                isSent ? "Encoding" : "Decoding", "ms per frame", leastMaximum: 5,
                 [Line(name: "mean", series: stream[.codingTime])]),
             ReportGraph(
                 "Quantizer", "0 sharp to 127 coarse", leastMaximum: 40,
@@ -132,7 +132,7 @@ extension ReportGraph {
                 ]),
             ReportGraph("Loss", "% of packets", leastMaximum: 5, [Line(name: "lost", series: stream[.loss])]),
             ReportGraph(
-                "Made up", "% of the sound", leastMaximum: 5, [Line(name: "made up", series: stream[.concealed])]),
+                "Concealed", "% of the sound", leastMaximum: 5, [Line(name: "concealed", series: stream[.concealed])]),
             ReportGraph(
                 "Delays", "ms", leastMaximum: 20,
                 [

@@ -65,15 +65,15 @@ struct ReportPage {
         let count = history.connections.count
         let isOfTwo = Set(history.connections.map(\.file)).count > 1
         let words = isOfTwo ? "both sides" : count == 1 ? "one connection" : "\(count) connections"
-        return "From \(begin), for \(axis.label(axis.length)), \(words). Times are those since the first report"
-            + (isOfTwo ? ", each by the clock of its own machine." : ".")
+        return "Start: \(begin). Length: \(axis.label(axis.length)), \(words). Times count from the first report"
+            + (isOfTwo ? ", by the clock of each machine." : ".")
     }
 
     // MARK: Events
 
     private var eventTable: String {
         guard !events.isEmpty else {
-            return "<section><h2>Notable events</h2><p>The figures show none.</p></section>"
+            return "<section><h2>Notable events</h2><p>The statistics show none.</p></section>"
         }
         let hasPlaces = history.connections.count > 1
         let rows = events.map { event in
@@ -86,12 +86,12 @@ struct ReportPage {
                 + "<td class=\"what\"><b>\(event.kind.rawValue)</b> \(Self.sentence(event.what))</td>"
                 + "<td class=\"why\">\(Self.sentence(reasons))</td></tr>\n"
         }
-        let more = leftOut > 0 ? "<p class=\"remark\">\(leftOut) more are left out.</p>" : ""
+        let more = leftOut > 0 ? "<p class=\"remark\">\(leftOut) more events are not shown.</p>" : ""
         return """
             <section><h2>Notable events</h2>
             <div class="events" tabindex="0" role="region" aria-label="Notable events"><table>
             <thead><tr><th scope="col">Time</th>\(hasPlaces ? "<th scope=\"col\">Where</th>" : "")\
-            <th scope="col">What</th><th scope="col">What the figures show beside it</th></tr></thead>
+            <th scope="col">Event</th><th scope="col">Statistics at that time</th></tr></thead>
             <tbody>
             \(rows.joined())</tbody></table></div>\(more)</section>
             """
@@ -117,7 +117,7 @@ struct ReportPage {
                     + "\(part(sound, of: connection))</details>\n"
             }
         let state = (connection.iceState.names.last ?? "unknown").escapedForMarkup
-        let nothing = "<p>No media was sent or received; ICE was \(state).</p>"
+        let nothing = "<p>No media was sent or received. The ICE state was \(state).</p>"
         return """
             <section class="whole"><h2>\(connection.title.escapedForMarkup)</h2>
             \(course(of: connection))
@@ -151,7 +151,7 @@ struct ReportPage {
         let limits =
             stream.isSent && stream.isVideo
             ? drawing.strips(
-                [("picture", stream.qualityLimitation), ("path", connection.bitrateLimitation)], until: connection.last)
+                [("video", stream.qualityLimitation), ("path", connection.bitrateLimitation)], until: connection.last)
             : ""
         var graphs = ReportGraph.graphs(of: stream, in: connection).map(drawing.figure)
         if !limits.isEmpty { graphs.insert(limits, at: min(1, graphs.count)) }
@@ -171,8 +171,8 @@ struct ReportPage {
         let (seen, rests) = (all.filter { !$0.isRest }, all.filter(\.isRest))
         let number = EventFinder.number
         let length = EventFinder.milliseconds(seen.reduce(0) { $0 + $1.length })
-        var words = seen.isEmpty ? "none" : "\(number(seen.reduce(0) { $0 + $1.count })), \(length) together"
-        if !rests.isEmpty { words += ", beside \(number(rests.reduce(0) { $0 + $1.count })) of a screen that rests" }
+        var words = seen.isEmpty ? "none" : "\(number(seen.reduce(0) { $0 + $1.count })), \(length) in total"
+        if !rests.isEmpty { words += ", and \(number(rests.reduce(0) { $0 + $1.count })) of an idle screen" }
         facts.append(("Freezes", words))
         return facts
     }
@@ -206,7 +206,7 @@ struct ReportPage {
         let number = EventFinder.number
         var facts: [(name: String, value: String)] = []
         if let rate = stream[.rate].mean { facts.append(("Rate", "\(number(rate.rounded())) kbit/s")) }
-        if let frames = stream[.frames].mean { facts.append(("Frames", "\(number(frames)) a second")) }
+        if let frames = stream[.frames].mean { facts.append(("Frames", "\(number(frames)) per second")) }
         facts += more
         if let mean = stream[.loss].mean, let most = stream[.loss].largest {
             facts.append(("Loss", most > 0 ? "\(number(mean)) %, at most \(number(most)) %" : "none"))
