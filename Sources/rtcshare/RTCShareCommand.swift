@@ -12,13 +12,8 @@ struct RTCShareCommand: AsyncParsableCommand {
     /// What a person needs to know is said by the commands; the library's own log is for `RTCSHARE_LOG=debug`.
     static func main() async {
         ProcessMemory.keepFromOthers()
-        LoggingSystem.bootstrap { label in
-            var handler = StreamLogHandler(label: label, stream: LogStream())
-            let level = ProcessInfo.processInfo.environment["RTCSHARE_LOG"]
-            handler.logLevel = level.flatMap { Logger.Level(rawValue: $0) } ?? .warning
-            return handler
-        }
         let arguments = Array(CommandLine.arguments.dropFirst())
+        startLog(isAsked: arguments.first?.hasPrefix("---") != true)
         do {
             var command = try parsed(arguments)
             if var command = command as? any AsyncParsableCommand {
@@ -51,6 +46,19 @@ struct RTCShareCommand: AsyncParsableCommand {
             }
             throw CommandFailure(.usage, problem, try: path.help)
         }
+    }
+
+    private static func startLog(isAsked: Bool) {
+        let text = ProcessInfo.processInfo.environment["RTCSHARE_LOG"]
+        let level = text.flatMap { Logger.Level(rawValue: $0.lowercased()) }
+        LoggingSystem.bootstrap { label in
+            var handler = StreamLogHandler(label: label, stream: LogStream())
+            handler.logLevel = level ?? .warning
+            return handler
+        }
+        guard isAsked, level == nil, let text, !text.isEmpty else { return }
+        let levels = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
+        Terminal.shared.say("RTCSHARE_LOG=\(text): unknown log level, using warning. Levels: \(levels).")
     }
 
     static let configuration = CommandConfiguration(

@@ -108,4 +108,21 @@ struct ProcessTests {
             #expect(line.count == 2 && line[1].contains(/^v?[0-9]+\.[0-9]/), "\(line)")
         }
     }
+
+    @Test(
+        "An unknown level of RTCSHARE_LOG is reported with the levels, but not to a shell that completes",
+        .enabled(if: Peers.hasCommandLine, "rtcshare is not built"))
+    func unknownLogLevel() async throws {
+        let folder = try TemporaryFolder()
+        let words = "RTCSHARE_LOG=foo: unknown log level, using warning. Levels: trace, debug, info, notice, warning, "
+        for (arguments, level, isReported) in [
+            (["--version"], "foo", true), (["--version"], "DEBUG", false), (["--version"], "", false),
+            (["---completion", "status", "--", "--name", "1", "0", ""], "foo", false),
+        ] {
+            let outcome = try await RunningProgram.run(
+                try #require(Peers.rtcshare), arguments, environment: ["RTCSHARE_LOG": level], in: folder,
+                timeout: .seconds(20))
+            #expect(outcome.standardError.hasPrefix(words) == isReported, "\(outcome.standardError)")
+        }
+    }
 }
