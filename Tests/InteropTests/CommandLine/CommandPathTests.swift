@@ -42,7 +42,7 @@ extension Interop {
             arguments: [
                 ("satus", "status"), ("stauts", "status"), ("STATUS", "status"), ("pasue", "pause"),
                 ("unlok", "unlock"),
-                ("foo", nil), ("x", nil), ("", nil),
+                ("stat", "status"), ("u", nil), ("st", nil), ("foo", nil), ("x", nil), ("", nil),
             ])
         func suggestions(word: String, meant: String?) {
             let commands = ["status", "stop", "pause", "lock", "unlock", "serve"]
