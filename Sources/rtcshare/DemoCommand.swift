@@ -13,36 +13,42 @@ internal import RTCShareWireFormat
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
-        abstract: "Share the test pattern with the built-in viewer over loopback, and say what arrived.",
-        discussion:
-            "Everything between the two is real: SDP, ICE, DTLS, SRTP, VP8. No display and no network are needed.")
+        abstract: "Test rtcshare on this machine with a built-in viewer.",
+        discussion: """
+            Shares a test pattern over loopback. Only the screen and the network are left out: SDP, ICE, DTLS, SRTP and VP8 are
+            real. The demo prints what the viewer received, and saves its last frame.
 
-    @Option(help: ArgumentHelp("How long to share, in seconds.", valueName: "s"))
+                rtcshare demo
+                rtcshare demo --size 1920x1080 --duration 10
+            """)
+
+    @Option(
+        help: ArgumentHelp("Share for this many seconds. Default: 5.", valueName: "s"),
+        transform: OptionValue.demoDuration)
     var duration = 5.0
 
-    @Option(help: ArgumentHelp("The test pattern's size.", valueName: "WxH"))
-    var size = FrameSize(width: 1280, height: 720)
+    @Option(
+        help: ArgumentHelp("Size of the test pattern. Default: 1280x720.", valueName: "WxH"),
+        transform: OptionValue.size)
+    var size = PixelSize(width: 1280, height: 720)
 
-    @Option(help: ArgumentHelp("The most that is sent, in kbit/s.", valueName: "kbps"))
+    @Option(
+        help: ArgumentHelp("Maximum video bitrate, in kbit/s. Default: 2500.", valueName: "kbps"),
+        transform: OptionValue.videoBitrate)
     var maxBitrate = 2500
+
+    @Option(
+        help: ArgumentHelp("Where to save the last frame. Default: rtcshare-demo.png.", valueName: "file.png"),
+        completion: .file(), transform: { $0 })
+    var snapshot = "rtcshare-demo.png"
 
     @OptionGroup var encoding: EncodingOptions
 
-    @Option(help: ArgumentHelp("Where the received picture goes.", valueName: "file.png"), completion: .file())
-    var snapshot = "rtcshare-demo.png"
-
     @Flag(help: "Print the results as JSON.") var json = false
-
-    func validate() throws {
-        guard duration > 0, duration <= 3600 else {
-            throw ValidationError("--duration \(duration.words): use a number of seconds above 0, up to 3600")
-        }
-        try Kilobits.validate(maxBitrate, "--max-bitrate", in: LocalVideoConfiguration.bitrates)
-    }
 
     func run() async throws {
         try await reportingFailure {
-            let demo = try await Demo(size: size.size, bitrate: .kilobitsPerSecond(maxBitrate), encoding: encoding)
+            let demo = try await Demo(size: size, bitrate: .kilobitsPerSecond(maxBitrate), encoding: encoding)
             let result = try await demo.run(duration: duration, snapshot: snapshot)
             if json {
                 try StandardStreams.writeJSON(result)

@@ -9,11 +9,11 @@ private struct LogStream: TextOutputStream {
 }
 
 struct RTCShareCommand: AsyncParsableCommand {
-    /// What a person needs to know is said by the commands; the library's own log is for `RTCSHARE_LOG=debug`.
+    /// The commands print what a person needs to know; the library's own log is for `RTCSHARE_LOG=debug`.
     static func main() async {
         ProcessMemory.keepFromOthers()
         let arguments = Array(CommandLine.arguments.dropFirst())
-        startLog(isAsked: arguments.first?.hasPrefix("---") != true)
+        startLog(warns: arguments.first?.hasPrefix("---") != true)
         do {
             var command = try parsed(arguments)
             if var command = command as? any AsyncParsableCommand {
@@ -25,6 +25,10 @@ struct RTCShareCommand: AsyncParsableCommand {
             Terminal.shared.say(failure.lines(after: "rtcshare: "))
             Glibc.exit(failure.status.rawValue)
         } catch {
+            if let help = HelpText(fullMessage(for: error, columns: HelpText.unlimited)) {
+                try? StandardStreams.writeLines(help.lines(columns: StandardStreams.columns))
+                Glibc.exit(EXIT_SUCCESS)
+            }
             exit(withError: error)
         }
     }
@@ -34,13 +38,13 @@ struct RTCShareCommand: AsyncParsableCommand {
     static func parsed(
         _ arguments: [String], environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws -> any ParsableCommand {
+        let arguments = CommandArguments.prepared(arguments)
         let path = try CommandPath(of: arguments)
         let configured = try ConfiguredOptions(for: arguments, environment: environment)
         do {
             return try parseAsRoot(configured.added(to: arguments))
         } catch  where exitCode(for: error) == .validationFailure {
-            let message = message(for: error)
-            let problem = message.prefix(1).lowercased() + message.dropFirst()
+            let problem = ParserWords.rewritten(message(for: error))
             if let place = configured.placeOfFault(in: arguments) {
                 throw CommandFailure(.badInput, "\(place): \(problem)", try: path.help)
             }
@@ -48,7 +52,7 @@ struct RTCShareCommand: AsyncParsableCommand {
         }
     }
 
-    private static func startLog(isAsked: Bool) {
+    private static func startLog(warns: Bool) {
         let text = ProcessInfo.processInfo.environment["RTCSHARE_LOG"]
         let level = text.flatMap { Logger.Level(rawValue: $0.lowercased()) }
         LoggingSystem.bootstrap { label in
@@ -56,47 +60,59 @@ struct RTCShareCommand: AsyncParsableCommand {
             handler.logLevel = level ?? .warning
             return handler
         }
-        guard isAsked, level == nil, let text, !text.isEmpty else { return }
+        guard warns, level == nil, let text, !text.isEmpty else { return }
         let levels = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
         Terminal.shared.say("RTCSHARE_LOG=\(text): unknown log level, using warning. Levels: \(levels).")
     }
 
     static let configuration = CommandConfiguration(
         commandName: "rtcshare",
-        abstract: "Share a screen with any WebRTC viewer.",
+        abstract: "Share your screen with anyone who has a browser.",
         discussion: """
-            Share, and give the link to who is to see it:
+            Share the screen, and send your viewers the link that is printed:
 
                 rtcshare serve
 
-            Without a link, sharing takes three steps. Make an offer and give it to the viewer, by any means that carries text:
+            Check that rtcshare works on this machine, without a display or a network:
+
+                rtcshare demo
+
+            Control a running share from another terminal:
+
+                rtcshare status
+                rtcshare pause
+
+            Share without a link. Create an offer, pass it to the viewer (a browser page, a server, rtcshare view), and save the
+            answer that the viewer returns:
 
                 rtcshare offer --attendee alice > offer.sdp
-
-            The viewer (a browser page, a conference server, rtcshare view) gives back an answer. Then share:
-
                 rtcshare send --answer answer.sdp
-
-            A share that runs is asked and changed from another terminal: rtcshare status, pause, source, stop, …
-
-            Try it without a viewer, a display or a network: rtcshare demo
             """,
-        version: Version.text,
         subcommands: [
-            ServeCommand.self, OfferCommand.self, SendCommand.self, ViewCommand.self, BroadcastCommand.self,
+            ServeCommand.self, OfferCommand.self, SendCommand.self, ViewCommand.self, CaptureCommand.self,
             DemoCommand.self,
-            DoctorCommand.self, SourcesCommand.self, InspectCommand.self, ReportCommand.self, UnitCommand.self,
-            CompletionsCommand.self,
         ],
         groupedSubcommands: [
             CommandGroup(
                 name: "Running share",
                 subcommands: [
-                    StatusCommand.self, StopCommand.self, PauseCommand.self, ResumeCommand.self, SourceCommand.self,
-                    CameraCommand.self, SetCommand.self, MuteCommand.self, UnmuteCommand.self, InviteCommand.self,
-                    AdmitCommand.self,
-                    KickCommand.self, LockCommand.self, UnlockCommand.self, LinkCommand.self,
-                    DestinationCommand.self, SubgroupCommand.self,
-                ])
+                    StatusCommand.self, StopCommand.self, PauseCommand.self, ResumeCommand.self, SwitchCommand.self,
+                    MuteCommand.self, UnmuteCommand.self, CameraCommand.self, SetCommand.self, LinkCommand.self,
+                    AdmitCommand.self, KickCommand.self, LockCommand.self, UnlockCommand.self, InviteCommand.self,
+                    AcceptCommand.self, DestinationCommand.self, SubgroupCommand.self,
+                ]),
+            CommandGroup(
+                name: "Diagnosis and setup",
+                subcommands: [
+                    SourcesCommand.self, DoctorCommand.self, InspectCommand.self, ReportCommand.self, UnitCommand.self,
+                    CompletionsCommand.self,
+                ]),
         ])
+
+    @Flag(name: [.customShort("V"), .long], help: "Print the versions of rtcshare and of its libraries.")
+    var version = false
+
+    func validate() throws {
+        if version { throw CleanExit.message(Version.text) }
+    }
 }

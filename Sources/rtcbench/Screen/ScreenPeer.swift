@@ -18,8 +18,8 @@ enum ScreenPeer: String, CaseIterable, Codable, ExpressibleByArgument {
     var name: String {
         switch self {
         case .ours: "rtcshare"
-        case .broadcast: "rtcshare broadcast"
-        case .sharedMemory: "rtcshare broadcast, shared memory"
+        case .broadcast: "rtcshare capture"
+        case .sharedMemory: "rtcshare capture, shared memory"
         case .gstreamer: "GStreamer"
         case .aiortc: "aiortc"
         }
@@ -52,7 +52,7 @@ struct PeerCommands {
         let command =
             switch peer {
             case .ours: send("display")
-            case .broadcast, .sharedMemory: send("broadcast:\(socket)")
+            case .broadcast, .sharedMemory: send("process:\(socket)")
             case .gstreamer:
                 [Self.systemPython, "\(scripts)/gstreamer_sender.py", "--bitrate", "\(bitrate)", "--framerate", "30"]
             case .aiortc:
@@ -65,7 +65,7 @@ struct PeerCommands {
     func companion(of peer: ScreenPeer) -> [String]? {
         guard peer == .broadcast || peer == .sharedMemory else { return nil }
         return [
-            executable, "broadcast", "--source", "display", "--socket", socket, "--max-framerate", "30", "--transport",
+            executable, "capture", "--source", "display", "--socket", socket, "--max-framerate", "30", "--transport",
             peer == .broadcast ? "tcp" : "shared-memory",
         ]
     }

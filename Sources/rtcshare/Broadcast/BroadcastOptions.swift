@@ -3,18 +3,22 @@ internal import FoundationEssentials
 internal import Glibc
 internal import RTCShareCaptureBroadcast
 
-/// What the two sides of a broadcast know each other by.
+/// The tokens by which the capturing and the sharing process authenticate each other.
 struct BroadcastTokenOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Of a broadcast, the file with this side's token, mode 0600. By default $RTCSHARE_BROADCAST_MY_TOKEN.",
-            valueName: "file"), completion: .file())
+            """
+            Token that this process shows to the other one (file, mode 0600). Only for capture and --source process. Default: \
+            $RTCSHARE_BROADCAST_MY_TOKEN.
+            """, valueName: "file"), completion: .file())
     var myTokenFile: String?
 
     @Option(
         help: ArgumentHelp(
-            "Of a broadcast, the file with the other side's token. By default $RTCSHARE_BROADCAST_PEER_TOKEN.",
-            valueName: "file"), completion: .file())
+            """
+            Token that the other process must show (file, mode 0600). Only for capture and --source process. Default: \
+            $RTCSHARE_BROADCAST_PEER_TOKEN.
+            """, valueName: "file"), completion: .file())
     var peerTokenFile: String?
 
     /// The tokens; those of files go before those of the environment. Throws where there are none.
@@ -38,8 +42,8 @@ extension BroadcastTokens {
     init(environment: [String: String]) throws(BroadcastError) {
         guard let mine = environment[Self.myVariable], let peers = environment[Self.peerVariable] else {
             throw .auth(
-                "a broadcast takes this side's token and the other's: give them by --my-token-file and "
-                    + "--peer-token-file, or in \(Self.myVariable) and \(Self.peerVariable)")
+                "both processes need the two tokens: give --my-token-file and --peer-token-file, or set "
+                    + "\(Self.myVariable) and \(Self.peerVariable)")
         }
         try self.init(mine: mine.utf8, peers: peers.utf8)
     }

@@ -37,7 +37,7 @@ struct ConfigurationFile {
 }
 
 /// The value of an option, outside of a command line.
-enum OptionValue: Hashable {
+enum ConfiguredValue: Hashable {
     case text(String)
     case truth(Bool)
     case list([String])

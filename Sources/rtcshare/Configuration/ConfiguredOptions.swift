@@ -17,7 +17,7 @@ struct ConfiguredOptions {
     ]
     /// What an option on the command line takes the place of, beside itself.
     private static let alternatives = [
-        "token-file": ["no-token"], "no-token": ["token-file"], "tls-self-signed": ["tls-certificate", "tls-key"],
+        "link-token-file": ["no-token"], "no-token": ["link-token-file"], "tls-self-signed": ["tls-certificate", "tls-key"],
         "tls-certificate": ["tls-self-signed"], "tls-key": ["tls-self-signed"], "name": ["control", "no-control"],
         "control": ["name", "no-control"], "no-control": ["name", "control"],
     ]
@@ -136,7 +136,7 @@ extension KnownOption {
     fileprivate var variable: String { "RTCSHARE_" + name.replacing("-", with: "_").uppercased() }
 
     /// What a variable sets: several values are apart by spaces.
-    fileprivate func value(ofVariable text: String, at place: String) throws -> OptionValue {
+    fileprivate func value(ofVariable text: String, at place: String) throws -> ConfiguredValue {
         guard isFlag else { return isRepeatable ? .list(text.split(separator: " ").map(String.init)) : .text(text) }
         switch text.lowercased() {
         case "1", "true", "yes", "on": return .truth(true)
@@ -147,7 +147,7 @@ extension KnownOption {
 
     /// The option on a command line.
     /// - Throws: `CommandFailure` for a value of another kind than the option's.
-    fileprivate func arguments(_ value: OptionValue, at place: String) throws -> [String] {
+    fileprivate func arguments(_ value: ConfiguredValue, at place: String) throws -> [String] {
         switch value {
         case .truth(let isOn) where isFlag: isOn ? ["--\(name)"] : isInvertible ? ["--no-\(name)"] : []
         case .text(let text) where !isFlag: ["--\(name)=\(text)"]

@@ -5,7 +5,7 @@
 struct TOMLReader {
     /// A value, and the line on which its key is.
     struct Entry: Hashable {
-        let value: OptionValue
+        let value: ConfiguredValue
         let line: Int
     }
 
@@ -72,11 +72,11 @@ struct TOMLReader {
         return key
     }
 
-    private mutating func readValue() throws(Problem) -> OptionValue {
+    private mutating func readValue() throws(Problem) -> ConfiguredValue {
         skipSpaces()
         guard take("[") else {
             let scalar = try readScalar()
-            return scalar.truth.map(OptionValue.truth) ?? .text(scalar.text)
+            return scalar.truth.map(ConfiguredValue.truth) ?? .text(scalar.text)
         }
         var texts: [String] = []
         while skipBlankLines() {

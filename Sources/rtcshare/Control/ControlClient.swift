@@ -5,12 +5,12 @@ internal import Glibc
 struct ControlOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The share, as rtcshare send --name called it. Not needed where one share runs.", valueName: "name"),
+            "The share to control. Needed if several run.", valueName: "name"),
         completion: ShellCompletion.runningShare)
     var name: String?
 
     @Option(
-        help: ArgumentHelp("The share's socket, as rtcshare send --control named it.", valueName: "path"),
+        help: ArgumentHelp("Control socket of the share, if it was started with --control.", valueName: "path"),
         completion: .file())
     var control: String?
 

@@ -23,13 +23,13 @@ extension ControlCommand {
 
 struct StatusCommand: ControlCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Say how a running share stands.")
+        commandName: "status", abstract: "Show the state of a running share.")
 
-    @OptionGroup var share: ControlOptions
-
-    @Flag(help: "Print it as JSON.") var json = false
+    @Flag(help: "Print JSON.") var json = false
 
     @Flag(help: "Print each change, until the share ends or you press Ctrl-C.") var watch = false
+
+    @OptionGroup var share: ControlOptions
 
     func run() async throws {
         try await reportingFailure {
@@ -42,7 +42,7 @@ struct StatusCommand: ControlCommand {
 
 struct StopCommand: ControlCommand {
     static let configuration = CommandConfiguration(
-        commandName: "stop", abstract: "End a running share, and wait until it has ended.")
+        commandName: "stop", abstract: "Stop a running share.", discussion: "Returns when the share has ended.")
 
     @OptionGroup var share: ControlOptions
 
@@ -58,37 +58,43 @@ struct StopCommand: ControlCommand {
 
 struct PauseCommand: ControlCommand {
     static let configuration = CommandConfiguration(
-        commandName: "pause", abstract: "Have a running share stand still, without its sound; the connections stay.",
+        commandName: "pause", abstract: "Pause a running share. Viewers stay connected.",
         discussion: """
-            Viewers keep the last picture, or see a slate in its place; so does who comes meanwhile.
+            Viewers see the last frame, or a "Paused" slate with --slate, and get no audio. Viewers who join later see the same.
             """)
 
-    @OptionGroup var share: ControlOptions
+    @Flag(help: "Show a slate instead of the last frame.") var slate = false
 
-    @Flag(help: "Show a slate in place of the last picture.") var slate = false
+    @OptionGroup var share: ControlOptions
 
     func run() async throws { try await perform(.pause(slate: slate)) }
 }
 
 struct ResumeCommand: ControlCommand {
-    static let configuration = CommandConfiguration(commandName: "resume", abstract: "Have a paused share go on.")
+    static let configuration = CommandConfiguration(commandName: "resume", abstract: "Resume a paused share.")
 
     @OptionGroup var share: ControlOptions
 
     func run() async throws { try await perform(.resume) }
 }
 
-struct SourceCommand: ControlCommand {
+struct SwitchCommand: ControlCommand {
     static let configuration = CommandConfiguration(
-        commandName: "source", abstract: "Share something else from now on, in the same share.",
+        commandName: "switch", abstract: "Switch a running share to another source.",
         discussion: """
-            What is named is opened first: where that fails, the share continues as it is. While the share is paused, it is \
-            shown from when the share continues.
+            The new source is opened first. If that fails, the share does not change. If the share is paused, the new source
+            appears when you resume.
+
+                rtcshare switch window:title=Slides
+                rtcshare switch display
             """)
 
     @Argument(
-        help: ArgumentHelp("What to share: \(SourceSpecification.syntax).", valueName: "spec"),
-        completion: ShellCompletion.source)
+        help: ArgumentHelp(
+            """
+            What to share: display, window:title=TEXT, region:WxH+X+Y, camera, file:PATH.y4m, test and others. All forms: \
+            rtcshare help sources.
+            """, valueName: "spec"), completion: ShellCompletion.source)
     var source: String
 
     @OptionGroup var share: ControlOptions
@@ -98,25 +104,27 @@ struct SourceCommand: ControlCommand {
 
 struct CameraCommand: ControlCommand {
     static let configuration = CommandConfiguration(
-        commandName: "camera", abstract: "Show another picture of yourself from now on, or none, or switch its light.",
+        commandName: "camera", abstract: "Change or turn off your camera, or switch its light.",
         discussion: """
-            What is named is opened first: where that fails, all continues as it is. The share is to have been begun with \
-            --camera.
+            The new camera is opened first. If that fails, nothing changes. The share must have been started with --camera.
+
+                rtcshare camera camera:front --light
+                rtcshare camera none
             """)
 
     @Argument(
-        help: ArgumentHelp("What shows you: a SPEC as for --camera, or none.", valueName: "spec|none"),
+        help: ArgumentHelp("Your camera: the same values as --camera, or none.", valueName: "spec|none"),
         completion: ShellCompletion.source)
     var camera: String?
 
-    @Flag(inversion: .prefixedNo, help: "Switch the camera's light on, or off, where it has one.")
+    @Flag(inversion: .prefixedNo, help: "Switch the camera's light on or off, if it has one.")
     var light: Bool?
 
     @OptionGroup var share: ControlOptions
 
     func validate() throws {
         guard camera != nil || light != nil else {
-            throw ValidationError("nothing is to be changed: give a SPEC, none, --light or --no-light")
+            throw ValidationError("nothing to change: give a SPEC, none, --light or --no-light")
         }
     }
 
@@ -128,25 +136,34 @@ struct CameraCommand: ControlCommand {
 
 struct SetCommand: ControlCommand {
     static let configuration = CommandConfiguration(
-        commandName: "set", abstract: "Change how well a running share is sent.")
+        commandName: "set", abstract: "Change the video quality of a running share.",
+        discussion: """
+            Options that you leave out keep their values.
+
+                rtcshare set --max-bitrate 1500 --hint text
+            """)
+
+    @Option(
+        help: ArgumentHelp("Maximum video bitrate of the share, in kbit/s.", valueName: "kbps"),
+        transform: OptionValue.videoBitrate)
+    var maxBitrate: Int?
+
+    @Option(help: QualityOptions.hintHelp)
+    var hint: SharingOptions.Hint?
+
+    @Option(help: QualityOptions.sizeHelp, transform: OptionValue.size)
+    var size: PixelSize?
+
+    @Option(
+        help: ArgumentHelp("Maximum frame rate, up to the frame rate of the source.", valueName: "n"),
+        transform: OptionValue.frameRate)
+    var maxFramerate: Double?
 
     @OptionGroup var share: ControlOptions
 
-    @Option(help: ArgumentHelp("The most that the content's pictures take, in kbit/s.", valueName: "kbps"))
-    var maxBitrate: Int?
-
-    @Option(help: "What gives way when the bitrate is short, as for rtcshare send.")
-    var hint: SharingOptions.Hint?
-
-    @Option(help: ArgumentHelp("The picture's largest size; a larger one is made smaller, whole.", valueName: "WxH"))
-    var size: FrameSize?
-
-    @Option(help: ArgumentHelp("The most frames a second, up to what the source gives.", valueName: "n"))
-    var maxFramerate: Double?
-
     func validate() throws {
         guard maxBitrate != nil || hint != nil || size != nil || maxFramerate != nil else {
-            throw ValidationError("nothing is to be changed: give --max-bitrate, --hint, --size or --max-framerate")
+            throw ValidationError("nothing to change: give --max-bitrate, --hint, --size or --max-framerate")
         }
     }
 
@@ -154,15 +171,15 @@ struct SetCommand: ControlCommand {
         try await perform(
             .set(
                 ControlledSettings(
-                    maxBitrate: maxBitrate, maxFramerate: maxFramerate, width: size?.size.width,
-                    height: size?.size.height, hint: hint)))
+                    maxBitrate: maxBitrate, maxFramerate: maxFramerate, width: size?.width, height: size?.height,
+                    hint: hint)))
     }
 }
 
-/// Which sounds are meant.
+/// Which of a share's sounds to mute or unmute.
 struct SoundFlags: ParsableArguments {
-    @Flag(help: "Your own voice alone.") var microphone = false
-    @Flag(help: "The sound of what is shared alone.") var audio = false
+    @Flag(help: "Only the audio of what you share.") var audio = false
+    @Flag(help: "Only your microphone.") var microphone = false
 
     var sounds: ControlledSounds {
         switch (microphone, audio) {
@@ -175,7 +192,8 @@ struct SoundFlags: ParsableArguments {
 
 struct MuteCommand: ControlCommand {
     static let configuration = CommandConfiguration(
-        commandName: "mute", abstract: "Send no sound, of what is shared and of your own.")
+        commandName: "mute", abstract: "Mute the shared audio, your microphone or both.",
+        discussion: "Without an option, both are muted.")
 
     @OptionGroup var flags: SoundFlags
     @OptionGroup var share: ControlOptions
@@ -184,7 +202,9 @@ struct MuteCommand: ControlCommand {
 }
 
 struct UnmuteCommand: ControlCommand {
-    static let configuration = CommandConfiguration(commandName: "unmute", abstract: "Send the sound again.")
+    static let configuration = CommandConfiguration(
+        commandName: "unmute", abstract: "Unmute the shared audio, your microphone or both.",
+        discussion: "Without an option, both are unmuted.")
 
     @OptionGroup var flags: SoundFlags
     @OptionGroup var share: ControlOptions
@@ -194,14 +214,18 @@ struct UnmuteCommand: ControlCommand {
 
 struct DestinationCommand: ControlCommand {
     static let configuration = CommandConfiguration(
-        commandName: "destination", abstract: "Share to a subgroup, or to the main room, from now on.",
+        commandName: "destination", abstract: "Move a running share to a subgroup or the main room.",
         discussion: """
-            Viewers who are not there see the share go, those who are there see it come. A subgroup is joined before: \
-            rtcshare subgroup join.
+            The share disappears for viewers outside the destination and appears for those in it. Join a subgroup before you
+            share to it:
+
+                rtcshare subgroup join design
+                rtcshare destination design
+                rtcshare destination main
             """)
 
     @Argument(
-        help: ArgumentHelp("A subgroup, or main for the main room.", valueName: "name|main"),
+        help: ArgumentHelp("A subgroup, or main for the main room.", valueName: "subgroup|main"),
         completion: .list(["main"]))
     var destination: String
 
@@ -212,23 +236,22 @@ struct DestinationCommand: ControlCommand {
 
 struct SubgroupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "subgroup", abstract: "Join a subgroup of a running share, or leave it.",
+        commandName: "subgroup", abstract: "Join or leave a subgroup of a running share.",
         subcommands: [Join.self, Leave.self])
 
     struct Join: ControlCommand {
-        static let configuration = CommandConfiguration(abstract: "Join a subgroup, to be able to share to it.")
+        static let configuration = CommandConfiguration(abstract: "Join a subgroup, so that you can share to it.")
 
-        @Argument(help: ArgumentHelp("The subgroup.", valueName: "name")) var subgroup: String
+        @Argument(help: ArgumentHelp("Name of the subgroup.", valueName: "subgroup")) var subgroup: String
         @OptionGroup var share: ControlOptions
 
         func run() async throws { try await perform(.join(subgroup: subgroup)) }
     }
 
     struct Leave: ControlCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Leave a subgroup. One that is being shared to can't be left.")
+        static let configuration = CommandConfiguration(abstract: "Leave a subgroup that you are not sharing to.")
 
-        @Argument(help: ArgumentHelp("The subgroup.", valueName: "name")) var subgroup: String
+        @Argument(help: ArgumentHelp("Name of the subgroup.", valueName: "subgroup")) var subgroup: String
         @OptionGroup var share: ControlOptions
 
         func run() async throws { try await perform(.leave(subgroup: subgroup)) }
@@ -237,10 +260,13 @@ struct SubgroupCommand: AsyncParsableCommand {
 
 struct InviteCommand: ControlCommand {
     static let configuration = CommandConfiguration(
-        commandName: "invite", abstract: "Make an offer to one more viewer of a running share.",
+        commandName: "invite", abstract: "Create an offer for one more viewer of a running share.",
         discussion: """
-            The offer goes to standard output. Give it to the viewer, get its answer, and run rtcshare admit answer.sdp. \
-            The share must be running meanwhile.
+            The offer goes to standard output. Pass it to the viewer, save the viewer's answer, and accept it while the share is
+            still running:
+
+                rtcshare invite > offer.sdp
+                rtcshare accept answer.sdp
             """)
 
     @OptionGroup var place: ViewerPlace
@@ -263,36 +289,70 @@ struct InviteCommand: ControlCommand {
             if json { return try StandardStreams.writeJSON(Invitation(viewer: viewer, sdp: description)) }
             try StandardStreams.writeData(description)
             Terminal.shared.say(
-                "This offer is for viewer \(viewer). When you have the answer, run: rtcshare admit --viewer \(viewer) FILE"
+                "This offer is for viewer \(viewer). When you have the answer, run: rtcshare accept --viewer \(viewer) FILE"
             )
         }
     }
 }
 
-struct AdmitCommand: ControlCommand {
+struct AcceptCommand: ControlCommand {
     static let configuration = CommandConfiguration(
-        commandName: "admit",
-        abstract: "Let a viewer in: one who waits behind a link, or one whose answer to an invitation is here.")
+        commandName: "accept", abstract: "Accept the answer of an invited viewer.",
+        discussion: """
+            The answer is the viewer's reply to an offer of rtcshare invite.
+
+                rtcshare accept answer.sdp
+                rtcshare accept --viewer 3 answer.sdp
+            """)
 
     @Argument(
-        help: ArgumentHelp(
-            "The number of the viewer who waits; or the answer of one who was invited, - for standard input.",
-            valueName: "n|file"), completion: .file())
-    var who: String
+        help: ArgumentHelp("File with the viewer's answer, - for standard input.", valueName: "file"),
+        completion: .file())
+    var answer: String
 
     @Option(
-        help: ArgumentHelp(
-            "Whose answer it is, as rtcshare invite said. Not needed where one answer is waited for.", valueName: "n"))
+        help: ArgumentHelp("The invited viewer whose answer this is. Needed if several are invited.", valueName: "n"),
+        transform: OptionValue.viewer)
     var viewer: Int?
 
     @OptionGroup var share: ControlOptions
 
+    func run() async throws { try await accept(answer, of: viewer) }
+}
+
+struct AdmitCommand: ControlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "admit", abstract: "Admit a waiting viewer.",
+        discussion: "Viewers wait if the share was started with rtcshare serve --ask.")
+
+    @Argument(help: ArgumentHelp("Number of the viewer, as rtcshare status lists it.", valueName: "n"))
+    var viewer: String
+
+    /// Before there was `accept`, `admit` took an answer, too.
+    @Option(name: .customLong("viewer"), help: .hidden, transform: OptionValue.viewer)
+    var invited: Int?
+
+    @OptionGroup var share: ControlOptions
+
+    func validate() throws {
+        guard invited == nil, Int(viewer) == nil, viewer != "-", !FileManager.default.fileExists(atPath: viewer) else {
+            return
+        }
+        throw ValidationError("\(viewer): use the number of a viewer, as rtcshare status lists it")
+    }
+
     func run() async throws {
-        if viewer == nil, let waiting = Int(who) { return try await perform(.letIn(viewer: waiting)) }
+        if invited == nil, let waiting = Int(viewer) { return try await perform(.letIn(viewer: waiting)) }
+        try await accept(viewer, of: invited)
+    }
+}
+
+extension ControlCommand {
+    /// Passes an invited viewer's answer to the share. This process reports what is wrong with the text, with its line.
+    fileprivate func accept(_ path: String, of viewer: Int?) async throws {
         try await reportingFailure {
             let client = try share.connect()
-            // What can be wrong with the text is said here, with its line.
-            let answer = try AnswerFile.read(who)
+            let answer = try AnswerFile.read(path)
             if case .done(let notice?) = try client.ask(.admit(viewer: viewer, answer: answer.description)) {
                 Terminal.shared.say(notice)
             }
@@ -302,10 +362,14 @@ struct AdmitCommand: ControlCommand {
 
 struct KickCommand: ControlCommand {
     static let configuration = CommandConfiguration(
-        commandName: "kick", abstract: "Send a viewer away.",
-        discussion: "The link still opens the share: rtcshare lock keeps everybody new out.")
+        commandName: "kick", abstract: "Disconnect a viewer.",
+        discussion: "The link still opens the share. To keep new viewers out, run rtcshare lock.")
 
-    @Argument(help: ArgumentHelp("The viewer, as rtcshare status lists it.", valueName: "n")) var viewer: Int
+    @Argument(
+        help: ArgumentHelp("Number of the viewer, as rtcshare status lists it.", valueName: "n"),
+        transform: OptionValue.viewer)
+    var viewer: Int
+
     @OptionGroup var share: ControlOptions
 
     func run() async throws { try await perform(.kick(viewer: viewer)) }
@@ -313,7 +377,8 @@ struct KickCommand: ControlCommand {
 
 struct LockCommand: ControlCommand {
     static let configuration = CommandConfiguration(
-        commandName: "lock", abstract: "Let nobody else in by the link; those who are there stay.")
+        commandName: "lock", abstract: "Stop new viewers from joining by the link.",
+        discussion: "Viewers who have joined already stay.")
 
     @OptionGroup var share: ControlOptions
 
@@ -322,7 +387,7 @@ struct LockCommand: ControlCommand {
 
 struct UnlockCommand: ControlCommand {
     static let configuration = CommandConfiguration(
-        commandName: "unlock", abstract: "Let viewers in by the link again.")
+        commandName: "unlock", abstract: "Allow new viewers to join by the link again.")
 
     @OptionGroup var share: ControlOptions
 
@@ -331,9 +396,9 @@ struct UnlockCommand: ControlCommand {
 
 struct LinkCommand: ControlCommand {
     static let configuration = CommandConfiguration(
-        commandName: "link", abstract: "Print the links of a running rtcshare serve, or those of a subgroup.")
+        commandName: "link", abstract: "Print the links of a running rtcshare serve.")
 
-    @Option(help: ArgumentHelp("The subgroup that who opens the link is in, alone.", valueName: "name"))
+    @Option(help: ArgumentHelp("Print links that lead only into this subgroup.", valueName: "subgroup"))
     var subgroup: String?
 
     @Flag(help: "Print the links as JSON.") var json = false
@@ -350,25 +415,6 @@ struct LinkCommand: ControlCommand {
             if json { return try StandardStreams.writeJSON(Links(links: links)) }
             try StandardStreams.writeLines(links)
         }
-    }
-}
-
-/// Where a viewer is in the room.
-struct ViewerPlace: ParsableArguments {
-    @Option(help: ArgumentHelp("A subgroup that the viewer is in, again for each.", valueName: "name"))
-    var subgroup: [String] = []
-
-    @Flag(help: "The viewer is in its subgroups alone, and not in the main room.") var noMain = false
-
-    func validate() throws {
-        if noMain, subgroup.isEmpty {
-            throw ValidationError("--no-main: the viewer would be nowhere; give --subgroup too")
-        }
-    }
-
-    /// The viewer's membership in the room.
-    var membership: RoomMembership {
-        get throws { try RoomMembership(main: !noMain, subgroups: subgroup) }
     }
 }
 

@@ -5,19 +5,20 @@ internal import RTCShareNetworkRuntime
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Say how this machine's network and screens look to a share, and what to do about it.",
-        discussion: """
-            Shows the addresses that a viewer would be told, what each server answers, what kind of NAT stands in between, \
-            whether names under .local can be asked for, and which screens there are, by X11 or by a Wayland desktop's \
-            portal. Nothing is shared. Ends with 69 where no way out was found.
+        abstract: "Check this machine's network and screens for problems.",
+        discussion: #"""
+            Shows the addresses that viewers would see, the answers of the servers, the kind of NAT, whether .local names work,
+            and the screens of X11 or Wayland. Nothing is shared. Exit status 69: no way out of this machine was found.
 
-            Example: rtcshare doctor --ice-server stun:stun.example.org --ice-server turn:turn.example.org \
-            --ice-credentials turn.secret
-            """)
+                rtcshare doctor
+                rtcshare doctor --ice-server stun:stun.example.org
+                rtcshare doctor --ice-server turn:turn.example.org \
+                    --ice-credentials turn.secret
+            """#)
 
     @OptionGroup var servers: ICEServerOptions
 
-    @Flag(help: "Print it as JSON.")
+    @Flag(help: "Print JSON.")
     var json = false
 
     func run() async throws {

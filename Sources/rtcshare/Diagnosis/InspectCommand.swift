@@ -7,11 +7,16 @@ internal import RTCShareWireFormat
 struct InspectCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inspect",
-        abstract: "Explain an SDP or an rtpdump, line by line.")
+        abstract: "Explain an SDP or rtpdump file line by line.",
+        discussion: """
+            Marks lines that are wrong with !! and says why.
+
+                rtcshare inspect offer.sdp
+                rtcshare inspect - < capture.rtpdump
+            """)
 
     @Argument(
-        help: ArgumentHelp(
-            "A session description, or a capture in rtpdump's format; - is standard input.", valueName: "file"),
+        help: ArgumentHelp("SDP offer or answer, or rtpdump file, - for standard input.", valueName: "file"),
         completion: .file())
     var file: String
 

@@ -5,25 +5,44 @@ internal import RTCShareCapture
 struct SourcesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sources",
-        abstract: "List what can be shared: displays, windows, sound devices.",
+        abstract: "List screens, windows, cameras and audio devices to share.",
         discussion: """
-            Each entry begins with the SPEC that shares it: after --source, or for sound, after --audio or --microphone. \
-            What is not there (no DISPLAY, no sound server) is said on standard error, and the rest is listed.
+            Each line begins with the SPEC to give to --source or --camera, or to --audio or --microphone.
 
-            Minimised windows have no picture to share until they are back, and are listed with --minimised; menus and \
-            windows without pixels never are.
+            Sources:
+
+                display[:OUTPUT]         the whole screen, or one monitor
+                window:ID                a window by its number
+                window:title=TEXT        a window by a part of its title
+                region:WxH+X+Y           a rectangle of the screen
+                portal[:monitor|window]  ask the Wayland desktop
+                camera[:NAME]            a camera
+                file:PATH.y4m[:loop]     a video file
+                file:-                   y4m video on standard input
+                test[:WxH@FPS]           a test pattern
+                process:PORT|PATH        what rtcshare capture sends here
+
+            Audio:
+
+                system[:SINK]            what the machine plays
+                microphone[:DEVICE]      a microphone
+                file:PATH.wav[:loop]     an audio file
+                tone[:HZ]                a steady tone
+                beep                     a beep every second
+                process                  the audio of --source process:…
+                none                     no audio
             """)
 
-    @Flag(help: "Print it as JSON.")
+    @Flag(help: "Print JSON.")
     var json = false
 
-    @Flag(help: "List minimised windows too.")
-    var minimised = false
+    @Flag(help: "List minimized windows, too. They show nothing until they are restored.")
+    var minimized = false
 
     func run() async throws {
         try await reportingFailure {
             let list = SourceListing(
-                environment: ProcessInfo.processInfo.environment, includingMinimised: minimised)
+                environment: ProcessInfo.processInfo.environment, includingMinimised: minimized)
             if json { try StandardStreams.writeJSON(list) } else { try StandardStreams.writeLines(list.table()) }
         }
     }

@@ -6,23 +6,23 @@ internal import Glibc
 struct ReportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "report",
-        abstract: "Show what --stats wrote as a page with graphs.",
+        abstract: "Turn --stats files into an HTML report with graphs.",
         discussion: """
-            Writes one HTML page that needs nothing else, to be opened in a browser:
+            Writes one HTML page to standard output. The page shows rates and what limits them, frames, sizes, loss, delays and
+            freezes over time, and explains notable events.
 
-                rtcshare send --answer answer.sdp --stats stats.jsonl
+                rtcshare serve --stats stats.jsonl
                 rtcshare report stats.jsonl > report.html
 
-            It shows rates, what limits them, frames, sizes, loss, delays, freezes and key frames over time, and names what \
-            was notable with what the figures show beside it. A sender's file and a viewer's, of the same time, can be \
-            shown on one page: a viewer's freeze is then seen beside what the sender did.
+            Show a sender and a viewer of the same share on one page:
+
+                rtcshare report sender.jsonl viewer.jsonl > report.html
             """)
 
     @Argument(
         help: ArgumentHelp(
-            "What --stats of send, serve or view wrote, or two of these of the same share; - is standard input.",
-            valueName: "file"),
-        completion: .file())
+            "File that --stats of serve, send or view wrote, or two of the same share. - for standard input.",
+            valueName: "file"), completion: .file())
     var files: [String]
 
     private static let mostFiles = 2

@@ -4,18 +4,19 @@ internal import ArgumentParser
 struct CompletionsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "completions",
-        abstract: "Print the script that has your shell complete rtcshare's commands and options.",
-        discussion: """
-            With it, Tab completes commands, options and files, what --source and --audio can share on this machine \
-            (outputs, windows, sound devices), and after --name the shares that run. Once, then in every new shell:
+        abstract: "Print a completion script for bash, zsh or fish.",
+        discussion: #"""
+            Tab then completes commands, options, files, the sources of this machine, and the names of running shares. Install
+            the script once, then open a new shell:
 
-                rtcshare completions bash > ~/.local/share/bash-completion/completions/rtcshare
+                rtcshare completions bash \
+                    > ~/.local/share/bash-completion/completions/rtcshare
                 rtcshare completions zsh > ~/.zfunc/_rtcshare
-                rtcshare completions fish > ~/.config/fish/completions/rtcshare.fish
+                rtcshare completions fish \
+                    > ~/.config/fish/completions/rtcshare.fish
 
-            bash looks there where the package bash-completion is installed; zsh in the folders of $fpath: \
-            fpath+=~/.zfunc before compinit in ~/.zshrc.
-            """)
+            For bash, install the package bash-completion. For zsh, add fpath+=~/.zfunc before compinit in ~/.zshrc.
+            """#)
 
     enum Shell: String, ExpressibleByArgument, CaseIterable {
         case bash, zsh, fish
@@ -30,7 +31,7 @@ struct CompletionsCommand: AsyncParsableCommand {
         }
     }
 
-    @Argument(help: "The shell.") var shell: Shell
+    @Argument(help: "Your shell.") var shell: Shell
 
     func run() async throws {
         try await reportingFailure {

@@ -13,9 +13,9 @@ enum ShellCompletion {
     static let runningShare = CompletionKind.custom { _, _, _ in plain(ControlSocket.running().map(\.name)) }
 
     private static let sourceKinds = [
-        "test", "display", "portal", "camera", "region:", "window:", "window:title=", "file:", "broadcast:",
+        "test", "display", "portal", "camera", "region:", "window:", "window:title=", "file:", "process:",
     ]
-    private static let soundKinds = ["none", "tone", "beep", "file:", "microphone", "system", "broadcast"]
+    private static let soundKinds = ["none", "tone", "beep", "file:", "microphone", "system", "process"]
 
     /// What a SPEC of pictures that begins with `prefix` can be.
     static func sources(
@@ -116,7 +116,7 @@ enum ShellCompletion {
             done
             if [[ "${words[1]}" = unit ]]; then
                 for ((index = 2; index < current; index++)); do
-                    if [[ "${words[index]}" = @(broadcast|send|serve) ]]; then
+                    if [[ "${words[index]}" = @(capture|send|serve) ]]; then
                         words=("${words[0]}" "${words[@]:index}")
                         current=$((current - index + 1))
                         break
@@ -132,7 +132,7 @@ enum ShellCompletion {
             _rtcshare "$1" "${head}${fragment}" "${words[current - 1]}"
             COMPREPLY=("${COMPREPLY[@]#"${head}"}")
             case "${words[current - 1]}" in
-            --source | --camera | --audio | --microphone | source | camera | --ice-server)
+            --source | --camera | --audio | --microphone | switch | camera | --ice-server)
                 # A SPEC is no file, whose colons bash would put backslashes before. One that ends so goes on.
                 compopt +o filenames 2>/dev/null
                 [[ "${COMPREPLY[0]}" = *[:=/] ]] && compopt -o nospace 2>/dev/null

@@ -6,39 +6,44 @@ internal import Glibc
 struct UnitCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "unit",
-        abstract: "Print a systemd user unit that runs rtcshare serve, broadcast or send as a service.",
-        usage: "rtcshare unit [--environment-file <file>] [--restart <when>] serve|broadcast|send <options> ...",
-        discussion: """
-            What follows is the command with its options, just as it would be run here: they are checked, and relative \
-            paths keep their meaning. The unit has no secrets in it: tokens stay in the files that --my-token-file and \
-            --peer-token-file name, or in the variables of --environment-file.
+        abstract: "Print a systemd unit that runs serve, send or capture.",
+        usage: "rtcshare unit [--restart <when>] [--environment-file <file>] serve|send|capture [options]",
+        discussion: #"""
+            Give the command and its options as you would run it in this directory. The options are checked, and relative paths
+            keep their meaning. The unit contains no secrets: keep tokens in files, or in the variables of --environment-file.
 
-                rtcshare unit broadcast --source display --port 5000 --my-token-file my.token --peer-token-file \
-            peer.token > ~/.config/systemd/user/rtcshare-broadcast.service
+            Install the unit, then start it now and at each login:
+
+                rtcshare unit serve --link-token-file link.token \
+                    > ~/.config/systemd/user/rtcshare-serve.service
                 systemctl --user daemon-reload
-                systemctl --user enable --now rtcshare-broadcast
+                systemctl --user enable --now rtcshare-serve
 
-            The link of serve stays the same from start to start by its --token-file; rtcshare link prints it.
+            A unit with tokens in variables:
 
-            A command that fails is started again after five seconds, unless it would fail the same way: the statuses 64, \
-            65, 66, 73 and 77.
-            """)
+                rtcshare unit --environment-file tokens.env capture --port 5000 \
+                    > ~/.config/systemd/user/rtcshare-capture.service
+
+            With --link-token-file, the link stays the same after a restart. To print the link, run rtcshare link.
+
+            systemd restarts a command that fails after five seconds, unless it would fail the same way again (exit statuses 64,
+            65, 66, 73 and 77).
+            """#)
+
+    @Option(
+        help: ArgumentHelp("When systemd restarts the command. Default: on-failure.", valueName: "when"))
+    var restart: Restart?
 
     @Option(
         help: ArgumentHelp(
-            """
-            A file of VARIABLE=VALUE lines for the service, such as RTCSHARE_BROADCAST_MY_TOKEN; keep it yours alone: \
-            chmod 600.
-            """, valueName: "file"), completion: .file())
+            "File of VARIABLE=VALUE lines for the service, such as RTCSHARE_ICE_PASSWORD (chmod 600).",
+            valueName: "file"), completion: .file())
     var environmentFile: String?
-
-    @Option(help: ArgumentHelp("When it is started again: on-failure, or always.", valueName: "when"))
-    var restart = Restart.onFailure
 
     @Argument(
         parsing: .captureForPassthrough,
-        help: ArgumentHelp("serve, broadcast or send, with its options.", valueName: "command"),
-        completion: .list(["broadcast", "send", "serve"]))
+        help: ArgumentHelp("serve, send or capture, with its options.", valueName: "command"),
+        completion: .list(["capture", "send", "serve"]))
     var command: [String]
 
     enum Restart: String, ExpressibleByArgument, CaseIterable {
@@ -66,32 +71,33 @@ struct UnitCommand: AsyncParsableCommand {
         for path in [folder, environmentFile ?? folder] where !SystemdUnit.canHold(path) {
             throw CommandFailure(.usage, "a unit can't name \(path): it has characters that mean something to systemd")
         }
+        let command = CommandArguments.prepared(command)
         let needsScreen: Bool
         switch try RTCShareCommand.parsed(command) {
-        case let broadcast as BroadcastCommand:
-            needsScreen = Self.isOfScreen(broadcast.source)
-            if broadcast.answer == "-" { throw Self.needsInput("--answer -") }
-            try Self.check(broadcast.source, camera: nil)
-            if broadcast.session == nil { try check(broadcast.tokens) }
+        case let capture as CaptureCommand:
+            needsScreen = Self.isOfScreen(capture.captured.source)
+            if capture.destination.answer == "-" { throw Self.needsInput("--answer -") }
+            try Self.check(capture.captured.source, camera: nil)
+            if capture.destination.session == nil { try check(capture.destination.tokens) }
         case let send as SendCommand:
             needsScreen = Self.isOfScreen(send.sharing.sources.source)
             if !send.publishing.isGiven {
-                guard let answer = send.answer, answer != "-" else {
+                guard let answer = send.answering.answer, answer != "-" else {
                     throw Self.needsInput("send without --answer FILE, --whip URL or --janus URL")
                 }
             }
             try check(send.sharing)
-            try check(send.places)
+            try check(send.publishing)
         case let serve as ServeCommand:
             needsScreen = Self.isOfScreen(serve.sharing.sources.source)
             try check(serve.sharing)
             try check(serve.publishing)
         default:
-            throw CommandFailure(.usage, "\(command.first ?? ""): a unit runs serve, broadcast or send")
+            throw CommandFailure(.usage, "\(command.first ?? ""): a unit runs serve, send or capture")
         }
         return SystemdUnit(
             name: "rtcshare-\(command[0])", executable: executable, arguments: command, folder: folder,
-            environmentFile: environmentFile, restart: restart, needsScreen: needsScreen)
+            environmentFile: environmentFile, restart: restart ?? .onFailure, needsScreen: needsScreen)
     }
 
     private static func isOfScreen(_ source: String?) -> Bool {
@@ -114,7 +120,7 @@ struct UnitCommand: AsyncParsableCommand {
     private func check(_ sharing: SharingOptions) throws {
         try Self.check(sharing.sources.source, camera: sharing.sources.camera)
         if case .broadcast? = try sharing.sources.source.map({ try SourceSpecification($0) }) {
-            try check(sharing.broadcastTokens)
+            try check(sharing.special.tokens)
         }
     }
 

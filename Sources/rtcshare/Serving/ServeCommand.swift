@@ -11,42 +11,59 @@ internal import RTCShareWireFormat
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
-        abstract: "Share to whoever opens a link in a browser.",
-        discussion: """
-            Links go to standard output, one a line. The part behind # is the secret: who has the link sees the share, and \
-            nobody else. The share continues without viewers, and costs next to nothing then. Ctrl-C ends it.
+        abstract: "Share your screen by a link that opens in a browser.",
+        discussion: #"""
+            Send the printed link to your viewers. The part after # is the secret: only people who have the link can watch. Press
+            Ctrl-C to stop.
 
-            While it runs: rtcshare status lists the viewers; rtcshare kick, lock, unlock, admit, link, pause, source, … \
-            change what they see and who they are.
+                rtcshare serve --audio system
+                rtcshare serve --source window:title=Slides --ask
+                rtcshare serve --record meeting.webm
 
-            --source test comes with a beep at each flash, unless --audio says otherwise.
+            Control it from another terminal: rtcshare status, pause, switch, mute, admit, kick, lock, stop.
 
-            Players take the same link: rtcshare view LINK, or whep/TOKEN in place of #TOKEN (WHEP).
+            Viewers without a browser: rtcshare view LINK, or another WHEP player with whep/TOKEN instead of #TOKEN. The source
+            test comes with a beep, unless you give --audio.
+            """#)
 
-            With --whip or --janus the share is published at a server as well, from the same encode. What fails there is tried again, and \
-            leaves the viewers of the link alone.
-            """)
+    @OptionGroup(title: "What to share") var sources: SourceOptions
+
+    @OptionGroup(title: "What to share") var output: OutputOptions
 
     @OptionGroup(title: "The link") var link: LinkOptions
 
-    @OptionGroup(title: "What to share") var sharing: SharingOptions
+    @OptionGroup(title: "Quality") var quality: QualityOptions
 
-    @OptionGroup(title: "A share that runs") var running: ServeRunningOptions
+    @OptionGroup(title: "Special sources") var special: SpecialSourceOptions
 
-    @OptionGroup(title: "Media") var offering: OfferingOptions
+    @OptionGroup(title: "Control and subgroups") var running: RunningOptions
 
-    @OptionGroup(title: "Through servers") var publishing: PublishingOptions
+    @OptionGroup(title: "Control and subgroups") var place: ServedPlace
 
-    func validate() throws {
-        try link.validate()
-        try publishing.validate()
-        try sharing.validate()
-        try running.validate()
+    @OptionGroup(title: "You and your network") var attendee: AttendeeOption
+
+    @OptionGroup(title: "You and your network") var portOption: ServedMediaPortOption
+
+    @OptionGroup(title: "You and your network") var network: NetworkOptions
+
+    @OptionGroup(title: "Servers") var publishing: PublishingOptions
+
+    /// The media port that all viewers share.
+    struct ServedMediaPortOption: ParsableArguments {
+        @Option(
+            help: ArgumentHelp(
+                "UDP port for media of all viewers. Default: the port number of the page if it is free, else any free port.",
+                valueName: "n"), transform: OptionValue.listeningPort)
+        var port: UInt16?
+    }
+
+    var sharing: SharingOptions {
+        SharingOptions(sources: sources, output: output, quality: quality, special: special)
     }
 
     func run() async throws {
         try await reportingFailure {
-            let attendee = try offering.attendeeID()
+            let owner = try attendee.id()
             let selection = sharing.sources.selection.withTestSound
             try selection.check()
             _ = try selection.standardInputOption()
@@ -54,18 +71,18 @@ struct ServeCommand: AsyncParsableCommand {
             try link.apply(to: &configuration)
             configuration.media = selection.media
             configuration.connection = sharing.connectionConfiguration(for: selection.media)
-            try offering.apply(to: &configuration.connection)
-            let endpoints = try publishing.endpoints(of: attendee, sharing: selection.media)
+            try network.apply(to: &configuration.connection, port: portOption.port)
+            let endpoints = try publishing.endpoints(of: owner, sharing: selection.media)
             let sources = try sharing.open(selection)
             let film = try sharing.openFilm()
-            let room = try await running.options.room(of: attendee, joining: running.subgroup)
+            let room = try await running.room(of: owner, joining: place)
             let interruption = Interruption()
             let listening = try await listen(configuration, room: room)
             let inviting = ShareControl.Inviting(
                 media: selection.media, configuration: listening.connection,
-                policy: offering.ice.iceTransportPolicy)
+                policy: network.ice.iceTransportPolicy)
             let share = Share(
-                room: room, sources: sources, options: sharing, running: running.options, inviting: inviting,
+                room: room, sources: sources, options: sharing, running: running, inviting: inviting,
                 film: film,
                 interruption: interruption)
             let hosts = try LinkHosts(
@@ -77,8 +94,7 @@ struct ServeCommand: AsyncParsableCommand {
             defer { naming.cancel() }
             do {
                 let places = endpoints.places(
-                    of: room, membership: try RoomMembership(main: true, subgroups: running.subgroup),
-                    configuration: listening.connection)
+                    of: room, membership: try place.membership, configuration: listening.connection)
                 try await share.run(behind: listening.server, publishedAt: places) { control in
                     await control.setLinkHosts(hosts.hosts)
                     try tell(listening.server, hosts, configuration)
@@ -103,7 +119,7 @@ struct ServeCommand: AsyncParsableCommand {
         var configuration = configuration
         let addresses = configuration.connection.addresses
         let mediaPort: SharedPort
-        if let port = offering.port {
+        if let port = portOption.port {
             mediaPort = try await SharedPort(addresses: addresses, port: port)
         } else {
             // One number to remember for a firewall, where it is free.
@@ -159,7 +175,7 @@ struct ServeCommand: AsyncParsableCommand {
         } else {
             // At a terminal, the lines that begin with Watch have them.
             if !StandardStreams.areOneTerminal { try StandardStreams.writeLines(links.map(\.url)) }
-            if sharing.stats != "-" { StandardStreams.closeOutput() }
+            if sharing.output.stats != "-" { StandardStreams.closeOutput() }
             show(links)
             if !hosts.leftOut.isEmpty, configuration.publicURL == nil {
                 Terminal.shared.say(

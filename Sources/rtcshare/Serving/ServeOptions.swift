@@ -5,98 +5,82 @@ internal import RTCShareContentShare
 internal import RTCShareSignaling
 internal import RTCShareWireFormat
 
-extension ListenAddress: ExpressibleByArgument {
-    init?(argument: String) { self.init(argument) }
-}
-
-/// Options of `rtcshare serve` for the running share.
-struct ServeRunningOptions: ParsableArguments {
-    @OptionGroup var options: RunningOptions
-
-    @Option(
-        help: ArgumentHelp(
-            "Join this subgroup, so that you can share to it. Repeatable. rtcshare link prints a link for its viewers.",
-            valueName: "name"))
-    var subgroup: [String] = []
-
-    func validate() throws { try options.validate() }
-}
-
 /// Where viewers find a share, and who gets in.
 struct LinkOptions: ParsableArguments {
+    @Flag(help: "Make each viewer wait until you run rtcshare admit N.") var ask = false
+
     @Option(
         help: ArgumentHelp(
-            "Where the page is served. By default port 8080 of all addresses, or the next free one. A link-local address has "
-                + "its interface: [fe80::1%eth0]:8080.",
-            valueName: "[addr:]port"))
+            """
+            Address and TCP port of the viewer page. Default: port 8080 on all addresses, or the next free port. A link-local \
+            address needs its interface: [fe80::1%eth0]:8080.
+            """, valueName: "[addr:]port"), transform: OptionValue.listenAddress)
     var listen: ListenAddress?
 
-    @Option(
-        help: ArgumentHelp(
-            "An address or a name of this machine to put into links. Repeatable. Default: the address of the default route; "
-                + "without one, or where it is a tunnel's, one of each network.", valueName: "addr|name"))
-    var address: [String] = []
+    @Flag(help: "Use HTTPS with a self-signed certificate. Browsers show a warning once.") var tlsSelfSigned = false
 
-    @Flag(help: "Print a link for each address of this machine.") var allAddresses = false
+    @Option(
+        help: ArgumentHelp("Certificate chain for HTTPS (PEM). Needs --tls-key.", valueName: "file"),
+        completion: .file())
+    var tlsCertificate: String?
+
+    @Option(
+        help: ArgumentHelp("Private key of the certificate (PEM). Needs --tls-certificate.", valueName: "file"),
+        completion: .file())
+    var tlsKey: String?
 
     @Option(
         name: .customLong("public-url"),
         help: ArgumentHelp(
-            "Where viewers elsewhere find the page, through a router, a proxy or a tunnel: links begin with it.",
-            valueName: "url"),
+            "URL of the page as seen from outside (router, proxy, tunnel). Links start with it.", valueName: "url"),
         transform: { text in
             guard let url = PublicURL(text) else {
-                throw ValidationError("\(text) is no URL; give one such as https://share.example/office")
+                throw ValidationError("use a URL such as https://share.example/office")
             }
             return url
         })
     var publicURL: PublicURL?
 
-    @Option(help: ArgumentHelp("The path under which the page lies, such as /office.", valueName: "/path"))
+    @Option(
+        help: ArgumentHelp(
+            """
+            Address or host name to use in links. Default: the address of the default route, or one of each network if there is \
+            none or it belongs to a tunnel. Repeatable.
+            """, valueName: "addr|name"))
+    var address: [String] = []
+
+    @Flag(help: "Print a link for each address of this machine.") var allAddresses = false
+
+    @Option(
+        help: ArgumentHelp("Maximum number of viewers at a time. Default: 100.", valueName: "n"),
+        transform: OptionValue.viewerCount)
+    var maxViewers = 100
+
+    @Option(
+        help: ArgumentHelp(
+            "Read the link's secret from this file (mode 0600), so that the link stays the same after a restart.",
+            valueName: "file"), completion: .file())
+    var linkTokenFile: String?
+
+    @Flag(help: "Use a link without a secret: anyone who can reach this machine can watch.") var noToken = false
+
+    @Option(help: ArgumentHelp("URL path of the page, for example /office.", valueName: "/path"))
     var basePath: String?
 
-    @Flag(
-        help:
-            "A proxy on this machine passes requests on: count viewers and wrong tokens by its X-Forwarded-For."
-    ) var behindProxy = false
+    @Flag(help: "Take the addresses of viewers from the X-Forwarded-For header of a proxy on this machine.")
+    var behindProxy = false
 
-    @Option(
-        help: ArgumentHelp(
-            "A file with the link's secret, that only you can read: the link stays the same from start to start.",
-            valueName: "file"), completion: .file())
-    var tokenFile: String?
-
-    @Flag(help: "Let everybody in who reaches this machine.") var noToken = false
-
-    @Flag(help: "Have each viewer wait until rtcshare admit N.") var ask = false
-
-    @Option(help: ArgumentHelp("The most viewers at a time.", valueName: "n")) var maxViewers = 100
-
-    @Option(
-        help: ArgumentHelp(
-            "The certificate for HTTPS, in PEM, with those that it is signed by.", valueName: "file"),
-        completion: .file())
-    var tlsCertificate: String?
-
-    @Option(help: ArgumentHelp("The certificate's key, in PEM.", valueName: "file"), completion: .file())
-    var tlsKey: String?
-
-    @Flag(help: "HTTPS with a certificate of its own, of which browsers warn once.") var tlsSelfSigned = false
-
-    @Flag(inversion: .prefixedNo, help: "A QR code of the first link. By default at a terminal.") var qr: Bool?
+    @Flag(inversion: .prefixedNo, help: "Show the first link as a QR code. Default: on a terminal.") var qr: Bool?
 
     func validate() throws {
-        guard tokenFile == nil || !noToken else {
-            throw ValidationError("--token-file and --no-token exclude each other: give one")
+        guard linkTokenFile == nil || !noToken else {
+            throw ValidationError("--link-token-file and --no-token exclude each other: give one")
         }
         guard (tlsCertificate == nil) == (tlsKey == nil) else {
             throw ValidationError("--tls-certificate and --tls-key go together: give both")
         }
         guard !tlsSelfSigned || tlsCertificate == nil else {
             throw ValidationError("--tls-self-signed and --tls-certificate exclude each other: give one")
-        }
-        guard (1...SharingRoom.maximumViewers).contains(maxViewers) else {
-            throw ValidationError("--max-viewers \(maxViewers): give 1 to \(SharingRoom.maximumViewers)")
         }
         for host in address where IPAddress(host)?.isUnspecified ?? !Self.isName(host) {
             throw ValidationError(
@@ -145,12 +129,12 @@ struct LinkOptions: ParsableArguments {
 
     private func token() throws -> AccessToken? {
         if noToken { return nil }
-        guard let tokenFile else { return AccessToken() }
-        let text = try SecretFile.readText(tokenFile, what: "token file")
+        guard let linkTokenFile else { return AccessToken() }
+        let text = try SecretFile.readText(linkTokenFile, what: "token file")
         do {
             return try AccessToken(text.trimmed)
         } catch {
-            throw CommandFailure(.badInput, "\(tokenFile): \(error)")
+            throw CommandFailure(.badInput, "\(linkTokenFile): \(error)")
         }
     }
 }

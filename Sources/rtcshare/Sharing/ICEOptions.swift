@@ -9,17 +9,16 @@ struct ICEServerOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            A server that helps to connect, again for each: stun:HOST[:PORT] tells how this machine looks from outside; \
-            turn:HOST[:PORT][?transport=udp|tcp] and turns:HOST[:PORT] (over TLS) relay where nothing else gets through, \
-            for whom --ice-credentials names.
+            STUN or TURN server: stun:HOST, turn:HOST[?transport=tcp] or turns:HOST, each with an optional :PORT. TURN also \
+            needs --ice-credentials. Repeatable.
             """, valueName: "url"), completion: .list(["stun:", "turn:", "turns:"]))
     var iceServer: [String] = []
 
     @Option(
         help: ArgumentHelp(
             """
-            User and password for turn: and turns: servers: a file with the line USER:PASSWORD, or with the two on lines of \
-            their own, that only you can read. Or set RTCSHARE_ICE_USERNAME and RTCSHARE_ICE_PASSWORD.
+            File (mode 0600) with the TURN user name and password, as USER:PASSWORD or on two lines. Default: \
+            $RTCSHARE_ICE_USERNAME and $RTCSHARE_ICE_PASSWORD.
             """, valueName: "file"), completion: .file())
     var iceCredentials: String?
 
@@ -55,13 +54,16 @@ struct ICEServerOptions: ParsableArguments {
 struct ICEOptions: ParsableArguments {
     @OptionGroup var servers: ICEServerOptions
 
-    @Option(help: "all takes any path to the peer; relay only those through turn: and turns: servers.")
+    @Option(
+        help: ArgumentHelp(
+            """
+            all: use any path. relay: use only TURN servers, which hides your addresses from viewers. Default: all.
+            """, valueName: "policy"))
     var iceTransportPolicy: Policy?
 
     @Flag(
         help: """
-            Look up host names among the peer's addresses in DNS, which tells whoever serves them. Names under .local are \
-            asked for on the local network without it.
+            Resolve host names in the peer's candidates by DNS. Their DNS servers learn of it. Not needed for .local names.
             """)
     var resolveHostNames = false
 

@@ -12,29 +12,44 @@ internal import RTCShareWireFormat
 struct OfferCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "offer",
-        abstract: "Make an offer for a viewer, and remember it for rtcshare send.",
-        discussion: """
-            The offer goes to standard output. What the answer will be matched with (certificate, credentials, ports) goes \
-            to the session file, which only you can read. Give the offer to the viewer, get its answer, and run \
-            rtcshare send --answer answer.sdp on this machine. Addresses at turn: servers are left there for it meanwhile.
-            """)
+        abstract: "Create an SDP offer and save its session for rtcshare send.",
+        discussion: #"""
+            The offer goes to standard output. Pass it to the viewer, save the viewer's answer, and share on this machine within
+            a day. The session file holds what the answer belongs to: certificate, credentials and ports. Only you can read it.
 
-    @OptionGroup var offering: OfferingOptions
+                rtcshare offer --attendee alice > offer.sdp
+                rtcshare send --answer answer.sdp
 
-    @OptionGroup(title: "What to share; rtcshare send can still change it") var sources: SourceOptions
+            For a viewer in another network:
 
-    @Option(
-        help: ArgumentHelp(
-            "Where the session goes. By default $XDG_STATE_HOME/rtcshare/session.json, or ~/.local/state/rtcshare/….",
-            valueName: "file"), completion: .file())
-    var session: String?
+                rtcshare offer --ice-server stun:stun.example.org > offer.sdp
+                rtcshare offer --ice-server turn:turn.example.org \
+                    --ice-credentials turn.secret > offer.sdp
+
+            Relayed addresses of TURN servers stay reserved until you run rtcshare send, or until they expire.
+            """#)
+
+    @OptionGroup(title: "What to share (rtcshare send can change it)") var sources: SourceOptions
+
+    @OptionGroup(title: "Session") var saving: SavingOptions
+
+    @OptionGroup(title: "You and your network") var offering: OfferingOptions
+
+    /// The file of the session.
+    struct SavingOptions: ParsableArguments {
+        @Option(
+            help: ArgumentHelp(
+                "Session file. Default: $XDG_STATE_HOME/rtcshare/session.json, or the same in ~/.local/state.",
+                valueName: "file"), completion: .file())
+        var session: String?
+    }
 
     func run() async throws {
         try await reportingFailure {
             let sources = sources.selection.withAbsolutePaths
             try sources.check()
             _ = try sources.standardInputOption()
-            let attendee = try offering.attendeeID()
+            let attendee = try offering.attendee.id()
             var configuration = Connection.Configuration()
             try offering.apply(to: &configuration)
             if let notice = try LeftRelays.prepare(&configuration) { Terminal.shared.say(notice) }
@@ -58,7 +73,7 @@ struct OfferCommand: AsyncParsableCommand {
         on connection: Connection, servers: [ICEServer], by attendee: AttendeeID, _ identity: LocalIdentity,
         _ sources: SourceSelection
     ) async throws {
-        let policy = offering.ice.iceTransportPolicy
+        let policy = offering.network.ice.iceTransportPolicy
         try await Gathering.run(on: connection, servers: servers, policy: policy)
         let offer = try await connection.makeOffer().description
         let now = Date()
@@ -68,21 +83,21 @@ struct OfferCommand: AsyncParsableCommand {
         let useful = servers.filter { server in
             server.credentials == nil || relays.contains { $0.url == server.description }
         }
-        let file = SessionFile(path: session)
+        let file = SessionFile(path: saving.session)
         try file.store(
             SharingSession(
                 createdAt: now, host: SharingSession.thisHost,
                 session: StoredSession(
                     attendee: attendee, identity: identity, addresses: await connection.localAddresses, offer: offer),
                 sources: sources,
-                transportPolicy: (policy ?? .all).rawValue, resolvesHostNames: offering.ice.resolveHostNames,
+                transportPolicy: (policy ?? .all).rawValue, resolvesHostNames: offering.network.ice.resolveHostNames,
                 servers: useful.map(\.source), relays: relays))
         connection.setLeavesRelays(true)
         await connection.close()
         try StandardStreams.writeData(offer)
         Terminal.shared.say(
             "Session written to \(file.path). When you have the answer: rtcshare send --answer FILE"
-                + (session.map { " --session \($0)" } ?? ""))
+                + (saving.session.map { " --session \($0)" } ?? ""))
         if let expiry = relays.map(\.expiresAt).min() {
             let isTranslated = kept.contains { $0.allocation.reflexive != $0.base }
             Terminal.shared.say(
@@ -92,50 +107,78 @@ struct OfferCommand: AsyncParsableCommand {
     }
 }
 
-/// What an offer is made of: for `offer`, and for `send` where it makes its own.
-struct OfferingOptions: ParsableArguments {
+/// The presenter's name.
+struct AttendeeOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Who shares; viewers see the screen as ID#content. By default your login name.", valueName: "id"))
+            "Your name. Viewers see the screen as NAME#content. Default: $USER, or rtcshare if it is not set.",
+            valueName: "name"))
     var attendee: String?
 
-    @Option(
-        help: ArgumentHelp("The UDP port to listen at, on each address. By default the system picks.", valueName: "n"))
-    var port: UInt16?
-
-    @Option(
-        help: ArgumentHelp(
-            "An address to listen at, again for each. By default those of every interface.", valueName: "addr"))
-    var bind: [String] = []
-
-    @Option(
-        help: ArgumentHelp(
-            """
-            An address under which this machine is known outside, where a router forwards to it port for port; with --port, \
-            viewers outside reach it there.
-            """, valueName: "addr"))
-    var publicIp: [String] = []
-
-    @OptionGroup var ice: ICEOptions
-
-    /// Who shares.
-    func attendeeID() throws(AttendeeIDError) -> AttendeeID {
+    func id() throws(AttendeeIDError) -> AttendeeID {
         if let attendee {
             let id = try AttendeeID(attendee)
             guard id.modality == .attendee else { throw .content(attendee) }
             return id
         }
-        let login = ProcessInfo.processInfo.environment["USER"] ?? ""
-        if let attendee = try? AttendeeID(login), attendee.modality == .attendee { return attendee }
+        let user = ProcessInfo.processInfo.environment["USER"] ?? ""
+        if let attendee = try? AttendeeID(user), attendee.modality == .attendee { return attendee }
         return try AttendeeID("rtcshare")
     }
+}
 
-    /// Puts where to listen and whom to ask into a connection's configuration.
-    func apply(to configuration: inout Connection.Configuration) throws {
+/// The port of one connection.
+struct MediaPortOption: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("UDP port for media. Default: any free port.", valueName: "n"),
+        transform: OptionValue.listeningPort)
+    var port: UInt16?
+}
+
+/// The addresses of this machine, and the servers that help to connect.
+struct NetworkOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Local address to use for media. Default: the addresses of all interfaces. Repeatable.", valueName: "addr"))
+    var bind: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Public address of a router that forwards the UDP port to this machine. Use it with --port. Repeatable.
+            """, valueName: "addr"))
+    var publicIp: [String] = []
+
+    @OptionGroup var ice: ICEOptions
+
+    /// Whether any of these options was given.
+    var isGiven: Bool { !bind.isEmpty || !publicIp.isEmpty || ice.isGiven }
+
+    /// Puts them into a connection's configuration.
+    func apply(to configuration: inout Connection.Configuration, port: UInt16?) throws {
         configuration.port = port ?? 0
         configuration.addresses = try BindAddress.parse(bind)
         configuration.publicAddresses = try PublicAddress.parse(publicIp)
         try ice.apply(to: &configuration)
+    }
+
+    /// Waits until every server has answered or was given up.
+    func gather(on connection: Connection, servers: [ICEServer]) async throws {
+        try await Gathering.run(on: connection, servers: servers, policy: ice.iceTransportPolicy)
+    }
+}
+
+/// The options of an offer: for `offer`, and for `send` if it makes its own.
+struct OfferingOptions: ParsableArguments {
+    @OptionGroup var attendee: AttendeeOption
+
+    @OptionGroup var port: MediaPortOption
+
+    @OptionGroup var network: NetworkOptions
+
+    /// Puts where to listen and which servers to use into a connection's configuration.
+    func apply(to configuration: inout Connection.Configuration) throws {
+        try network.apply(to: &configuration, port: port.port)
     }
 
     /// Opens the sockets and draws the identity.
@@ -147,11 +190,6 @@ struct OfferingOptions: ParsableArguments {
             media: try SharedMedia.kinds(media, of: attendee),
             unixTime: Int64(Date().timeIntervalSince1970), random: &random)
         return (try await Connection(as: .offerer, identity: identity, configuration: configuration), identity)
-    }
-
-    /// Waits until every server has answered or was given up.
-    func gather(on connection: Connection, servers: [ICEServer]) async throws {
-        try await Gathering.run(on: connection, servers: servers, policy: ice.iceTransportPolicy)
     }
 }
 

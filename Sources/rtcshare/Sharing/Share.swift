@@ -90,7 +90,7 @@ struct Share {
         server: ViewerServer?, places: SharePlaces = SharePlaces(), consume: () throws -> Void,
         begin: (ShareControl) async throws -> Void
     ) async throws {
-        let statistics = try options.stats.map { try StatisticsWriter(path: $0, activity: "the share") }
+        let statistics = try options.output.stats.map { try StatisticsWriter(path: $0, activity: "the share") }
         let (occurrences, continuation) = AsyncStream.makeStream(of: Occurrence.self)
         let listener = ContentListener(continuation)
         room.contentShare.add(observer: listener)
@@ -125,7 +125,7 @@ struct Share {
 
     /// Has the share end when its duration is over.
     private func endInTime(_ continuation: AsyncStream<Occurrence>.Continuation) {
-        guard let duration = options.duration else { return }
+        guard let duration = options.output.duration else { return }
         Task {
             try? await Task.sleep(for: .seconds(duration))
             continuation.yield(.durationOver)
@@ -216,7 +216,7 @@ struct Share {
             case .sessionRemoved:
                 return Terminal.shared.say("The share has ended: its session file was removed.")
             case .durationOver:
-                return Terminal.shared.say("The share has ended after \((options.duration ?? 0).inSeconds).")
+                return Terminal.shared.say("The share has ended after \((options.output.duration ?? 0).inSeconds).")
             case .sourceEnded(let error):
                 if await control.sources.hasOtherSource { continue }
                 if let error { throw error }
@@ -244,7 +244,8 @@ struct Share {
     /// end are sent first: ``Occurrence/sourceEnded(_:)`` follows them.
     /// - Throws: why it has ended, where that was not asked for.
     private func hasEndedUnseen(_ control: ShareControl) async throws -> Bool {
-        guard options.record == nil, await !control.isAnyConnected, let end = await control.sources.captureEnd else {
+        guard options.output.record == nil, await !control.isAnyConnected, let end = await control.sources.captureEnd
+        else {
             return false
         }
         try end.get()

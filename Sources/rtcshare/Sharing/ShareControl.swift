@@ -325,12 +325,12 @@ actor ShareControl {
     func limits(_ configuration: LocalVideoConfiguration) -> ControlledLimits {
         ControlledLimits(
             maxBitrate: Int(contentBitrate(configuration).bitsPerSecond / 1000),
-            maxFramerate: configuration.maxFramerate ?? options.maxFramerate,
+            maxFramerate: configuration.maxFramerate ?? options.quality.maxFramerate,
             width: configuration.maxSize?.width, height: configuration.maxSize?.height,
             hint: configuration.contentHint.flatMap { SharingOptions.Hint($0) })
     }
 
     func contentBitrate(_ configuration: LocalVideoConfiguration) -> DataRate {
-        configuration.maxBitrate ?? .kilobitsPerSecond(options.maxBitrate)
+        configuration.maxBitrate ?? .kilobitsPerSecond(options.quality.maxBitrate)
     }
 }

@@ -58,7 +58,7 @@ actor SharedSources {
         events: AsyncStream<Share.Occurrence>.Continuation
     ) {
         (self.sources, self.room, self.options, self.events) = (sources, room, options, events)
-        captureReporter = CaptureReporter(sources.content, isSizeChosen: options.size != nil) {
+        captureReporter = CaptureReporter(sources.content, isSizeChosen: options.quality.size != nil) {
             events.yield(.captureEnded)
         }
         soundListeners = sources.audio.map { Self.listen(to: $0, .sound, events) }
@@ -126,7 +126,7 @@ actor SharedSources {
         try await room.contentShare.start(
             source: source, audio: sound, configuration: configuration,
             audioConfiguration: LocalAudioConfiguration(
-                maxBitrate: options.audioBitrate.map(DataRate.kilobitsPerSecond)))
+                maxBitrate: options.quality.audioBitrate.map(DataRate.kilobitsPerSecond)))
         await applyMutes()
     }
 
@@ -216,7 +216,7 @@ actor SharedSources {
             throw CommandFailure(
                 .usage, "\(text): a running share can't read standard input", try: "file:PATH.y4m")
         }
-        let frameRate = configuration.maxFramerate ?? options.maxFramerate
+        let frameRate = configuration.maxFramerate ?? options.quality.maxFramerate
         return try await OpenedSources.openContent(
             specification, maximumFrameRate: frameRate, broadcastTokens: try options.tokens(for: specification))
     }

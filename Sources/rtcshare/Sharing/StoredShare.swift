@@ -30,7 +30,7 @@ struct StoredShare {
         let sources = try sharing.open(selection, audioRemedy: "add AUDIO to rtcshare offer")
         let film = try sharing.openFilm()
         let membership = try place.membership
-        let room = try await running.room(of: AttendeeID(stored.session.attendee), joining: place.subgroup)
+        let room = try await running.room(of: AttendeeID(stored.session.attendee), joining: place)
         let interruption = Interruption()
         let (connection, configuration) = try await connection(for: stored, sending: selection.media, in: file)
         let inviting = ShareControl.Inviting(

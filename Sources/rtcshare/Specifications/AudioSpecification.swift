@@ -13,7 +13,7 @@ internal import RTCShareMedia
 /// | `beep` | a short beep at each whole second of the monotonic clock, when the test pattern flashes |
 /// | `file:PATH.wav`, `file:PATH.wav:loop` | a WAVE file at its own rate, once or again and again |
 /// | `microphone`, `microphone:DEVICE` | the default microphone, or a named source of the sound server |
-/// | `broadcast` | the sound that comes with the pictures of a source `broadcast:…`; after `--microphone`, the voice |
+/// | `process` | the audio that comes with the source `process:…`; after `--microphone`, the microphone there |
 /// | `system`, `system:SINK` | what the machine plays, on the default output or a named sink of the sound server |
 enum AudioSpecification: Sendable, Hashable {
     /// No sound.
@@ -31,9 +31,9 @@ enum AudioSpecification: Sendable, Hashable {
     /// What a sink of the sound server plays; nil is the default one.
     case system(sink: String?)
 
-    /// The forms of SPEC, for an error or a help text.
-    static let forms =
-        "use none, tone[:HZ], beep, file:PATH.wav[:loop], microphone[:DEVICE], system[:SINK] or broadcast"
+    /// The words that a SPEC begins with.
+    private static let kinds = ["none", "tone", "beep", "file", "microphone", "system", "process"]
+    private static let formsRemedy = "rtcshare help sources"
 
     private static let loopSuffix = ":loop"
 
@@ -42,10 +42,11 @@ enum AudioSpecification: Sendable, Hashable {
         let kind = String(text.prefix { $0 != ":" })
         let argument = text.dropFirst(kind.count).isEmpty ? nil : String(text.dropFirst(kind.count + 1))
         switch kind {
-        case "none", "beep", "broadcast":
+        // `broadcast` is what `process` was called before there was `capture`.
+        case "none", "beep", "process", "broadcast":
             guard argument == nil else {
                 throw .invalidSpecification(
-                    text: text, problem: "nothing can be said after '\(kind)'", remedy: "use \(kind)")
+                    text: text, problem: "\(kind) takes no value", remedy: kind)
             }
             self = kind == "none" ? .none : kind == "beep" ? .beep : .broadcast
         case "tone":
@@ -56,12 +57,11 @@ enum AudioSpecification: Sendable, Hashable {
             guard argument != "" else {
                 throw .invalidSpecification(
                     text: text, problem: "the name is missing",
-                    remedy: "use \(kind):NAME, or \(kind) for the sound server's default")
+                    remedy: "\(kind):NAME, or \(kind) for the sound server's default")
             }
             self = kind == "system" ? .system(sink: argument) : .microphone(device: argument)
         default:
-            let problem = text.isEmpty ? "it is empty" : "there is no sound '\(kind)'"
-            throw .invalidSpecification(text: text, problem: problem, remedy: Self.forms)
+            throw .unknown("audio", in: text, kind: kind, among: Self.kinds, remedy: Self.formsRemedy)
         }
     }
 
@@ -76,8 +76,8 @@ enum AudioSpecification: Sendable, Hashable {
         case .none: return nil
         case .broadcast:
             throw SpecificationError.invalidSpecification(
-                text: description, problem: "this sound comes with a broadcast's pictures",
-                remedy: "share those, too: --source broadcast:PORT")
+                text: description, problem: "this audio comes with the source process:PORT",
+                remedy: "--source process:PORT --audio process")
         case .tone(let frequency): return try ToneSource(frequency: frequency)
         case .beep: return BeepSource()
         case .file(let path, let loop): return try WAVSource(path: path, loop: loop)
@@ -90,8 +90,8 @@ enum AudioSpecification: Sendable, Hashable {
         guard let argument else { return .tone(frequency: 440) }
         guard let frequency = Double(argument), ToneSource.frequencies.contains(frequency) else {
             throw .invalidSpecification(
-                text: text, problem: "'\(argument)' is no frequency that can be heard",
-                remedy: "choose 20 to 20000 Hz, for instance tone:1000")
+                text: text, problem: "'\(argument)' is not a frequency from 20 to 20000 Hz",
+                remedy: "tone:1000")
         }
         return .tone(frequency: frequency)
     }
@@ -101,11 +101,11 @@ enum AudioSpecification: Sendable, Hashable {
         let path = loop ? String(argument.dropLast(loopSuffix.count)) : argument
         guard !path.isEmpty else {
             throw .invalidSpecification(
-                text: text, problem: "the path is missing", remedy: "use file:PATH.wav or file:PATH.wav:loop")
+                text: text, problem: "the path is missing", remedy: "file:PATH.wav or file:PATH.wav:loop")
         }
         guard path != "-" else {
             throw .invalidSpecification(
-                text: text, problem: "sound is not read from standard input", remedy: "use file:PATH.wav")
+                text: text, problem: "audio can't be read from standard input", remedy: "file:PATH.wav")
         }
         return .file(path: path, loop: loop)
     }
@@ -119,7 +119,7 @@ extension AudioSpecification: CustomStringConvertible {
         case .tone(let frequency):
             "tone:\(frequency == frequency.rounded() ? "\(Int(frequency))" : "\(frequency)")"
         case .beep: "beep"
-        case .broadcast: "broadcast"
+        case .broadcast: "process"
         case .file(let path, let loop): "file:\(path)\(loop ? Self.loopSuffix : "")"
         case .microphone(nil): "microphone"
         case .microphone(let device?): "microphone:\(device)"
@@ -137,11 +137,4 @@ extension SoundDevice {
         case .sink: .system(sink: name)
         }
     }
-}
-
-extension AudioSpecification {
-    /// How sound is written, for the help texts.
-    static let syntax =
-        "none, tone[:HZ], beep, file:PATH.wav[:loop], microphone[:DEVICE], system[:SINK], "
-        + "broadcast (what comes with --source broadcast:…)"
 }

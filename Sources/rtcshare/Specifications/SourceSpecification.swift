@@ -16,7 +16,7 @@ internal import RTCShareMedia
 /// | `camera`, `camera:NAME` | the first camera, or one by its name or a part of it |
 /// | `file:PATH`, `file:PATH:loop` | a y4m file at its own rate, once or again and again |
 /// | `file:-` | y4m on standard input, each frame sent as it arrives |
-/// | `broadcast:PORT`, `broadcast:PATH` | what another process captures, `rtcshare broadcast`, which comes to this port of the loopback interface, or to a socket at this path |
+/// | `process:PORT`, `process:PATH` | what another process captures, `rtcshare capture`, which connects to this port of the loopback interface, or to a socket at this path |
 enum SourceSpecification: Sendable, Hashable {
     /// The test pattern; a rate of nil is the one that ``open(environment:framesPerSecond:)`` is given.
     case test(size: PixelSize, framesPerSecond: Double?)
@@ -37,9 +37,9 @@ enum SourceSpecification: Sendable, Hashable {
     /// What another process captures and hands over here.
     case broadcast(BroadcastEndpoint)
 
-    static let forms =
-        "use test[:WxH@FPS], display[:OUTPUT], portal[:monitor|window|any], region:WxH+X+Y, window:ID, window:title=TEXT, camera[:NAME], file:PATH.y4m[:loop], "
-        + "file:- for standard input, or broadcast:PORT"
+    /// The words that a SPEC begins with.
+    private static let kinds = ["test", "display", "portal", "region", "window", "camera", "file", "process"]
+    private static let formsRemedy = "rtcshare help sources"
     private static let defaultTestSize = PixelSize(width: 1280, height: 720)
 
     /// Reads a SPEC.
@@ -52,15 +52,15 @@ enum SourceSpecification: Sendable, Hashable {
         case "display":
             guard argument != "" else {
                 throw .invalidSpecification(
-                    text: text, problem: "the output's name is missing",
-                    remedy: "use display:OUTPUT, or display for the whole screen")
+                    text: text, problem: "the name of the output is missing",
+                    remedy: "display:OUTPUT, or display for the whole screen")
             }
             self = .display(output: argument)
         case "portal":
             guard let kind = ScreenCastPortal.Kind(rawValue: argument ?? ScreenCastPortal.Kind.any.rawValue) else {
                 throw .invalidSpecification(
-                    text: text, problem: "a portal gives no '\(argument ?? "")'",
-                    remedy: "use portal:monitor, portal:window, or portal for either")
+                    text: text, problem: "a portal has no '\(argument ?? "")'",
+                    remedy: "portal:monitor, portal:window, or portal for either")
             }
             self = .portal(kind)
         case "region":
@@ -69,18 +69,18 @@ enum SourceSpecification: Sendable, Hashable {
             self = try Self.file(argument ?? "", in: text)
         case "window":
             self = .window(try Self.window(argument ?? "", in: text))
-        case "broadcast":
+        // Its name before there was `capture`.
+        case "process", "broadcast":
             self = .broadcast(try Self.endpoint(argument ?? "", in: text))
         case "camera":
             guard argument != "" else {
                 throw .invalidSpecification(
-                    text: text, problem: "the camera's name is missing",
-                    remedy: "use camera:NAME, or camera for the first")
+                    text: text, problem: "the name of the camera is missing",
+                    remedy: "camera:NAME, or camera for the first")
             }
             self = .camera(name: argument)
         default:
-            let problem = text.isEmpty ? "it is empty" : "there is no source '\(kind)'"
-            throw .invalidSpecification(text: text, problem: problem, remedy: Self.forms)
+            throw .unknown("source", in: text, kind: kind, among: Self.kinds, remedy: Self.formsRemedy)
         }
     }
 
@@ -124,8 +124,8 @@ enum SourceSpecification: Sendable, Hashable {
         case .display where desktop.isWayland, .region where desktop.isWayland:
             throw SpecificationError.invalidSpecification(
                 text: description,
-                problem: "on a Wayland desktop a person chooses what to share, in the desktop's own window",
-                remedy: "use display or portal:monitor")
+                problem: "on a Wayland desktop you choose what to share in the desktop's own window",
+                remedy: "display or portal:monitor")
         case .display(nil):
             return try DisplaySource(
                 area: .screen, display: environment["DISPLAY"], framesPerSecond: framesPerSecond)
@@ -172,16 +172,16 @@ extension SourceSpecification: CustomStringConvertible {
         case .window(let window): window.specification
         case .file(let path, let loop): "file:\(path)\(loop ? ":loop" : "")"
         case .standardInput: "file:-"
-        case .broadcast(let endpoint): "broadcast:\(endpoint)"
+        case .broadcast(let endpoint): "process:\(endpoint)"
         }
     }
 }
 
 extension SourceSpecification {
-    private static let rateRemedy = "choose 0.1 to 240 frames a second"
-    private static let testRemedy = "use test, test:1280x720 or test:1280x720@30"
-    private static let regionRemedy = "use region:WxH+X+Y, for instance region:1280x720+0+0"
-    private static let windowRemedy = "use window:ID or window:title=TEXT; 'rtcshare sources' lists the windows"
+    private static let rateRemedy = "0.1 to 240 frames per second, for example test:640x480@30"
+    private static let testRemedy = "test, test:1280x720 or test:1280x720@30"
+    private static let regionRemedy = "region:WxH+X+Y, for example region:1280x720+0+0"
+    private static let windowRemedy = "window:ID or window:title=TEXT (rtcshare sources lists the windows)"
     private static let titlePrefix = "title="
     private static let loopSuffix = ":loop"
 
@@ -197,7 +197,7 @@ extension SourceSpecification {
         guard parts.count == 2 else { return .test(size: size, framesPerSecond: nil) }
         guard let rate = Double(parts[1]), CaptureFormat.frameRates.contains(rate) else {
             throw .invalidSpecification(
-                text: text, problem: "'\(parts[1])' is no frame rate", remedy: rateRemedy)
+                text: text, problem: "'\(parts[1])' is not a frame rate from 0.1 to 240", remedy: rateRemedy)
         }
         return .test(size: size, framesPerSecond: rate)
     }
@@ -226,7 +226,8 @@ extension SourceSpecification {
         let digits = isHexadecimal ? argument.dropFirst(2) : argument[...]
         // Swift's integers would take a sign.
         guard let first = digits.first, first.isHexDigit, let id = UInt32(digits, radix: isHexadecimal ? 16 : 10) else {
-            throw .invalidSpecification(text: text, problem: "there is no window's number", remedy: windowRemedy)
+            throw .invalidSpecification(
+                text: text, problem: "the window number is missing or wrong", remedy: windowRemedy)
         }
         return .id(id)
     }
@@ -236,13 +237,13 @@ extension SourceSpecification {
         let path = loop ? String(argument.dropLast(loopSuffix.count)) : argument
         guard !path.isEmpty else {
             throw .invalidSpecification(
-                text: text, problem: "the path is missing", remedy: "use file:PATH.y4m, file:PATH.y4m:loop or file:-")
+                text: text, problem: "the path is missing", remedy: "file:PATH.y4m, file:PATH.y4m:loop or file:-")
         }
         guard path == "-" else { return .file(path: path, loop: loop) }
         guard !loop else {
             throw .invalidSpecification(
-                text: text, problem: "standard input comes once and cannot be looped",
-                remedy: "use file:- or file:PATH.y4m:loop")
+                text: text, problem: "standard input can't be looped",
+                remedy: "file:- or file:PATH.y4m:loop")
         }
         return .standardInput
     }
@@ -251,8 +252,8 @@ extension SourceSpecification {
         if let port = UInt16(argument), port > 0 { return .port(port) }
         guard argument.contains("/") else {
             throw .invalidSpecification(
-                text: text, problem: "a broadcast comes to a port or to a socket's path",
-                remedy: "use broadcast:PORT, for instance broadcast:5000, or broadcast:/PATH")
+                text: text, problem: "it needs a port or the path of a socket",
+                remedy: "process:PORT, for example process:5000, or process:/PATH")
         }
         return .path(argument)
     }
@@ -263,23 +264,14 @@ extension SourceSpecification {
         return PixelSize(width: width, height: height)
     }
 
-    /// A decimal of at most five digits, as X's coordinates are.
+    /// A decimal. What no screen has is read as a number that is too large, so that its error says so.
     private static func number(_ text: Substring) -> Int? {
-        guard (1...5).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
-            return nil
-        }
-        return Int(text)
+        guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        return min(Int(text) ?? .max, 1_000_000)
     }
 }
 
 extension WindowSpecification {
     /// The SPEC of this window.
     var specification: String { "window:\(description)" }
-}
-
-extension SourceSpecification {
-    /// How a source is written, for the help texts.
-    static let syntax =
-        "test[:WxH@FPS], display[:OUTPUT], portal[:monitor|window|any] (a Wayland desktop asks which), region:WxH+X+Y, "
-        + "window:ID, window:title=TEXT, camera[:NAME], file:PATH.y4m[:loop], file:- (y4m on stdin), broadcast:PORT (what rtcshare broadcast captures)"
 }

@@ -1,13 +1,33 @@
-/// Why a SPEC is none.
+/// Why a text is not a SPEC.
 enum SpecificationError: Error, Hashable {
-    /// What is wrong with it, and a form that is right.
+    /// What is wrong with the text, and what to write instead.
     case invalidSpecification(text: String, problem: String, remedy: String)
+
+    /// A text that begins with a word that names nothing, among the words that do.
+    static func unknown(_ what: String, in text: String, kind: String, among kinds: [String], remedy: String) -> Self {
+        let problem =
+            text.isEmpty
+            ? "it is empty"
+            : "unknown \(what)" + (Suggestion.nearest(to: kind, among: kinds).map { ". Did you mean '\($0)'?" } ?? "")
+        return .invalidSpecification(text: text, problem: problem, remedy: remedy)
+    }
 }
 
 extension SpecificationError: CustomStringConvertible {
     var description: String {
         switch self {
-        case .invalidSpecification(let text, let problem, let remedy): "source '\(text)': \(problem); \(remedy)"
+        case .invalidSpecification(let text, let problem, let remedy): "'\(text)': \(problem); use \(remedy)"
+        }
+    }
+}
+
+extension CommandFailure {
+    /// - Parameter option: The option that the text is of; nil for an argument.
+    init(_ error: SpecificationError, of option: String? = nil) {
+        switch error {
+        case .invalidSpecification(let text, let problem, let remedy):
+            let text = option.map { text.isEmpty ? $0 : "\($0) \(text)" } ?? "'\(text)'"
+            self.init(.usage, "\(text): \(problem)", try: remedy)
         }
     }
 }

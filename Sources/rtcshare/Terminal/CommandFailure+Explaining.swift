@@ -21,7 +21,7 @@ extension CommandFailure {
         case let error as AttendeeIDError: self.init(.usage, error.description)
         case let error as ConnectionError: self.init(explaining: error)
         case let error as ICEServerError: self.init(error.status, error.words(naming: \.words))
-        case let error as SpecificationError: self.init(.usage, error.description)
+        case let error as SpecificationError: self.init(error)
         case let error as CaptureError: self.init(error.status, error.words(naming: \.words))
         case let error as CaptureSourceError:
             self.init(error.kind == .systemFailure ? .unavailable : .internalError, error.description)
@@ -98,9 +98,9 @@ extension JanusError.Words {
     /// What is given by options.
     fileprivate static let options = {
         var words = JanusError.Words()
-        words.room = "--room"
-        words.pin = "the room's pin (--pin-file)"
-        words.secret = "its API secret (--secret-file)"
+        words.room = "--janus-room"
+        words.pin = "the room's pin (--janus-pin-file)"
+        words.secret = "its API secret (--janus-secret-file)"
         words.token = "a token (--janus-token-file)"
         return words
     }()

@@ -16,11 +16,18 @@ enum StandardStreams {
             _ = open("/dev/null", O_RDONLY)
         }
     }
+
     /// Whether answers and everything for people go to the same terminal.
     static var areOneTerminal: Bool { isOutputTerminal && isatty(STDERR_FILENO) == 1 }
 
     /// Whether a person sees standard output at a terminal.
     static var isOutputTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
+
+    /// The columns of standard output: what `COLUMNS` says, else those of the terminal, else 80. Help needs 40 at least.
+    static var columns: Int {
+        let given = ProcessInfo.processInfo.environment["COLUMNS"].flatMap { Int($0) }
+        return max(40, given ?? Terminal.size(of: STDOUT_FILENO).columns)
+    }
 
     /// Nothing that this program reads as text is larger.
     static let maximumTextBytes = 1 << 20

@@ -14,127 +14,116 @@ internal import RTCShareWireFormat
 struct ViewCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "view",
-        abstract: "View a share: open a link or answer an offer, see and hear it, record it.",
-        discussion: """
-            A link of rtcshare serve, or the URL of another WHEP server, needs nothing else:
+        abstract: "Watch or record a share.",
+        discussion: #"""
+            Open a link of rtcshare serve, or the URL of another WHEP server:
 
-                rtcshare view 'http://192.168.1.23:8080/#…'
-                rtcshare view 'http://192.168.1.23:8080/#…' --record share.webm
+                rtcshare view 'http://192.168.1.23:8080/#mK3v9'
+                rtcshare view 'http://192.168.1.23:8080/#mK3v9' --record talk.webm
 
-            If the server is restarted, or stops answering for a while, the link is opened again for up to five minutes.
+            Answer an offer. The answer goes to standard output. Pass it back to the presenter:
 
-            With --janus what others publish in a room of a Janus is viewed, each by the name that it has there:
+                rtcshare view --offer offer.sdp > answer.sdp
 
-                rtcshare view --janus http://server.example:8088/janus --room 1234 --publisher 'alice#content'
+            Watch what is published in a Janus room:
 
-            Where there is a display, a window shows the share, with its sound. Its keys: f has it fill the screen, 1 shows the \
-            picture's own size, m switches the sound off and on, s keeps the picture as a PNG file in this folder, q ends viewing.
+                rtcshare view --janus http://server.example:8088/janus \
+                    --janus-room 1234 --janus-publisher 'alice#content'
 
-            With --offer the answer goes to standard output at once; give it to whoever made the offer. Tiles are reported on standard \
-            error as they appear and go. Ctrl-C ends viewing.
+            Keys in the window: f full screen, 1 actual size, m mute, s save a frame as PNG, q quit. Press Ctrl-C to stop. If the
+            server restarts or stops answering, view retries for up to five minutes.
+            """#)
 
-                rtcshare view --offer offer.sdp --record share.webm > answer.sdp
-            """)
+    @Argument(help: ArgumentHelp("Link of rtcshare serve, or URL of a WHEP server.", valueName: "link"))
+    var url: String?
 
-    @Argument(help: ArgumentHelp("The link.", valueName: "url")) var url: String?
+    @OptionGroup(title: "What to do with the share") var watching: WatchingOptions
 
-    @Option(help: ArgumentHelp("The offer; - reads it from standard input.", valueName: "file"), completion: .file())
-    var offer: String?
+    @OptionGroup(title: "Your network") var port: MediaPortOption
 
-    @Option(
-        help: ArgumentHelp(
-            "A file with the token that the server wants, that only you can read. Not needed where it is in the link. Or set "
-                + "RTCSHARE_WHEP_TOKEN.", valueName: "file"), completion: .file())
-    var tokenFile: String?
+    @OptionGroup(title: "Your network") var network: NetworkOptions
 
-    @Option(
-        help: ArgumentHelp(
-            """
-            Record what is received. FILE.webm is one film with all pictures and sounds as they came, which must not be there \
-            yet. FILE.ivf holds the content as VP8, with its sound beside it as WAV; an attendee's own picture and voice go to \
-            files with the attendee's id in the name.
-            """, valueName: "file.webm"), completion: .file(extensions: ["webm", "ivf"]))
-    var record: String?
+    @OptionGroup(title: "Janus") var room: JanusOptions
 
-    @Option(
-        help: ArgumentHelp(
-            "Keep the content's newest picture in this PNG file; written at the end.", valueName: "file.png"),
-        completion: .file())
-    var snapshot: String?
+    @OptionGroup(title: "Janus") var publishers: PublisherOptions
 
-    @Flag(
-        inversion: .prefixedNo,
-        help: ArgumentHelp(
-            """
-            Show a window, and play the sound, or don't. By default there is a window where there is a display, unless \
-            --record or --snapshot is given.
-            """))
-    var window: Bool?
+    /// The offer to answer, and what to do with the share.
+    struct WatchingOptions: ParsableArguments {
+        @Option(
+            help: ArgumentHelp("Answer this SDP offer, - for standard input.", valueName: "file"), completion: .file())
+        var offer: String?
 
-    @Option(help: ArgumentHelp("End this many seconds after the first picture.", valueName: "s"))
-    var duration: Double?
+        @Option(
+            help: ArgumentHelp(
+                """
+                Record what is received. FILE.webm contains all video and audio, and must not exist. FILE.ivf contains only the \
+                screen, with its audio in FILE.wav, and a presenter's camera and microphone in FILE-NAME.ivf and FILE-NAME.wav.
+                """, valueName: "file.webm"), completion: .file(extensions: ["webm", "ivf"]))
+        var record: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "Write a statistics report a second as JSON Lines; - is standard output, behind the answer.",
-            valueName: "file"), completion: .file())
-    var stats: String?
+        @Option(
+            help: ArgumentHelp("Save the last frame as a PNG when viewing ends.", valueName: "file.png"),
+            completion: .file())
+        var snapshot: String?
 
-    @Option(
-        help: ArgumentHelp("The UDP port to listen at, on each address. By default the system picks.", valueName: "n"))
-    var port: UInt16 = 0
+        @Flag(
+            inversion: .prefixedNo,
+            help: """
+                Open a window and play the audio. Default: if there is a display, and neither --record nor --snapshot is given.
+                """)
+        var window: Bool?
 
-    @Option(
-        help: ArgumentHelp(
-            "An address to listen at, again for each. By default those of every interface.", valueName: "addr"))
-    var bind: [String] = []
+        @Option(
+            help: ArgumentHelp("Stop this many seconds after the first frame.", valueName: "s"),
+            transform: OptionValue.duration)
+        var duration: Double?
 
-    @Option(
-        help: ArgumentHelp(
-            "An address under which this machine is known outside, where a router forwards to it port for port.",
-            valueName: "addr"))
-    var publicIp: [String] = []
+        @Option(
+            help: ArgumentHelp(
+                """
+                Write statistics to this file every second (JSON Lines, - for standard output, after the answer). See rtcshare \
+                report.
+                """, valueName: "file"), completion: .file())
+        var stats: String?
 
-    @OptionGroup var ice: ICEOptions
+        @Option(
+            help: ArgumentHelp(
+                "Token for a WHEP server, unless the link contains it (file, mode 0600). Default: $RTCSHARE_WHEP_TOKEN.",
+                valueName: "file"), completion: .file())
+        var whepTokenFile: String?
+    }
 
-    @OptionGroup(title: "Through servers") var room: JanusOptions
-
-    @Option(
-        help: ArgumentHelp(
-            "Whose picture and sound are viewed in the room of a Janus, again for each; a name or an id.",
-            valueName: "name"))
-    var publisher: [String] = []
+    /// The attendees of a Janus room to watch.
+    struct PublisherOptions: ParsableArguments {
+        @Option(
+            name: .customLong("janus-publisher"),
+            help: ArgumentHelp("Name or id of an attendee to watch in the Janus room. Repeatable.", valueName: "name"))
+        var publisher: [String] = []
+    }
 
     func validate() throws {
-        try ShareDuration.validate(duration)
-        try FilmFile.validate(record, orEndings: ["", "ivf", "wav"])
-        try room.validate()
-        switch [url, offer, room.janus].count(where: { $0 != nil }) {
-        case 0: throw ValidationError("give a link, an offer with --offer, or a room with --janus")
+        try FilmFile.validate(watching.record, orEndings: ["", "ivf", "wav"])
+        switch [url, watching.offer, room.janus].count(where: { $0 != nil }) {
+        case 0: throw ValidationError("give a link, --offer or --janus")
         case 1: break
         default: throw ValidationError("a link, --offer and --janus exclude each other: give one")
         }
-        guard room.isGiven == !publisher.isEmpty else {
-            throw ValidationError(
-                room.isGiven
-                    ? "--janus goes with --publisher: name who is to be viewed" : "--publisher goes with --janus")
+        guard room.isGiven == !publishers.publisher.isEmpty else {
+            throw ValidationError("--janus and --janus-publisher go together: give both")
         }
-        if tokenFile != nil, url == nil { throw ValidationError("--token-file goes with a link") }
+        if watching.whepTokenFile != nil, url == nil { throw ValidationError("--whep-token-file needs a link") }
     }
 
     func run() async throws {
         for url in [url, room.janus].compactMap({ $0 }) { ProcessArguments.hideSecrets(of: url) }
         try await reportingFailure {
             var configuration = Connection.Configuration()
-            configuration.port = port
-            configuration.addresses = try BindAddress.parse(bind)
-            configuration.publicAddresses = try PublicAddress.parse(publicIp)
-            try ice.apply(to: &configuration)
+            try network.apply(to: &configuration, port: port.port)
             if let url {
                 try await play(url, configuration)
             } else if let janus = room.janus {
                 try await subscribe(at: janus, configuration)
-            } else if let offer {
+            } else if let offer = watching.offer {
                 try await answer(
                     SessionDescription.parse(StandardStreams.readText(offer, what: "offer")), configuration)
             }
@@ -153,9 +142,10 @@ struct ViewCommand: AsyncParsableCommand {
     private func subscribe(at url: String, _ configuration: Connection.Configuration) async throws {
         let credentials = try room.credentials()
         let room = JanusID(room.room ?? "")
-        try await watch { [publisher] in
+        try await watch { [publishers] in
             try await JanusPlayer(
-                url: url, room: room, publishers: publisher, credentials: credentials, as: AttendeeID("viewer"),
+                url: url, room: room, publishers: publishers.publisher, credentials: credentials,
+                as: AttendeeID("viewer"),
                 configuration: configuration)
         }
     }
@@ -165,8 +155,8 @@ struct ViewCommand: AsyncParsableCommand {
         let first = try await makePlayer()
         let prepared = Locked<(any SharePlayer)?>(first)
         let viewing = try viewing(first.session)
-        try await viewing.run(duration: duration, interruption: Interruption()) {
-            if stats != "-" { StandardStreams.closeOutput() }
+        try await viewing.run(duration: watching.duration, interruption: Interruption()) {
+            if watching.stats != "-" { StandardStreams.closeOutput() }
         } player: {
             if let player = prepared.withLock({ $0.take() }) { return player }
             return try await makePlayer()
@@ -175,37 +165,40 @@ struct ViewCommand: AsyncParsableCommand {
 
     private func token() throws -> AccessToken? {
         let environment = ProcessInfo.processInfo.environment["RTCSHARE_WHEP_TOKEN"]
-        guard let text = try tokenFile.map({ try SecretFile.readText($0, what: "token file") }) ?? environment else {
+        guard
+            let text = try watching.whepTokenFile.map({ try SecretFile.readText($0, what: "token file") })
+                ?? environment
+        else {
             return nil
         }
         do {
             return try AccessToken(presenting: text.trimmed)
         } catch {
-            throw CommandFailure(.badInput, "\(tokenFile ?? "RTCSHARE_WHEP_TOKEN"): \(error)")
+            throw CommandFailure(.badInput, "\(watching.whepTokenFile ?? "RTCSHARE_WHEP_TOKEN"): \(error)")
         }
     }
 
     private func viewing(_ session: AttendeeSession) throws -> Viewing {
         try Viewing(
-            session: session, record: record, snapshot: snapshot,
-            statistics: try stats.map { try StatisticsWriter(path: $0, activity: "viewing") },
+            session: session, record: watching.record, snapshot: watching.snapshot,
+            statistics: try watching.stats.map { try StatisticsWriter(path: $0, activity: "viewing") },
             window: try window(session))
     }
 
     /// The window, where one is wanted. Better said now than with the first picture that there can be none.
     private func window(_ session: AttendeeSession) throws -> ViewWindow? {
         let isWanted = ViewWindow.isWanted(
-            flag: window, keepsFile: record != nil || snapshot != nil,
+            flag: watching.window, keepsFile: watching.record != nil || watching.snapshot != nil,
             environment: ProcessInfo.processInfo.environment)
         guard isWanted else { return nil }
         do {
             try VideoWindow.checkAvailable()
         } catch {
-            guard window == nil else { throw error }
+            guard watching.window == nil else { throw error }
             Terminal.shared.say("No window: \(error)")
             return nil
         }
-        return ViewWindow(session, isRequired: window == true)
+        return ViewWindow(session, isRequired: watching.window == true)
     }
 
     private func answer(_ offer: SessionDescription, _ configuration: Connection.Configuration) async throws {
@@ -217,16 +210,16 @@ struct ViewCommand: AsyncParsableCommand {
         let session = try await AttendeeSession.viewing(
             as: AttendeeID("viewer"), configuration: configuration)
         let viewing = try viewing(session)
-        try await viewing.run(duration: duration, interruption: interruption) {
-            let gathered: Void? = try await interruption.result { [connection = session.connection, ice] in
-                try await Gathering.run(on: connection, servers: servers, policy: ice.iceTransportPolicy)
+        try await viewing.run(duration: watching.duration, interruption: interruption) {
+            let gathered: Void? = try await interruption.result { [connection = session.connection, network] in
+                try await network.gather(on: connection, servers: servers)
             }
             // The viewing ends by the same signal.
             guard gathered != nil else { return }
             let answer = try await session.connection.answer(offer: offer)
             try StandardStreams.writeData(answer.description)
             // Whoever reads the answer from a pipe waits for its end, and only then connects.
-            if stats != "-" { StandardStreams.closeOutput() }
+            if watching.stats != "-" { StandardStreams.closeOutput() }
         }
     }
 }

@@ -31,7 +31,7 @@ extension Interop {
         func parserErrors() throws {
             #expect(
                 try failure("subgroup", "join")
-                    == ["rtcshare: missing expected argument '<name>'.", "Try: rtcshare help subgroup join"])
+                    == ["rtcshare: missing expected argument '<subgroup>'.", "Try: rtcshare help subgroup join"])
             let lines = try failure("serve", "--no-such-option")
             #expect(lines.first?.hasPrefix("rtcshare: unknown option '--no-such-option'") == true)
             #expect(lines.last == "Try: rtcshare help serve")

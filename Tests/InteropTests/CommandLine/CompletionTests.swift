@@ -46,12 +46,12 @@ extension Interop {
                     "rtcshare send --source win", ["rtcshare", "send", "--source", "win"],
                     ["window:", "window:title="]
                 ),
-                ("rtcshare source window:t", ["rtcshare", "source", "window", ":", "t"], ["title="]),
+                ("rtcshare switch window:t", ["rtcshare", "switch", "window", ":", "t"], ["title="]),
                 ("rtcshare send --source window:", ["rtcshare", "send", "--source", "window", ":"], ["title="]),
                 ("rtcshare send --audio be", ["rtcshare", "send", "--audio", "be"], ["beep"]),
                 (
-                    "rtcshare unit --restart always broadcast --transport s",
-                    ["rtcshare", "unit", "--restart", "always", "broadcast", "--transport", "s"], ["shared-memory"]
+                    "rtcshare unit --restart always capture --transport s",
+                    ["rtcshare", "unit", "--restart", "always", "capture", "--transport", "s"], ["shared-memory"]
                 ),
                 ("rtcshare unit s", ["rtcshare", "unit", "s"], ["send", "serve"]),
                 ("rtcshare unit serve --max-v", ["rtcshare", "unit", "serve", "--max-v"], ["--max-viewers"]),

@@ -60,9 +60,9 @@ extension Interop {
                     [send]
                     max-bitrate = 800
                     """)
-            #expect(command.sharing.maxBitrate == 1500)
-            #expect(command.sharing.maxFramerate == 12.5)
-            #expect(command.offering.ice.iceServer == ["stun:stun.example.org", "stun:other.example.org"])
+            #expect(command.sharing.quality.maxBitrate == 1500)
+            #expect(command.sharing.quality.maxFramerate == 12.5)
+            #expect(command.network.ice.iceServer == ["stun:stun.example.org", "stun:other.example.org"])
             #expect(command.link.ask && command.link.qr == false && !command.link.tlsSelfSigned)
         }
 
@@ -75,23 +75,23 @@ extension Interop {
                 [serve]
                 max-bitrate = 200
                 """
-            #expect(try serve(with: file).sharing.maxBitrate == 200)
+            #expect(try serve(with: file).sharing.quality.maxBitrate == 200)
             let environment = ["RTCSHARE_MAX_BITRATE": "300", "RTCSHARE_ICE_SERVER": "stun:a.example stun:b.example"]
             let fromEnvironment = try serve(with: file, environment: environment)
-            #expect(fromEnvironment.sharing.maxBitrate == 300 && fromEnvironment.link.maxViewers == 3)
-            #expect(fromEnvironment.offering.ice.iceServer == ["stun:a.example", "stun:b.example"])
+            #expect(fromEnvironment.sharing.quality.maxBitrate == 300 && fromEnvironment.link.maxViewers == 3)
+            #expect(fromEnvironment.network.ice.iceServer == ["stun:a.example", "stun:b.example"])
             let typed = try serve(
                 ["--max-bitrate=400", "--ice-server", "stun:typed.example"], with: file, environment: environment)
-            #expect(typed.sharing.maxBitrate == 400)
-            #expect(typed.offering.ice.iceServer == ["stun:typed.example"])
+            #expect(typed.sharing.quality.maxBitrate == 400)
+            #expect(typed.network.ice.iceServer == ["stun:typed.example"])
         }
 
         @Test("An option on the command line replaces its opposite in the file")
         func opposites() throws {
             let file =
-                "token-file = \"link.token\"\nqr = true\ntls-certificate = \"a.pem\"\ntls-key = \"b.pem\"\nname = \"desk\""
+                "link-token-file = \"link.token\"\nqr = true\ntls-certificate = \"a.pem\"\ntls-key = \"b.pem\"\nname = \"desk\""
             let command = try serve(["--no-token", "--no-qr", "--tls-self-signed", "--no-control"], with: file)
-            #expect(command.link.noToken && command.link.tokenFile == nil && command.link.qr == false)
+            #expect(command.link.noToken && command.link.linkTokenFile == nil && command.link.qr == false)
             #expect(command.link.tlsSelfSigned && command.link.tlsCertificate == nil)
             #expect(command.running.noControl && command.running.name == nil)
         }
@@ -99,7 +99,7 @@ extension Interop {
         @Test("What is at the top of the file and is an option of another command only is left out")
         func otherCommands() throws {
             let command = try #require(try parsed(["send"], with: "ask = true\nmax-bitrate = 900") as? SendCommand)
-            #expect(command.sharing.maxBitrate == 900)
+            #expect(command.sharing.quality.maxBitrate == 900)
             #expect(throws: Never.self) { try parsed(["status"], with: "nonsense = 1") }
             #expect(throws: Never.self) { try parsed(["help", "serve"], with: "nonsense = 1") }
         }

@@ -18,10 +18,10 @@ extension Interop {
             #expect(begun.state == .sharing && begun.source == "test:640x360@15" && begun.destination == "main")
             #expect(begun.viewers == [ControlledShare.Viewer(id: 1, state: .connected, groups: ["main"])])
 
-            try await room.ask(["source", "test:320x180@15"])
+            try await room.ask(["switch", "test:320x180@15"])
             try await viewer.wait(saying: "Tile 1 is 320x180 now")
             for (source, status) in [("nothing", 64), ("file:missing.y4m", 66), ("file:-", 64)] as [(String, Int32)] {
-                try await room.ask(["source", source], status: status)
+                try await room.ask(["switch", source], status: status)
             }
             try await room.ask(["set", "--size", "160x90", "--max-bitrate", "3000", "--hint", "motion"])
             try await viewer.wait(saying: "Tile 1 is 160x90 now")
@@ -33,7 +33,7 @@ extension Interop {
             try await room.ask(["pause"])
             try await viewer.wait(saying: "Tile 1 paused")
             // What is to be shared after the pause is not shown before.
-            try await room.ask(["source", "test:640x360@15"])
+            try await room.ask(["switch", "test:640x360@15"])
             let paused = try await room.status()
             #expect(paused.state == .paused && !paused.isSlateShown && paused.isAudioMuted)
             #expect(paused.source == "test:640x360@15" && paused.maxBitrate == 3000 && paused.hint == .motion)
@@ -138,20 +138,20 @@ extension Interop {
             let room = try await Room()
             defer { room.stop() }
             let folder = room.share.folder
-            try await room.ask(["admit", folder.file("answer.sdp").path], status: 69)
+            try await room.ask(["accept", folder.file("answer.sdp").path], status: 69)
             try await room.ask(["invite"])
             let invitation = try await room.share.run(["invite", "--json"])
             let object = try JSONSerialization.jsonObject(with: Data(invitation.standardOutput.utf8))
             let invited = try #require(object as? [String: Any])
             #expect(invited["viewer"] as? Int == 3 && invited["type"] as? String == "offer")
             #expect((invited["sdp"] as? String)?.hasPrefix("v=0\r\n") == true)
-            try await room.ask(["admit", folder.file("answer.sdp").path], status: 64)
-            try await room.ask(["admit", "--viewer", "9", folder.file("answer.sdp").path], status: 66)
-            try await room.ask(["admit", "--viewer", "2", folder.file("none.sdp").path], status: 66)
+            try await room.ask(["accept", folder.file("answer.sdp").path], status: 64)
+            try await room.ask(["accept", "--viewer", "9", folder.file("answer.sdp").path], status: 66)
+            try await room.ask(["accept", "--viewer", "2", folder.file("none.sdp").path], status: 66)
             _ = try folder.write("hello\n", to: "text.sdp")
-            try await room.ask(["admit", "--viewer", "2", folder.file("text.sdp").path], status: 65)
+            try await room.ask(["accept", "--viewer", "2", folder.file("text.sdp").path], status: 65)
             // The answer to another offer has sections that this one has not, or the offer's own role.
-            try await room.ask(["admit", "--viewer", "2", folder.file("offer.sdp").path], status: 65)
+            try await room.ask(["accept", "--viewer", "2", folder.file("offer.sdp").path], status: 65)
             #expect(try await room.status().viewers.map(\.state) == [.connected, .invited, .invited])
             try await room.ask(["invite", "--no-main"], status: 64)
             try await room.ask(["invite", "--subgroup", "main"], status: 64)
@@ -250,7 +250,7 @@ private struct Room {
                 && viewer.standardOutput.utf8.last == UInt8(ascii: "\n")
         }
         let answer = try share.folder.write(viewer.standardOutput, to: "\(name).answer")
-        let admission = try await share.run(["admit", answer.path], timeout: .seconds(30))
+        let admission = try await share.run(["accept", answer.path], timeout: .seconds(30))
         try #require(admission.status == 0, "\(admission.standardError)")
         try await sending.wait(for: "the viewer", timeout: .seconds(30)) {
             sending.standardError.contains(/Viewer \d+ is connected/)

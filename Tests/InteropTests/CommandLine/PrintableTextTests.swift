@@ -146,7 +146,7 @@ struct PrintableTextTests {
     func hostileAnswers() async throws {
         let folder = try TemporaryFolder()
         let share = ControlledShare(
-            name: "share", pid: 1, attendee: "alice", state: .paused, source: "broadcast:5000",
+            name: "share", pid: 1, attendee: "alice", state: .paused, source: "process:5000",
             interruption: Self.stranger, width: nil, height: nil, framesPerSecond: 0, bitrate: 0, maxBitrate: 1,
             maxFramerate: 1, hint: nil, isSlateShown: false, isAudioMuted: false, isMicrophoneMuted: false,
             destination: "main", subgroups: [Self.stranger], viewers: [], uptime: 1)

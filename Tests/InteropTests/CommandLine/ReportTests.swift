@@ -552,7 +552,7 @@ extension Interop {
             defer { viewer.stop() }
             try await served.wait(for: "the viewer") { $0.contains { $0.state == .connected } }
             try await Task.sleep(for: .seconds(4))
-            try await served.ask("source", "test:320x240@15")
+            try await served.ask("switch", "test:320x240@15")
             try await Task.sleep(for: .seconds(3))
             try await served.ask("stop")
             _ = try await viewer.outcome(timeout: .seconds(30))

@@ -34,11 +34,11 @@ extension Interop {
         @Test("A unit has the command as it was given, its folder, and when it is started again")
         func unitContents() throws {
             let text = try unit(
-                ["--restart", "always", "--environment-file", "tokens.env", "broadcast", "--port", "5000"],
+                ["--restart", "always", "--environment-file", "tokens.env", "capture", "--port", "5000"],
                 folder: "/home/alice/50%"
             ).text
             let lines = text.split(separator: "\n").map(String.init)
-            #expect(lines.contains(#"ExecStart="/opt/rtc share/rtcshare" broadcast --port 5000"#))
+            #expect(lines.contains(#"ExecStart="/opt/rtc share/rtcshare" capture --port 5000"#))
             #expect(lines.contains("WorkingDirectory=/home/alice/50%%"))
             #expect(lines.contains("EnvironmentFile=/home/alice/50%%/tokens.env"))
             #expect(lines.contains("Restart=always"))
@@ -67,26 +67,26 @@ extension Interop {
             "A share behind a link is a service, of the screen where it shares one",
             arguments: [([], true), (["--source", "display"], true), (["--source", "test"], false)])
         func unitOfALink(source: [String], needsScreen: Bool) throws {
-            let unit = try unit(["serve", "--token-file", "link.token"] + source)
+            let unit = try unit(["serve", "--link-token-file", "link.token"] + source)
             #expect(unit.name == "rtcshare-serve" && unit.needsScreen == needsScreen)
-            #expect(unit.text.contains("/rtcshare\" serve --token-file link.token"))
+            #expect(unit.text.contains("/rtcshare\" serve --link-token-file link.token"))
         }
 
         @Test(
             "What can't be a service is refused before there is a unit",
             arguments: [
-                (["broadcast", "--port", "5000"], "--environment-file"),
-                (["broadcast", "--port", "0"], "--port"),
-                (["--environment-file", "e", "broadcast"], "--port and --socket"),
+                (["capture", "--port", "5000"], "--environment-file"),
+                (["capture", "--port", "0"], "--port"),
+                (["--environment-file", "e", "capture"], "--port and --socket"),
                 (["send"], "standard input"),
                 (["send", "--answer", "-"], "standard input"),
                 (["send", "--answer", "a", "--source", "file:-"], "standard input"),
                 (["send", "--answer", "a", "--source", "nothing"], "nothing"),
-                (["send", "--answer", "a", "--source", "broadcast:5000"], "--environment-file"),
+                (["send", "--answer", "a", "--source", "process:5000"], "--environment-file"),
                 (["serve", "--source", "file:-"], "standard input"),
-                (["serve", "--source", "broadcast:5000"], "--environment-file"),
+                (["serve", "--source", "process:5000"], "--environment-file"),
                 (["serve", "--max-viewers", "0"], "--max-viewers"),
-                (["demo"], "serve, broadcast or send"),
+                (["demo"], "serve, send or capture"),
             ])
         func impossibleServices(arguments: [String], named: String) throws {
             do {
@@ -106,9 +106,9 @@ extension Interop {
             let folder = try TemporaryFolder()
             let share = try Share(in: folder)
             let commands = [
-                ["--environment-file", "tokens", "broadcast", "--socket", #"a "b" $HOME %n \x"#],
+                ["--environment-file", "tokens", "capture", "--socket", #"a "b" $HOME %n \x"#],
                 ["send", "--answer", "my answer.sdp", "--source", "test"],
-                ["serve", "--token-file", "my token"],
+                ["serve", "--link-token-file", "my token"],
             ]
             for command in commands {
                 let printed = try await share.run(["unit"] + command)
@@ -131,7 +131,7 @@ extension Interop {
             let manager = try await UserManager(in: folder)
             let share = try Share(environment: manager.environment, in: folder)
             let unit = try await share.run([
-                "unit", "serve", "--source", "display", "--listen", "127.0.0.1:0", "--token-file", "link.token",
+                "unit", "serve", "--source", "display", "--listen", "127.0.0.1:0", "--link-token-file", "link.token",
                 "--record", "film.webm",
             ])
             try #require(unit.status == 0, "\(unit.standardError)")

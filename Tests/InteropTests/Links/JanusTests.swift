@@ -65,9 +65,9 @@ extension Interop {
             let folder = try TemporaryFolder()
             let server = try await JanusServer([Self.room], secret: Self.secret, in: folder)
             let room = [
-                "--janus", server.url, "--room", "\(Self.room.id)",
-                "--pin-file", try Self.secret("open sesame", "pin", in: folder),
-                "--secret-file", try Self.secret(Self.secret, "secret", in: folder),
+                "--janus", server.url, "--janus-room", "\(Self.room.id)",
+                "--janus-pin-file", try Self.secret("open sesame", "pin", in: folder),
+                "--janus-secret-file", try Self.secret(Self.secret, "secret", in: folder),
             ]
             let share = try Share(environment: Self.environment(folder), in: folder)
             let media = ["--source", "test:640x480@30", "--camera", "test:320x240@15", "--microphone", "tone"]
@@ -93,7 +93,10 @@ extension Interop {
                 #expect(report.sounds?.contains { $0.rmsDbfs > -60 } == true, "\(viewer) hears nothing")
             }
             let viewing = try share.start(
-                ["view", "--no-window", "--publisher", "alice", "--publisher", "alice#content", "--duration", "2"]
+                [
+                    "view", "--no-window", "--janus-publisher", "alice", "--janus-publisher", "alice#content",
+                    "--duration", "2",
+                ]
                     + room)
             defer { viewing.stop() }
             let viewed = try await viewing.outcome(timeout: .seconds(60))
@@ -116,15 +119,16 @@ extension Interop {
             let server = try await JanusServer([Self.room], in: folder)
             let share = try Share(environment: Self.environment(folder), in: folder)
             let sending = try share.start([
-                "send", "--janus", overWebSocket ? server.webSocketURL : server.url, "--room", "\(Self.room.id)",
-                "--pin-file", try Self.secret("open sesame", "pin", in: folder), "--source", "test:320x240@30",
+                "send", "--janus", overWebSocket ? server.webSocketURL : server.url, "--janus-room", "\(Self.room.id)",
+                "--janus-pin-file", try Self.secret("open sesame", "pin", in: folder), "--source", "test:320x240@30",
                 "--attendee", "alice",
             ])
             defer { sending.stop() }
             try await waitUntilPublished(1, by: sending)
             let viewer = try share.start([
-                "view", "--janus", overWebSocket ? server.webSocketURL : server.url, "--room", "\(Self.room.id)",
-                "--pin-file", try Self.secret("open sesame", "pin", in: folder), "--publisher", "alice#content",
+                "view", "--janus", overWebSocket ? server.webSocketURL : server.url, "--janus-room", "\(Self.room.id)",
+                "--janus-pin-file", try Self.secret("open sesame", "pin", in: folder), "--janus-publisher",
+                "alice#content",
                 "--no-window",
             ])
             defer { viewer.stop() }
@@ -158,7 +162,8 @@ extension Interop {
             let share = try Share(environment: Self.environment(folder), in: folder)
             let statistics = folder.file("stats.jsonl")
             let sending = try share.start([
-                "send", "--janus", server.url, "--room", "5", "--source", "test:320x240@30", "--attendee", "alice",
+                "send", "--janus", server.url, "--janus-room", "5", "--source", "test:320x240@30", "--attendee",
+                "alice",
                 "--stats", statistics.path,
             ])
             defer { sending.stop() }
@@ -210,7 +215,10 @@ extension Interop {
             func rates(_ options: [String]) async throws -> (said: String, rates: [Double]) {
                 let statistics = folder.file("stats-\(options.count).jsonl")
                 let sending = try share.start(
-                    ["send", "--janus", server.url, "--room", "5", "--source", "test:1280x720@30", "--audio", "none"]
+                    [
+                        "send", "--janus", server.url, "--janus-room", "5", "--source", "test:1280x720@30", "--audio",
+                        "none",
+                    ]
                         + ["--stats", statistics.path, "--duration", "8"] + options)
                 defer { sending.stop() }
                 let outcome = try await sending.outcome(timeout: .seconds(60))
@@ -220,10 +228,10 @@ extension Interop {
                 return (outcome.standardError, rates)
             }
             let bounded = try await rates([])
-            #expect(bounded.said.contains("takes at most 300 kbit/s of each publisher. --room-bitrate asks for more"))
+            #expect(bounded.said.contains("takes at most 300 kbit/s of each publisher. --janus-bitrate asks for more"))
             // It climbs to the bound in steps, and stays there.
             #expect(bounded.rates.allSatisfy { $0 <= 300_000 } && bounded.rates.suffix(4).allSatisfy { $0 > 200_000 })
-            let asked = try await rates(["--room-bitrate", "1200"])
+            let asked = try await rates(["--janus-bitrate", "1200"])
             #expect(!asked.said.contains("of each publisher"))
             #expect(asked.rates.allSatisfy { $0 <= 1_200_000 } && (asked.rates.last ?? 0) > 600_000, "\(asked.rates)")
         }
@@ -233,27 +241,36 @@ extension Interop {
             let folder = try TemporaryFolder()
             let server = try await JanusServer([Self.room], secret: Self.secret, in: folder)
             let share = try Share(environment: Self.environment(folder), in: folder)
-            let secret = ["--secret-file", try Self.secret(Self.secret, "secret", in: folder)]
-            let wrongPin = ["--pin-file", try Self.secret("another", "wrong", in: folder)]
+            let secret = ["--janus-secret-file", try Self.secret(Self.secret, "secret", in: folder)]
+            let wrongPin = ["--janus-pin-file", try Self.secret("another", "wrong", in: folder)]
             let cases: [(options: [String], status: Int32, words: [String])] = [
-                (["--janus", server.url, "--room", "1234"], 77, ["(403)", "--secret-file"]),
-                (["--janus", server.url, "--room", "99"] + secret, 69, ["No such room (99)", "check --room"]),
-                (["--janus", server.url, "--room", "1234"] + secret, 77, ["(pin)", "--pin-file"]),
-                (["--janus", server.webSocketURL, "--room", "1234"] + secret + wrongPin, 77, ["check the room's pin"]),
-                (["--janus", server.webSocketURL, "--room", "demo"] + secret, 69, ["(430)", "check --room"]),
+                (["--janus", server.url, "--janus-room", "1234"], 77, ["(403)", "--janus-secret-file"]),
                 (
-                    ["--janus", server.url.replacing("/janus", with: "/elsewhere"), "--room", "1"], 76,
+                    ["--janus", server.url, "--janus-room", "99"] + secret, 69,
+                    ["No such room (99)", "check --janus-room"]
+                ),
+                (["--janus", server.url, "--janus-room", "1234"] + secret, 77, ["(pin)", "--janus-pin-file"]),
+                (
+                    ["--janus", server.webSocketURL, "--janus-room", "1234"] + secret + wrongPin, 77,
+                    ["check the room's pin"]
+                ),
+                (
+                    ["--janus", server.webSocketURL, "--janus-room", "demo"] + secret, 69,
+                    ["(430)", "check --janus-room"]
+                ),
+                (
+                    ["--janus", server.url.replacing("/janus", with: "/elsewhere"), "--janus-room", "1"], 76,
                     ["is no Janus", "8088/janus"]
                 ),
-                (["--janus", "http://127.0.0.1:9", "--room", "1"], 69, ["http://127.0.0.1:9 can't be reached"]),
-                (["--janus", "ws://127.0.0.1:9", "--room", "1"], 69, ["ws://127.0.0.1:9 can't be reached"]),
+                (["--janus", "http://127.0.0.1:9", "--janus-room", "1"], 69, ["http://127.0.0.1:9 can't be reached"]),
+                (["--janus", "ws://127.0.0.1:9", "--janus-room", "1"], 69, ["ws://127.0.0.1:9 can't be reached"]),
                 (
-                    ["--janus", server.webSocketURL.replacing("ws:", with: "wss:"), "--room", "1"], 69,
+                    ["--janus", server.webSocketURL.replacing("ws:", with: "wss:"), "--janus-room", "1"], 69,
                     ["does not speak TLS"]
                 ),
-                (["--janus", "ftp://127.0.0.1/janus", "--room", "1"], 64, ["no URL of a Janus"]),
-                (["--janus", server.url], 64, ["--janus goes with --room"]),
-                (["--room", "1"], 64, ["--room goes with --janus"]),
+                (["--janus", "ftp://127.0.0.1/janus", "--janus-room", "1"], 64, ["no URL of a Janus"]),
+                (["--janus", server.url], 64, ["--janus needs --janus-room"]),
+                (["--janus-room", "1"], 64, ["--janus-room needs --janus"]),
             ]
             for (options, status, words) in cases {
                 let outcome = try await share.run(["send", "--source", "test:320x240@30"] + options)
@@ -271,7 +288,7 @@ extension Interop {
             let server = try await JanusServer(
                 [JanusServer.Room(id: 5, settings: ["secret = \"adminpwd\"", "publishers = 1"])], in: folder)
             let share = try Share(environment: Self.environment(folder), in: folder)
-            let options = ["--janus", server.url, "--room", "5", "--source", "test:320x240@30"]
+            let options = ["--janus", server.url, "--janus-room", "5", "--source", "test:320x240@30"]
             let first = try share.start(["send", "--attendee", "alice"] + options)
             defer { first.stop() }
             try await waitUntilPublished(1, by: first)
@@ -286,7 +303,10 @@ extension Interop {
             #expect(kicked.status == 77 && kicked.standardError.contains("somebody took it out of the room"))
             try await waitUntilPublished(1, by: second)
             let viewing = try share.start(
-                ["view", "--no-window", "--janus", server.url, "--room", "5", "--publisher", "carl#content"])
+                [
+                    "view", "--no-window", "--janus", server.url, "--janus-room", "5", "--janus-publisher",
+                    "carl#content",
+                ])
             defer { viewing.stop() }
             try await viewing.wait(for: "the picture", timeout: .seconds(30)) {
                 viewing.standardError.contains("carl#content, content")
@@ -305,11 +325,16 @@ extension Interop {
             let folder = try TemporaryFolder()
             let server = try await JanusServer([JanusServer.Room(id: 5)], in: folder)
             let share = try Share(environment: Self.environment(folder), in: folder)
-            let view = ["view", "--no-window", "--janus", server.webSocketURL, "--room", "5", "--publisher", "bob"]
+            let view = [
+                "view", "--no-window", "--janus", server.webSocketURL, "--janus-room", "5", "--janus-publisher", "bob",
+            ]
             let alone = try await share.run(view)
             #expect(alone.status == 69 && alone.standardError.contains("nobody does at all"), "\(alone.standardError)")
             let sending = try share.start(
-                ["send", "--attendee", "alice", "--janus", server.url, "--room", "5", "--source", "test:320x240@30"])
+                [
+                    "send", "--attendee", "alice", "--janus", server.url, "--janus-room", "5", "--source",
+                    "test:320x240@30",
+                ])
             defer { sending.stop() }
             try await waitUntilPublished(1, by: sending)
             let others = try await share.run(view)

@@ -34,7 +34,7 @@ extension Interop {
             let token = try folder.write("0123456789abcdefXYZ", to: "token")
             let other = try folder.write("another-token-of-it", to: "other")
             for file in [token, other] { try #require(chmod(file.path, 0o600) == 0) }
-            let share = try await ServedShare(["--token-file", token.path], in: folder)
+            let share = try await ServedShare(["--link-token-file", token.path], in: folder)
             defer { share.stop() }
             let film = folder.file("film.webm").path
             let viewer = try share.view(["--record", film])
@@ -43,13 +43,13 @@ extension Interop {
                 viewer.standardError.contains("Tile 1 added")
             }
             kill(share.program.processIdentifier, SIGKILL)
-            let second = try await ServedShare(["--token-file", token.path], port: share.port, in: folder)
+            let second = try await ServedShare(["--link-token-file", token.path], port: share.port, in: folder)
             defer { second.stop() }
             try await viewer.wait(for: "the second session", timeout: .seconds(30)) {
                 viewer.standardError.components(separatedBy: "Tile 1 added").count == 3
             }
             kill(second.program.processIdentifier, SIGKILL)
-            let third = try await ServedShare(["--token-file", other.path], port: share.port, in: folder)
+            let third = try await ServedShare(["--link-token-file", other.path], port: share.port, in: folder)
             defer { third.stop() }
             let outcome = try await viewer.outcome(timeout: .seconds(30))
             #expect(outcome.status == 77, "\(outcome.standardError)")

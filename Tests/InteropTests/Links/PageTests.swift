@@ -137,7 +137,7 @@ extension Interop {
             _ = try folder.write("a-token-of-the-test-0123456789\n", to: "token")
             try FileManager.default.setAttributes(
                 [.posixPermissions: 0o600], ofItemAtPath: folder.file("token").path)
-            let options = ["--token-file", folder.file("token").path]
+            let options = ["--link-token-file", folder.file("token").path]
             let share = try await ServedShare(options, in: folder)
             defer { share.stop() }
             let page = try await BrowserPage(browser, in: folder)

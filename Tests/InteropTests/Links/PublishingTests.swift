@@ -61,7 +61,8 @@ extension Interop {
             let token = try folder.write("open-sesame\n", to: "token")
             try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: token.path)
             let options = [
-                "--whip", server.url + "?key=hidden-key", "--token-file", token.path, "--source", "test:320x240@30",
+                "--whip", server.url + "?key=hidden-key", "--whip-token-file", token.path, "--source",
+                "test:320x240@30",
             ]
             let stranger = try await Share(environment: Self.environment(folder), in: folder).run(["send"] + options)
             #expect(
@@ -208,12 +209,12 @@ extension Interop {
             let whip = ["send", "--whip", "http://a.example/whip"]
             for options in [
                 ["--answer", "answer.sdp"], ["--camera", "test"], ["--microphone", "microphone"],
-                ["--token-file", "a", "--token-file", "b"],
+                ["--whip-token-file", "a", "--whip-token-file", "b"],
             ] {
                 #expect(throws: (any Error).self) { try RTCShareCommand.parseAsRoot(whip + options) }
             }
             #expect(throws: Never.self) {
-                try RTCShareCommand.parseAsRoot(whip + ["--token-file", "a", "--audio", "tone"])
+                try RTCShareCommand.parseAsRoot(whip + ["--whip-token-file", "a", "--audio", "tone"])
             }
         }
     }

@@ -29,7 +29,7 @@ extension Interop.NetworkTests {
                 try #require(Peers.rtcshare),
                 [
                     "send", "--attendee", "alice", "--source", "test:320x180@15", "--no-control", "--whip", Self.whip,
-                    "--janus", janusURL, "--room", "5",
+                    "--janus", janusURL, "--janus-room", "5",
                 ], on: .sender, environment: ["DISPLAY": "", "WAYLAND_DISPLAY": "", "http_proxy": ""])
             func said(_ text: String) -> Int { sending.standardError.components(separatedBy: text).count - 1 }
             try await sending.wait(for: "both places", timeout: .seconds(30)) { said("is published to") == 2 }

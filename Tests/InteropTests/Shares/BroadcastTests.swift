@@ -276,11 +276,11 @@ extension Interop {
 
         @Test("The viewer hears the extension's sound beside its picture", arguments: transports)
         func viewerHearsExtension(transport: String) async throws {
-            let stage = try await Stage(offering: ["--audio", "broadcast"])
+            let stage = try await Stage(offering: ["--audio", "process"])
             defer { stage.stop() }
             let viewing = try await stage.share.view(["--record", "heard.ivf"])
             defer { viewing.stop() }
-            try stage.send(["--audio", "broadcast"])
+            try stage.send(["--audio", "process"])
             let capturing = try stage.broadcast(Self.pattern + ["--audio", "tone:440", "--transport", transport])
             defer { capturing.stop() }
             let recording = stage.folder.file("heard.wav")
@@ -303,7 +303,7 @@ extension Interop {
             let viewer = try await Onlooker(answering: share)
             defer { viewer.leave() }
             let sending = try share.start(
-                ["broadcast", "--session", share.session.path, "--answer", share.answer.path] + Self.pattern)
+                ["capture", "--session", share.session.path, "--answer", share.answer.path] + Self.pattern)
             defer { sending.stop() }
             await viewer.log.wait { $0.compactMap { $0.counter(of: Self.patternSize) }.count >= 5 }
             #expect(viewer.log.entries.count { $0 == .added } == 1)
@@ -345,7 +345,7 @@ private final class Stage {
         self.port = try port ?? freePort(in: folder)
         appEnvironment = Self.environment(folder).merging(more) { $1 }
         share = try Share(environment: appEnvironment, in: folder)
-        if sends { try await share.offer(["--source", "broadcast:\(self.port)"] + options) }
+        if sends { try await share.offer(["--source", "process:\(self.port)"] + options) }
     }
 
     /// What the app's process is told; of the tokens, the extension is told the contrary.
@@ -359,7 +359,7 @@ private final class Stage {
 
     /// Starts the app's process.
     func send(_ options: [String] = []) throws {
-        sending = try share.send(["--source", "broadcast:\(port)"] + options)
+        sending = try share.send(["--source", "process:\(port)"] + options)
     }
 
     /// Starts an extension's process.
@@ -370,7 +370,7 @@ private final class Stage {
         environment["RTCSHARE_BROADCAST_MY_TOKEN"] = Self.extensionToken
         environment["RTCSHARE_BROADCAST_PEER_TOKEN"] = Self.appToken
         return try RunningProgram(
-            share.rtcshare, ["broadcast"] + (place ?? ["--port", "\(port)"]) + options,
+            share.rtcshare, ["capture"] + (place ?? ["--port", "\(port)"]) + options,
             environment: environment.merging(more) { $1 }, in: folder)
     }
 

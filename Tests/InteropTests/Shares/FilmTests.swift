@@ -67,7 +67,7 @@ extension Interop {
             }
             // Three flashes with their beeps, undisturbed.
             try await Task.sleep(for: .seconds(4))
-            try await share.ask("source", "test:320x240@30")
+            try await share.ask("switch", "test:320x240@30")
             try await share.ask("mute", "--audio")
             try await Task.sleep(for: .seconds(1))
             try await share.ask("pause")

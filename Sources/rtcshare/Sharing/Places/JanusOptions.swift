@@ -9,43 +9,46 @@ struct JanusOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            The URL of a Janus with the VideoRoom plugin: of its HTTP API, as http://server.example:8088/janus, or of its \
-            WebSocket, as ws://server.example:8188.
+            URL of a Janus server with the VideoRoom plugin, such as http://server.example:8088/janus or \
+            ws://server.example:8188.
             """, valueName: "url"))
     var janus: String?
 
-    @Option(help: ArgumentHelp("The room there: its number, or its name where rooms have names.", valueName: "n|name"))
+    @Option(
+        name: .customLong("janus-room"),
+        help: ArgumentHelp("The Janus room: its number, or its name if rooms have names.", valueName: "n|name"))
     var room: String?
 
     @Option(
-        help: ArgumentHelp("A file with the room's pin, that only you can read.", valueName: "file"),
-        completion: .file())
+        name: .customLong("janus-pin-file"),
+        help: ArgumentHelp("PIN of the Janus room (file, mode 0600).", valueName: "file"), completion: .file())
     var pinFile: String?
 
     @Option(
-        help: ArgumentHelp("A file with the secret of the server's API, that only you can read.", valueName: "file"),
+        name: .customLong("janus-secret-file"),
+        help: ArgumentHelp("API secret of the Janus server (file, mode 0600).", valueName: "file"),
         completion: .file())
     var secretFile: String?
 
     @Option(
-        help: ArgumentHelp(
-            "A file with the token that the server or the room wants, that only you can read.", valueName: "file"),
+        name: .customLong("janus-token-file"),
+        help: ArgumentHelp("Token for the Janus server or room (file, mode 0600).", valueName: "file"),
         completion: .file())
-    var janusTokenFile: String?
+    var tokenFile: String?
 
     /// Whether there is one.
     var isGiven: Bool { janus != nil }
 
     func validate() throws {
         guard janus == nil else {
-            guard room != nil else { throw ValidationError("--janus goes with --room: name the room there too") }
+            guard room != nil else { throw ValidationError("--janus needs --janus-room: give both") }
             return
         }
         for (name, value) in [
-            ("--room", room), ("--pin-file", pinFile), ("--secret-file", secretFile),
-            ("--janus-token-file", janusTokenFile),
+            ("--janus-room", room), ("--janus-pin-file", pinFile), ("--janus-secret-file", secretFile),
+            ("--janus-token-file", tokenFile),
         ] where value != nil {
-            throw ValidationError("\(name) goes with --janus: give that too")
+            throw ValidationError("\(name) needs --janus: give both")
         }
     }
 
@@ -53,7 +56,7 @@ struct JanusOptions: ParsableArguments {
     func credentials() throws(CommandFailure) -> JanusCredentials {
         JanusCredentials(
             pin: try Self.secret(pinFile, "pin file"), secret: try Self.secret(secretFile, "secret file"),
-            token: try Self.secret(janusTokenFile, "token file"))
+            token: try Self.secret(tokenFile, "token file"))
     }
 
     private static func secret(_ path: String?, _ what: String) throws(CommandFailure) -> String? {

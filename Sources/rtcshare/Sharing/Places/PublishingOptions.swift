@@ -11,30 +11,30 @@ struct PublishingOptions: ParsableArguments {
     @Option(
         name: .customLong("whip"),
         help: ArgumentHelp(
-            "Publish at this endpoint of a WHIP server (RFC 9725), again for each. It gets the content and its sound.",
-            valueName: "url"))
+            "Publish the screen and its audio to this WHIP server (RFC 9725). Repeatable.", valueName: "url"))
     var whip: [String] = []
 
     @Option(
         help: ArgumentHelp(
             """
-            A file with the token that a WHIP server wants, that only you can read; with several --whip one for each, in their \
-            order, and none for one that wants none. Or set RTCSHARE_WHIP_TOKEN, for one --whip.
+            Token for the WHIP server (file, mode 0600). With several --whip, one for each in the same order, and none for a \
+            server without a token. Default: $RTCSHARE_WHIP_TOKEN. Repeatable.
             """, valueName: "file"), completion: .file())
     var whipTokenFile: [String] = []
 
     @OptionGroup var room: JanusOptions
 
     @Option(
+        name: .customLong("janus-display"),
         help: ArgumentHelp(
-            "What you are called in the room of a Janus. By default ID#content, as viewers see the screen.",
-            valueName: "name"))
+            "Your name in the Janus room. Default: NAME#content, as viewers see the screen.", valueName: "name"))
     var display: String?
 
     @Option(
+        name: .customLong("janus-bitrate"),
         help: ArgumentHelp(
-            "Ask the room of a Janus to take so much of the screen, in kbit/s. By default what the room takes.",
-            valueName: "kbps"))
+            "Bitrate to ask of the Janus room, in kbit/s. Default: the limit of the room.", valueName: "kbps"),
+        transform: OptionValue.videoBitrate)
     var roomBitrate: Int?
 
     static let tokenVariable = "RTCSHARE_WHIP_TOKEN"
@@ -45,19 +45,17 @@ struct PublishingOptions: ParsableArguments {
 
     func validate() throws {
         if whip.isEmpty, !whipTokenFile.isEmpty {
-            throw ValidationError("--whip-token-file goes with --whip: give that too")
+            throw ValidationError("--whip-token-file needs --whip: give both")
         }
         guard whipTokenFile.isEmpty || whipTokenFile.count == whip.count else {
             throw ValidationError(
                 "there are \(whip.count) --whip and \(whipTokenFile.count) token files: give one for each, in their order, "
                     + "and \(Self.noToken) for one that wants none")
         }
-        try room.validate()
-        if let roomBitrate {
-            guard room.isGiven else { throw ValidationError("--room-bitrate goes with --janus: give that too") }
-            try Kilobits.validate(roomBitrate, "--room-bitrate", in: LocalVideoConfiguration.bitrates)
+        for (name, isGiven) in [("--janus-bitrate", roomBitrate != nil), ("--janus-display", display != nil)]
+        where isGiven && !room.isGiven {
+            throw ValidationError("\(name) needs --janus: give both")
         }
-        if display != nil, !room.isGiven { throw ValidationError("--display goes with --janus: give that too") }
     }
 
     /// Where the share of these, of this attendee, is published. What in URLs may be secret is seen by nobody else in the

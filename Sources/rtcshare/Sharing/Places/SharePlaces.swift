@@ -122,7 +122,7 @@ extension SharePlaces {
             ]
         case .limited(let rate):
             return [
-                "\(name) takes at most \(rate.bitsPerSecond / 1000) kbit/s of each publisher. --room-bitrate asks for more."
+                "\(name) takes at most \(rate.bitsPerSecond / 1000) kbit/s of each publisher. --janus-bitrate asks for more."
             ]
         case .failed(let error, _, let pause):
             var lines = CommandFailure(explaining: error).lines(after: "\(name): ")

@@ -3,25 +3,29 @@ internal import ArgumentParser
 /// The options that say what is shared.
 struct SourceOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("What to share: \(SourceSpecification.syntax).", valueName: "spec"),
-        completion: ShellCompletion.source)
+        help: ArgumentHelp(
+            """
+            What to share: display, window:title=TEXT, region:WxH+X+Y, camera, file:PATH.y4m, test and others. Default: the \
+            display, or a test pattern if there is none. All forms: rtcshare help sources.
+            """, valueName: "spec"), completion: ShellCompletion.source)
     var source: String?
 
     @Option(
         help: ArgumentHelp(
-            "The sound of what is shared: \(AudioSpecification.syntax). Given again, each is mixed in.",
+            "Audio to share: system, microphone, file:PATH.wav, none and others. Several are mixed. Default: none. Repeatable.",
             valueName: "spec"), completion: ShellCompletion.sound)
     var audio: [String] = []
 
     @Option(
-        help: ArgumentHelp("Your own voice, beside what is shared: a SPEC as for --audio.", valueName: "spec"),
-        completion: ShellCompletion.sound)
+        help: ArgumentHelp(
+            "Send your microphone as a separate track. Takes the same values as --audio. Default: none.",
+            valueName: "spec"), completion: ShellCompletion.sound)
     var microphone: String?
 
     @Option(
         help: ArgumentHelp(
-            "Your own picture, beside what is shared: a SPEC as for --source, or none.", valueName: "spec"),
-        completion: ShellCompletion.source)
+            "Send your camera as a separate track. Takes the same values as --source, or none. Default: none.",
+            valueName: "spec"), completion: ShellCompletion.source)
     var camera: String?
 
     /// What they say.

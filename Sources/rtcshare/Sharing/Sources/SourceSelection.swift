@@ -60,9 +60,22 @@ struct SourceSelection: Codable, Sendable {
     }
 
     /// Finds what can't be a source, before anything is opened.
-    func check() throws(SpecificationError) {
-        for text in [source, shownCamera].compactMap({ $0 }) { _ = try SourceSpecification(text) }
-        for text in audio + [microphone].compactMap({ $0 }) { _ = try AudioSpecification(text) }
+    func check() throws(CommandFailure) {
+        for (option, text) in [("--source", source), ("--camera", shownCamera)] {
+            guard let text else { continue }
+            do {
+                _ = try SourceSpecification(text)
+            } catch {
+                throw CommandFailure(error, of: option)
+            }
+        }
+        for (option, text) in audio.map({ ("--audio", $0) }) + (microphone.map { [("--microphone", $0)] } ?? []) {
+            do {
+                _ = try AudioSpecification(text)
+            } catch {
+                throw CommandFailure(error, of: option)
+            }
+        }
     }
 
     /// What an offer of this has sections for. The content always has one.

@@ -6,71 +6,92 @@ internal import RTCShareCaptureBroadcast
 internal import RTCShareMedia
 internal import Synchronization
 
-struct BroadcastCommand: AsyncParsableCommand {
+struct CaptureCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "broadcast",
-        abstract: "Capture in this process, and hand frames to a share in another.",
-        discussion: """
-            This is the extension: it runs where the screen is, in a desktop session, a container or as another user. The \
-            share runs where the network is, and takes what comes:
+        commandName: "capture",
+        abstract: "Capture here for an rtcshare that runs in another process.",
+        usage: "rtcshare capture --port <n>|--socket <path>|--session <file> [options]",
+        discussion: #"""
+            Run capture where the screen is: in a desktop session, in a container or as another user. The process that shares
+            runs where the network is. The two authenticate each other with tokens. You can restart either one. Viewers see the
+            share as paused until it is back.
 
-                rtcshare send --answer answer.sdp --source broadcast:5000
-                rtcshare broadcast --source display --port 5000
+            On the network's side, then on the screen's side:
 
-            The share sends the sounds as --audio broadcast and --microphone broadcast.
+                rtcshare serve --source process:5000 --audio process \
+                    --my-token-file a.token --peer-token-file b.token
+                rtcshare capture --port 5000 --audio system \
+                    --my-token-file b.token --peer-token-file a.token
 
-            Each shows the other its token. Either can be ended and started again; the viewer sees the share paused \
-            meanwhile. --transport shared-memory copies nothing through the kernel; it takes the same user on the same \
-            machine, or a --socket that both can reach.
+            With --session, this process shares by itself, with the session that rtcshare offer saved, until you remove the
+            session file:
 
-            With --session the share itself is handed over: this process takes up what rtcshare offer left, and sends by \
-            itself, until the session's file is removed.
+                rtcshare capture --session session.json --answer answer.sdp
+            """#)
 
-                rtcshare broadcast --source display --session session.json --answer answer.sdp
-            """)
+    @OptionGroup(title: "What to capture") var captured: CapturedOptions
 
-    @Option(
-        help: ArgumentHelp("What to capture: \(SourceSpecification.syntax).", valueName: "spec"),
-        completion: ShellCompletion.source)
-    var source: String?
+    @OptionGroup(title: "The process that shares") var destination: DestinationOptions
 
-    @Option(
-        help: ArgumentHelp(
-            "The sound to go with it: \(AudioSpecification.syntax). Given again, each is mixed in.", valueName: "spec"),
-        completion: ShellCompletion.sound)
-    var audio: [String] = []
+    /// The sources to capture, and the duration.
+    struct CapturedOptions: ParsableArguments {
+        @Option(
+            help: ArgumentHelp(
+                """
+                What to capture: display, window:title=TEXT, region:WxH+X+Y, camera, test and others. Default: the display, or a \
+                test pattern if there is none. All forms: rtcshare help sources.
+                """, valueName: "spec"), completion: ShellCompletion.source)
+        var source: String?
 
-    @Option(
-        help: ArgumentHelp("The voice to go with it: \(AudioSpecification.syntax).", valueName: "spec"),
-        completion: ShellCompletion.sound)
-    var microphone: String?
+        @Option(
+            help: ArgumentHelp(
+                "Audio to capture: system, microphone and others. Several are mixed. Default: none. Repeatable.",
+                valueName: "spec"), completion: ShellCompletion.sound)
+        var audio: [String] = []
 
-    @Option(help: ArgumentHelp("The port at which the share waits.", valueName: "n"))
-    var port: UInt16?
+        @Option(
+            help: ArgumentHelp(
+                "Capture your microphone as a separate track. Takes the same values as --audio. Default: none.",
+                valueName: "spec"), completion: ShellCompletion.sound)
+        var microphone: String?
 
-    @Option(
-        help: ArgumentHelp("The socket at which the share waits, in place of a port.", valueName: "path"),
-        completion: .file())
-    var socket: String?
+        @Option(
+            help: ArgumentHelp("Maximum frame rate. Default: 30.", valueName: "n"), transform: OptionValue.frameRate)
+        var maxFramerate = 30.0
 
-    @Option(
-        help: ArgumentHelp("The session file that rtcshare offer wrote, to share from here.", valueName: "file"),
-        completion: .file())
-    var session: String?
+        @Option(help: ArgumentHelp("Stop after this many seconds.", valueName: "s"), transform: OptionValue.duration)
+        var duration: Double?
+    }
 
-    @Option(help: ArgumentHelp("With --session, the viewer's answer.", valueName: "file"), completion: .file())
-    var answer: String?
+    /// The process that gets the captured frames, or the session to share from here.
+    struct DestinationOptions: ParsableArguments {
+        @Option(
+            help: ArgumentHelp("Port of its --source process:PORT.", valueName: "n"), transform: OptionValue.port)
+        var port: UInt16?
 
-    @Option(help: "How frames go.")
-    var transport = Transport.tcp
+        @Option(
+            help: ArgumentHelp("Path of its --source process:/PATH, instead of a port.", valueName: "path"),
+            completion: .file())
+        var socket: String?
 
-    @OptionGroup(title: "Tokens") var tokens: BroadcastTokenOptions
+        @Option(
+            help: """
+                How frames reach the other process. shared-memory copies nothing through the kernel. It needs the same user on \
+                the same machine, or a --socket that both processes can open. Default: tcp.
+                """)
+        var transport: Transport?
 
-    @Option(help: ArgumentHelp("The most frames a second.", valueName: "n"))
-    var maxFramerate: Double = 30
+        @OptionGroup var tokens: BroadcastTokenOptions
 
-    @Option(help: ArgumentHelp("End after this many seconds.", valueName: "s"))
-    var duration: Double?
+        @Option(
+            help: ArgumentHelp("Share from this process: the session file of rtcshare offer.", valueName: "file"),
+            completion: .file())
+        var session: String?
+
+        @Option(
+            help: ArgumentHelp("The viewer's answer. Needs --session.", valueName: "file"), completion: .file())
+        var answer: String?
+    }
 
     enum Transport: String, ExpressibleByArgument, CaseIterable {
         case tcp
@@ -78,41 +99,45 @@ struct BroadcastCommand: AsyncParsableCommand {
     }
 
     func validate() throws {
-        guard [port != nil, socket != nil, session != nil].count(where: { $0 }) == 1 else {
+        guard
+            [destination.port != nil, destination.socket != nil, destination.session != nil].count(where: { $0 }) == 1
+        else {
             throw ValidationError(
-                "give one of --port and --socket, where the share's --source broadcast:… waits, and --session, to share "
+                "give one of --port and --socket (the process that shares has --source process:…), or --session to share "
                     + "from here")
         }
-        guard (session == nil) == (answer == nil) else { throw ValidationError("--session and --answer go together") }
-        guard port != 0 else { throw ValidationError("--port: give 1 to 65535") }
-        guard CaptureFormat.frameRates.contains(maxFramerate) else {
-            throw ValidationError("--max-framerate \(maxFramerate): give 0.1 to 240 frames a second")
+        guard (destination.session == nil) == (destination.answer == nil) else {
+            throw ValidationError("--session and --answer go together")
         }
-        try ShareDuration.validate(duration)
     }
 
     func run() async throws {
         try await reportingFailure {
-            if let session, let answer { return try await share(session, answer: answer) }
-            let endpoint = port.map { BroadcastEndpoint.port($0) } ?? .path(socket ?? "")
+            if let session = destination.session, let answer = destination.answer {
+                return try await share(session, answer: answer)
+            }
+            let endpoint = destination.port.map { BroadcastEndpoint.port($0) } ?? .path(destination.socket ?? "")
             let sender = try BroadcastSender(
-                endpoint: endpoint, tokens: try tokens.tokens(), transport: transport == .tcp ? .tcp : .sharedMemory)
-            let selection = SourceSelection(source: source, audio: audio, microphone: microphone, camera: nil)
+                endpoint: endpoint, tokens: try destination.tokens.tokens(),
+                transport: destination.transport == .sharedMemory ? .sharedMemory : .tcp)
+            let selection = SourceSelection(
+                source: captured.source, audio: captured.audio, microphone: captured.microphone, camera: nil)
             try selection.check()
-            let sources = try OpenedSources(selection, maximumFrameRate: maxFramerate)
+            let sources = try OpenedSources(selection, maximumFrameRate: captured.maxFramerate)
             Terminal.shared.say(sources.introduction)
-            try await Broadcasting(sender: sender, sources: sources).run(duration: duration)
+            try await Broadcasting(sender: sender, sources: sources).run(duration: captured.duration)
         }
     }
 
     /// Shares from here, for as long as the session's file is there.
     private func share(_ session: String, answer: String) async throws {
-        var sharing = try SharingOptions.parse([])
-        sharing.sources.source = source
-        sharing.sources.audio = audio
-        sharing.sources.microphone = microphone
-        sharing.maxFramerate = maxFramerate
-        sharing.duration = duration
+        var sharing = SharingOptions(
+            sources: try .parse([]), output: try .parse([]), quality: try .parse([]), special: try .parse([]))
+        sharing.sources.source = captured.source
+        sharing.sources.audio = captured.audio
+        sharing.sources.microphone = captured.microphone
+        sharing.quality.maxFramerate = captured.maxFramerate
+        sharing.output.duration = captured.duration
         let share = StoredShare(
             answerPath: answer, sessionPath: session, sharing: sharing, running: try RunningOptions.parse([]),
             place: try ViewerPlace.parse([]), endsWithSession: true)

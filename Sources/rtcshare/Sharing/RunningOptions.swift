@@ -1,0 +1,90 @@
+internal import ArgumentParser
+internal import RTCShareContentShare
+
+/// The control of a running share, and its destination.
+struct RunningOptions: ParsableArguments {
+    /// Read by ``ConfiguredOptions`` before the rest of the command line is.
+    @Option(
+        help: ArgumentHelp(
+            "Read options from this TOML file. Default: $XDG_CONFIG_HOME/rtcshare/config.toml, if it exists.",
+            valueName: "file.toml"), completion: .file(extensions: ["toml"]))
+    var config: String?
+
+    @Option(help: ArgumentHelp("Name of this share for the other commands. Default: share.", valueName: "name"))
+    var name: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Path of the control socket. Default: $XDG_RUNTIME_DIR/rtcshare/NAME.sock.", valueName: "path"),
+        completion: .file())
+    var control: String?
+
+    @Flag(help: "Create no control socket. Commands such as status and pause do not work then.") var noControl = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Share to this subgroup, which you join, or to the main room. Default: main.", valueName: "subgroup|main"),
+        completion: .list(["main"]))
+    var destination: String?
+
+    func validate() throws {
+        guard [name != nil, control != nil, noControl].count(where: { $0 }) < 2 else {
+            throw ValidationError("--name, --control and --no-control exclude each other: give one")
+        }
+    }
+
+    /// The room of a share, without viewers; its owner joins the subgroups of `place`.
+    func room(of owner: AttendeeID, joining place: any RoomPlace) async throws -> SharingRoom {
+        if let name { try ControlSocket.check(name: name) }
+        _ = try place.membership
+        let room = try SharingRoom(owner: owner)
+        for subgroup in place.subgroup { await room.join(try Subgroup(subgroup)) }
+        guard let destination else { return room }
+        let target = try ShareDestination(destination)
+        if case .subgroup(let subgroup) = target { await room.join(subgroup) }
+        try await room.changeDestination(to: target)
+        return room
+    }
+}
+
+/// A place in a room: subgroups, and the main room or not.
+protocol RoomPlace {
+    var subgroup: [String] { get }
+    var noMain: Bool { get }
+}
+
+extension RoomPlace {
+    var membership: RoomMembership {
+        get throws { try RoomMembership(main: !noMain, subgroups: subgroup) }
+    }
+
+    func checkPlace() throws {
+        if noMain, subgroup.isEmpty { throw ValidationError("--no-main needs --subgroup: give both") }
+    }
+}
+
+/// The place of the viewer of `send` or `invite`.
+struct ViewerPlace: ParsableArguments, RoomPlace {
+    @Option(help: ArgumentHelp("Put the viewer in this subgroup. Repeatable.", valueName: "subgroup"))
+    var subgroup: [String] = []
+
+    @Flag(help: "Put the viewer only in its subgroups, not in the main room.") var noMain = false
+
+    func validate() throws { try checkPlace() }
+}
+
+/// The place of the servers of `serve`, whose subgroups the presenter joins. Viewers are where their links lead.
+struct ServedPlace: ParsableArguments, RoomPlace {
+    @Option(
+        help: ArgumentHelp(
+            """
+            Join this subgroup, so that you can share to it. Its links: rtcshare link --subgroup NAME. Servers of --whip and \
+            --janus are in it, too. Repeatable.
+            """, valueName: "subgroup"))
+    var subgroup: [String] = []
+
+    @Flag(help: "Put the servers of --whip and --janus only in the subgroups, not in the main room.")
+    var noMain = false
+
+    func validate() throws { try checkPlace() }
+}

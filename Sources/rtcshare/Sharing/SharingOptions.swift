@@ -1,0 +1,165 @@
+internal import ArgumentParser
+internal import RTCShareCapture
+internal import RTCShareCaptureBroadcast
+internal import RTCShareCongestionControl
+internal import RTCShareContentShare
+internal import RTCShareMedia
+internal import RTCShareNetworkRuntime
+internal import RTCSharePeerConnection
+internal import RTCShareWireFormat
+
+/// The options of what is shared, how well and for how long. Each command places these groups in its own help.
+struct SharingOptions {
+    var sources: SourceOptions
+    var output: OutputOptions
+    var quality: QualityOptions
+    var special: SpecialSourceOptions
+
+    enum Hint: String, ExpressibleByArgument, CaseIterable, Codable, Sendable {
+        case text, detail, motion
+
+        init?(_ hint: ContentHint) {
+            guard let known = Self.allCases.first(where: { $0.contentHint == hint }) else { return nil }
+            self = known
+        }
+
+        var contentHint: ContentHint {
+            switch self {
+            case .text: .text
+            case .detail: .detail
+            case .motion: .motion
+            }
+        }
+    }
+
+    /// What the connection goes by that carries these media: `--max-bitrate` is the content's, the others come on top.
+    func connectionConfiguration(for media: Set<SharedMedia>) -> Connection.Configuration {
+        var configuration = Connection.Configuration()
+        configuration.maxBitrate = maximumBitrate(for: media, content: .kilobitsPerSecond(quality.maxBitrate))
+        configuration.peer.congestionDeviations = Deviations(without: quality.congestionWithout) ?? .all
+        // A room may have many viewers.
+        configuration.releasesHandshake = true
+        return configuration
+    }
+
+    /// What a connection may take on which the content takes `content`.
+    func maximumBitrate(for media: Set<SharedMedia>, content: DataRate) -> DataRate {
+        media.subtracting([.content]).reduce(content) { sum, media in
+            let own = media == .contentAudio ? quality.audioBitrate.map(DataRate.kilobitsPerSecond) : nil
+            return sum + (own ?? media.defaultBitrate)
+        }
+    }
+
+    /// Opens what is shared; see ``OpenedSources``.
+    func open(_ selection: SourceSelection, audioRemedy: String = "add AUDIO") throws -> OpenedSources {
+        try selection.check()
+        let content = try selection.source.map { try SourceSpecification($0) }
+        return try OpenedSources(
+            selection, maximumFrameRate: quality.maxFramerate, broadcastTokens: try content.flatMap(tokens),
+            choosesAnew: special.choose, audioRemedy: audioRemedy)
+    }
+
+    /// Makes the film that is asked for. A service that is started again can ask nobody for another name, and what it
+    /// recorded before is kept.
+    func openFilm() throws(CommandFailure) -> FilmFile? {
+        guard let record = output.record else { return nil }
+        return try FilmFile(path: record, activity: "the share", isNumbered: ServiceManager.isPresent)
+    }
+
+    /// The tokens that a source takes; nil where it takes none.
+    func tokens(for source: SourceSpecification) throws -> BroadcastTokens? {
+        if case .broadcast = source { try special.tokens.tokens() } else { nil }
+    }
+
+    /// How the content is sent.
+    var configuration: LocalVideoConfiguration {
+        var configuration = LocalVideoConfiguration(
+            maxBitrate: .kilobitsPerSecond(quality.maxBitrate), maxFramerate: quality.maxFramerate,
+            maxSize: quality.size, contentHint: quality.hint?.contentHint)
+        quality.encoding.apply(to: &configuration)
+        return configuration
+    }
+}
+
+/// Limits of bitrate, frame rate and size, and the choice between them when bandwidth is short.
+struct QualityOptions: ParsableArguments {
+    static let hintHelp = ArgumentHelp(
+        """
+        What to keep when bandwidth is short: text and detail keep the video sharp, motion keeps it smooth. Default: by source \
+        (detail for a screen).
+        """, valueName: "hint")
+    static let sizeHelp = ArgumentHelp(
+        """
+        Maximum video size, 16x16 to 16383x16383. Larger video is scaled down and keeps its shape. Default: 3840x2160.
+        """, valueName: "WxH")
+
+    @Option(
+        help: ArgumentHelp("Maximum video bitrate of the share, in kbit/s. Default: 2500.", valueName: "kbps"),
+        transform: OptionValue.videoBitrate)
+    var maxBitrate = 2500
+
+    @Option(help: ArgumentHelp("Maximum frame rate. Default: 30.", valueName: "n"), transform: OptionValue.frameRate)
+    var maxFramerate = 30.0
+
+    @Option(help: Self.sizeHelp, transform: OptionValue.size)
+    var size: PixelSize?
+
+    @Option(help: Self.hintHelp)
+    var hint: SharingOptions.Hint?
+
+    @Option(
+        help: ArgumentHelp("Maximum audio bitrate of the share, in kbit/s. Default: 128.", valueName: "kbps"),
+        transform: OptionValue.audioBitrate)
+    var audioBitrate: Int?
+
+    @OptionGroup var encoding: EncodingOptions
+
+    // For `rtcbench path`, which measures what each of them is worth.
+    @Option(help: .hidden)
+    var congestionWithout: [String] = []
+
+    func validate() throws {
+        guard Deviations(without: congestionWithout) != nil else {
+            throw ValidationError("--congestion-without: use the names that rtcbench network --without has")
+        }
+    }
+}
+
+/// Recording, statistics and the duration of a share.
+struct OutputOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            """
+            Record everything that is sent to a WebM file, which must not exist. A restarted service writes FILE-2.webm.
+            """, valueName: "file.webm"), completion: .file(extensions: ["webm"]))
+    var record: String?
+
+    @Option(help: ArgumentHelp("Stop after this many seconds.", valueName: "s"), transform: OptionValue.duration)
+    var duration: Double?
+
+    @Option(
+        help: ArgumentHelp(
+            "Write statistics to this file every second (JSON Lines, - for standard output). See rtcshare report.",
+            valueName: "file"), completion: .file())
+    var stats: String?
+
+    func validate() throws { try FilmFile.validate(record) }
+}
+
+/// Options that only some sources need.
+struct SpecialSourceOptions: ParsableArguments {
+    @Flag(help: "Choose the screen or window again, even if a choice was saved (Wayland).")
+    var choose = false
+
+    @OptionGroup var tokens: BroadcastTokenOptions
+}
+
+/// The encoder of every video that a command sends.
+struct EncodingOptions: ParsableArguments {
+    @Flag(help: "Encode every frame with libvpx. Takes several times the CPU. Only for troubleshooting.")
+    var noPartialUpdates = false
+
+    func apply(to configuration: inout LocalVideoConfiguration) {
+        configuration.usesPartialUpdates = !noPartialUpdates
+    }
+}

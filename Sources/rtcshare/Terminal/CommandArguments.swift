@@ -1,0 +1,48 @@
+/// The arguments of the process, made ready for the parser: former names of commands and options become today's, and a
+/// negative number becomes the value of the option before it. Help and completions show no former name.
+enum CommandArguments {
+    private static let commands = ["broadcast": "capture", "source": "switch"]
+    private static let options: [String: [String: String]] = [
+        "serve": janus.merging(["--token-file": "--link-token-file"]) { $1 },
+        "send": janus.merging(["--token-file": "--whip-token-file"]) { $1 },
+        "view": janus.merging(["--token-file": "--whep-token-file"]) { $1 },
+        "sources": ["--minimised": "--minimized"],
+    ]
+    private static let janus = [
+        "--room": "--janus-room", "--pin-file": "--janus-pin-file", "--secret-file": "--janus-secret-file",
+        "--display": "--janus-display", "--room-bitrate": "--janus-bitrate", "--publisher": "--janus-publisher",
+    ]
+
+    static func prepared(_ arguments: [String]) -> [String] {
+        // A shell that asks for completions passes the words of a line that is still being typed.
+        guard arguments.first?.hasPrefix("---") != true else { return arguments }
+        var prepared: [String] = []
+        var command: String?
+        var isOptionsEnd = false
+        for argument in arguments {
+            if isOptionsEnd {
+                prepared.append(argument)
+            } else if argument == "--" {
+                isOptionsEnd = true
+                prepared.append(argument)
+            } else if command == nil, argument != "help", !argument.hasPrefix("-") {
+                let name = commands[argument] ?? argument
+                command = name
+                prepared.append(name)
+            } else if isNegativeNumber(argument), let option = prepared.last, takesValue(option) {
+                prepared[prepared.count - 1] = "\(option)=\(argument)"
+            } else {
+                let name = String(argument.prefix { $0 != "=" })
+                let current = options[command ?? ""]?[name]
+                prepared.append(current.map { $0 + argument.dropFirst(name.count) } ?? argument)
+            }
+        }
+        return prepared
+    }
+
+    private static func isNegativeNumber(_ argument: String) -> Bool {
+        argument.first == "-" && Double(argument)?.isFinite == true
+    }
+
+    private static func takesValue(_ option: String) -> Bool { option.hasPrefix("--") && !option.contains("=") }
+}
