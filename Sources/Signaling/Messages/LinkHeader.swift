@@ -21,6 +21,14 @@ struct LinkHeader: Hashable, Sendable {
         return (target, parameters["username"], parameters["credential"])
     }
 
+    /// Whether it leads to the state of the session.
+    var isState: Bool { parameters["rel"] == Self.stateRelation }
+
+    private static let stateRelation = "urn:rtcshare:state"
+
+    /// The link that tells a player where the state of its session is.
+    static func state(at target: String) -> String { "<\(target)>; rel=\"\(stateRelation)\"" }
+
     /// What the link of an ICE server may mean: what stands there, and where that has percent signs in it, decoded. Servers
     /// write both, and asking a relay with the wrong words harms nobody.
     var iceServerReadings: [(url: String, username: String?, credential: String?)] {

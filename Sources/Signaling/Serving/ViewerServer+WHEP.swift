@@ -13,7 +13,7 @@ internal import RTCShareWireFormat
 ///     POST   /whep, /whep/TOKEN      an offer → 201, the answer, and where the session is
 ///     PATCH  /whep/sessions/KEY      candidates → 204, other ICE credentials → 200 and ours
 ///     DELETE /whep/sessions/KEY      the end
-///     GET    /whep/sessions/KEY/events, …/time
+///     GET    /whep/sessions/KEY/events, …/state, …/time
 extension ViewerServer {
     static let descriptionType = "application/sdp"
 
@@ -39,6 +39,7 @@ extension ViewerServer {
         case 1: return try await endpoint(request, pathToken: path[0])
         case 2 where path[0] == "sessions": return try await resource(path[1], request)
         case 3 where path[0] == "sessions" && path[2] == "events": return try events(of: path[1], request)
+        case 3 where path[0] == "sessions" && path[2] == "state": return try state(of: path[1], request)
         case 3 where path[0] == "sessions" && path[2] == "time": return try time(of: path[1], request)
         default: throw .notFound
         }
@@ -113,7 +114,7 @@ extension ViewerServer {
         let offer = try Self.description(request.body)
         guard await room.contentShare.isSharing else {
             throw ProblemDetails(
-                .conflict, "there is nothing to see yet; it will come", retryAfter: .seconds(2))
+                .conflict, "the share has not started yet", retryAfter: .seconds(2))
         }
         let viewer: RoomViewer
         let answer: SessionDescription
@@ -146,7 +147,9 @@ extension ViewerServer {
             browser: BrowserName.name(of: request["User-Agent"]), since: Date().timeIntervalSince1970)
         add(session)
         var response = HTTPResponse(.created, type: Self.descriptionType, text: answer.description)
-        response.headers.add(name: "Location", value: Self.location(of: session, from: request.target))
+        let location = Self.location(of: session, from: request.target)
+        response.headers.add(name: "Location", value: location)
+        response.headers.add(name: "Link", value: LinkHeader.state(at: location + "/state"))
         response.headers.add(name: "ETag", value: session.entityTag.headerValue)
         response.headers.add(name: "Accept-Patch", value: TrickleFragment.mediaType)
         addServers(to: &response)
@@ -185,7 +188,7 @@ extension ViewerServer {
 
     private func session(_ key: String) throws(ProblemDetails) -> ViewerSession {
         guard let session = sessions[key] else {
-            throw ProblemDetails(.notFound, "there is no such session, or no more; begin anew")
+            throw ProblemDetails(.notFound, "there is no such session any more")
         }
         return session
     }
@@ -218,7 +221,7 @@ extension ViewerServer {
         let fragment = try TrickleFragment(parsing: text)
         let condition = EntityTag.Condition(request.headers["If-Match"])
         guard condition.holds(for: session.entityTag) else {
-            throw ProblemDetails(.preconditionFailed, "the session has other ICE credentials by now; begin anew")
+            throw ProblemDetails(.preconditionFailed, "the session has other ICE credentials by now")
         }
         let isRestart = fragment.usernameFragment.map { $0 != session.remoteFragment } ?? false
         return isRestart ? try await restart(session, fragment) : try await trickle(fragment, session)
@@ -278,6 +281,14 @@ extension ViewerServer {
         // Proxies would gather events before they hand them on.
         response.headers.add(name: "X-Accel-Buffering", value: "no")
         return response
+    }
+
+    /// For players that ask now and then: whether the viewer waits for approval, or was removed.
+    private func state(of key: String, _ request: HTTPRequest) throws(ProblemDetails) -> HTTPResponse {
+        try check(request, takes: [.GET])
+        let phase: ShareState.Phase =
+            removedKeys.contains(key) ? .removed : try session(key).viewer.membership.isWaiting ? .waiting : .live
+        return HTTPResponse(.ok, type: "application/json", text: "{\"state\": \"\(phase.rawValue)\"}\n")
     }
 
     private func time(of key: String, _ request: HTTPRequest) throws(ProblemDetails) -> HTTPResponse {

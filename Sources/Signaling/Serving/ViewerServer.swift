@@ -84,6 +84,9 @@ public actor ViewerServer {
     var accessGuard: AccessGuard
     /// By their keys.
     var sessions: [String: ViewerSession] = [:]
+    /// The keys of the sessions that were removed last, whose players may still ask why they ended.
+    var removedKeys: [String] = []
+    private static let mostRemovedKeys = 64
     /// The networks of clients who have a place and no session yet, by the numbers of their places.
     var beginning: [Int: IPAddress?] = [:]
     var placesTaken = 0
@@ -127,7 +130,8 @@ public actor ViewerServer {
             logger: logger
         ) { request in
             await place.server?.respond(to: request)
-                ?? ProblemDetails(.serviceUnavailable, "the server begins; try again", retryAfter: .seconds(1)).response
+                ?? ProblemDetails(.serviceUnavailable, "the server is starting: try again", retryAfter: .seconds(1))
+                .response
         }
         port = server.port
         place.server = self
@@ -185,6 +189,7 @@ public actor ViewerServer {
     public func kick(_ viewer: Int) async throws(ViewerServerError) {
         let session = try session(of: viewer)
         sessions[session.key] = nil
+        removedKeys = removedKeys.suffix(Self.mostRemovedKeys - 1) + [session.key]
         tell(session, as: .removed)
         finishListeners(of: session)
         refresh()
@@ -317,8 +322,8 @@ public enum ViewerServerError: Error, Hashable, Sendable, CustomStringConvertibl
     /// What is wrong.
     public var description: String {
         switch self {
-        case .unknownViewer(let viewer): "no viewer \(viewer) came by the link, or is there any more"
-        case .notWaiting(let viewer): "viewer \(viewer) does not wait to be let in"
+        case .unknownViewer(let viewer): "no viewer \(viewer)"
+        case .notWaiting(let viewer): "viewer \(viewer) is not waiting for approval"
         }
     }
 }

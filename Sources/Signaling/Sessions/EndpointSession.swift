@@ -31,6 +31,8 @@ actor EndpointSession: SessionAtServer {
     private var resource: WebAddress?
     /// The endpoint, which says where the session is; nil before it answered.
     private var guide: HTTPClient.Guide?
+    /// Where the server says how the session stands; nil if it does not.
+    private var stateAddress: WebAddress?
     private var entityTag: String?
     private var offer: SessionDescription?
     private var answer: SessionDescription?
@@ -80,6 +82,8 @@ actor EndpointSession: SessionAtServer {
         }
         if resource == nil { logger.warning("the server does not say where the session is: it can't be told the end") }
         entityTag = response["ETag"]
+        let states = response.all("Link").flatMap { LinkHeader.parse($0) }.filter(\.isState)
+        stateAddress = states.first.flatMap { response.url.resolving($0.target) }
         let answer = try SessionDescription.parse(utf8: text)
         try check(answer)
         try Task.checkCancellation()
@@ -208,6 +212,28 @@ actor EndpointSession: SessionAtServer {
         if let tag { request.headers.append(("If-Match", tag)) }
         request.body = Array(fragment.utf8)
         return try await client.perform(request)
+    }
+
+    /// How a session stands, as far as its player needs to know.
+    enum State: String, Decodable {
+        /// The presenter has not admitted the viewer yet.
+        case waiting
+        /// The presenter removed the viewer.
+        case removed
+    }
+
+    /// Asks the server how the session stands; nil if it does not say, or says something else.
+    func state() async -> State? {
+        struct Body: Decodable {
+            let state: State
+        }
+        guard let stateAddress else { return nil }
+        var client = client
+        client.timeout = Self.closingTime
+        guard let response = try? await client.perform(request("GET", at: stateAddress)), response.isSuccess else {
+            return nil
+        }
+        return (try? JSONDecoder().decode(Body.self, from: Data(response.text)))?.state
     }
 
     // MARK: The end
