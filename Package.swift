@@ -120,7 +120,7 @@ let package = Package(
         module("SDP", ["WireFormat"]),
         module("STUN", ["CUnistring", "Cryptography", "WireFormat"]),
         module("RTP", ["WireFormat"]),
-        module("Media", ["Locks"]),
+        module("Media", ["Locks", "WireFormat"]),
         // A network in virtual time, for benchmarks and tests alone.
         module("NetworkSimulation", ["WireFormat"]),
 
@@ -131,7 +131,9 @@ let package = Package(
         module("VideoCoding", ["CPNG", "CVPX", "CYUV", "Locks", "Media", "WireFormat"]),
         module("Recording", ["Media", "RTP", "VideoCoding", "WireFormat"]),
         module("AudioCoding", ["COpus", "CSampleRate", "CSndFile", "Locks", "Media", "WireFormat"]),
-        module("Capture", ["AudioCoding", "CDBus", "CPipeWireVideo", "CPulse", "CXCB", "CYUV", "Locks", "Media"]),
+        module(
+            "Capture",
+            ["AudioCoding", "CDBus", "CPipeWireVideo", "CPulse", "CXCB", "CYUV", "Locks", "Media", "WireFormat"]),
         module(
             "CaptureBroadcast",
             ["CSharedMemory", "CYUV", "Capture", "Cryptography", "Locks", "Media", "WireFormat"]),
@@ -171,7 +173,8 @@ let package = Package(
 
         // Floor 5: where pictures are seen and sound is heard.
         module(
-            "Playback", ["AudioCoding", "CSDL", "Capture", "ContentShare", "Locks", "Media", "PeerConnection"]),
+            "Playback",
+            ["AudioCoding", "CSDL", "Capture", "ContentShare", "Locks", "Media", "PeerConnection", "WireFormat"]),
 
         // Floor 6: the programs.
         program(

@@ -1,5 +1,6 @@
 public import RTCShareAudioCoding
 public import RTCShareMedia
+package import RTCShareWireFormat
 
 /// Why a source could not be opened, or why it ended: what failed, the reason, and what would work.
 public enum CaptureError: Error, Sendable, Hashable {
@@ -108,101 +109,128 @@ extension CaptureError: CaptureFailure {
 }
 
 extension CaptureError: CustomStringConvertible {
-    /// One or two sentences for a person.
-    public var description: String { words(naming: \.description) }
+    /// What failed, why, and what to do.
+    public var description: String { explanation.text }
 
     /// The same in the words of a program that has names of its own for what else can be shared.
-    public func words(naming name: (CaptureRemedy) -> String) -> String {
+    public func words(naming name: (CaptureRemedy) -> String) -> String { explanation(naming: name).text }
+}
+
+extension CaptureError: ExplainedError {
+    /// What failed, and why; apart, what to do.
+    package var explanation: Explanation { explanation(naming: \.description) }
+
+    /// The same in the words of a program that has names of its own for what else can be shared.
+    package func explanation(naming name: (CaptureRemedy) -> String) -> Explanation {
         switch self {
         case .invalidFrameRate(let rate):
-            return "\(rate) frames a second cannot be captured; choose \(CaptureFormat.frameRates.lowerBound) to "
-                + "\(Int(CaptureFormat.frameRates.upperBound))"
+            return Explanation(
+                "can't capture \(rate) frames a second",
+                remedy: "choose \(CaptureFormat.frameRates.lowerBound) to "
+                    + "\(Int(CaptureFormat.frameRates.upperBound)) frames a second")
         case .invalidPatternSize(_, let problem):
             return "the test pattern: \(problem)"
         case .inaudibleFrequency(let frequency):
-            return "a tone of \(frequency) Hz cannot be heard; choose \(Int(ToneSource.frequencies.lowerBound)) to "
-                + "\(Int(ToneSource.frequencies.upperBound)) Hz"
+            return Explanation(
+                "a tone of \(frequency) Hz can't be heard",
+                remedy:
+                    "choose \(Int(ToneSource.frequencies.lowerBound)) to \(Int(ToneSource.frequencies.upperBound)) Hz")
         case .displayUnavailable(nil, let reason):
-            return "no display: \(reason); \(Self.displayRemedy), or \(name(.shareTestPattern))"
+            return Explanation("no display: \(reason)", remedy: "\(Self.displayRemedy), or \(name(.shareTestPattern))")
         case .displayUnavailable(let display?, let reason):
-            return "display '\(display)' cannot be opened: \(reason); \(Self.displayRemedy), or "
-                + name(.shareTestPattern)
+            return Explanation(
+                "can't open the display '\(display)': \(reason)",
+                remedy: "\(Self.displayRemedy), or \(name(.shareTestPattern))")
         case .displayLost(let display, let reason):
-            return "display '\(display)' was lost: \(reason); start again when it is back"
+            return Explanation("the display '\(display)' was lost: \(reason)", remedy: "restart when it is back")
         case .unknownOutput(let output, let outputs) where outputs.isEmpty:
-            return "the display has no output '\(output)', nor any other that is on; \(name(.shareDisplay))"
+            return Explanation(
+                "the display has no output '\(output)', and no other output is on", remedy: name(.shareDisplay))
         case .unknownOutput(let output, let outputs):
-            let known = outputs.map(\.description).joined(separator: ", ")
-            return "the display has no output '\(output)'; it has \(known)"
+            return "the display has no output '\(output)'. It has \(Self.list(outputs))"
         case .regionOutsideScreen(let region, let screen):
-            return "region \(region.size)+\(region.x)+\(region.y) reaches beyond the screen, which is \(screen); "
-                + "choose one inside"
+            return Explanation(
+                "the region \(region.size)+\(region.x)+\(region.y) is not inside the screen, which is \(screen)",
+                remedy: "choose a region inside the screen")
         case .unsharableSize(let size):
-            return "this part of the screen is \(size), and a picture has sides of 2 to \(VideoFrame.maximumSide); "
-                + "choose another part"
+            return Explanation(
+                "this part of the screen is \(size), and a video has sides of 2 to \(VideoFrame.maximumSide)",
+                remedy: "choose another part")
         case .unknownWindow(let specification, let windows):
-            return "no window \(specification.wording); "
-                + (windows.isEmpty ? "there is none on the display" : "there are \(Self.list(windows))")
+            let known = windows.isEmpty ? "no windows" : Self.list(windows)
+            return "no window \(specification.wording). The display has \(known)"
         case .ambiguousWindow(let specification, let windows):
-            return "several windows \(specification.pluralWording): \(Self.list(windows)); "
-                + name(.nameWindow)
+            return Explanation(
+                "several windows \(specification.pluralWording): \(Self.list(windows))", remedy: name(.nameWindow))
         case .unsharableWindow(let specification, let reason, let remedy):
-            return "the window \(specification) can't be shared: \(reason); \(name(remedy))"
+            return Explanation("the window \(specification) can't be shared: \(reason)", remedy: name(remedy))
         case .windowClosed(let id, let title):
             let named = title.isEmpty ? "" : " '\(title)'"
-            return "the window\(named) (\(WindowSpecification.id(id))) was closed; share another one"
+            return Explanation(
+                "the window\(named) (\(WindowSpecification.id(id))) was closed", remedy: "share another window")
         case .unsupportedPixels(let display, let reason):
-            return "display '\(display)' has pixels that cannot be read: \(reason); "
-                + "use a screen of depth 24, for instance 'Xvfb :99 -screen 0 1280x720x24'"
+            return Explanation(
+                "can't read the pixels of the display '\(display)': \(reason)",
+                remedy: "use a screen of depth 24, for example 'Xvfb :99 -screen 0 1280x720x24'")
         case .requestRefused(let request, let code):
-            return "the X server refused \(request) with error \(code)"
+            return "the X server rejected \(request) with error \(code)"
         case .fileUnavailable(let path, let number):
-            return "\(path): \(systemMessage(number))"
+            return "can't open \(path): \(systemMessage(number, path: path))"
         case .unrepeatableFile(let path):
-            return "\(path): this file can be read once only, so it cannot be looped; "
-                + name(.shareOnce(path: path))
+            return Explanation(
+                "can't loop \(path): this file can be read only once", remedy: name(.shareOnce(path: path)))
         case .invalidY4M(let path, let offset, let problem, let remedy):
-            return "\(path): byte \(offset): \(problem); \(remedy)"
+            return Explanation("\(path): byte \(offset): \(problem)", remedy: remedy)
         case .unusableSoundFile(let error):
-            return error.description
+            return error.explanation
         case .soundServerUnavailable(let server, let reason):
             let place = server.map { " at '\($0)'" } ?? ""
-            return "no sound server answers\(place): \(reason); start PulseAudio or PipeWire, or set PULSE_SERVER"
+            return Explanation(
+                "no sound server answers\(place): \(reason)",
+                remedy: "start PulseAudio or PipeWire, or set PULSE_SERVER")
         case .soundServerLost(let reason):
             return "the sound server was lost: \(reason)"
         case .unknownSoundDevice(let device, let kind, let devices):
             return Self.unknownDevice(device, kind, devices, remedy: name(.shareFileOrTone))
         case .monitorIsNotMicrophone(let monitor, let sink):
-            return "'\(monitor)' is not a microphone: it gives what the machine plays; "
-                + name(.shareSystemSound(sink: sink))
+            return Explanation(
+                "'\(monitor)' is not a microphone: it gives what the machine plays",
+                remedy: name(.shareSystemSound(sink: sink)))
         case .soundDeviceLost(let device, let reason):
             return "the sound device '\(device)' was lost: \(reason)"
         case .shareDeclined:
-            return "the desktop asked what to share, and the answer was no; start again and choose something"
+            return Explanation(
+                "the desktop asked what to share, and that was declined", remedy: "restart and choose something")
         case .portalUnavailable(let problem):
-            return "the desktop's screens can't be asked for: \(problem)"
+            return Explanation(
+                "can't ask the desktop for its screens: \(problem.explanation.problem)",
+                remedy: problem.explanation.remedy)
         case .screenCastLost(let reason):
-            return "the desktop's pictures were lost: \(reason); start again when it gives some"
+            return Explanation("the desktop's video was lost: \(reason)", remedy: "restart when the desktop is back")
         case .screenCastEnded:
-            return "the desktop ended the share; start again to share something else"
+            return Explanation("the desktop ended the share", remedy: "restart to share something else")
         case .camerasUnavailable(let reason):
-            return "PipeWire, which has the cameras, doesn't answer: \(reason); start PipeWire and WirePlumber"
+            return Explanation(
+                "no cameras: PipeWire doesn't answer (\(reason))", remedy: "start PipeWire and WirePlumber")
         case .unknownCamera(_, let cameras) where cameras.isEmpty:
-            return "there is no camera; connect one, or \(name(.shareTestPattern))"
+            return Explanation("there is no camera", remedy: "connect one, or \(name(.shareTestPattern))")
         case .unknownCamera(let camera, let cameras):
             let known = cameras.map { "\($0.name) (\($0.description))" }.joined(separator: ", ")
-            return "there is no camera '\(camera ?? "")'; there are \(known)"
+            return "there is no camera '\(camera ?? "")'. There is \(known)"
         case .cameraLost(let camera, let reason):
-            return "the camera '\(camera)' was lost: \(reason); see whether it is connected, and no other program's"
+            return Explanation(
+                "the camera '\(camera)' was lost: \(reason)",
+                remedy: "connect it, and close other programs that use it")
         case .camerasDeclined:
-            return "the desktop asked whether this program may use a camera, and the answer was no; allow it in the "
-                + "desktop's settings, under privacy"
+            return Explanation(
+                "the desktop doesn't allow this program to use a camera",
+                remedy: "allow it in the desktop's privacy settings")
         case .torchUnavailable(let camera, nil):
-            return "the camera '\(camera)' has no light that could be switched"
+            return "the camera '\(camera)' has no light that can be switched"
         case .torchUnavailable(let camera, let reason?):
-            return "the camera '\(camera)' refuses to switch its light: \(reason)"
+            return "can't switch the light of the camera '\(camera)': \(reason)"
         case .unreadablePicture:
-            return "the camera gave a picture that is none"
+            return "a frame of the camera can't be read"
         case .systemRefused(let call, let number):
             return "\(call): \(systemMessage(number))"
         }
@@ -210,22 +238,23 @@ extension CaptureError: CustomStringConvertible {
 
     private static func unknownDevice(
         _ name: String?, _ kind: SoundDeviceKind, _ devices: [String], remedy: String
-    ) -> String {
+    ) -> Explanation {
         let what = kind == .source ? "microphone" : "output"
         let known = devices.joined(separator: ", ")
         switch (name, devices.isEmpty) {
         case (nil, true):
-            return "the sound server has no \(what); connect one, or \(remedy)"
+            return Explanation("the sound server has no \(what)", remedy: "connect one, or \(remedy)")
         case (nil, false):
-            return "the sound server's default is not \(kind == .source ? "a microphone" : "an output"); "
-                + "name one of \(known), or make it the default"
-        case (let name?, true): return "the sound server has no \(what) '\(name)', nor any other"
-        case (let name?, false): return "the sound server has no \(what) '\(name)'; it has \(known)"
+            return Explanation(
+                "the sound server's default is not \(kind == .source ? "a microphone" : "an output")",
+                remedy: "name one of \(known), or make it the default")
+        case (let name?, true): return "the sound server has no \(what) '\(name)', and no other"
+        case (let name?, false): return "the sound server has no \(what) '\(name)'. It has \(known)"
         }
     }
 
-    private static func list(_ windows: [DisplayWindow]) -> String {
-        windows.map(\.description).joined(separator: ", ")
+    private static func list(_ things: [some CustomStringConvertible]) -> String {
+        things.map(\.description).joined(separator: ", ")
     }
 
     private static let displayRemedy =

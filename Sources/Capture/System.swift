@@ -4,14 +4,6 @@ internal import RTCShareMedia
 /// The time that frames are stamped with.
 package func monotonicNow() -> Duration { CaptureClock.now }
 
-/// What the system says of an error number.
-package func systemMessage(_ number: Int32) -> String {
-    var text = [CChar](repeating: 0, count: 256)
-    // The GNU strerror_r is the one that Glibc's overlay does not choose: this is the XSI one, which fills `text`.
-    guard strerror_r(number, &text, text.count) == 0 else { return "error \(number)" }
-    return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-}
-
 /// When each tick of a source is due: counted from its start, so that no tick's lateness moves the next.
 struct TickSchedule {
     let start: Duration

@@ -11,13 +11,13 @@ public enum BroadcastError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The operating system refused something that this side needs.
     case `internal`(String)
 
-    /// What is wrong, and what would be right; never a token.
+    /// What failed, and why; never a token.
     public var description: String {
         switch self {
         case .listen(let reason): "can't wait for a broadcast: \(reason)"
         case .auth(let reason): "the broadcast's tokens: \(reason)"
-        case .network(let reason): "broadcast: \(reason)"
-        case .internal(let reason): "broadcast: the system refused: \(reason)"
+        case .network(let reason): "the broadcast failed: \(reason)"
+        case .internal(let reason): "the broadcast failed: the system refused \(reason)"
         }
     }
 }

@@ -1,3 +1,5 @@
+package import RTCShareWireFormat
+
 /// Who a media stream belongs to: an attendee (`alice`), or what an attendee shares (`alice#content`).
 ///
 /// An id is split at its last `#`: before it the base, behind it the modality. `content` is the one modality known;
@@ -73,7 +75,7 @@ extension AttendeeID: CustomStringConvertible {
 }
 
 /// Why a text is no attendee's id.
-public enum AttendeeIDError: Error, Hashable, Sendable, CustomStringConvertible {
+public enum AttendeeIDError: Error, Hashable, Sendable {
     /// There is nothing.
     case empty
     /// Nothing stands before `#content`.
@@ -84,21 +86,33 @@ public enum AttendeeIDError: Error, Hashable, Sendable, CustomStringConvertible 
     case content(String)
     /// A character that no SDP token may have.
     case character(Character, in: String)
+}
 
-    /// What is wrong, and what would be right.
-    public var description: String {
+extension AttendeeIDError: CustomStringConvertible {
+    /// What failed, why, and what to do.
+    public var description: String { explanation.text }
+}
+
+extension AttendeeIDError: ExplainedError {
+    /// What is wrong; apart, what would be right.
+    package var explanation: Explanation {
         switch self {
-        case .empty:
-            "an attendee id can't be empty; give a name such as alice"
+        case .empty: Explanation("an attendee id can't be empty", remedy: Self.example)
         case .emptyBase(let text):
-            "the attendee id \(text) names nobody before its #; give a name such as alice"
+            Explanation("the attendee id \(text) has no name before its #", remedy: Self.example)
         case .tooLong(let length):
-            "the attendee id has \(length) bytes; at most \(AttendeeID.maximumLength) are allowed"
+            Explanation(
+                "the attendee id is too long: \(length) bytes",
+                remedy: "give a name of at most \(AttendeeID.maximumLength) bytes")
         case .content(let text):
-            "\(text) is what an attendee shares, and no attendee; give the name before its #"
+            Explanation(
+                "\(text) is the id of a shared screen, not of an attendee", remedy: "give the name before its #")
         case .character(let character, let text):
-            "the attendee id \(text.debugDescription) has the character \(String(character).debugDescription); "
-                + "letters, digits and !#$%&'*+-.^_`{|}~ are allowed"
+            Explanation(
+                "the attendee id \(text.debugDescription) can't contain \(String(character).debugDescription)",
+                remedy: "use letters, digits and !#$%&'*+-.^_`{|}~")
         }
     }
+
+    private static let example = "give a name such as alice"
 }

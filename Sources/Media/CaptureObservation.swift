@@ -1,3 +1,5 @@
+package import RTCShareWireFormat
+
 /// Hears how capture goes: of a picture's source and of a sound's. Called where it happens, mostly on the source's
 /// thread, with no lock held.
 public protocol CaptureSourceObserver: AnyObject, Sendable {
@@ -70,7 +72,7 @@ public enum CaptureInterruption: Sendable, Hashable, CustomStringConvertible {
 }
 
 /// Why capture failed.
-public struct CaptureSourceError: Error, Sendable, CustomStringConvertible {
+public struct CaptureSourceError: Error, Sendable {
     /// What kind of failure it is.
     public enum Kind: Sendable, Hashable {
         /// None of the others.
@@ -85,22 +87,32 @@ public struct CaptureSourceError: Error, Sendable, CustomStringConvertible {
 
     /// What kind of failure it is.
     public let kind: Kind
-    /// What failed, why, and what to do.
-    public let description: String
+    /// What failed, and why; apart, what to do.
+    package let explanation: Explanation
 
     /// A failure in words.
-    public init(_ kind: Kind, _ description: String) {
+    public init(_ kind: Kind, _ description: String) { self.init(kind, Explanation(description)) }
+
+    /// A failure in words, with what to do apart.
+    package init(_ kind: Kind, _ explanation: Explanation) {
         self.kind = kind
-        self.description = description
+        self.explanation = explanation
     }
 
-    /// The failure that an error stands for: itself where it is one, or what it says of itself.
+    /// The failure that an error stands for: itself if it is one, or what it says of itself.
     public init(_ error: any Error) {
         self =
             error as? CaptureSourceError
-            ?? CaptureSourceError((error as? any CaptureFailure)?.kind ?? .unknown, "\(error)")
+            ?? CaptureSourceError((error as? any CaptureFailure)?.kind ?? .unknown, Explanation(error))
     }
 }
+
+extension CaptureSourceError: CustomStringConvertible {
+    /// What failed, why, and what to do.
+    public var description: String { explanation.text }
+}
+
+extension CaptureSourceError: ExplainedError {}
 
 /// An error that knows what kind of capture failure it is.
 public protocol CaptureFailure: Error {
@@ -150,7 +162,7 @@ public final class CaptureObservers: Sendable {
 
     /// Tells that a frame was left out.
     public func didRefuse(_ error: any Error) {
-        let failure = CaptureSourceError(.invalidFrame, "\(error)")
+        let failure = CaptureSourceError(.invalidFrame, Explanation(error))
         observers.forEach { $0.captureDidFail(error: failure) }
     }
 }

@@ -1,4 +1,4 @@
-internal import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// Why a text is not a session description, or why one of its lines does not mean what its name says.
 ///
@@ -6,11 +6,11 @@ internal import RTCShareWireFormat
 public struct SDPError: Error, Hashable, Sendable {
     /// The rule that a line broke.
     public enum Rule: Hashable, Sendable {
-        /// There is nothing but white space.
+        /// The text is empty, or only white space.
         case empty
         /// The text is JSON, as browsers write a description with its type around it.
         case json
-        /// The text holds bytes that are no UTF-8.
+        /// The text is not UTF-8.
         case notUTF8
         /// A byte that no line may hold: NUL, or a carriage return within a line.
         case forbiddenByte(UInt8)
@@ -82,12 +82,12 @@ extension SDPError {
         case .json: "this is JSON, not a session description"
         case .notUTF8: "the text is not UTF-8"
         case .forbiddenByte(let byte):
-            byte == 13 ? "a carriage return stands within a line" : "a byte of value \(byte) stands in a line"
+            byte == 13 ? "the line contains a carriage return" : "the line contains a byte of value \(byte)"
         case .notALine: "a line must be one letter, \"=\" and a value, without spaces around the \"=\""
         case .limit(let what, let maximum): "more than \(maximum) \(what.rawValue)"
         case .version: "the first line must be \"v=0\""
         case .originMissing: "the second line must be the origin, \"o=\""
-        case .repeated(let name): "\"\(name)\" stands a second time where one is allowed"
+        case .repeated(let name): "\"\(name)\" is allowed once, and this is the second"
         case .malformed(let name, let expected, _): "\"\(name)\" must be written \"\(expected)\""
         case .missing(let name, _): "\"\(name)\" is missing"
         }
@@ -97,14 +97,14 @@ extension SDPError {
     public var advice: String {
         switch rule {
         case .empty: "copy the whole description, from \"v=0\" to its last line"
-        case .json: "hand over the value of its \"sdp\" member, with \\r\\n written out as line ends"
+        case .json: "give the value of its \"sdp\" member, with \\r\\n as line ends"
         case .notUTF8: "save the file as UTF-8"
         case .forbiddenByte: "copy the description again, as plain text"
-        case .notALine: "copy the description again; a mail or chat program may have wrapped or indented its lines"
+        case .notALine: "copy the description again: a mail or chat program may have wrapped or indented its lines"
         case .limit: "check that this file is a session description"
         case .version, .originMissing: "copy the whole description, from \"v=0\" to its last line"
-        case .repeated: "hand over one description, not two"
-        case .malformed: "let the other side write its description again, or correct this line"
+        case .repeated: "give one description, not two"
+        case .malformed: "get a new description from the other side, or correct this line"
         case .missing: "copy the whole description, and check that the other side is a WebRTC peer"
         }
     }
@@ -122,10 +122,14 @@ extension SDPError {
 
 extension SDPError: CustomStringConvertible {
     /// `line 7, "a=setup:both": … (RFC …); do …`.
-    public var description: String {
-        let place = line > 0 ? "line \(line), \"\(text)\": " : text.isEmpty ? "" : "\"\(text)\": "
-        return "\(place)\(reason) (\(section)); \(advice)"
-    }
+    public var description: String { "\(place)\(reason) (\(section)); \(advice)" }
+
+    private var place: String { line > 0 ? "line \(line), \"\(text)\": " : text.isEmpty ? "" : "\"\(text)\": " }
+}
+
+extension SDPError: ExplainedError {
+    /// The same without where the rule is written.
+    package var explanation: Explanation { Explanation(place + reason, remedy: advice) }
 }
 
 /// How much of a description is read at most. Real ones stay far below: a conference of a hundred people needs some

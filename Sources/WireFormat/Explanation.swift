@@ -17,6 +17,11 @@ package struct Explanation: Hashable, Sendable {
     }
 }
 
+extension Explanation {
+    /// What an error says of itself.
+    package init(_ error: any Error) { self = (error as? any ExplainedError)?.explanation ?? Explanation("\(error)") }
+}
+
 extension Explanation: ExpressibleByStringInterpolation {
     package init(stringLiteral problem: String) { self.init(problem) }
 }
@@ -28,5 +33,5 @@ package protocol ExplainedError: Error, CustomStringConvertible {
 
 extension ExplainedError {
     /// What failed, why, and what to do about it.
-    public var description: String { explanation.text }
+    package var description: String { explanation.text }
 }

@@ -140,7 +140,7 @@ private struct Demo {
 
     func run(duration: Double, snapshot: String) async throws -> Result {
         let judge = SimilarityJudge(size: size, framesPerSecond: Self.framesPerSecond)
-        let viewing = try Viewing(session: viewer, snapshot: snapshot, observer: judge)
+        let viewing = try Viewing(session: viewer, snapshot: snapshot, saysSnapshot: false, observer: judge)
         try await sender.contentShare.start(
             source: source, audio: sound, configuration: configuration)
         try source.start()

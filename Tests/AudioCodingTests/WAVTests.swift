@@ -125,17 +125,18 @@ struct WAVTests {
             }
         }
         #expect(
-            failure(folder.path + "/missing.wav").contains("missing.wav can't be opened: No such file or directory"))
+            failure(folder.path + "/missing.wav").hasSuffix("missing.wav: there is no such file"))
         #expect(failure(folder.path).contains("it is a folder"))
         #expect(failure("/dev/null").contains("it is no ordinary file"))
         for bytes in [[], Array("RIFF".utf8), Array("hello, this is a text".utf8), [UInt8](repeating: 0, count: 5000)] {
             let said = failure(try folder.write(bytes, to: "other.wav"))
-            #expect(said.contains("other.wav is no WAVE file") || said.contains("other.wav can't be read"))
+            #expect(said.contains("other.wav is not a WAVE file") || said.contains("can't read"))
             #expect(said.contains("ffmpeg -i"))
         }
         // Sun's format, which libsndfile reads too.
         let sun = Array(".snd".utf8) + [0, 0, 0, 24, 0, 0, 0, 4, 0, 0, 0, 3, 0, 0, 0x1F, 0x40, 0, 0, 0, 1, 0, 1, 0, 2]
-        #expect(failure(try folder.write(sun, to: "sun.au")).contains("is no WAVE file but another kind of sound file"))
+        #expect(
+            failure(try folder.write(sun, to: "sun.au")).contains("is not a WAVE file but another kind of sound file"))
         var slow = good
         slow.replaceSubrange(24..<28, with: WAVBytes.little(10, 4))
         #expect(failure(try folder.write(slow, to: "slow.wav")).contains("it has 10 Hz, and 1000 to 768000 can be"))
@@ -229,8 +230,8 @@ struct WAVTests {
     @Test("What can't be written says why")
     func unwritable() throws {
         let folder = try Folder()
-        #expect(throws: AudioFileError.cannotOpen(path: folder.path + "/no/x.wav", reason: "No such file or directory"))
-        {
+        let reason = "there is no folder \(folder.path)/no"
+        #expect(throws: AudioFileError.cannotOpen(path: folder.path + "/no/x.wav", reason: reason)) {
             try WAVWriter(path: folder.path + "/no/x.wav", sampleRate: 48_000, channels: 1)
         }
         #expect(throws: AudioFileError.self) { try WAVWriter(path: folder.path, sampleRate: 48_000, channels: 1) }

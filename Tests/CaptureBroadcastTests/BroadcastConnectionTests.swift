@@ -276,7 +276,8 @@ import Testing
             #expect(other.log.wait(for: "ended"))
             let end =
                 error == nil
-                ? "stopped" : "source failed: broadcast: the extension's source has ended: the display was lost"
+                ? "stopped"
+                : "source failed: the broadcast failed: the extension's source has ended: the display was lost"
             #expect(app.log.wait(for: end))
             #expect(Self.shows(picture)(app.pictures))
         }
@@ -294,8 +295,9 @@ import Testing
         try second.sender.start()
         #expect(
             second.log.wait(
-                for: "ended: broadcast: the app refused: another extension is connected; end that one first"))
-        #expect(app.log.wait(for: "failed: broadcast: a second extension was refused"))
+                for: "ended: the broadcast failed: the app refused: another extension is connected: end that one first")
+        )
+        #expect(app.log.wait(for: "failed: the broadcast failed: a second extension was refused"))
         let picture = BroadcastFixture.picture(seed: 3)
         first.show(picture)
         #expect(app.pictures.wait(until: Self.shows(picture)))
@@ -313,7 +315,7 @@ import Testing
             app.source.endpoint, way.transport, in: folder,
             tokens: BroadcastTokens(mine: secret, peers: BroadcastFixture.appToken))
         try stranger.sender.start()
-        #expect(stranger.log.wait(for: "ended: the broadcast's tokens: the app hung up"))
+        #expect(stranger.log.wait(for: "ended: the broadcast's tokens: the share rejected"))
         #expect(app.log.wait(for: "failed: the broadcast's tokens: an extension that sent another token", count: 3))
         let doubter = try Extension(
             app.source.endpoint, way.transport, in: folder,
@@ -460,12 +462,13 @@ import Testing
             return
         }
         #expect(
-            throws: BroadcastError.listen("port \(port) of 127.0.0.1 is taken; choose another, for both sides")
+            throws: BroadcastError.listen(
+                "port \(port) of 127.0.0.1 is used by another program: choose another one, on both sides")
         ) { try App(.port(port), in: folder) }
         let path = folder.path + "/app.sock"
         let other = try App(.path(path), in: folder)
         #expect(
-            throws: BroadcastError.listen("\(path) is taken by another share, or is no socket; choose another path")
+            throws: BroadcastError.listen("\(path) is used by another share, or is not a socket: choose another path")
         ) {
             try App(.path(path), in: folder)
         }

@@ -82,7 +82,7 @@ import Testing
 
     @Test("A head that promises more than any body has is refused")
     func longBody() {
-        #expect(throws: BroadcastError.network("a message of 16777215 bytes; at most 262144 are taken")) {
+        #expect(throws: BroadcastError.network("a message of 16777215 bytes, of which at most 262144 are taken")) {
             try [3, 0xFF, 0xFF, 0xFF].withRawSpan { try BroadcastMessage.head($0) }
         }
     }
@@ -94,7 +94,7 @@ import Testing
         }
         #expect(
             throws: BroadcastError.network(
-                "the other side speaks version 3, this one 2; use one version for both")
+                "the other side has version 3, this one 2: use one version for both")
         ) {
             try Array("RTCSHARE\u{0}\u{3}\u{0}".utf8).withRawSpan { try BroadcastMessage(kind: 1, body: $0) }
         }

@@ -149,11 +149,11 @@ struct WindowSpecificationTests {
         #expect(several.description.contains("name one of them by its id"))
         let none = CaptureError.unknownWindow(.title("mail"), windows: windows)
         #expect(throws: none) { try WindowSpecification.title("mail").choose(from: windows) }
-        #expect(none.description.contains("no window has 'mail' in its title; there are 0x1 'Notes one'"))
+        #expect(none.description.contains("no window has 'mail' in its title. The display has 0x1 'Notes one'"))
         #expect(none.description.contains("0x30 'Editor'"))
         let empty = CaptureError.unknownWindow(.title("mail"), windows: [])
         #expect(throws: empty) { try WindowSpecification.title("mail").choose(from: []) }
-        #expect(empty.description.contains("there is none on the display"))
+        #expect(empty.description.contains("The display has no windows"))
         let twins = [window(1, "Notes"), window(2, "notes"), window(3, "Notes three")]
         let equal = CaptureError.ambiguousWindow(.title("Notes"), windows: [twins[0], twins[1]])
         #expect(throws: equal) { try WindowSpecification.title("Notes").choose(from: twins) }

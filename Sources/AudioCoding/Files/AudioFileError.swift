@@ -1,3 +1,5 @@
+package import RTCShareWireFormat
+
 /// Why a sound file could not be read or written.
 public enum AudioFileError: Error, Sendable, Hashable {
     /// The file can't be made or opened; `reason` is the system's.
@@ -17,22 +19,34 @@ public enum AudioFileError: Error, Sendable, Hashable {
 }
 
 extension AudioFileError: CustomStringConvertible {
-    /// What failed, with the path, why, and what to do.
-    public var description: String {
+    /// What failed, why, and what to do.
+    public var description: String { explanation.text }
+}
+
+extension AudioFileError: ExplainedError {
+    /// What failed, with the path, and why; apart, what to do.
+    package var explanation: Explanation {
         switch self {
-        case .cannotOpen(let path, let reason): "\(path) can't be opened: \(reason): check the path and its permissions"
+        case .cannotOpen(let path, let reason): "can't open \(path): \(reason)"
         case .notWAVE(let path, let found):
-            "\(path) is no WAVE file but \(found): convert it, for example with `ffmpeg -i FILE sound.wav`"
+            Explanation(
+                "\(path) is not a WAVE file but \(found)",
+                remedy: "convert it, for example with `ffmpeg -i FILE sound.wav`")
         case .unreadable(let path, let reason):
-            "\(path) can't be read as a WAVE file: \(reason): write it anew, for example with `ffmpeg -i FILE sound.wav`"
+            Explanation(
+                "can't read \(path) as a WAVE file: \(reason)",
+                remedy: "write it again, for example with `ffmpeg -i FILE sound.wav`")
         case .unsuitableFormat(let path, let reason):
-            "\(path) can't be used: \(reason): convert it, for example with `ffmpeg -i FILE -ac 2 -ar 48000 sound.wav`"
+            Explanation(
+                "can't use \(path): \(reason)",
+                remedy: "convert it, for example with `ffmpeg -i FILE -ac 2 -ar 48000 sound.wav`")
         case .cannotRead(let path, let reason):
-            "\(path) can't be read to its end: \(reason): check the disk, and take a copy of the file"
+            Explanation("can't read \(path) to its end: \(reason)", remedy: "check the disk, or use a copy of the file")
         case .cannotWrite(let path, let reason):
-            "\(path) can't be written: \(reason): check that the disk has room, or choose another place"
+            Explanation("can't write \(path): \(reason)", remedy: "free space on the disk, or choose another file")
         case .full(let path, let bytes):
-            "\(path) has \(bytes) bytes and a WAVE file can't be longer: go on in another file"
+            Explanation(
+                "\(path) has \(bytes) bytes, and a WAVE file can't be longer", remedy: "continue in another file")
         }
     }
 }

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import RTCShareCSndFile
+internal import RTCShareMedia
 
 /// The owner of one libsndfile handle and of the descriptor that it reads or writes.
 final class SoundFile {
@@ -11,7 +12,7 @@ final class SoundFile {
     init(reading path: String) throws(AudioFileError) {
         // Not blocking, so that a named pipe is an error rather than a wait; of no effect on files.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { throw .cannotOpen(path: path, reason: Self.systemReason()) }
+        guard descriptor >= 0 else { throw .cannotOpen(path: path, reason: systemMessage(errno, path: path)) }
         if let reason = Self.unseekable(descriptor) {
             Glibc.close(descriptor)
             throw .cannotOpen(path: path, reason: reason)
@@ -32,7 +33,7 @@ final class SoundFile {
 
     init(writing path: String, format: SF_INFO) throws(AudioFileError) {
         let descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
-        guard descriptor >= 0 else { throw .cannotOpen(path: path, reason: Self.systemReason()) }
+        guard descriptor >= 0 else { throw .cannotOpen(path: path, reason: systemMessage(errno, path: path)) }
         if let reason = Self.unseekable(descriptor) {
             Glibc.close(descriptor)
             throw .cannotOpen(path: path, reason: reason)
@@ -103,7 +104,7 @@ final class SoundFile {
         guard code == 0 else {
             throw .cannotWrite(path: path, reason: sf_error_number(code).map { String(cString: $0) } ?? "code \(code)")
         }
-        guard closed == 0 else { throw .cannotWrite(path: path, reason: Self.systemReason()) }
+        guard closed == 0 else { throw .cannotWrite(path: path, reason: systemMessage(errno)) }
     }
 
     private func reason(_ handle: OpaquePointer) -> String {
@@ -115,14 +116,10 @@ final class SoundFile {
         reason.hasSuffix(".") ? String(reason.dropLast()) : reason
     }
 
-    private static func systemReason() -> String {
-        String(cString: strerror(errno))
-    }
-
     /// Why this is not a file that can be read here and there; nil for one that can.
     private static func unseekable(_ descriptor: Int32) -> String? {
         var status = stat()
-        guard fstat(descriptor, &status) == 0 else { return systemReason() }
+        guard fstat(descriptor, &status) == 0 else { return systemMessage(errno) }
         switch status.st_mode & S_IFMT {
         case S_IFREG: return nil
         case S_IFDIR: return "it is a folder"

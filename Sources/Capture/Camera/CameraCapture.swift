@@ -1,5 +1,6 @@
 import RTCShareLocks
 import RTCShareMedia
+import RTCShareWireFormat
 
 /// What a camera's thread does: it takes pictures of the camera that is chosen, and waits for one that goes.
 ///
@@ -107,7 +108,7 @@ final class CameraCapture: Sendable {
             return (try stream(of: device, formats), device)
         } catch {
             if case .unknownCamera = error { throw NodeStream.Failure(reason: "it is not there") }
-            throw NodeStream.Failure(reason: error.description)
+            throw NodeStream.Failure(reason: error.explanation.problem)
         }
     }
 
@@ -142,7 +143,7 @@ final class CameraCapture: Sendable {
                 broadcaster.observers.didRefuse(CaptureError.unreadablePicture)
             }
         } catch {
-            throw NodeStream.Failure(reason: error.description)
+            throw NodeStream.Failure(reason: error.explanation.problem)
         }
     }
 

@@ -79,7 +79,7 @@ struct Y4MReader: Sendable {
         guard magic == Self.frameMagic else {
             throw .invalidY4M(
                 path: path, offset: frameStart, problem: "a frame should begin here with FRAME, and does not",
-                remedy: "the file is damaged; write it again")
+                remedy: "write the file again, because it is damaged")
         }
         offset += got
         do throws(CaptureError) {
@@ -120,7 +120,7 @@ struct Y4MReader: Sendable {
     private func truncated(at end: Int, _ frameStart: Int) -> CaptureError {
         .invalidY4M(
             path: path, offset: end, problem: "it ends within the frame that begins at byte \(frameStart)",
-            remedy: "the file is cut off; write it again")
+            remedy: "write the file again, because its end is missing")
     }
 
     /// Reads until `bytes` are full or the input ends: how many were read.
@@ -154,7 +154,7 @@ struct Y4MReader: Sendable {
             guard try fill(&byte, from: input, signal: signal, whileSilent) == 1 else {
                 throw .invalidY4M(
                     path: path, offset: offset, problem: "it ends within a line of the header",
-                    remedy: "the file is cut off; write it again")
+                    remedy: "write the file again, because its end is missing")
             }
             offset += 1
             if byte[0] == 0x0A { return line }
@@ -162,7 +162,7 @@ struct Y4MReader: Sendable {
         }
         throw .invalidY4M(
             path: path, offset: offset, problem: "a header line is longer than \(maximumLine) bytes",
-            remedy: "the file is damaged; write it again")
+            remedy: "write the file again, because it is damaged")
     }
 
     /// Brings 0–255 to 16–235 for luma and 16–240 for chroma, which is what frames hold here.

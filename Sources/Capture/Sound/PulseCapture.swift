@@ -1,5 +1,6 @@
 import RTCShareLocks
 import RTCShareMedia
+import RTCShareWireFormat
 import Synchronization
 
 /// What the thread of a ``PulseSource`` does: it records from the device that was asked for, and waits for one that is away.
@@ -168,7 +169,7 @@ struct PulseCapture: Sendable {
         mutating func report(_ error: CaptureError?) {
             // That it can't be connected to adds nothing to its having been lost.
             if case .soundServerUnavailable? = error, isAway { return }
-            let new = error.map { CaptureInterruption.soundAway(reason: $0.description) }
+            let new = error.map { CaptureInterruption.soundAway(reason: $0.explanation.problem) }
             guard new != interruption else { return }
             let old = interruption
             interruption = new

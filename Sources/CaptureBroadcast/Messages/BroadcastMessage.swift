@@ -205,7 +205,7 @@ extension BroadcastMessage {
             let kind = try reader.readUInt8()
             let length = Int(try reader.readUInt24())
             guard length <= maximumBody else {
-                throw BroadcastError.network("a message of \(length) bytes; at most \(maximumBody) are taken")
+                throw BroadcastError.network("a message of \(length) bytes, of which at most \(maximumBody) are taken")
             }
             return (kind, length)
         } catch let error as BroadcastError {
@@ -239,7 +239,7 @@ extension BroadcastMessage {
             let version = try reader.readUInt16()
             guard versions.contains(version) else {
                 throw BroadcastError.network(
-                    "the other side speaks version \(version), this one \(Self.version); use one version for both")
+                    "the other side has version \(version), this one \(Self.version): use one version for both")
             }
             return .hello(version: version, transport: try reader.readUInt8() == 0 ? .tcp : .sharedMemory)
         case 2: return .memory
@@ -284,7 +284,7 @@ extension BroadcastMessage {
         let channels = Int(try reader.readUInt8())
         guard soundRates.contains(rate), soundChannels.contains(channels), reader.remaining % (4 * channels) == 0 else {
             throw BroadcastError.network(
-                "sound of \(channels) channels at \(rate) Hz in \(reader.remaining) bytes; 1 to 8 at 8000 to 192000 are taken"
+                "sound of \(channels) channels at \(rate) Hz in \(reader.remaining) bytes, and 1 to 8 at 8000 to 192000 Hz are taken"
             )
         }
         var samples: [Float] = []
@@ -313,7 +313,8 @@ extension PictureDescription {
         var parts: [PixelRectangle]?
         if count != 0xFF {
             guard count <= ChangedParts.most else {
-                throw BroadcastError.network("a picture with \(count) parts; at most \(ChangedParts.most) are taken")
+                throw BroadcastError.network(
+                    "a picture with \(count) parts, of which at most \(ChangedParts.most) are taken")
             }
             var read: [PixelRectangle] = []
             for _ in 0..<count { read.append(try Self.part(&reader, of: size, format: format)) }
@@ -327,7 +328,7 @@ extension PictureDescription {
     static func check(size: PixelSize, format: PixelFormat, strides: [Int]) throws(BroadcastError) {
         let sides = 1...VideoFrame.maximumSide
         guard sides.contains(size.width), sides.contains(size.height) else {
-            throw .network("a picture of \(size); each side has 1 to \(VideoFrame.maximumSide) pixels")
+            throw .network("a picture of \(size), and each side has 1 to \(VideoFrame.maximumSide) pixels")
         }
         var sum = 0
         for plane in 0..<format.planeCount {

@@ -17,8 +17,8 @@ public struct BroadcastTokens: Sendable {
         for (token, owner) in [(mine.count, "this side's token"), (peers.count, "the peer's token")]
         where !Self.lengths.contains(token) {
             throw .auth(
-                "\(owner) has \(token) bytes; a token has \(Self.lengths.lowerBound) to \(Self.lengths.upperBound), "
-                    + "for instance of 'openssl rand -hex 16'")
+                "\(owner) has \(token) bytes, and must have \(Self.lengths.lowerBound) to \(Self.lengths.upperBound): "
+                    + "make one with 'openssl rand -hex 16'")
         }
         self.mine = Array(mine)
         self.peers = Array(peers)

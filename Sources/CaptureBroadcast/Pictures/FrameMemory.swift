@@ -1,4 +1,5 @@
 internal import Glibc
+internal import RTCShareMedia
 import RTCShareCSharedMemory
 import RTCShareCapture
 import RTCShareMedia

@@ -1,5 +1,6 @@
 import FoundationEssentials
 internal import Glibc
+internal import RTCShareMedia
 import RTCShareCSharedMemory
 import RTCShareCapture
 
@@ -60,9 +61,9 @@ final class BroadcastListener: Sendable {
             close(descriptor)
             throw .listen(
                 reason == EADDRINUSE
-                    ? "port \(port) of 127.0.0.1 is taken; choose another, for both sides"
+                    ? "port \(port) of 127.0.0.1 is used by another program: choose another one, on both sides"
                     : reason == EACCES
-                        ? "port \(port) is for the system alone; choose one above 1023"
+                        ? "port \(port) is reserved for the system: choose one above 1023"
                         : "port \(port) of 127.0.0.1: \(systemMessage(reason))")
         }
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -85,8 +86,8 @@ final class BroadcastListener: Sendable {
             close(descriptor)
             throw .listen(
                 reason == EADDRINUSE
-                    ? "\(path) is taken by another share, or is no socket; choose another path"
-                    : "\(path): \(systemMessage(reason))")
+                    ? "\(path) is used by another share, or is not a socket: choose another path"
+                    : "\(path): \(systemMessage(reason, path: path))")
         }
         return descriptor
     }
@@ -116,12 +117,12 @@ final class BroadcastListener: Sendable {
         } catch {
             let cause = (error as? CocoaError)?.underlying as? POSIXError
             let reason = cause.map { systemMessage($0.code.rawValue) } ?? "\(error)"
-            throw .listen("the folder \(folder) can't be made: \(reason)")
+            throw .listen("can't create the folder \(folder): \(reason)")
         }
         guard let isOwn = ownsFolder(of: path), isOwn else {
             throw .listen(
-                "the folder \(folder) belongs to somebody else, or others may write to it; set XDG_RUNTIME_DIR to one of "
-                    + "yours")
+                "the folder \(folder) belongs to another user, or others may write to it: set XDG_RUNTIME_DIR to a "
+                    + "folder of yours")
         }
     }
 
@@ -161,8 +162,8 @@ struct SocketAddress {
         let bytes = Array(path.utf8)
         guard !bytes.isEmpty, !bytes.contains(0), bytes.count <= BroadcastEndpoint.maximumPath else {
             throw .listen(
-                "the path of a socket has 1 to \(BroadcastEndpoint.maximumPath) bytes, and \(path.prefix(40))… has "
-                    + "\(bytes.count); choose a shorter one")
+                "the path \(path.prefix(40))… has \(bytes.count) bytes, and a socket's path has 1 to "
+                    + "\(BroadcastEndpoint.maximumPath) bytes: choose a shorter one")
         }
         let start = MemoryLayout<sockaddr_un>.offset(of: \.sun_path) ?? 2
         var address = SocketAddress(length: start + bytes.count + 1)

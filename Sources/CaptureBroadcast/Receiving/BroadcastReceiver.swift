@@ -212,7 +212,7 @@ final class BroadcastReceiver {
             let descriptors = client.socket.takeDescriptors()
             guard descriptors.count == 1, client.transport == .sharedMemory else {
                 for descriptor in descriptors { close(descriptor) }
-                throw BroadcastError.network("memory without its descriptor; it goes through a Unix domain socket")
+                throw BroadcastError.network("memory without its descriptor, which needs a Unix domain socket")
             }
             // What is mapped needs no descriptor.
             defer { close(descriptors[0]) }
@@ -241,7 +241,7 @@ final class BroadcastReceiver {
         }
         guard guest == nil else {
             try client.socket.send(
-                BroadcastMessage.refused("another extension is connected; end that one first").encoded)
+                BroadcastMessage.refused("another extension is connected: end that one first").encoded)
             drop(client)
             throw BroadcastError.network("a second extension was refused")
         }

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import RTCShareMedia
 import RTCShareCSharedMemory
 import RTCShareCapture
 import RTCShareMedia
@@ -59,7 +60,7 @@ final class BroadcastSending {
                 case .rejected:
                     rejections += 1
                     guard rejections < Self.mostRejections else {
-                        throw .auth("the app hung up when it had seen this side's token; it expects another one")
+                        throw .auth("the share rejected this side's token: it expects another one")
                     }
                     reason = "the app hung up"
                 }
@@ -87,8 +88,8 @@ final class BroadcastSending {
             // A token is said to nobody else.
             if BroadcastListener.ownsFolder(of: path) == false {
                 throw .network(
-                    "the folder of \(path) belongs to somebody else, or others may write to it; set XDG_RUNTIME_DIR to "
-                        + "one of yours, for both sides")
+                    "the folder of \(path) belongs to another user, or others may write to it: set XDG_RUNTIME_DIR to a "
+                        + "folder of yours, on both sides")
             }
             (family, name, address) = (AF_UNIX, path, try .path(path))
         case (.path(let path), _): (family, name, address) = (AF_UNIX, path, try .path(path))

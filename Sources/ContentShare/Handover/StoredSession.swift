@@ -47,19 +47,27 @@ public struct StoredSession: Codable, Sendable {
 }
 
 /// Why a session can't be handed over.
-public enum HandoverError: Error, Hashable, Sendable, CustomStringConvertible {
+public enum HandoverError: Error, Hashable, Sendable {
     /// The session did not make the offer itself, or has begun already.
     case notOffered
     /// What was stored has no answer of the viewer's.
     case unanswered
+}
 
-    /// What is wrong, and what would be right.
-    public var description: String {
+extension HandoverError: CustomStringConvertible {
+    /// What failed, why, and what to do.
+    public var description: String { explanation.text }
+}
+
+extension HandoverError: ExplainedError {
+    /// What is wrong; apart, what to do.
+    package var explanation: Explanation {
         switch self {
         case .notOffered:
-            "only a session that offers, and has not taken the answer itself, can be handed over: make it with "
-                + "AttendeeSession.offering(as:)"
-        case .unanswered: "the stored session has no answer yet; store it with the viewer's answer"
+            Explanation(
+                "this session can't be handed over: only a session that made the offer and has no answer yet can",
+                remedy: "make it with AttendeeSession.offering(as:)")
+        case .unanswered: Explanation("the stored session has no answer", remedy: "store it with the viewer's answer")
         }
     }
 }

@@ -2,6 +2,7 @@ public import RTCShareMedia
 public import RTCShareNetworkRuntime
 public import RTCSharePeerConnection
 package import RTCShareSDP
+package import RTCShareWireFormat
 
 /// A room in which one attendee shares content, to viewers each of whom has a connection.
 ///
@@ -352,7 +353,7 @@ public struct RoomViewer: Sendable, Identifiable {
 }
 
 /// Why something can't be done in a room. All is as it was before.
-public enum SharingRoomError: Error, Hashable, Sendable, CustomStringConvertible {
+public enum SharingRoomError: Error, Hashable, Sendable {
     /// The room has ended.
     case ended
     /// The owner is no member of this subgroup.
@@ -365,18 +366,26 @@ public enum SharingRoomError: Error, Hashable, Sendable, CustomStringConvertible
     case unknownViewer(Int)
     /// The room has as many viewers as it may.
     case tooManyViewers(limit: Int)
+}
 
-    /// What is wrong, and what to do.
-    public var description: String {
+extension SharingRoomError: CustomStringConvertible {
+    /// What failed, why, and what to do.
+    public var description: String { explanation.text }
+}
+
+extension SharingRoomError: ExplainedError {
+    /// What is wrong; apart, what to do.
+    package var explanation: Explanation {
         switch self {
-        case .ended: "the room has ended; make a new one"
-        case .notJoined(let subgroup): "the subgroup \(subgroup) was not joined; join it first"
+        case .ended: Explanation("the room has ended", remedy: "make a new one")
+        case .notJoined(let subgroup): Explanation("you are not in the subgroup \(subgroup)", remedy: "join it first")
         case .sharingTo(let subgroup):
-            "the share goes to the subgroup \(subgroup), which can't be left meanwhile; change the destination first, or "
-                + "stop the share"
-        case .nowhere: "a viewer is in the main room, in a subgroup or in both; name one"
-        case .unknownViewer(let viewer): "there is no viewer \(viewer), or no more"
-        case .tooManyViewers(let limit): "the room has \(limit) viewers, and no more are allowed"
+            Explanation(
+                "can't leave \(subgroup) while you share to it", remedy: "change the destination, or stop the share")
+        case .nowhere:
+            Explanation("a viewer must be in the main room or in a subgroup", remedy: "name one of them")
+        case .unknownViewer(let viewer): "no viewer \(viewer)"
+        case .tooManyViewers(let limit): "the room is full: \(limit) viewers are allowed"
         }
     }
 }

@@ -1,3 +1,5 @@
+package import RTCShareWireFormat
+
 /// The name of a part of a room, of which some viewers are members: `design`, `tech-leads`.
 public struct Subgroup: Hashable, Sendable, CustomStringConvertible {
     /// The name.
@@ -34,7 +36,7 @@ public struct Subgroup: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// Why a text is no subgroup's name.
-public enum SubgroupError: Error, Hashable, Sendable, CustomStringConvertible {
+public enum SubgroupError: Error, Hashable, Sendable {
     /// There is nothing.
     case empty
     /// It is longer than ``Subgroup/maximumLength``.
@@ -43,17 +45,28 @@ public enum SubgroupError: Error, Hashable, Sendable, CustomStringConvertible {
     case reserved
     /// A character that no name may have, or not at its beginning.
     case character(Character, in: String)
+}
 
-    /// What is wrong, and what would be right.
-    public var description: String {
+extension SubgroupError: CustomStringConvertible {
+    /// What failed, why, and what to do.
+    public var description: String { explanation.text }
+}
+
+extension SubgroupError: ExplainedError {
+    /// What is wrong; apart, what would be right.
+    package var explanation: Explanation {
         switch self {
-        case .empty: "a subgroup's name can't be empty; give a name such as design"
+        case .empty: Explanation("a subgroup's name can't be empty", remedy: "give a name such as design")
         case .tooLong(let length):
-            "the subgroup's name has \(length) bytes; at most \(Subgroup.maximumLength) are allowed"
-        case .reserved: "\(Subgroup.mainRoom) is the main room, and no subgroup; give another name"
+            Explanation(
+                "the subgroup's name is too long: \(length) bytes",
+                remedy: "give a name of at most \(Subgroup.maximumLength) bytes")
+        case .reserved:
+            Explanation("\(Subgroup.mainRoom) is the main room, not a subgroup", remedy: "give another name")
         case .character(let character, let name):
-            "the subgroup \(name.debugDescription) has the character \(String(character).debugDescription) in a place "
-                + "where it can't be; letters, digits and, behind the first, . _ and - are allowed"
+            Explanation(
+                "the subgroup name \(name.debugDescription) can't contain \(String(character).debugDescription) there",
+                remedy: "use letters and digits, and after the first character also . _ and -")
         }
     }
 }

@@ -1,3 +1,5 @@
+package import RTCShareWireFormat
+
 /// Hears of a share: each start and each stop that did not throw ends in `contentShareDidStart` or
 /// `contentShareDidStop`. One call comes after the other.
 public protocol ContentShareObserver: AnyObject, Sendable {
@@ -47,7 +49,7 @@ public enum ContentShareStatus: Sendable, Hashable, CustomStringConvertible {
         case .ok: "stopped"
         case .replaced: "replaced by another share before it began"
         case .refusedByPeer:
-            "the viewer's answer takes no picture of what is shared; it has to receive VP8 in that section"
+            "the viewer's answer rejects the shared video: it must receive VP8 in that section"
         case .closedByPeer: "the viewer left"
         case .connectionFailed(let reason): reason
         }
@@ -55,7 +57,7 @@ public enum ContentShareStatus: Sendable, Hashable, CustomStringConvertible {
 }
 
 /// Why a call was refused. The share is as it was before.
-public enum ContentShareError: Error, Sendable, Hashable, CustomStringConvertible {
+public enum ContentShareError: Error, Sendable, Hashable {
     /// Nothing is shared: there is nothing to stop or to change.
     case notSharing
     /// The connection has ended.
@@ -72,22 +74,34 @@ public enum ContentShareError: Error, Sendable, Hashable, CustomStringConvertibl
     case configuration(String)
     /// The encoder can't be made.
     case encoder(String)
+}
 
-    /// What is wrong, and what to do.
-    public var description: String {
+extension ContentShareError: CustomStringConvertible {
+    /// What failed, why, and what to do.
+    public var description: String { explanation.text }
+}
+
+extension ContentShareError: ExplainedError {
+    /// What is wrong; apart, what to do.
+    package var explanation: Explanation {
         switch self {
-        case .notSharing: "nothing is shared; start a share first"
-        case .ended: "the connection has ended; make a new one, with a new offer"
+        case .notSharing: Explanation("nothing is shared", remedy: "start a share first")
+        case .ended:
+            Explanation("the connection has ended", remedy: "make a new connection, with a new offer")
         case .refusedByPeer:
-            "the viewer's answer takes no picture of what is shared; it has to receive VP8 in that section: make another "
-                + "offer"
+            Explanation(
+                "the viewer's answer rejects the shared video: it must receive VP8 in that section",
+                remedy: "make a new offer")
         case .alreadyShared(let attendee):
-            "\(attendee) shares over this connection already; an attendee has one share: use its session"
+            Explanation(
+                "\(attendee) shares over this connection already", remedy: "use that attendee's session for both")
         case .tooManyShares(let limit):
-            "this connection carries \(limit) shares, and no more are allowed; use another connection"
-        case .nothingToShow(let stream): "the stream \(stream) has no video track to show; add one first"
-        case .configuration(let problem): "this can't be sent: \(problem)"
-        case .encoder(let reason): "the encoder can't be made: \(reason)"
+            Explanation(
+                "this connection has \(limit) shares, and no more are allowed", remedy: "use another connection")
+        case .nothingToShow(let stream):
+            Explanation("the stream \(stream) has no video track", remedy: "add a video track first")
+        case .configuration(let problem): Explanation(problem)
+        case .encoder(let reason): "can't create the encoder: \(reason)"
         }
     }
 }

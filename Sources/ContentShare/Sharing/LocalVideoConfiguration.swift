@@ -32,14 +32,15 @@ public struct LocalVideoConfiguration: Sendable, Hashable {
     /// What can't be sent in it; nil where everything can.
     var problem: String? {
         if let maxBitrate, !Self.bitrates.contains(maxBitrate) {
-            return "a maximum bitrate of \(maxBitrate); give \(Self.bitrates.lowerBound) to \(Self.bitrates.upperBound)"
+            return "the maximum bitrate \(maxBitrate) is out of range: use \(Self.bitrates.lowerBound) to "
+                + "\(Self.bitrates.upperBound)"
         }
         if let maxFramerate, !Self.frameRates.contains(maxFramerate) {
-            return "a maximum frame rate of \(maxFramerate); give \(Self.frameRates.lowerBound) to "
+            return "the maximum frame rate \(maxFramerate) is out of range: use \(Self.frameRates.lowerBound) to "
                 + "\(Self.frameRates.upperBound)"
         }
         if let maxSize, maxSize.width < 16 || maxSize.height < 16 || max(maxSize.width, maxSize.height) > 16_383 {
-            return "a maximum size of \(maxSize); give sides of 16 to 16383"
+            return "the maximum size \(maxSize) is out of range: use sides of 16 to 16383"
         }
         return nil
     }
@@ -71,7 +72,7 @@ public struct LocalAudioConfiguration: Sendable, Hashable {
     var problem: String? {
         guard let maxBitrate, !Self.bitrates.contains(maxBitrate) else { return nil }
         return
-            "a maximum bitrate of \(maxBitrate) for sound; give \(Self.bitrates.lowerBound) to "
+            "the maximum audio bitrate \(maxBitrate) is out of range: use \(Self.bitrates.lowerBound) to "
             + "\(Self.bitrates.upperBound)"
     }
 

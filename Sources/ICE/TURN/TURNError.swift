@@ -55,21 +55,21 @@ extension TURNError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .unreachable(.udp):
-            "no answer over UDP: check the address and port; where a firewall drops UDP, use ?transport=tcp or turns:"
+            "no answer over UDP: check the address and port, or use ?transport=tcp or turns: if a firewall drops UDP"
         case .unreachable(let transport):
             "connected over \(transport.rawValue.uppercased()), but no answer: check that a TURN server listens there"
         case .connectionLost(.udp): "datagrams to the server cannot be sent: check the network and the address"
         case .connectionLost(let transport):
             "no connection over \(transport.rawValue.uppercased()), or it ended: check address, port and firewall"
         case .wrongCredentials(let realm):
-            "the server does not accept user name and password (its realm is \"\(realm.printable)\"): check both; a password "
-                + "with a time limit may have run out"
+            "the server does not accept user name and password (its realm is \"\(realm.printable)\"): check both, and whether the password "
+                + "has expired"
         case .incompleteChallenge:
             "the server asks for credentials without saying a realm and nonce: it is misconfigured"
         case .weakenedChallenge:
-            "the server's challenge lacks the password algorithms that its nonce promises: somebody on the way may "
-                + "have changed it; use turns:"
-        case .hashUnavailable: "OpenSSL offers no MD5 or SHA-256; check the system's cryptographic policy"
+            "the server's challenge lacks the password algorithms that its nonce promises: somebody may have "
+                + "changed it on the way: use turns:"
+        case .hashUnavailable: "OpenSSL offers no MD5 or SHA-256: check the system's cryptographic policy"
         case .staleNonceAgain: "the server refuses each nonce that it gives: it is misconfigured, or its clock jumps"
         case .forbidden: "the server forbids this user or address to relay: ask who runs it"
         case .portInUse: "the server still has an allocation for our port: try again from another local port"

@@ -163,7 +163,7 @@ public actor Connection {
                 try await open(try endpoints ?? Self.endpoints(for: configuration))
             } catch ConnectionError.addressUnusable(let address, let reason) where endpoints != nil {
                 throw ConnectionError.addressUnusable(
-                    address, reason: "\(reason); if the network changed since the offer, make a new offer")
+                    address, reason: "\(reason) (if the network changed since the offer, make a new offer)")
             }
             let isFree = configuration.followsInterfaces && configuration.addresses.isEmpty && endpoints == nil
             await monitorInterfaces(addsNew: isFree)

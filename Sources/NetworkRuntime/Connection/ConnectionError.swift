@@ -20,27 +20,35 @@ public enum ConnectionError: Error, Sendable, Equatable {
 }
 
 extension ConnectionError: CustomStringConvertible {
-    /// What failed, why, and what to try.
-    public var description: String { words(naming: \.description) }
+    /// What failed, why, and what to do.
+    public var description: String { explanation.text }
+}
 
-    /// The same in the words of a program that has names of its own for what is to be set.
-    package func words(naming name: (NetworkAdvice.Setting) -> String) -> String {
+extension ConnectionError: ExplainedError {
+    /// What failed, and why; apart, what to try.
+    package var explanation: Explanation { explanation(naming: \.description) }
+
+    /// The same in the words of a program that has names of its own for what is to be set. Of a connection that found no
+    /// path, the problem is a report of several lines.
+    package func explanation(naming name: (NetworkAdvice.Setting) -> String) -> Explanation {
         switch self {
         case .portTaken(let address):
-            "UDP port \(address) is taken by another program; end that program, or choose another \(name(.port)) (and make "
-                + "a new offer, where an offer names this one)"
-        case .addressUnusable(let address, let reason):
-            "can't use the address \(address): \(reason)"
+            Explanation(
+                "UDP port \(address) is used by another program",
+                remedy: "end that program, or choose another \(name(.port)) and make a new offer if one names this port"
+            )
+        case .addressUnusable(let address, let reason): "can't use the address \(address): \(reason)"
         case .noAddress:
-            "no network interface has a usable address; bring one up, or give one with \(name(.address))"
-        case .unreachable(let facts): ConnectivityReport.text(for: facts, naming: name)
-        case .insecure(let reason):
-            "no secure connection to the peer came about: \(reason)"
+            Explanation(
+                "no network interface has a usable address", remedy: "connect to a network, or use \(name(.address))")
+        case .unreachable(let facts): Explanation(ConnectivityReport.text(for: facts, naming: name))
+        case .insecure(let reason): "no secure connection to the peer: \(reason)"
         case .noPendingOffer:
-            "no offer waits for an answer: each is answered once; make one with createOffer()"
+            Explanation(
+                "no offer waits for this answer: each offer takes one answer", remedy: "make a new offer")
         case .lost:
-            "the peer stopped answering, and consent to send to it ran out (RFC 7675); its program or its network ended: "
-                + "make a new offer to share again"
+            Explanation(
+                "the peer stopped answering: its program or its network has ended", remedy: "make a new offer")
         }
     }
 }

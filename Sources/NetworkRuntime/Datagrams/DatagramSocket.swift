@@ -2,6 +2,7 @@ internal import Glibc
 internal import NIOCore
 internal import NIOPosix
 internal import RTCShareCDatagrams
+internal import RTCShareMedia
 internal import RTCShareWireFormat
 
 /// Opens the UDP sockets of a connection. Each is bound to one local address, so that what arrives says by its socket
@@ -108,11 +109,11 @@ final class DatagramSocket {
                 address, reason: "no interface of this machine has it, or it is not ready yet")
         } catch let error as IOError where error.errnoCode == EINVAL {
             throw ConnectionError.addressUnusable(
-                address, reason: "a socket can't be bound to it alone; give a global or a loopback address")
+                address, reason: "a link-local address can't be used alone: use a global or a loopback address")
         } catch let error as IOError where error.errnoCode == EACCES {
-            throw ConnectionError.addressUnusable(address, reason: "ports below 1024 belong to root")
+            throw ConnectionError.addressUnusable(address, reason: "ports below 1024 are reserved for root")
         } catch let error as IOError {
-            throw ConnectionError.addressUnusable(address, reason: String(cString: strerror(error.errnoCode)))
+            throw ConnectionError.addressUnusable(address, reason: systemMessage(error.errnoCode))
         }
     }
 

@@ -1,3 +1,5 @@
+package import RTCShareWireFormat
+
 /// Why a server that helps to connect can't be used. No case holds a password.
 public enum ICEServerError: Error, Sendable, Hashable {
     /// The URL is none of RFC 7064 and RFC 7065; with user and password left out.
@@ -33,40 +35,61 @@ public enum ICEServerError: Error, Sendable, Hashable {
 }
 
 extension ICEServerError: CustomStringConvertible {
-    /// What failed, why, and what to try.
-    public var description: String { words(naming: \.description) }
+    /// What failed, why, and what to do.
+    public var description: String { explanation.text }
+}
+
+extension ICEServerError: ExplainedError {
+    /// What failed, and why; apart, what to try.
+    package var explanation: Explanation { explanation(naming: \.description) }
 
     /// The same in the words of a program that has names of its own for what is to be set.
-    package func words(naming name: (NetworkAdvice.Setting) -> String) -> String {
+    package func explanation(naming name: (NetworkAdvice.Setting) -> String) -> Explanation {
         switch self {
-        case .invalidURL(let url, let reason): "can't use the server \(url): \(reason)"
+        case .invalidURL(let url, let reason): reason.explanation("can't use the server \(url)")
         case .missingCredentials(let url):
-            "\(url) needs a user name and a password: \(name(.credentials))"
+            Explanation("\(url) needs a user name and a password", remedy: name(.credentials))
         case .unusableCredentials(let url):
-            "the user name or password for \(url) is empty, too long, or holds control characters: check both"
+            "can't use the user name or password for \(url): it is empty, too long, or has control characters"
         case .unresolvable(let host):
-            "the name \(host) has no address; check its spelling and the machine's DNS"
+            Explanation("the name \(host) has no address", remedy: "check its spelling and this machine's DNS")
         case .unanswered(let host):
-            "the name \(host) was not found: DNS did not answer; check the machine's network and its DNS"
+            Explanation(
+                "the name \(host) was not found: DNS did not answer", remedy: "check this machine's network and its DNS")
         }
     }
 }
 
 extension ICEServerError.Reason: CustomStringConvertible {
     /// What is wrong, and how it is written right.
-    public var description: String {
+    public var description: String { "\(words.problem); \(words.remedy)" }
+
+    fileprivate func explanation(_ introduction: String) -> Explanation {
+        Explanation("\(introduction): \(words.problem)", remedy: words.remedy)
+    }
+
+    private var words: (problem: String, remedy: String) {
         switch self {
-        case .scheme: "write stun:HOST, turn:HOST or turns:HOST, each with :PORT behind it where that is another"
-        case .host: "it names no host; an IPv6 address stands in brackets"
-        case .port: "a port is a number from 1 to 65535"
-        case .query: "behind the host only ?transport=udp or ?transport=tcp of a turn: or turns: URL means something"
+        case .scheme:
+            ("it is not a STUN or TURN URL", "write stun:HOST, turn:HOST or turns:HOST, each with an optional :PORT")
+        case .host: ("it names no host", "write stun:HOST or turn:HOST, with an IPv6 address in brackets")
+        case .port: ("its port is not a number from 1 to 65535", "write stun:HOST:PORT, or leave the port out")
+        case .query:
+            (
+                "it has an unknown part after the host",
+                "write only ?transport=udp or ?transport=tcp there, and only for turn: and turns:"
+            )
         case .secureSTUN:
-            "what a STUN server sees of a TLS connection says nothing about datagrams; use stun:, or turns: where UDP is "
-                + "blocked"
-        case .secureDatagrams: "TURN over DTLS is not supported; leave ?transport=udp out for TLS over TCP"
-        case .needlessCredentials: "a STUN server asks nobody for a password; leave user and password out"
+            ("STUN over TLS finds nothing out about UDP", "use stun:, or turns: if UDP is blocked")
+        case .secureDatagrams:
+            ("TURN over DTLS is not supported", "leave ?transport=udp out to use TLS over TCP")
+        case .needlessCredentials:
+            ("a STUN server takes no user name and password", "leave both out")
         case .userInformation:
-            "before the @ stands USER:PASSWORD; write : / @ ? # and % in them as %3A %2F %40 %3F %23 and %25"
+            (
+                "the part before @ is not USER:PASSWORD",
+                "write : / @ ? # and % in them as %3A %2F %40 %3F %23 and %25"
+            )
         }
     }
 }

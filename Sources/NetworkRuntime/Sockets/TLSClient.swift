@@ -1,6 +1,7 @@
 internal import Glibc
 internal import NIOCore
 internal import NIOPosix
+internal import RTCShareMedia
 internal import RTCShareSecureTransport
 internal import RTCShareWireFormat
 
@@ -33,8 +34,8 @@ package enum SocketFailure {
         case let error as NIOConnectionError:
             if let refusal = error.connectionErrors.first?.error { return reason(of: refusal) }
             return "no connection: the name has no usable address"
-        case let error as IOError: return String(cString: strerror(error.errnoCode)).lowercased()
-        case ChannelError.connectTimeout: return "no answer; a firewall may drop it"
+        case let error as IOError: return systemMessage(error.errnoCode)
+        case ChannelError.connectTimeout: return "no answer (a firewall may drop the packets)"
         default: return "\(error)"
         }
     }

@@ -1,5 +1,7 @@
+package import RTCShareWireFormat
+
 /// Why pictures can't be shown in a window.
-public enum VideoWindowError: Error, Sendable, Hashable, CustomStringConvertible {
+public enum VideoWindowError: Error, Sendable, Hashable {
     /// SDL 2 is not there, or is too old.
     case libraryMissing(reason: String)
     /// There is no display, or none that takes us.
@@ -10,20 +12,31 @@ public enum VideoWindowError: Error, Sendable, Hashable, CustomStringConvertible
     case notX11(driver: String)
     /// Something that SDL drew with is used on another thread than the one that it began on.
     case wrongThread
+}
 
-    /// What is wrong, and what to do.
-    public var description: String {
+extension VideoWindowError: CustomStringConvertible {
+    /// What failed, why, and what to do.
+    public var description: String { explanation.text }
+}
+
+extension VideoWindowError: ExplainedError {
+    /// What is wrong; apart, what to do.
+    package var explanation: Explanation {
         switch self {
         case .libraryMissing(let reason):
-            "SDL 2, which shows windows, can't be used: \(reason); install it ('apt install libsdl2-2.0-0')"
+            Explanation(
+                "can't show windows: SDL 2 can't be used (\(reason))",
+                remedy: "install it, for example with 'apt install libsdl2-2.0-0'")
         case .displayUnavailable(let reason):
-            "no window can be opened: \(reason); set DISPLAY or WAYLAND_DISPLAY to a display that runs"
-        case .refused(let operation, let reason):
-            "SDL refused \(operation): \(reason)"
+            Explanation("can't open a window: \(reason)", remedy: "set DISPLAY or WAYLAND_DISPLAY to a running display")
+        case .refused(let operation, let reason): "SDL failed in \(operation): \(reason)"
         case .notX11(let driver):
-            "the window is one of X11's, and this program shows its windows by \(driver); set SDL_VIDEODRIVER=x11"
+            Explanation(
+                "the window is an X11 window, and this program shows its windows by \(driver)",
+                remedy: "set SDL_VIDEODRIVER=x11")
         case .wrongThread:
-            "a view is drawn on another thread than before; draw it where its renderer was made"
+            Explanation(
+                "a view is drawn on another thread than before", remedy: "draw it on the thread of its renderer")
         }
     }
 }

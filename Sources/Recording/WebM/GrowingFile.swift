@@ -1,4 +1,5 @@
 internal import Glibc
+internal import RTCShareMedia
 internal import RTCShareVideoCoding
 
 /// The owner of a new file that grows, and of which parts are overwritten. What was written is the system's: it is there
@@ -15,7 +16,7 @@ final class GrowingFile {
         descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
         guard descriptor < 0 else { return }
         if errno == EEXIST { throw .alreadyExists(path: path) }
-        throw .cannotOpen(path: path, reason: Self.reason())
+        throw .cannotOpen(path: path, reason: systemMessage(errno, path: path))
     }
 
     deinit {
@@ -49,7 +50,7 @@ final class GrowingFile {
                     off_t(offset + written))
             }
             if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw .cannotWrite(path: path, reason: Self.reason()) }
+            guard count > 0 else { throw .cannotWrite(path: path, reason: systemMessage(errno)) }
             written += count
         }
     }
@@ -58,7 +59,7 @@ final class GrowingFile {
     func close() throws(MediaFileError) {
         guard descriptor >= 0 else { return }
         defer { descriptor = -1 }
-        guard Glibc.close(descriptor) == 0 else { throw .cannotWrite(path: path, reason: Self.reason()) }
+        guard Glibc.close(descriptor) == 0 else { throw .cannotWrite(path: path, reason: systemMessage(errno)) }
     }
 
     /// Closes the file and removes it.
@@ -67,6 +68,4 @@ final class GrowingFile {
         descriptor = -1
         unlink(path)
     }
-
-    private static func reason() -> String { String(cString: strerror(errno)) }
 }

@@ -25,14 +25,15 @@ package enum TLSError: Error, Hashable, Sendable {
 extension TLSError: CustomStringConvertible {
     package var description: String {
         switch self {
-        case .unreadableTrustRoots(let path): "\(path) holds no certificates in PEM form, or can't be read"
+        case .unreadableTrustRoots(let path):
+            "can't read certificates from \(path): it is not there, or not in PEM form"
         case .unusableCertificate(let reason): "the certificate or its key can't be used: \(reason)"
-        case .unknownHost: "nobody has said whom the certificate must name"
+        case .unknownHost: "the host that the certificate must name is not known"
         case .untrusted(let reason):
-            "the server's certificate is not valid, or its authority is none that is trusted here (\(reason)): for one "
-                + "of your own, name its certificate in SSL_CERT_FILE"
-        case .otherHost: "the server's certificate names another host than the URL: use the name that it is for"
-        case .notTLS: "what answers there does not speak TLS: use turn: or another port"
+            "the server's certificate is not trusted (\(reason)): if it is your own, name its file in SSL_CERT_FILE"
+        case .otherHost:
+            "the server's certificate names another host than the URL: use the host name of the certificate"
+        case .notTLS: "the server does not use TLS on this port: use turn: or another port"
         case .closedInHandshake: "the other side ended the TLS handshake"
         case .cut: "the other side cut the connection"
         case .failed(let reason): "TLS failed: \(reason)"

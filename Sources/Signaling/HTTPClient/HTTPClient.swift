@@ -2,7 +2,7 @@ internal import Dispatch
 internal import FoundationEssentials
 internal import Glibc
 internal import RTCShareCCURL
-internal import RTCShareWireFormat
+package import RTCShareWireFormat
 internal import Synchronization
 
 /// Asks servers over HTTP, by libcurl: TLS is verified, proxies are those of the environment (`https_proxy`, `no_proxy` and
@@ -224,7 +224,7 @@ struct HTTPClient: Sendable {
                     request.guide?.origin ?? host, to: host, "that is this machine, or its own network")
             case CURLE_ABORTED_BY_CALLBACK: return .cancelled
             case CURLE_COULDNT_RESOLVE_HOST: return .unreachable(host, HTTPClient.reason(withoutAddressAfter: lookUp))
-            case CURLE_COULDNT_CONNECT: return .unreachable(host, "it refuses connections, or there is no way to it")
+            case CURLE_COULDNT_CONNECT: return .unreachable(host, "nothing listens there, or there is no path to it")
             case CURLE_OPERATION_TIMEDOUT:
                 return .unreachable(host, lookUp.map(HTTPClient.reason(withoutAddressAfter:)) ?? "it does not answer")
             case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR:
@@ -239,7 +239,7 @@ struct HTTPClient: Sendable {
 }
 
 /// Why a server gave no answer.
-public enum HTTPClientError: Error, Hashable, Sendable, CustomStringConvertible {
+public enum HTTPClientError: Error, Hashable, Sendable {
     /// libcurl can't be used.
     case unavailable
     /// Nobody waits for the answer any more.
@@ -252,19 +252,30 @@ public enum HTTPClientError: Error, Hashable, Sendable, CustomStringConvertible 
     case redirection(String)
     /// The server leads to another one, which is not asked for this reason.
     case redirectionRefused(String, to: String, String)
+}
 
-    /// What is wrong and what to do.
-    public var description: String {
+extension HTTPClientError: CustomStringConvertible {
+    /// What failed, why, and what to do.
+    public var description: String { explanation.text }
+}
+
+extension HTTPClientError: ExplainedError {
+    /// What is wrong; apart, what to do.
+    package var explanation: Explanation {
         switch self {
         case .unavailable: "libcurl can't be used on this machine"
-        case .cancelled: "the request was given up"
-        case .unreachable(let host, let reason): "\(host) can't be reached: \(reason)"
+        case .cancelled: "the request was cancelled"
+        case .unreachable(let host, let reason):
+            Explanation("can't reach \(host): \(reason)", remedy: "check the address, and that the server runs")
         case .certificate(let host):
-            "nobody whom this machine trusts vouches for the certificate of \(host); where it is the right one all the same, "
-                + "name its file: SSL_CERT_FILE=server.pem"
-        case .redirection(let host): "\(host) leads to nowhere"
+            Explanation(
+                "the certificate of \(host) is not trusted",
+                remedy: "name the certificate's file if it is the right one: SSL_CERT_FILE=server.pem")
+        case .redirection(let host): "\(host) redirects without an end"
         case .redirectionRefused(let host, let other, let reason):
-            "\(host) leads to \(other), which is not asked: \(reason). Where that is the right server, give its URL"
+            Explanation(
+                "\(host) redirects to \(other), which is not followed: \(reason)",
+                remedy: "give the URL of that server, if it is the right one")
         }
     }
 }

@@ -1,3 +1,5 @@
+package import RTCShareWireFormat
+
 /// What a Janus, or its VideoRoom, refuses.
 public struct JanusRefusal: Error, Hashable, Sendable {
     /// The code: Janus' own below 420 and from 440 on, VideoRoom's between.
@@ -44,7 +46,7 @@ public struct JanusRefusal: Error, Hashable, Sendable {
 }
 
 /// Why nothing is published at a Janus, or subscribed to, or no more.
-public enum JanusError: Error, Hashable, Sendable, CustomStringConvertible {
+public enum JanusError: Error, Hashable, Sendable {
     /// It is no URL of a Janus.
     case url
     /// User and password stand in the URL.
@@ -86,51 +88,70 @@ public enum JanusError: Error, Hashable, Sendable, CustomStringConvertible {
 
         package init() {}
     }
+}
 
-    /// What is wrong and what to do.
-    public var description: String { words(Words()) }
+extension JanusError: CustomStringConvertible {
+    /// What failed, why, and what to do.
+    public var description: String { explanation.text }
+}
+
+extension JanusError: ExplainedError {
+    /// What is wrong; apart, what to do.
+    package var explanation: Explanation { explanation(Words()) }
 
     /// The same in the words of a program that has names of its own for what is given.
-    package func words(_ words: Words) -> String {
+    package func explanation(_ words: Words) -> Explanation {
         switch self {
         case .url:
-            "this is no URL of a Janus; give that of its HTTP API, as http://server.example:8088/janus, or of its WebSocket, "
-                + "as ws://server.example:8188"
-        case .userInformation: "Janus knows nobody by user and password in the URL; leave them out"
+            Explanation("this is not the URL of a Janus server", remedy: Self.urls)
+        case .userInformation:
+            Explanation("Janus takes no user name and password in the URL", remedy: "leave them out")
         case .noJanus(let status, let sentence):
-            "what answers is no Janus" + (status.map { " (\($0))" } ?? "") + (sentence.map { ": \($0)" } ?? "")
-                + "; its HTTP API is usually at http://server.example:8088/janus, its WebSocket at ws://server.example:8188"
-        case .refused(let refusal): refusal.words(words)
-        case .noAnswer: "the server says something else than was asked for; is it a Janus with VideoRoom?"
+            Explanation(
+                "this server is not Janus" + (status.map { " (\($0))" } ?? "") + (sentence.map { ": \($0)" } ?? ""),
+                remedy: Self.urls)
+        case .refused(let refusal): refusal.explanation(words)
+        case .noAnswer:
+            Explanation(
+                "the server's answer is not one of Janus' VideoRoom",
+                remedy: "check that the URL is a Janus server with the VideoRoom plugin")
         case .pictureDeclined:
-            "the room declines the picture, which is VP8; have the room take it (videocodec), or use another"
+            Explanation(
+                "the room does not take VP8 video",
+                remedy: "add vp8 to the room's videocodec, or use another room")
         case .noPublisher(let name, let present):
-            "nobody publishes as \(name) in the room; "
-                + (present.isEmpty ? "nobody does at all" : "there are \(present.joined(separator: ", "))")
-        case .kicked: "somebody took it out of the room"
+            Explanation(
+                "\(name) does not publish in the room. "
+                    + (present.isEmpty ? "Nobody does" : "Its publishers are \(present.joined(separator: ", "))"))
+        case .kicked: "you were removed from the room"
         case .roomGone: "the room was ended"
-        case .hungUp(let reason): "the server hung up" + (reason.map { ": \($0)" } ?? "")
-        case .sessionGone: "the server knows this session no more; it may have been started again"
+        case .hungUp(let reason): Explanation("the server hung up" + (reason.map { ": \($0)" } ?? ""))
+        case .sessionGone: "the server does not know this session: it may have restarted"
         case .connectionClosed: "the server closed the connection"
-        case .lost: "the server stopped answering, and no other way to it was found"
+        case .lost: "the server stopped answering, and there is no other path to it"
         }
     }
+
+    private static let urls =
+        "give the URL of its HTTP API, as http://server.example:8088/janus, or of its WebSocket, as "
+        + "ws://server.example:8188"
 }
 
 extension JanusRefusal {
-    fileprivate func words(_ words: JanusError.Words) -> String {
-        "the server refuses (\(code))" + (sentence.map { ": \($0)" } ?? "") + (advice(words).map { "; \($0)" } ?? "")
+    fileprivate func explanation(_ words: JanusError.Words) -> Explanation {
+        Explanation(
+            "the server refuses (\(code))" + (sentence.map { ": \($0)" } ?? ""), remedy: remedy(words))
     }
 
-    private func advice(_ words: JanusError.Words) -> String? {
+    private func remedy(_ words: JanusError.Words) -> String? {
         switch meaning {
-        case .noRoom: "check \(words.room): it has to be there already"
-        case .missing where names("pin"): "it wants \(words.pin)"
-        case .full: "somebody has to leave, or the room to take more publishers"
+        case .noRoom: "check \(words.room), which must exist already"
+        case .missing where names("pin"): "give \(words.pin)"
+        case .full: "wait until a publisher leaves, or allow more publishers in the room"
         case .wrongPin where names("pin"): "check \(words.pin)"
-        case .wrongPin: "who joins has to show \(words.token)"
-        case .notAuthorized: "it may want \(words.secret), or \(words.token)"
-        case .noVideoRoom: "have it load the VideoRoom plugin"
+        case .wrongPin: "give \(words.token)"
+        case .notAuthorized: "give \(words.secret), or \(words.token)"
+        case .noVideoRoom: "load the VideoRoom plugin on the server"
         case .wrongKind where names("room"): "check \(words.room)"
         case .missing, .wrongKind, .sessionGone, .unsuitable, .other: nil
         }

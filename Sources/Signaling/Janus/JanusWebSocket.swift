@@ -77,7 +77,7 @@ final class JanusWebSocket: JanusTransport {
 
     private static func reason(of error: any Error) -> String {
         switch error {
-        case TLSError.notTLS: "what answers there does not speak TLS"
+        case TLSError.notTLS: "the server does not use TLS on this port"
         default: SocketFailure.reason(of: error)
         }
     }

@@ -1,4 +1,5 @@
 internal import RTCShareCryptography
+package import RTCShareWireFormat
 
 /// The secret of a link: whoever shows it gets in. Nothing that describes it shows it.
 public struct AccessToken: Sendable {
@@ -75,21 +76,32 @@ extension AccessToken: CustomStringConvertible, CustomReflectable {
 }
 
 /// Why a text is no token. It shows nothing of it.
-public enum AccessTokenError: Error, Hashable, Sendable, CustomStringConvertible {
+public enum AccessTokenError: Error, Hashable, Sendable {
     /// It is too short to be secret, or too long.
     case length(Int)
     /// It has a character that can't stand in a link.
     case character
+}
 
-    /// What is wrong and what to do.
-    public var description: String {
+extension AccessTokenError: CustomStringConvertible {
+    /// What failed, why, and what to do.
+    public var description: String { explanation.text }
+}
+
+extension AccessTokenError: ExplainedError {
+    /// What is wrong; apart, what to do.
+    package var explanation: Explanation {
         switch self {
         case .length(let length):
-            "the token has \(length) characters; it needs \(AccessToken.lengths.lowerBound) to "
-                + "\(AccessToken.lengths.upperBound), as of 'openssl rand -hex 16'"
+            Explanation(
+                "the token has \(length) characters, and must have \(AccessToken.lengths.lowerBound) to "
+                    + "\(AccessToken.lengths.upperBound)", remedy: Self.example)
         case .character:
-            "the token has a character that can't stand in a link; letters, digits, - . _ and ~ can, as of "
-                + "'openssl rand -hex 16'"
+            Explanation(
+                "the token has a character that a link can't have: only letters, digits, - . _ and ~ are allowed",
+                remedy: Self.example)
         }
     }
+
+    private static let example = "openssl rand -hex 16"
 }

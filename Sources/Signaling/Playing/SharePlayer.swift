@@ -5,6 +5,8 @@ internal import RTCShareNetworkRuntime
 package protocol SharePlayer: Sendable {
     /// The pictures and sounds that come.
     nonisolated var session: AttendeeSession { get }
+    /// Whether the viewer waits until the presenter admits it.
+    var isWaiting: Bool { get async }
     /// Begins the session. Where this throws, it has ended.
     func start() async throws
     /// Tells the server the end, and leaves.
@@ -14,12 +16,17 @@ package protocol SharePlayer: Sendable {
 }
 
 extension WHEPPlayer: SharePlayer {
-    package func reason(after error: (any Error)?) -> (any Error)? {
-        reason ?? ((error as? ConnectionError) == .lost ? WHEPError.lost : error)
+    package func reason(after error: (any Error)?) async -> (any Error)? {
+        if let reason { return reason }
+        if error == nil, await isRemoved { return WHEPError.removed }
+        return (error as? ConnectionError) == .lost ? WHEPError.lost : error
     }
 }
 
 extension JanusPlayer: SharePlayer {
+    /// Rooms let in at once.
+    package var isWaiting: Bool { false }
+
     package func reason(after error: (any Error)?) -> (any Error)? {
         reason ?? ((error as? ConnectionError) == .lost ? JanusError.lost : error)
     }

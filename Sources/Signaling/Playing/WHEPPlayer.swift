@@ -5,6 +5,7 @@ public import RTCShareContentShare
 public import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
 internal import RTCShareSDP
+package import RTCShareWireFormat
 
 /// Watches what a WHEP server shows (draft-ietf-wish-whep): offers, receives, mends the connection, and takes its leave.
 ///
@@ -69,6 +70,12 @@ public actor WHEPPlayer {
         }
     }
 
+    /// Whether the viewer waits until the presenter admits it.
+    package var isWaiting: Bool { get async { await atServer.state() == .waiting } }
+
+    /// Whether the presenter removed the viewer.
+    var isRemoved: Bool { get async { await atServer.state() == .removed } }
+
     /// Tells the server the end, and leaves.
     public func leave() async {
         isEnding = true
@@ -108,16 +115,18 @@ public actor WHEPPlayer {
 }
 
 /// Why a WHEP server shows nothing.
-public enum WHEPError: Error, Hashable, Sendable, CustomStringConvertible {
+public enum WHEPError: Error, Hashable, Sendable {
     /// It is no URL of the web.
     case url
-    /// The link's secret is none.
+    /// The link's secret is malformed.
     case token(AccessTokenError)
     /// The server refuses.
     case refused(EndpointRefusal)
     /// What the server said is no answer.
     case noAnswer(status: Int)
-    /// The server knows the session no more, as after it was restarted.
+    /// The presenter removed this viewer.
+    case removed
+    /// The server does not know the session any more, as after it was restarted.
     case sessionGone
     /// The server stopped answering, and no other way to it was found.
     case lost
@@ -129,19 +138,52 @@ public enum WHEPError: Error, Hashable, Sendable, CustomStringConvertible {
             case .noAnswer(let status, _): .noAnswer(status: status)
             }
     }
+}
 
-    /// What is wrong and what to do.
-    public var description: String {
+extension WHEPError: CustomStringConvertible {
+    /// What failed, why, and what to do.
+    public var description: String { explanation.text }
+}
+
+extension WHEPError: ExplainedError {
+    /// What is wrong; apart, what to do.
+    package var explanation: Explanation {
         switch self {
-        case .url: "this is no link; give one that begins with http:// or https://"
-        case .token(let error): "the link's secret, behind the #, is not whole: \(error)"
+        case .url: Explanation("this is not a link", remedy: "give a link that begins with http:// or https://")
+        case .token(let error):
+            Explanation("the link's secret, after the #, is damaged: \(error.explanation.problem)", remedy: Self.copy)
         case .noAnswer(let status):
-            "the server accepts (\(status)) and gives no answer; is the URL that of its WHEP endpoint?"
-        case .refused(let refusal): refusal.words
+            Explanation(
+                "the server accepts (\(status)), but gives no answer",
+                remedy: "check that the URL is a link of a share, or a WHEP endpoint")
+        case .refused(let refusal):
+            switch (refusal.status, refusal.token) {
+            case (401, .none), (403, .none):
+                Explanation("this link has no secret: the part after # is missing", remedy: Self.copy)
+            default: Explanation(refusal.words, remedy: Self.remedy(for: refusal))
+            }
+        case .removed: "the presenter removed you"
         case .sessionGone:
-            "the server doesn't know this session any more; it may have been restarted. Open the link again"
+            Explanation("the server does not know this session: it may have restarted", remedy: "open the link again")
         case .lost:
-            "the server stopped answering, and no other way to it was found. Open the link again once it is back"
+            Explanation(
+                "the server stopped answering, and there is no other path to it",
+                remedy: "open the link again when the server is back")
+        }
+    }
+
+    private static let copy = "copy the whole link"
+
+    private static func remedy(for refusal: EndpointRefusal) -> String? {
+        switch refusal.status {
+        case 300..<400: refusal.location.map { "open \($0), to which the server redirects" }
+        case 401: "ask the presenter for the current link"
+        case 403: "ask the presenter to let you in"
+        case 404, 405, 410: "check the link"
+        case 406, 415, 422: "use a server that sends VP8 and Opus"
+        case 409, 429, 503:
+            refusal.retryAfter.map { "wait \($0.components.seconds) seconds, as the server asks" } ?? "wait a while"
+        default: nil
         }
     }
 }

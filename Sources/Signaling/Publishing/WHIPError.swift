@@ -1,5 +1,7 @@
+package import RTCShareWireFormat
+
 /// Why nothing is published at a WHIP server, or no more.
-public enum WHIPError: Error, Hashable, Sendable, CustomStringConvertible {
+public enum WHIPError: Error, Hashable, Sendable {
     /// It is no URL of the web.
     case url
     /// User and password stand in the URL.
@@ -22,42 +24,55 @@ public enum WHIPError: Error, Hashable, Sendable, CustomStringConvertible {
             case .noAnswer(let status, let sentence): .noAnswer(status: status, sentence: sentence)
             }
     }
+}
 
-    /// What is wrong and what to do.
-    public var description: String { words(namingToken: "its token") }
+extension WHIPError: CustomStringConvertible {
+    /// What failed, why, and what to do.
+    public var description: String { explanation.text }
+}
+
+extension WHIPError: ExplainedError {
+    /// What is wrong; apart, what to do.
+    package var explanation: Explanation { explanation(namingToken: "its token") }
 
     /// The same in the words of a program that has a name of its own for how a token is given.
-    package func words(namingToken token: String) -> String {
+    package func explanation(namingToken token: String) -> Explanation {
         switch self {
-        case .url: "this is no URL of a WHIP endpoint; give one that begins with http:// or https://"
+        case .url:
+            Explanation(
+                "this is not the URL of a WHIP endpoint", remedy: "give a URL that begins with http:// or https://")
         case .userInformation:
-            "a WHIP server knows nobody by user and password in the URL; leave them out, and give \(token)"
-        case .refused(let refusal):
-            refusal.words + (Self.advice(on: refusal, token).map { "; \($0)" } ?? "")
+            Explanation(
+                "a WHIP server takes no user name and password in the URL", remedy: "leave them out, and give \(token)")
+        case .refused(let refusal): Explanation(refusal.words, remedy: Self.remedy(for: refusal, token))
         case .noAnswer(let status, let sentence):
-            "the server accepts (\(status)) and gives no answer" + (sentence.map { ": \($0)" } ?? "")
-                + "; is the URL that of its WHIP endpoint?"
+            Explanation(
+                "the server accepts (\(status)), but gives no answer" + (sentence.map { ": \($0)" } ?? ""),
+                remedy: Self.urlCheck)
         case .pictureDeclined:
-            "the server's answer declines the picture, which is VP8; let the server take VP8, or use another"
-        case .sessionGone: "the server knows this session no more; it may have been started again"
-        case .lost: "the server stopped answering, and no other way to it was found"
+            Explanation(
+                "the server rejects the video, which is VP8", remedy: "allow VP8 on the server, or use another server")
+        case .sessionGone: "the server does not know this session: it may have restarted"
+        case .lost: "the server stopped answering, and there is no other path to it"
         }
     }
 
-    private static func advice(on refusal: EndpointRefusal, _ token: String) -> String? {
+    private static let urlCheck = "check that the URL is the server's WHIP endpoint"
+
+    private static func remedy(for refusal: EndpointRefusal, _ token: String) -> String? {
         switch (refusal.status, refusal.token) {
-        case (300..<400, _): refusal.location.map { "it is at \($0): give that URL" }
-        case (400, .none): "it may want a token: give \(token)"
-        case (401, .none), (403, .none): "it wants a token: give \(token)"
+        case (300..<400, _): refusal.location.map { "give the URL \($0), to which the server redirects" }
+        case (400, .none), (401, .none), (403, .none): "give \(token)"
         case (400, .withheld(let origin)), (401, .withheld(let origin)), (403, .withheld(let origin)):
-            "the token is not shown to \(origin), to which the URL led; where that is right, give the URL there"
+            "give the URL at \(origin), if that is the right server (the token is not sent to a server that another one "
+                + "redirects to)"
         case (401, .shown): "check the token"
-        case (403, .shown): "check the token, and whether somebody else is publishing there"
-        case (404, _), (405, _), (410, _): "check the URL: it is to be that of a WHIP endpoint"
-        case (406, _), (415, _), (422, _): "it may lack VP8 or Opus, which is what is sent"
-        case (409, _): "somebody else may be publishing there"
+        case (403, .shown): "check the token, and that nobody else publishes there"
+        case (404, _), (405, _), (410, _): urlCheck
+        case (406, _), (415, _), (422, _): "use a server that takes VP8 and Opus"
+        case (409, _): "check that nobody else publishes there"
         case (429, _), (503, _):
-            refusal.retryAfter.map { "it wants to be asked again in \($0.components.seconds) s" } ?? "try again later"
+            refusal.retryAfter.map { "wait \($0.components.seconds) seconds, as the server asks" } ?? "wait a while"
         default: nil
         }
     }

@@ -14,7 +14,8 @@ extension ViewerServer {
     func checkOpen() throws(ProblemDetails) {
         guard !hasEnded else { throw ProblemDetails(.gone, "the share has ended", type: "urn:rtcshare:ended") }
         guard !isLocked else {
-            throw ProblemDetails(.forbidden, "the presenter lets nobody else in", type: "urn:rtcshare:locked")
+            throw ProblemDetails(
+                .forbidden, "the share is locked: no new viewers can join", type: "urn:rtcshare:locked")
         }
     }
 
@@ -25,7 +26,7 @@ extension ViewerServer {
         let limit = configuration.maximumViewers
         if sessions.count + beginning.count >= limit { makeRoom() }
         guard sessions.count + beginning.count < limit else {
-            throw .full((limit == 1 ? "1 viewer is" : "\(limit) viewers are") + " there, and no more fit")
+            throw .full("the share is full: it allows \(limit) \(limit == 1 ? "viewer" : "viewers")")
         }
         let connecting = sessions.values.filter { !$0.isConnected }
         guard connecting.count + beginning.count < Self.maximumConnecting else { throw .crowded }
@@ -37,7 +38,7 @@ extension ViewerServer {
             }
             // The last quarter of the places is for viewers from elsewhere.
             guard sessions.values.count(where: { $0.network == network }) + others < limit - limit / 4 else {
-                throw .full("the places that are left are for viewers from other addresses")
+                throw .full("the share is full for viewers from this network")
             }
         }
         placesTaken += 1

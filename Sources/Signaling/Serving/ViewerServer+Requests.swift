@@ -31,7 +31,7 @@ extension ViewerServer {
         guard hostCheck.accepts(host: request["Host"]) else {
             throw ProblemDetails(
                 .misdirectedRequest,
-                "this server is not known under this name; who shares can add it to those that it has"
+                "this server does not know this name: the presenter can add it"
             )
         }
         let target = request.target.removing(base: configuration.basePath)
@@ -99,7 +99,7 @@ extension ViewerServer {
         guard !methods.contains(request.method) else { return }
         let names = methods.map(\.rawValue).joined(separator: ", ")
         throw ProblemDetails(
-            .methodNotAllowed, "\(request.method.rawValue) means nothing here; this takes \(names)",
+            .methodNotAllowed, "\(request.method.rawValue) is not allowed here: use \(names)",
             headers: [("Allow", names)])
     }
 
@@ -168,12 +168,12 @@ extension ViewerServer {
         switch accessGuard.fail(from: address, now: MonotonicClock.now) {
         case .refuse(let retryAfter):
             return ProblemDetails(
-                .tooManyRequests, "too many wrong tokens from this address; wait a moment", retryAfter: retryAfter)
+                .tooManyRequests, "too many wrong tokens from this address: wait a moment", retryAfter: retryAfter)
         case .wait(let time):
             try? await Task.sleep(for: time)
             accessGuard.didWait(address)
             return ProblemDetails(
-                .unauthorized, "this link is not valid, or not any more; ask who shares for a new one",
+                .unauthorized, "this link is not valid any more",
                 headers: [("WWW-Authenticate", "Bearer")])
         }
     }

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import RTCShareMedia
 
 /// The owner of one C stream: what it fails with becomes an error that names the path.
 final class BufferedFile {
@@ -9,14 +10,14 @@ final class BufferedFile {
     init(writing path: String) throws(MediaFileError) {
         self.path = path
         stream = fopen(path, "wbe")
-        if stream == nil { throw .cannotOpen(path: path, reason: Self.reason()) }
+        if stream == nil { throw .cannotOpen(path: path, reason: systemMessage(errno, path: path)) }
     }
 
     /// Opens a file that is there.
     init(reading path: String) throws(MediaFileError) {
         self.path = path
         stream = fopen(path, "rbe")
-        if stream == nil { throw .cannotOpen(path: path, reason: Self.reason()) }
+        if stream == nil { throw .cannotOpen(path: path, reason: systemMessage(errno, path: path)) }
     }
 
     deinit {
@@ -27,7 +28,7 @@ final class BufferedFile {
         guard bytes.count > 0 else { return }
         guard let stream else { throw .cannotWrite(path: path, reason: "it is closed") }
         guard fwrite(bytes.baseAddress, 1, bytes.count, stream) == bytes.count else {
-            throw .cannotWrite(path: path, reason: Self.reason())
+            throw .cannotWrite(path: path, reason: systemMessage(errno))
         }
     }
 
@@ -40,7 +41,7 @@ final class BufferedFile {
 
     func seek(to offset: Int) throws(MediaFileError) {
         guard let stream else { throw .cannotWrite(path: path, reason: "it is closed") }
-        guard fseek(stream, offset, SEEK_SET) == 0 else { throw .cannotWrite(path: path, reason: Self.reason()) }
+        guard fseek(stream, offset, SEEK_SET) == 0 else { throw .cannotWrite(path: path, reason: systemMessage(errno)) }
     }
 
     /// At most `count` bytes; fewer at the end of the file.
@@ -49,7 +50,7 @@ final class BufferedFile {
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
             initialized = fread(buffer.baseAddress, 1, count, stream)
         }
-        if bytes.count < count, ferror(stream) != 0 { throw .cannotRead(path: path, reason: Self.reason()) }
+        if bytes.count < count, ferror(stream) != 0 { throw .cannotRead(path: path, reason: systemMessage(errno)) }
         return bytes
     }
 
@@ -57,10 +58,6 @@ final class BufferedFile {
     func close() throws(MediaFileError) {
         guard let stream else { return }
         self.stream = nil
-        guard fclose(stream) == 0 else { throw .cannotWrite(path: path, reason: Self.reason()) }
-    }
-
-    private static func reason() -> String {
-        String(cString: strerror(errno))
+        guard fclose(stream) == 0 else { throw .cannotWrite(path: path, reason: systemMessage(errno)) }
     }
 }

@@ -1,3 +1,5 @@
+package import RTCShareWireFormat
+
 /// Why a picture or recording could not be written or read.
 public enum MediaFileError: Error, Sendable, Hashable {
     /// The file can't be made or opened; `reason` is the system's.
@@ -17,16 +19,24 @@ public enum MediaFileError: Error, Sendable, Hashable {
 }
 
 extension MediaFileError: CustomStringConvertible {
-    /// What failed, with the path, and why.
-    public var description: String {
+    /// What failed, why, and what to do.
+    public var description: String { explanation.text }
+}
+
+extension MediaFileError: ExplainedError {
+    /// What failed, with the path, and why; apart, what to do.
+    package var explanation: Explanation {
         switch self {
-        case .cannotOpen(let path, let reason): "\(path) can't be opened: \(reason)"
-        case .alreadyExists(let path): "\(path) is there already; remove it, or name another file"
-        case .cannotWrite(let path, let reason): "\(path) can't be written: \(reason)"
-        case .cannotRead(let path, let reason): "\(path) can't be read: \(reason)"
+        case .cannotOpen(let path, let reason): "can't open \(path): \(reason)"
+        case .alreadyExists(let path):
+            Explanation("\(path) exists already", remedy: "remove it, or choose another file")
+        case .cannotWrite(let path, let reason): "can't write \(path): \(reason)"
+        case .cannotRead(let path, let reason): "can't read \(path): \(reason)"
         case .malformed(let path, let offset, let reason): "\(path) is damaged at byte \(offset): \(reason)"
-        case .unsuitablePicture(let path, let reason): "the picture can't go into \(path): \(reason)"
-        case .noPicture(let path): "nothing was written to \(path): no picture came; add the sink to a source that runs"
+        case .unsuitablePicture(let path, let reason): "can't write the picture to \(path): \(reason)"
+        case .noPicture(let path):
+            Explanation(
+                "nothing was written to \(path): no picture arrived", remedy: "add the sink to a running source")
         }
     }
 }

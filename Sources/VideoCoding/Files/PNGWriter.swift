@@ -1,3 +1,4 @@
+internal import Glibc
 internal import RTCShareCPNG
 internal import RTCShareCYUV
 package import RTCShareMedia
@@ -19,10 +20,13 @@ package enum PNGWriter {
         image.format = png_uint_32(PNG_FORMAT_FLAG_COLOR)
         defer { png_image_free(&image) }
         guard png_image_write_to_file(&image, path, 0, pixels, 0, nil) != 0 else {
+            let number = errno
             let reason = withUnsafeBytes(of: image.message) { message in
                 String(decoding: message.prefix { $0 != 0 }, as: UTF8.self)
             }
-            throw .cannotWrite(path: path, reason: reason)
+            // What the system refuses, libpng says in the system's words.
+            let isOfSystem = reason == String(cString: strerror(number))
+            throw .cannotWrite(path: path, reason: isOfSystem ? systemMessage(number, path: path) : reason)
         }
     }
 

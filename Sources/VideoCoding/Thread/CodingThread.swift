@@ -1,4 +1,5 @@
 internal import Glibc
+internal import RTCShareMedia
 
 /// A thread that encodes or decodes. It is detached: its end is told by the state that it shares with its owner.
 package final class CodingThread: Sendable {
@@ -21,7 +22,7 @@ package final class CodingThread: Sendable {
             }, retained.toOpaque())
         guard code == 0 else {
             retained.release()
-            throw .threadFailed(reason: String(cString: strerror(code)))
+            throw .threadFailed(reason: systemMessage(code))
         }
         pthread_detach(thread)
     }

@@ -209,10 +209,10 @@ private struct Broadcasting {
             case .sourceFailed(let error): failure = error
             case .ended(let error?): throw error
             case .ended(nil):
-                if let failure { throw CommandFailure(.unavailable, failure.description) }
+                if let failure { throw CommandFailure(.unavailable, failure.explanation) }
                 return Terminal.shared.say("Done: the share or the source has ended.")
             case .interrupted: return Terminal.shared.say("Stopped.")
-            case .durationOver: return Terminal.shared.say("Done: \((duration ?? 0).words) seconds captured.")
+            case .durationOver: return Terminal.shared.say("Done: \((duration ?? 0).inSeconds) captured.")
             }
         }
     }

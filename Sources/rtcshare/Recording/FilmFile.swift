@@ -17,14 +17,15 @@ final class FilmFile: Sendable {
     init(path: String, activity: String, isNumbered: Bool = false) throws(CommandFailure) {
         do throws(MediaFileError) {
             recorder = try Self.makeRecorder(path: path, isNumbered: isNumbered) { error in
-                Terminal.shared.say(
-                    "The recording has ended, \(activity) continues: \(error). What was recorded is kept.")
+                let introduction = "The recording has ended, \(activity) continues: "
+                Terminal.shared.say(CommandFailure(explaining: error).lines(after: introduction))
+                Terminal.shared.say("What was recorded until then is kept.")
             }
         } catch {
             throw CommandFailure(explaining: error)
         }
         guard recorder.path != path else { return }
-        Terminal.shared.say("\(path) is there already: this film is \(recorder.path)")
+        Terminal.shared.say("\(path) exists already: recording to \(recorder.path)")
     }
 
     private static func makeRecorder(
@@ -54,7 +55,8 @@ final class FilmFile: Sendable {
         guard let path, !isNamed(by: path), !others.contains(URL(filePath: path).pathExtension.lowercased()) else {
             return
         }
-        throw ValidationError("--record \(path): what is recorded is WebM; name the file FILE.\(ending)")
+        let names = others.contains("ivf") ? "FILE.\(ending) or FILE.ivf" : "FILE.\(ending)"
+        throw ValidationError("--record \(path): this kind of file can't be recorded, name it \(names)")
     }
 
     /// How long it is.
@@ -69,7 +71,7 @@ final class FilmFile: Sendable {
             throw CommandFailure(explaining: error)
         }
         guard duration > .zero else {
-            return Terminal.shared.say("Nothing was recorded: no picture and no sound came.")
+            return Terminal.shared.say("Nothing was recorded: no video and no audio arrived.")
         }
         Terminal.shared.say("Recorded \(duration.seconds.clock): \(recorder.path)")
     }

@@ -76,16 +76,31 @@ final class Recording: Sendable {
     private func close(_ state: State) throws {
         for picture in state.pictures { try picture.value.close() }
         for sound in state.sounds { try sound.value.close() }
+        var paths =
+            (state.pictures.filter(\.value.hasFile).map(\.value.path)
+                + state.sounds.filter(\.value.hasFile).map(\.value.path))
+        defer { tell(paths) }
         guard !state.pictureNames.union(state.soundNames).contains(base) else { return }
-        if let picture = state.pictures.first(where: \.value.hasFile) {
-            try name(picture.value.path, as: base + ".ivf")
+        for (first, ending) in [
+            (state.pictures.first(where: \.value.hasFile)?.value.path, ".ivf"),
+            (state.sounds.first(where: \.value.hasFile)?.value.path, ".wav"),
+        ] {
+            guard let first else { continue }
+            try name(first, as: base + ending)
+            paths = paths.map { $0 == first ? base + ending : $0 }
         }
-        if let sound = state.sounds.first(where: \.value.hasFile) { try name(sound.value.path, as: base + ".wav") }
+    }
+
+    /// Says which files there are.
+    private func tell(_ paths: [String]) {
+        Terminal.shared.say(
+            paths.isEmpty
+                ? "Nothing was recorded: no video and no audio arrived." : "Recorded: \(paths.joined(separator: ", "))")
     }
 
     private func name(_ path: String, as other: String) throws {
         guard rename(path, other) == 0 else {
-            throw CommandFailure(.cannotCreate, "can't name \(path) \(other): \(String(cString: strerror(errno)))")
+            throw CommandFailure(.cannotCreate, "can't rename \(path) to \(other): \(systemMessage(errno))")
         }
     }
 
@@ -95,7 +110,9 @@ final class Recording: Sendable {
             return state.waiting > Self.maximumWaiting
         }
         if isTooSlow {
-            fail(CommandFailure(.inputOutput, "the disk of \(base) is too slow to record to: record to another"))
+            fail(
+                CommandFailure(
+                    .inputOutput, "the disk of \(base) is too slow for the recording", try: "record to another disk"))
         }
         queue.async { [self] in
             defer { state.withLock { $0.waiting -= 1 } }

@@ -38,6 +38,11 @@ struct ReportCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await reportingFailure {
+            guard isatty(STDOUT_FILENO) == 0 else {
+                throw CommandFailure(
+                    .usage, "the report is an HTML page, which a terminal can't show",
+                    try: "rtcshare report \(files.joined(separator: " ")) > report.html")
+            }
             var history = StatisticsHistory()
             for (index, file) in files.enumerated() { try history.read(file, file: index) }
             try checkOverlap(of: history)
@@ -58,6 +63,6 @@ struct ReportCommand: AsyncParsableCommand {
             begin > firstEnd || end < firstBegin
         else { return }
         throw CommandFailure(
-            .badInput, "\(files[0]) and \(files[1]) are of different times; make a page for each")
+            .badInput, "\(files[0]) and \(files[1]) are of different times", try: "make a page for each file")
     }
 }

@@ -69,9 +69,11 @@ struct UnitCommand: AsyncParsableCommand {
     func unit(executable: String, folder: String) throws -> SystemdUnit {
         let environmentFile = environmentFile.map { $0.hasPrefix("/") ? $0 : "\(folder)/\($0)" }
         for path in [folder, environmentFile ?? folder] where !SystemdUnit.canHold(path) {
-            throw CommandFailure(.usage, "a unit can't name \(path): it has characters that mean something to systemd")
+            throw CommandFailure(.usage, "a unit can't name \(path): its path has characters that systemd interprets")
         }
         let command = CommandArguments.prepared(command)
+        _ = try CommandPath(of: command)
+        guard let name = command.first, Self.services.contains(where: { $0.isNamed(name) }) else { throw notAService }
         let needsScreen: Bool
         switch try RTCShareCommand.parsed(command) {
         case let capture as CaptureCommand:
@@ -92,12 +94,22 @@ struct UnitCommand: AsyncParsableCommand {
             needsScreen = Self.isOfScreen(serve.sharing.sources.source)
             try check(serve.sharing)
             try check(serve.publishing)
-        default:
-            throw CommandFailure(.usage, "\(command.first ?? ""): a unit runs serve, send or capture")
+        default: throw notAService
         }
         return SystemdUnit(
             name: "rtcshare-\(command[0])", executable: executable, arguments: command, folder: folder,
             environmentFile: environmentFile, restart: restart ?? .onFailure, needsScreen: needsScreen)
+    }
+
+    /// The commands that run as services.
+    private static let services: [any ParsableCommand.Type] = [
+        ServeCommand.self, SendCommand.self, CaptureCommand.self,
+    ]
+
+    private var notAService: CommandFailure {
+        let names = Self.services.map { $0._commandName }.joined(separator: ", ")
+        return CommandFailure(
+            .usage, "\(command.first ?? "") does not run as a service: only \(names) do", try: "rtcshare help unit")
     }
 
     private static func isOfScreen(_ source: String?) -> Bool {
@@ -114,7 +126,7 @@ struct UnitCommand: AsyncParsableCommand {
     }
 
     private static func needsInput(_ what: String) -> CommandFailure {
-        CommandFailure(.usage, "\(what) reads standard input, which a service has none of: name a file")
+        CommandFailure(.usage, "\(what) reads standard input, which a service does not have", try: "name a file")
     }
 
     private func check(_ sharing: SharingOptions) throws {
@@ -131,15 +143,20 @@ struct UnitCommand: AsyncParsableCommand {
         else { return }
         throw CommandFailure(
             .usage,
-            "a service does not have this shell's \(variable): name the token's file with --whip-token-file, or a file of "
-                + "variables with rtcshare unit --environment-file")
+            "a service does not have this shell's \(variable)",
+            try: "--whip-token-file FILE, or rtcshare unit --environment-file FILE")
     }
 
     private func check(_ tokens: BroadcastTokenOptions) throws(CommandFailure) {
         guard environmentFile == nil, tokens.myTokenFile == nil || tokens.peerTokenFile == nil else { return }
         throw CommandFailure(
             .usage,
-            "a service does not have this shell's variables: name the tokens' files with --my-token-file and "
-                + "--peer-token-file, or a file of variables with rtcshare unit --environment-file")
+            "a service does not have this shell's variables, and the broadcast needs both tokens",
+            try: "--my-token-file FILE --peer-token-file FILE, or rtcshare unit --environment-file FILE")
     }
+}
+
+extension ParsableCommand {
+    /// Whether the command line calls the command by this name.
+    fileprivate static func isNamed(_ name: String) -> Bool { ([_commandName] + configuration.aliases).contains(name) }
 }

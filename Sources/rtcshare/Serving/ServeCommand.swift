@@ -3,6 +3,7 @@ internal import Glibc
 internal import NIOCore
 internal import RTCShareContentShare
 internal import RTCShareNetworkRuntime
+internal import RTCShareMedia
 internal import RTCShareSecureTransport
 internal import RTCShareSignaling
 internal import RTCShareWireFormat
@@ -137,12 +138,18 @@ struct ServeCommand: AsyncParsableCommand {
             await mediaPort.close()
             switch error {
             case let error as IOError: throw Self.failure(error, listeningAt: configuration)
-            case let error as TLSError:
-                throw CommandFailure(
-                    .badInput, "HTTPS is not possible: \(error); check --tls-certificate and --tls-key")
+            case is TLSError: throw certificateFailure
             default: throw error
             }
         }
+    }
+
+    private var certificateFailure: CommandFailure {
+        let (certificate, key) = (link.tlsCertificate ?? "the certificate", link.tlsKey ?? "its key")
+        return CommandFailure(
+            .badInput,
+            "can't use HTTPS: \(certificate) is not a certificate in PEM form, or \(key) is not its unencrypted key",
+            try: "--tls-self-signed, or other files with --tls-certificate and --tls-key")
     }
 
     private static func failure(
@@ -155,15 +162,16 @@ struct ServeCommand: AsyncParsableCommand {
             } ?? "port \(configuration.port)"
         let reason =
             switch error.errnoCode {
+            case EADDRINUSE: "another program uses it"
             case EADDRNOTAVAIL: "no interface of this machine has the address, or it is not ready yet"
             case EAFNOSUPPORT: "this machine has no IPv6"
             case ENODEV: "this machine has no interface of this name"
             case EINVAL: "a link-local address needs its interface, as in [fe80::1%eth0]:8080"
-            default: String(cString: strerror(error.errnoCode))
+            default: systemMessage(error.errnoCode)
             }
         return CommandFailure(
             error.errnoCode == EACCES ? .notPermitted : .unavailable,
-            "can't listen at \(place): \(reason); name another with --listen")
+            "can't listen on \(place): \(reason)", try: "--listen with another port or address")
     }
 
     /// Prints the links, and what a person should know about them.

@@ -120,10 +120,22 @@ struct LinkOptions: ParsableArguments {
         configuration.maximumViewers = maxViewers
         configuration.asksBeforeAdmitting = ask
         if let tlsCertificate, let tlsKey {
+            try Self.checkReadable(tlsCertificate, "TLS certificate")
+            try Self.checkReadable(tlsKey, "TLS key")
             configuration.tls = ServerCertificate(certificateFile: tlsCertificate, keyFile: tlsKey)
         } else if tlsSelfSigned {
             configuration.tls = try OwnCertificate.certificate(
                 for: try LinkHosts(given: address, listening: configuration.addresses, all: true).hosts, now: now)
+        }
+    }
+
+    private static func checkReadable(_ path: String, _ what: String) throws(CommandFailure) {
+        do {
+            _ = try OpenFile(reading: path).read(atMost: 1)
+        } catch {
+            throw CommandFailure(
+                error.code == .EACCES ? .notPermitted : .inputMissing,
+                "can't read the \(what) \(path): \(StandardStreams.reason(of: error, path: path))")
         }
     }
 
@@ -134,7 +146,9 @@ struct LinkOptions: ParsableArguments {
         do {
             return try AccessToken(text.trimmed)
         } catch {
-            throw CommandFailure(.badInput, "\(linkTokenFile): \(error)")
+            throw CommandFailure(
+                .badInput, "can't use the token in \(linkTokenFile): \(error.explanation.problem)",
+                try: "openssl rand -hex 16 > \(linkTokenFile)")
         }
     }
 }
@@ -172,7 +186,7 @@ enum OwnCertificate {
             try PrivateFile(path: path).write(try JSONEncoder().encode(stored))
         } catch {
             Terminal.shared.say(
-                "The certificate can't be kept for the next start: \(StandardStreams.reason(of: error))")
+                "Can't save the certificate for the next start: \(StandardStreams.reason(of: error, path: path)).")
         }
         return made
     }

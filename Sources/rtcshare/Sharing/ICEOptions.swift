@@ -87,7 +87,7 @@ struct ICEOptions: ParsableArguments {
         guard iceTransportPolicy == .relay, !configuration.iceServers.contains(where: { $0.credentials != nil })
         else { return }
         throw CommandFailure(
-            .usage, "--ice-transport-policy relay needs a relay: name one with --ice-server turn:HOST")
+            .usage, "--ice-transport-policy relay needs a TURN server", try: "--ice-server turn:HOST")
     }
 }
 
@@ -122,7 +122,8 @@ struct ICECredentials: Equatable {
         else {
             throw CommandFailure(
                 .badInput,
-                "the credentials \(path) are not one line USER:PASSWORD, or two lines, the user and the password")
+                "can't use the credentials in \(path): this is neither USER:PASSWORD nor two lines with both",
+                try: "write USER:PASSWORD into \(path)")
         }
         self = credentials
     }

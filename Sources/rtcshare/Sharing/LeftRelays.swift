@@ -32,8 +32,8 @@ struct LeftRelays {
         guard !isOnlyHope else {
             throw CommandFailure(
                 .usage,
-                "--ice-server \(names): \(reason), and --ice-transport-policy relay allows no other path; use rtcshare "
-                    + "send without --answer, or name a relay over UDP")
+                "--ice-server \(names): \(reason), and --ice-transport-policy relay allows no other path",
+                try: "rtcshare send without --answer, or a TURN server over UDP")
         }
         return "Not asking \(names): \(reason). To share through it, use rtcshare send without --answer."
     }
@@ -45,7 +45,9 @@ struct LeftRelays {
         guard let policy = ICETransportPolicy(rawValue: session.transportPolicy),
             servers.count == session.servers.count,
             kept.count == session.relays.count
-        else { throw CommandFailure(.badInput, "the session \(file.path) is damaged; make a new offer") }
+        else {
+            throw CommandFailure(.badInput, "the session \(file.path) is damaged", try: "rtcshare offer > offer.sdp")
+        }
         self.policy = policy
         resolvesHostNames = session.resolvesHostNames
         self.servers = servers
@@ -83,18 +85,18 @@ struct LeftRelays {
             guard report.outcome != .answered else { continue }
             let text = reason(of: report, now: now)
             guard isEnd else {
-                Terminal.shared.say("Connecting without a relay: \(text). Where that fails, \(Self.cure).")
+                Terminal.shared.say("Connecting without a relay: \(text). If that fails, \(Self.cure).")
                 continue
             }
-            throw CommandFailure(.unavailable, "\(text); \(Self.cure)")
+            throw CommandFailure(.unavailable, text, try: Self.cure)
         }
         guard isEnd else { return }
-        throw CommandFailure(.unavailable, "the relayed address of the offer can't be taken up again; \(Self.cure)")
+        throw CommandFailure(.unavailable, "the relayed address of the offer can't be used again", try: Self.cure)
     }
 
     private func reason(of report: ServerReport, now: Date) -> String {
         guard report.outcome == .failed(.relay(.allocationLost)) else {
-            return "the relayed address of the offer can't be taken up again: \(report)"
+            return "the relayed address of the offer can't be used again: \(report)"
         }
         if let expiry, expiry <= now {
             return "the relayed address of the offer is gone: it held until \(expiry.timeOfDay)"

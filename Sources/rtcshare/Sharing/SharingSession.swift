@@ -1,6 +1,7 @@
 internal import FoundationEssentials
 internal import Glibc
 internal import RTCShareContentShare
+internal import RTCShareMedia
 internal import RTCShareNetworkRuntime
 
 /// What `rtcshare offer` leaves for `rtcshare send`: the identity that the offer announced, where it listens, what relays
@@ -73,6 +74,8 @@ final class SessionFile {
         if descriptor >= 0 { close(descriptor) }
     }
 
+    private static let newOffer = "rtcshare offer > offer.sdp"
+
     /// `$XDG_STATE_HOME/rtcshare/session.json`, or the same under `~/.local/state`.
     static var defaultPath: String {
         let state =
@@ -95,7 +98,7 @@ final class SessionFile {
         let usedAt: Date
     }
 
-    /// Writes a session in place of whatever the file held.
+    /// Writes a session in place of what the file held.
     func store(_ session: SharingSession) throws(CommandFailure) {
         let directory = URL(filePath: path).deletingLastPathComponent()
         do {
@@ -104,9 +107,8 @@ final class SessionFile {
             try PrivateFile(path: path).write(try session.encoded())
         } catch {
             throw CommandFailure(
-                .cannotCreate,
-                "can't write the session file \(path): \(StandardStreams.reason(of: error)); name another with --session"
-            )
+                .cannotCreate, "can't write the session file \(path): \(StandardStreams.reason(of: error, path: path))",
+                try: "--session FILE")
         }
     }
 
@@ -124,7 +126,7 @@ final class SessionFile {
             throw failure(error)
         }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            throw CommandFailure(.unavailable, "the session \(path) is in use by another rtcshare send")
+            throw CommandFailure(.unavailable, "another rtcshare send uses the session \(path)")
         }
     }
 
@@ -140,8 +142,8 @@ final class SessionFile {
         if let tombstone = try? JSONLayout.decoder.decode(Tombstone.self, from: data) {
             throw CommandFailure(
                 .inputMissing,
-                "the session \(path) was used at \(tombstone.usedAt.formatted(.iso8601)); "
-                    + "a session serves one share: make a new offer and get a new answer")
+                "the session \(path) was used at \(tombstone.usedAt.formatted(.iso8601)): each session works once",
+                try: Self.newOffer)
         }
         if let version = try? JSONLayout.decoder.decode(Layout.self, from: data).version { try check(version: version) }
         let session: SharingSession
@@ -149,7 +151,7 @@ final class SessionFile {
             session = try SharingSession.decode(data)
         } catch {
             throw CommandFailure(
-                .badInput, "\(path) is not a session of this version of rtcshare; make a new offer: rtcshare offer")
+                .badInput, "\(path) is not a session of this version of rtcshare", try: Self.newOffer)
         }
         try check(session, now: now)
         return session
@@ -176,23 +178,23 @@ final class SessionFile {
         switch objection {
         case .unavailable(ENOENT):
             CommandFailure(
-                .inputMissing, "there is no session \(path); make an offer first: rtcshare offer > offer.sdp")
+                .inputMissing, "there is no session \(path)", try: Self.newOffer)
         case .unavailable(let number):
             CommandFailure(
                 number == EACCES || number == EPERM ? .notPermitted : .inputOutput,
-                "can't open the session \(path): \(String(cString: strerror(number)))")
+                "can't open the session \(path): \(systemMessage(number, path: path))")
         case .notRegular:
-            CommandFailure(.badInput, "the session \(path) is no file, but a link or the like; name the file itself")
+            CommandFailure(
+                .badInput, "the session \(path) is not a regular file", try: "name the file itself, not a link to it")
         case .notOwned:
             CommandFailure(
                 .notPermitted,
-                "the session \(path) belongs to another user, who knows its keys; make an offer of your own: "
-                    + "rtcshare offer > offer.sdp")
+                "the session \(path) belongs to another user, who knows its keys", try: Self.newOffer)
         case .accessible:
             CommandFailure(
                 .notPermitted,
-                "others may have read the session \(path), or changed it; remove it and make a new offer, or, where "
-                    + "you trust them, make the file yours alone: chmod 600 \(path)")
+                "other users may have read or changed the session \(path)",
+                try: "\(Self.newOffer) (or, if you trust them: chmod 600 \(path))")
         }
     }
 
@@ -201,22 +203,22 @@ final class SessionFile {
         throw CommandFailure(
             .badInput,
             "the session \(path) is of another version of rtcshare: its layout is \(version), this one reads "
-                + "\(SharingSession.currentVersion); make a new offer: rtcshare offer")
+                + "\(SharingSession.currentVersion)", try: Self.newOffer)
     }
 
     private func check(_ session: SharingSession, now: Date) throws(CommandFailure) {
         guard session.host == SharingSession.thisHost else {
             throw CommandFailure(
                 .badInput,
-                "the session \(path) was made on another machine, whose addresses its offer names; "
-                    + "run rtcshare send there, or make a new offer here")
+                "the session \(path) was made on another machine, whose addresses its offer names",
+                try: "run rtcshare send on that machine, or make a new offer here")
         }
         let age = now.timeIntervalSince(session.createdAt)
         guard age <= SharingSession.maximumAge else {
             throw CommandFailure(
                 .badInput,
-                "the session \(path) is stale: its offer was made \(Int(clamping: age / 3600)) hours ago; make a new offer"
-            )
+                "the session \(path) is too old: its offer was made \(Int(clamping: age / 3600)) hours ago",
+                try: Self.newOffer)
         }
     }
 }

@@ -2,6 +2,7 @@ internal import FoundationEssentials
 internal import Glibc
 internal import RTCShareContentShare
 internal import RTCShareLocks
+internal import RTCShareMedia
 internal import RTCSharePeerConnection
 
 /// Writes statistics reports as JSON Lines, one report (an array of objects) a line. Where no more can be written, that is
@@ -23,7 +24,7 @@ final class StatisticsWriter: Sendable {
             let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
             guard descriptor >= 0 else {
                 throw CommandFailure(
-                    .cannotCreate, "can't write statistics to \(path): \(String(cString: strerror(errno)))")
+                    .cannotCreate, "can't write statistics to \(path): \(systemMessage(errno, path: path))")
             }
             file = OpenFile(descriptor)
         }
@@ -37,7 +38,7 @@ final class StatisticsWriter: Sendable {
         } catch {
             let reason = "can't write statistics to \(name): \(StandardStreams.reason(of: error))"
             failure.withLock { $0 = CommandFailure(.inputOutput, reason) }
-            Terminal.shared.say("The statistics have ended, \(activity) continues: \(reason)")
+            Terminal.shared.say("The statistics have ended, \(activity) continues: \(reason).")
         }
     }
 

@@ -4,10 +4,10 @@ extension CaptureRemedy {
     /// The remedy in SPECs and options.
     var words: String {
         switch self {
-        case .shareDisplay: "use 'display' for the whole screen"
-        case .shareDisplayOrRegion: "use the source display or region"
-        case .chooseListedWindow: "'rtcshare sources' lists those that can"
-        case .nameWindow: "use window:ID for one of them"
+        case .shareDisplay: "share the whole screen with --source display"
+        case .shareDisplayOrRegion: "use --source display or region"
+        case .chooseListedWindow: "rtcshare sources (it lists the windows that can be shared)"
+        case .nameWindow: "name one of them with --source window:ID"
         case .shareTestPattern: "use --source test"
         case .shareFileOrTone: "use file:PATH.wav or tone"
         case .shareSystemSound(let sink): "use \(AudioSpecification.system(sink: sink)) for that"

@@ -1,3 +1,5 @@
+internal import RTCShareWireFormat
+
 /// Why a text is not a SPEC.
 enum SpecificationError: Error, Hashable {
     /// What is wrong with the text, and what to write instead.
@@ -13,21 +15,21 @@ enum SpecificationError: Error, Hashable {
     }
 }
 
-extension SpecificationError: CustomStringConvertible {
-    var description: String {
+extension SpecificationError: ExplainedError {
+    var explanation: Explanation {
         switch self {
-        case .invalidSpecification(let text, let problem, let remedy): "'\(text)': \(problem); use \(remedy)"
+        case .invalidSpecification(let text, let problem, let remedy):
+            Explanation("'\(text)': \(problem)", remedy: remedy)
         }
     }
 }
 
 extension CommandFailure {
-    /// - Parameter option: The option that the text is of; nil for an argument.
-    init(_ error: SpecificationError, of option: String? = nil) {
+    /// - Parameter option: The option that the text is of.
+    init(_ error: SpecificationError, of option: String) {
         switch error {
         case .invalidSpecification(let text, let problem, let remedy):
-            let text = option.map { text.isEmpty ? $0 : "\($0) \(text)" } ?? "'\(text)'"
-            self.init(.usage, "\(text): \(problem)", try: remedy)
+            self.init(.usage, "\(text.isEmpty ? option : "\(option) \(text)"): \(problem)", try: remedy)
         }
     }
 }

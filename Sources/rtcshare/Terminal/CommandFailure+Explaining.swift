@@ -10,51 +10,64 @@ internal import RTCSharePlayback
 internal import RTCShareSDP
 internal import RTCShareSignaling
 internal import RTCShareVideoCoding
+internal import RTCShareWireFormat
 
 extension CommandFailure {
     /// The status and the words for an error of the library.
     init(explaining error: any Error) {
         switch error {
         case let failure as CommandFailure: self = failure
-        case let error as SDPError: self.init(.badInput, error.description)
-        case let error as NegotiationError: self.init(.badInput, error.description)
-        case let error as AttendeeIDError: self.init(.usage, error.description)
-        case let error as ConnectionError: self.init(explaining: error)
-        case let error as ICEServerError: self.init(error.status, error.words(naming: \.words))
-        case let error as SpecificationError: self.init(error)
-        case let error as CaptureError: self.init(error.status, error.words(naming: \.words))
-        case let error as CaptureSourceError:
-            self.init(error.kind == .systemFailure ? .unavailable : .internalError, error.description)
-        case let error as HandoverError: self.init(.badInput, error.description)
-        case let error as BroadcastError: self.init(error.status, error.description)
-        case let error as AudioFileError: self.init(error.status, error.description)
-        case .configuration(let problem) as ContentShareError: self.init(.usage, "this can't be sent: \(problem)")
-        case let error as ContentShareError: self.init(.unavailable, error.description)
-        case let error as SubgroupError: self.init(.usage, error.description)
-        case let error as SharingRoomError: self.init(error.status, error.words)
-        case let error as WHEPError: self.init(error.status, error.description)
-        case let error as WHIPError:
-            self.init(error.status, error.words(namingToken: "its token, by --whip-token-file or RTCSHARE_WHIP_TOKEN"))
-        case let error as JanusError: self.init(error.status, error.words(.options))
-        case let error as PublicationEnded: self.init(.unavailable, error.description)
-        case let error as HTTPClientError: self.init(.unavailable, error.description)
-        case let error as ViewerServerError: self.init(.usage, error.description)
-        case let error as MediaFileError: self.init(error.status, error.description)
-        case let error as VideoWindowError: self.init(.unavailable, error.description)
-        default: self.init(.internalError, "\(error)")
+        case ConnectionError.unreachable(let facts) as ConnectionError: self.init(unreachable: facts)
+        default: self.init(Self.status(of: error), Self.explanation(of: error))
         }
     }
-}
 
-extension CommandFailure {
-    private init(explaining error: ConnectionError) {
-        let words = error.words(naming: \.words)
-        guard case .unreachable = error else {
-            self.init(error.status, words)
-            return
+    /// The report of a connection that found no path: several lines.
+    private init(unreachable facts: ConnectivityFacts) {
+        let words = ConnectionError.unreachable(facts).explanation(naming: \.words).problem
+        self.init(.unavailable, report: words.split(separator: "\n", omittingEmptySubsequences: false).map(String.init))
+    }
+
+    private static func status(of error: any Error) -> Status {
+        switch error {
+        case is SDPError, is NegotiationError, is HandoverError: .badInput
+        case is AttendeeIDError, is SpecificationError, is SubgroupError: .usage
+        case is PublicationEnded, is HTTPClientError, is VideoWindowError: .unavailable
+        case let error as ConnectionError: error.status
+        case let error as ICEServerError: error.status
+        case let error as CaptureError: error.status
+        case let error as CaptureSourceError: error.kind == .systemFailure ? .unavailable : .internalError
+        case let error as BroadcastError: error.status
+        case let error as AudioFileError: error.status
+        case .configuration as ContentShareError: .usage
+        case is ContentShareError: .unavailable
+        case let error as SharingRoomError: error.status
+        case let error as WHEPError: error.status
+        case let error as WHIPError: error.status
+        case let error as JanusError: error.status
+        case let error as ViewerServerError: error.status
+        case let error as MediaFileError: error.status
+        default: .internalError
         }
-        let lines = words.split(separator: "\n", omittingEmptySubsequences: false)
-        self.init(error.status, report: lines.map(String.init))
+    }
+
+    /// The words for an error, in which options and commands are named as this program does.
+    private static func explanation(of error: any Error) -> Explanation {
+        switch error {
+        case let error as ConnectionError: error.explanation(naming: \.words)
+        case let error as ICEServerError: error.explanation(naming: \.words)
+        case let error as CaptureError: error.explanation(naming: \.words)
+        case let error as WHIPError:
+            error.explanation(namingToken: "its token with --whip-token-file, or in RTCSHARE_WHIP_TOKEN")
+        case let error as JanusError: error.explanation(.options)
+        case .notJoined(let subgroup) as SharingRoomError:
+            Explanation(Explanation(error).problem, remedy: "rtcshare subgroup join \(subgroup)")
+        case .sharingTo as SharingRoomError:
+            Explanation(Explanation(error).problem, remedy: "rtcshare destination main")
+        case .unknownViewer as SharingRoomError, .unknownViewer as ViewerServerError:
+            Explanation(Explanation(error).problem, remedy: "rtcshare status")
+        default: Explanation(error)
+        }
     }
 }
 
@@ -65,6 +78,7 @@ extension WHEPError {
         case .token: .badInput
         case .refused(let refusal): refusal.exitStatus
         case .noAnswer: .protocol
+        case .removed: .notPermitted
         case .sessionGone, .lost: .unavailable
         }
     }
@@ -99,9 +113,9 @@ extension JanusError.Words {
     fileprivate static let options = {
         var words = JanusError.Words()
         words.room = "--janus-room"
-        words.pin = "the room's pin (--janus-pin-file)"
-        words.secret = "its API secret (--janus-secret-file)"
-        words.token = "a token (--janus-token-file)"
+        words.pin = "the room's PIN with --janus-pin-file"
+        words.secret = "the server's API secret with --janus-secret-file"
+        words.token = "a token with --janus-token-file"
         return words
     }()
 }
@@ -115,20 +129,18 @@ extension EndpointRefusal {
 extension SharingRoomError {
     fileprivate var status: CommandFailure.Status {
         switch self {
-        case .nowhere, .unknownViewer, .notJoined: .usage
+        case .nowhere, .notJoined: .usage
+        case .unknownViewer: .inputMissing
         case .ended, .sharingTo, .tooManyViewers: .unavailable
         }
     }
+}
 
-    /// What is wrong, and which command helps.
-    fileprivate var words: String {
+extension ViewerServerError {
+    fileprivate var status: CommandFailure.Status {
         switch self {
-        case .notJoined(let subgroup):
-            "you are not in the subgroup \(subgroup); join it first: rtcshare subgroup join \(subgroup)"
-        case .sharingTo(let subgroup):
-            "the share goes to the subgroup \(subgroup), which can't be left meanwhile; have it go elsewhere first: "
-                + "rtcshare destination main"
-        case .ended, .nowhere, .unknownViewer, .tooManyViewers: description
+        case .unknownViewer: .inputMissing
+        case .notWaiting: .unavailable
         }
     }
 }

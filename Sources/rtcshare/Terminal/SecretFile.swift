@@ -1,6 +1,7 @@
 internal import FoundationEssentials
 internal import Glibc
 internal import RTCShareContentShare
+internal import RTCShareMedia
 
 /// A small file that nobody but its owner may read or change: passwords, tokens.
 enum SecretFile {
@@ -19,7 +20,10 @@ enum SecretFile {
         }
         guard let data = try? OpenFile(descriptor).readToEnd(atMost: maximumBytes), data.count <= maximumBytes,
             let text = String(validating: data, as: UTF8.self)
-        else { throw CommandFailure(.badInput, "the \(what) \(path) is no text of at most \(maximumBytes) bytes") }
+        else {
+            throw CommandFailure(
+                .badInput, "can't use the \(what) \(path): it is not text of at most \(maximumBytes) bytes")
+        }
         return text
     }
 
@@ -28,20 +32,19 @@ enum SecretFile {
         case .unavailable(let number):
             CommandFailure(
                 number == ENOENT ? .inputMissing : number == EACCES || number == EPERM ? .notPermitted : .inputOutput,
-                "can't open the \(what) \(path): \(String(cString: strerror(number)))")
+                "can't open the \(what) \(path): \(systemMessage(number, path: path))")
         case .notRegular:
             CommandFailure(
                 .badInput,
-                "the \(what) \(path) is neither file nor pipe; name a file of mode 0600, or use the environment's variables"
-            )
+                "the \(what) \(path) is neither a file nor a pipe", try: "name a file of mode 0600")
         case .notOwned:
             CommandFailure(
                 .notPermitted,
-                "the \(what) \(path) belongs to another user, who knows it; make a file of your own")
+                "the \(what) \(path) belongs to another user, who knows it", try: "use a file of your own")
         case .accessible:
             CommandFailure(
                 .notPermitted,
-                "others may read the \(what) \(path), or change it; make the file yours alone: chmod 600 \(path)")
+                "other users may read or change the \(what) \(path)", try: "chmod 600 \(path)")
         }
     }
 }

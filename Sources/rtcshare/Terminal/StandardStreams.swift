@@ -1,6 +1,7 @@
 internal import FoundationEssentials
 internal import Glibc
 internal import RTCShareContentShare
+internal import RTCShareMedia
 internal import RTCShareWireFormat
 
 /// The files that the command line names, `-` among them.
@@ -46,7 +47,9 @@ enum StandardStreams {
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         let content = bytes.starts(with: mark) ? bytes.dropFirst(mark.count) : bytes[...]
         guard let text = String(validating: content, as: UTF8.self) else {
-            throw CommandFailure(.badInput, "the \(what) \(path) is not text in UTF-8; is it the right file?")
+            let kind = FileKind.name(of: bytes) ?? "not text in UTF-8"
+            throw CommandFailure(
+                .badInput, "can't use \(path) as the \(what): it is \(kind)", try: "choose another file")
         }
         return text
     }
@@ -60,10 +63,12 @@ enum StandardStreams {
             let file = path == "-" ? OpenFile.standardInput : try OpenFile(reading: path)
             data = try file.readToEnd(atMost: limit)
         } catch {
-            throw CommandFailure(.inputMissing, "can't read the \(what) \(path): \(reason(of: error))")
+            throw CommandFailure(.inputMissing, "can't read the \(what) \(path): \(reason(of: error, path: path))")
         }
         guard data.count <= limit else {
-            throw CommandFailure(.badInput, "the \(what) \(path) is larger than \(limit) bytes; is it the right file?")
+            throw CommandFailure(
+                .badInput, "can't use \(path) as the \(what): it is larger than \(limit) bytes",
+                try: "choose another file")
         }
         return [UInt8](data)
     }
@@ -115,14 +120,25 @@ enum StandardStreams {
         close(nowhere)
     }
 
-    /// The system's own words for what failed.
-    static func reason(of error: any Error) -> String {
+    /// What the system says of what failed, with the file at `path`.
+    static func reason(of error: any Error, path: String? = nil) -> String {
         let cause = error as? POSIXError ?? (error as? CocoaError)?.underlying as? POSIXError
-        return switch cause?.code {
-        case .ENOENT: "there is no such file"
-        case .EACCES: "permission denied"
-        case let code?: String(cString: strerror(code.rawValue))
-        case nil: "\(error)"
-        }
+        return cause.map { systemMessage($0.code.rawValue, path: path) } ?? "\(error)"
     }
+}
+
+/// Kinds of files that a person may name in place of text.
+enum FileKind {
+    private static let signatures: [(bytes: [UInt8], name: String)] = [
+        ([0x89, 0x50, 0x4E, 0x47], "a PNG image"), ([0xFF, 0xD8, 0xFF], "a JPEG image"),
+        (Array("GIF8".utf8), "a GIF image"),
+        ([0x1A, 0x45, 0xDF, 0xA3], "a WebM or Matroska video"), (Array("DKIF".utf8), "an IVF video"),
+        (Array("RIFF".utf8), "a WAVE, AVI or WebP file"), (Array("YUV4MPEG2".utf8), "a y4m video"),
+        (Array("%PDF".utf8), "a PDF document"), ([0x50, 0x4B, 0x03, 0x04], "a ZIP archive"),
+        ([0x1F, 0x8B], "a gzip archive"), ([0x7F, 0x45, 0x4C, 0x46], "a program"),
+        ([0xD4, 0xC3, 0xB2, 0xA1], "a pcap capture"), ([0x0A, 0x0D, 0x0D, 0x0A], "a pcapng capture"),
+    ]
+
+    /// What a file that begins with these is, with its article; nil if that is not known.
+    static func name(of bytes: [UInt8]) -> String? { signatures.first { bytes.starts(with: $0.bytes) }?.name }
 }

@@ -44,7 +44,7 @@ final class ViewWindow: Sendable {
     }
 
     private static func player(of session: AttendeeSession) -> SoundPlayer {
-        SoundPlayer(session.sounds) { Terminal.shared.say("No sound: \($0)") }
+        SoundPlayer(session.sounds) { Terminal.shared.say(CommandFailure(explaining: $0).lines(after: "No sound: ")) }
     }
 
     private var session: AttendeeSession { state.withLock { $0.session } }
@@ -183,7 +183,7 @@ final class ViewWindow: Sendable {
     private func fail(_ error: VideoWindowError, _ end: @Sendable ((any Error)?) -> Void) {
         state.withLock { $0.hasFailed = true }
         if isRequired { return end(error) }
-        Terminal.shared.say("No window: \(error)")
+        Terminal.shared.say(CommandFailure(explaining: error).lines(after: "No window: "))
     }
 
     private func handle(
@@ -217,7 +217,7 @@ final class ViewWindow: Sendable {
             try picture.write(to: path)
             Terminal.shared.say("Picture: \(path)")
         } catch {
-            Terminal.shared.say("No picture: \(error)")
+            Terminal.shared.say(CommandFailure(explaining: error).lines(after: "No picture: "))
         }
     }
 }

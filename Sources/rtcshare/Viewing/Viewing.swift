@@ -28,6 +28,8 @@ final class Viewing: Sendable {
         /// A player's session has begun, or failed to.
         case opened((any Error)?)
         case firstPicture
+        /// The presenter has not admitted this viewer yet.
+        case waiting
         case failed(any Error)
         case interrupted
         case durationOver
@@ -44,6 +46,8 @@ final class Viewing: Sendable {
 
     private let source: Locked<Source>
     private let snapshot: String?
+    /// Whether the snapshot is reported where the other files are.
+    private let saysSnapshot: Bool
     private let statistics: StatisticsWriter?
     private let recording: Recording?
     private let film: FilmFile?
@@ -57,13 +61,14 @@ final class Viewing: Sendable {
     fileprivate let continuation: AsyncStream<Occurrence>.Continuation
 
     init(
-        session: AttendeeSession, record: String? = nil, snapshot: String? = nil, statistics: StatisticsWriter? = nil,
-        observer: (any VideoSink)? = nil, window: ViewWindow? = nil
+        session: AttendeeSession, record: String? = nil, snapshot: String? = nil, saysSnapshot: Bool = true,
+        statistics: StatisticsWriter? = nil, observer: (any VideoSink)? = nil, window: ViewWindow? = nil
     ) throws(CommandFailure) {
         // Better said now than when what was to be kept is gone.
         for path in [record, snapshot].compactMap({ $0 }) { try Self.checkWritable(path) }
         source = Locked(Source(session: session))
         self.snapshot = snapshot
+        self.saysSnapshot = saysSnapshot
         self.statistics = statistics
         self.observer = observer
         self.window = window
@@ -77,24 +82,22 @@ final class Viewing: Sendable {
             film = nil
             recording = record.map { path in
                 Recording(path: path) { error in
-                    let reason = CommandFailure(explaining: error).message
-                    Terminal.shared.say("The recording has ended, viewing continues: \(reason)")
+                    let introduction = "The recording has ended, viewing continues: "
+                    Terminal.shared.say(CommandFailure(explaining: error).lines(after: introduction))
                 }
             }
         }
     }
 
+    /// Finds what is in the way of a file before there is anything to write.
     private static func checkWritable(_ path: String) throws(CommandFailure) {
         let folder = URL(filePath: path).deletingLastPathComponent().path
         var isFolder = false
-        guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder else {
-            throw CommandFailure(.cannotCreate, "can't write \(path): there is no folder \(folder)")
-        }
         if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder {
-            throw CommandFailure(.cannotCreate, "can't write \(path): it is a folder; name a file")
+            throw CommandFailure(.cannotCreate, "can't write \(path): it is a folder", try: "name a file in it")
         }
         guard access(folder, W_OK) == 0 else {
-            throw CommandFailure(.cannotCreate, "can't write \(path): \(String(cString: strerror(errno)))")
+            throw CommandFailure(.cannotCreate, "can't write \(path): \(systemMessage(errno, path: path))")
         }
     }
 
@@ -196,7 +199,10 @@ final class Viewing: Sendable {
     }
 
     private func writeSnapshot() throws {
-        if let snapshot, summary.frames > 0 { try picture.write(to: snapshot) }
+        guard let snapshot else { return }
+        guard summary.frames > 0 else { return Terminal.shared.say("No snapshot was saved: no video arrived.") }
+        try picture.write(to: snapshot)
+        if saysSnapshot { Terminal.shared.say("Snapshot: \(snapshot)") }
     }
 
     private func watch(_ interruption: Interruption) -> [Task<Void, Never>] {
@@ -221,13 +227,18 @@ final class Viewing: Sendable {
                 seen.withLock { $0.connected = .now }
                 secondsWithoutPicture = 0
                 Terminal.shared.say("Connected.")
+                let player = source.withLock { $0.player }
+                Task { if await player?.isWaiting == true { continuation.yield(.waiting) } }
+            case .waiting:
+                secondsWithoutPicture = nil
+                Terminal.shared.say("Waiting for the presenter to admit you.")
             case .firstPicture:
                 guard let duration else { continue }
                 Task {
                     try? await Task.sleep(for: .seconds(duration))
                     continuation.yield(.durationOver)
                 }
-            case .disconnected: Terminal.shared.say("The sender does not answer; waiting for it to come back.")
+            case .disconnected: Terminal.shared.say("The sender does not answer. Waiting for it to come back.")
             case .reconnected: Terminal.shared.say("The sender is back.")
             case .opened(let error?): throw error
             case .opened(nil):
@@ -242,7 +253,7 @@ final class Viewing: Sendable {
                 let reason = await player?.reason(after: error) ?? error
                 guard let reason else { return Terminal.shared.say("The sender ended the share.") }
                 guard let reopen, mayPass(reason) else { throw reason }
-                Terminal.shared.say("The server lost the session, or was restarted; opening it again.")
+                Terminal.shared.say("The server lost the session, or was restarted. Opening the link again.")
                 isOpening = true
                 await withTimeLimit(Self.leavingTime) { await player?.leave() }
                 reopen()

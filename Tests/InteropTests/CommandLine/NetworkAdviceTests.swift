@@ -57,10 +57,10 @@ import Testing
         let address = try #require(TransportAddress("10.0.1.2", port: 5000))
         for (error, words) in [
             (ConnectionError.portTaken(address), "or choose another --port"),
-            (ConnectionError.noAddress, "or give one with --bind ADDRESS"),
+            (ConnectionError.noAddress, "or use --bind ADDRESS"),
             (ICEServerError.missingCredentials(url: "turn:relay:3478"), "a file of mode 0600 for --ice-credentials"),
         ] as [(any Error, String)] {
-            #expect(CommandFailure(explaining: error).message.contains(words))
+            #expect(CommandFailure(explaining: error).remedy?.contains(words) == true)
         }
     }
 

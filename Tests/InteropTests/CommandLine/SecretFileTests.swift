@@ -20,7 +20,7 @@ struct SecretFileTests {
             try #require(chmod(file.path, mode) == 0)
             let failure = #expect(throws: CommandFailure.self) { try SecretFile.readText(path, what: "token") }
             #expect(failure?.status == .notPermitted)
-            #expect(failure?.message.contains("chmod 600 \(path)") == true, "\(failure?.message ?? "")")
+            #expect(failure?.remedy?.contains("chmod 600 \(path)") == true, "\(failure?.message ?? "")")
         }
     }
 
@@ -69,7 +69,7 @@ struct SecretFileTests {
         try #require(mkdir(path, 0o700) == 0)
         var failure = #expect(throws: CommandFailure.self) { try SecretFile.readText(path, what: "token") }
         #expect(failure?.status == .badInput)
-        #expect(failure?.message.contains("name a file of mode 0600") == true, "\(failure?.message ?? "")")
+        #expect(failure?.remedy?.contains("name a file of mode 0600") == true, "\(failure?.message ?? "")")
         let link = folder.file("nowhere").path
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: folder.file("missing").path)
         for path in [link, folder.file("missing").path] {

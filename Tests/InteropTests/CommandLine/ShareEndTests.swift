@@ -86,7 +86,7 @@ extension Interop.CommandLineTests {
                 "--record", "film.webm", "--snapshot", "seen.png",
             ])
             defer { view.stop() }
-            let reason = "can't write statistics to /dev/full: No space left on device"
+            let reason = "can't write statistics to /dev/full: the disk is full"
             for (program, activity) in [(view, "viewing"), (program, "the share")] {
                 // The view has its duration; the share continues until it is stopped.
                 if activity == "the share" { program.interrupt() }

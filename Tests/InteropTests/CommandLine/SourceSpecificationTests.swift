@@ -124,9 +124,9 @@ import Testing
                 _ = try SourceSpecification("display").open(environment: environment)
                 Issue.record("a display was found")
             } catch {
-                let text = CommandFailure(explaining: error).message
-                #expect(text.contains("Xvfb"))
-                #expect(text.contains(environment["DISPLAY"] ?? "DISPLAY is not set"))
+                let failure = CommandFailure(explaining: error)
+                #expect(failure.remedy?.contains("Xvfb") == true)
+                #expect(failure.message.contains(environment["DISPLAY"] ?? "DISPLAY is not set"))
             }
         }
     }
@@ -136,16 +136,16 @@ import Testing
         let window = WindowSpecification.id(0x1F)
         for (error, words) in [
             (CaptureError.displayUnavailable(display: nil, reason: "DISPLAY is not set"), "or use --source test"),
-            (.unknownOutput(name: "left", outputs: []), "use 'display' for the whole screen"),
-            (.unsharableWindow(window, reason: "it is small", remedy: .chooseListedWindow), "'rtcshare sources' lists"),
-            (.unsharableWindow(window, reason: "none", remedy: .shareDisplayOrRegion), "use the source display"),
-            (.ambiguousWindow(window, windows: []), "use window:ID for one of them"),
+            (.unknownOutput(name: "left", outputs: []), "with --source display"),
+            (.unsharableWindow(window, reason: "it is small", remedy: .chooseListedWindow), "rtcshare sources"),
+            (.unsharableWindow(window, reason: "none", remedy: .shareDisplayOrRegion), "--source display or region"),
+            (.ambiguousWindow(window, windows: []), "--source window:ID"),
             (.unknownSoundDevice(name: nil, kind: .source, devices: []), "or use file:PATH.wav or tone"),
             (.monitorIsNotMicrophone(name: "room.monitor", sink: "room"), "use system:room for that"),
             (.monitorIsNotMicrophone(name: "room.monitor", sink: nil), "use system for that"),
             (.unrepeatableFile(path: "a.y4m"), "use file:a.y4m"),
         ] {
-            #expect(CommandFailure(explaining: error).message.contains(words))
+            #expect(CommandFailure(explaining: error).remedy?.contains(words) == true)
             #expect(!error.description.contains(words))
         }
     }

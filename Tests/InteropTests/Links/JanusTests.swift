@@ -245,30 +245,21 @@ extension Interop {
             let wrongPin = ["--janus-pin-file", try Self.secret("another", "wrong", in: folder)]
             let cases: [(options: [String], status: Int32, words: [String])] = [
                 (["--janus", server.url, "--janus-room", "1234"], 77, ["(403)", "--janus-secret-file"]),
-                (
-                    ["--janus", server.url, "--janus-room", "99"] + secret, 69,
-                    ["No such room (99)", "check --janus-room"]
-                ),
+                (["--janus", server.url, "--janus-room", "99"] + secret, 69, ["No such room (99)", "check --janus-room"]),
                 (["--janus", server.url, "--janus-room", "1234"] + secret, 77, ["(pin)", "--janus-pin-file"]),
-                (
-                    ["--janus", server.webSocketURL, "--janus-room", "1234"] + secret + wrongPin, 77,
-                    ["check the room's pin"]
-                ),
-                (
-                    ["--janus", server.webSocketURL, "--janus-room", "demo"] + secret, 69,
-                    ["(430)", "check --janus-room"]
-                ),
+                (["--janus", server.webSocketURL, "--janus-room", "1234"] + secret + wrongPin, 77, ["check the room's PIN"]),
+                (["--janus", server.webSocketURL, "--janus-room", "demo"] + secret, 69, ["(430)", "check --janus-room"]),
                 (
                     ["--janus", server.url.replacing("/janus", with: "/elsewhere"), "--janus-room", "1"], 76,
-                    ["is no Janus", "8088/janus"]
+                    ["is not Janus", "8088/janus"]
                 ),
-                (["--janus", "http://127.0.0.1:9", "--janus-room", "1"], 69, ["http://127.0.0.1:9 can't be reached"]),
-                (["--janus", "ws://127.0.0.1:9", "--janus-room", "1"], 69, ["ws://127.0.0.1:9 can't be reached"]),
+                (["--janus", "http://127.0.0.1:9", "--janus-room", "1"], 69, ["can't reach http://127.0.0.1:9"]),
+                (["--janus", "ws://127.0.0.1:9", "--janus-room", "1"], 69, ["can't reach ws://127.0.0.1:9"]),
                 (
                     ["--janus", server.webSocketURL.replacing("ws:", with: "wss:"), "--janus-room", "1"], 69,
-                    ["does not speak TLS"]
+                    ["does not use TLS"]
                 ),
-                (["--janus", "ftp://127.0.0.1/janus", "--janus-room", "1"], 64, ["no URL of a Janus"]),
+                (["--janus", "ftp://127.0.0.1/janus", "--janus-room", "1"], 64, ["not the URL of a Janus"]),
                 (["--janus", server.url], 64, ["--janus needs --janus-room"]),
                 (["--janus-room", "1"], 64, ["--janus-room needs --janus"]),
             ]
@@ -300,7 +291,7 @@ extension Interop {
             let id = try #require(try await server.publishers(in: 5)["alice#content"])
             _ = try await server.ask(["request": "kick", "room": 5, "secret": "adminpwd", "id": id])
             let kicked = try await first.outcome(timeout: .seconds(20))
-            #expect(kicked.status == 77 && kicked.standardError.contains("somebody took it out of the room"))
+            #expect(kicked.status == 77 && kicked.standardError.contains("you were removed from the room"))
             try await waitUntilPublished(1, by: second)
             let viewing = try share.start(
                 [
@@ -329,7 +320,7 @@ extension Interop {
                 "view", "--no-window", "--janus", server.webSocketURL, "--janus-room", "5", "--janus-publisher", "bob",
             ]
             let alone = try await share.run(view)
-            #expect(alone.status == 69 && alone.standardError.contains("nobody does at all"), "\(alone.standardError)")
+            #expect(alone.status == 69 && alone.standardError.contains("Nobody does"), "\(alone.standardError)")
             let sending = try share.start(
                 [
                     "send", "--attendee", "alice", "--janus", server.url, "--janus-room", "5", "--source",
@@ -338,7 +329,7 @@ extension Interop {
             defer { sending.stop() }
             try await waitUntilPublished(1, by: sending)
             let others = try await share.run(view)
-            #expect(others.status == 69 && others.standardError.contains("there are alice#content"))
+            #expect(others.status == 69 && others.standardError.contains("Its publishers are alice#content"))
         }
     }
 }

@@ -116,7 +116,7 @@ extension Interop {
             let second = try await PeerServer(Self.script, ["--port", "\(port)"], in: folder)
             defer { second.program.stop() }
             try await wait(for: 10, at: second, from: sending)
-            #expect(sending.standardError.contains("\(url): the server knows this session no more"))
+            #expect(sending.standardError.contains("\(url): the server does not know this session"))
             #expect(sending.standardError.contains("The share is published to \(url) again."))
             #expect(second.requests().first?.method == "PATCH")
             sending.interrupt()
@@ -145,7 +145,7 @@ extension Interop {
             #expect(places[0].state == .published && places[2].state == .failed)
             // It may be trying just now.
             #expect(places[1].state == .waiting || places[1].state == .connecting)
-            #expect(places[1].failure?.contains("can't be reached") == true)
+            #expect(places[1].failure?.contains("can't reach") == true)
             #expect(places[2].failure?.contains("(404") == true && places[2].nextAttempt == nil)
             let said = share.program.standardError
             #expect(said.contains("The share is published to \(server.url)."))
@@ -164,9 +164,9 @@ extension Interop {
             let cases: [(url: String, token: String?, status: Int32, words: [String])] = [
                 (server.url, nil, 77, ["(401, not permitted)", "the door is closed today", "--whip-token-file"]),
                 (server.url, "a-wrong-one", 77, ["the door is closed today", "check the token"]),
-                ("http://127.0.0.1:9/whip", nil, 69, ["http://127.0.0.1:9 can't be reached"]),
-                ("ftp://127.0.0.1/whip", nil, 64, ["no URL of a WHIP endpoint"]),
-                (server.url, "two words", 65, ["RTCSHARE_WHIP_TOKEN: this is no token"]),
+                ("http://127.0.0.1:9/whip", nil, 69, ["can't reach http://127.0.0.1:9"]),
+                ("ftp://127.0.0.1/whip", nil, 64, ["not the URL of a WHIP endpoint"]),
+                (server.url, "two words", 65, ["RTCSHARE_WHIP_TOKEN is not a token"]),
             ]
             for (url, token, status, words) in cases {
                 let share = try Share(

@@ -99,7 +99,7 @@ extension Interop.NetworkTests {
                 servers, options: options, environment: ["SSL_CERT_FILE": ""], on: network, in: folder)
             #expect(strange.status == 69)
             #expect(
-                strange.diagnosis.servers.first?.error?.contains("its authority is none that is trusted") == true,
+                strange.diagnosis.servers.first?.error?.contains("certificate is not trusted") == true,
                 "\(strange.diagnosis)")
         }
 

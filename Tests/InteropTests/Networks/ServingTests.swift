@@ -42,7 +42,7 @@ extension Interop.NetworkTests {
                 on: .sender, environment: environment)
             let refusal = try await absent.outcome(timeout: .seconds(20))
             #expect(refusal.status == 69, "\(refusal.standardError)")
-            #expect(refusal.standardError.contains("can't listen at [2001:db8:113::77]:8099: no interface"))
+            #expect(refusal.standardError.contains("can't listen on [2001:db8:113::77]:8099: no interface"))
             share.interrupt()
         }
     }

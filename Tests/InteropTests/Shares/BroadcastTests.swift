@@ -227,7 +227,9 @@ extension Interop {
             _ = try await Onlooker(of: stage).leave()
             let outcome = try await stage.sending?.outcome(timeout: .seconds(30))
             #expect(outcome?.status == 69, "\(outcome?.standardError ?? "")")
-            #expect(outcome?.standardError.contains("is taken; choose another, for both sides") == true)
+            #expect(
+                outcome?.standardError.contains("is used by another program: choose another one, on both sides") == true
+            )
             let long = "/tmp/" + String(repeating: "x", count: 103)
             let socket = try await stage.broadcast(Self.pattern, at: ["--socket", long]).outcome(timeout: .seconds(30))
             #expect(socket.status == 69 && socket.standardError.contains("1 to 107 bytes"), "\(socket.standardError)")

@@ -196,7 +196,7 @@ extension Interop {
                 URL(fileURLWithPath: send[0]), Array(send.dropFirst()), environment: share.environment, in: folder,
                 timeout: .seconds(30))
             #expect(
-                declined.status == 77 && declined.standardError.contains("the answer was no"),
+                declined.status == 77 && declined.standardError.contains("doesn't allow"),
                 "\(declined.standardError)")
             try portal.leave()
             portal = try await ScriptedPortal(on: desktop)

@@ -207,8 +207,8 @@ extension Interop {
             _ = try folder.write("mine", to: "there.webm")
             _ = try folder.write("v=0\r\n", to: "offer.sdp")
             let rows: [(file: String, status: Int32, words: String)] = [
-                ("there.webm", 73, "is there already"), ("missing/film.webm", 73, "film.webm"),
-                ("film.mp4", 64, "WebM"),
+                ("there.webm", 73, "exists already"), ("missing/film.webm", 73, "film.webm"),
+                ("film.mp4", 64, "FILE.webm"),
             ]
             let commands = [
                 ["serve", "--source", "test", "--listen", "127.0.0.1:0"], ["send", "--source", "test"],

@@ -195,7 +195,7 @@ extension Interop {
             try await node?.streams()
             node = nil
             try await wait(for: "the end") { first.log.now.failure != nil }
-            #expect(first.log.now.failure?.description.contains("the desktop's pictures were lost") == true)
+            #expect(first.log.now.failure?.description.contains("the desktop's video was lost") == true)
             first.source.stop()
 
             let other = try ScriptedNode("other", on: desktop, isCamera: false, [format])
@@ -204,7 +204,7 @@ extension Interop {
             try await other.streams()
             desktop.server?.stop()
             try await wait(for: "the end") { second.log.now.failure != nil }
-            #expect(second.log.now.failure?.description.contains("were lost") == true)
+            #expect(second.log.now.failure?.description.contains("was lost") == true)
         }
 
         /// What opening a source comes to.

@@ -201,14 +201,14 @@ extension Interop {
             let without = ["LD_LIBRARY_PATH": empty.path]
             let blind = try await view(["--duration", "1"], environment: without).outcome(timeout: .seconds(30))
             #expect(blind.status == 0, "\(blind.standardError)")
-            #expect(blind.standardError.contains("No window: SDL 2, which shows windows, can't be used:"))
+            #expect(blind.standardError.contains("No window: can't show windows: SDL 2 can't be used"))
             let demanding = try await view(["--window"], environment: without).outcome(timeout: .seconds(30))
             #expect(demanding.status == 69)
-            #expect(demanding.standardError.contains("install it ('apt install libsdl2-2.0-0')"))
+            #expect(demanding.standardError.contains("apt install libsdl2-2.0-0"))
             let nowhere = try await view(["--window"], environment: ["DISPLAY": ":12345"])
                 .outcome(timeout: .seconds(30))
             #expect(nowhere.status == 69)
-            #expect(nowhere.standardError.contains("no window can be opened"), "\(nowhere.standardError)")
+            #expect(nowhere.standardError.contains("can't open a window"), "\(nowhere.standardError)")
         }
 
         @Test("A flash is seen when its beep is heard", Self.onX11, SystemSoundTests.requirements)

@@ -1,4 +1,5 @@
 import RTCShareNetworkRuntime
+import RTCShareWireFormat
 import Testing
 
 /// What a program makes of advice.
@@ -18,10 +19,11 @@ import Testing
 
     @Test("An error names what is to be set as the library does, or as a program says")
     func errors() throws {
-        #expect(ConnectionError.noAddress.description.hasSuffix("or give one with `addresses`"))
-        #expect(ConnectionError.noAddress.words { "\($0 == .address)" }.hasSuffix("or give one with true"))
+        #expect(ConnectionError.noAddress.description.hasSuffix("or use `addresses`"))
+        let remedy = ConnectionError.noAddress.explanation { "\($0 == .address)" }.remedy
+        #expect(remedy?.hasSuffix("or use true") == true)
         let relay = ICEServerError.missingCredentials(url: "turn:relay:3478")
         #expect(relay.description.hasSuffix("give both to `ICEServer(url:username:password:)`"))
-        #expect(relay.words { "\($0 == .credentials)" }.hasSuffix("a password: true"))
+        #expect(relay.explanation { "\($0 == .credentials)" }.remedy == "true")
     }
 }

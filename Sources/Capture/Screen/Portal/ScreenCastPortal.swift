@@ -1,3 +1,5 @@
+package import RTCShareWireFormat
+
 import RTCShareMedia
 
 /// What a Wayland desktop's ScreenCast portal offers (`org.freedesktop.portal.ScreenCast`).
@@ -95,20 +97,32 @@ extension ScreenCastPortal.Problem {
 }
 
 extension ScreenCastPortal.Problem: CustomStringConvertible {
-    /// What is missing, and what to install.
-    public var description: String {
+    /// What failed, why, and what to do.
+    public var description: String { explanation.text }
+}
+
+extension ScreenCastPortal.Problem: ExplainedError {
+    /// What is missing; apart, what to install.
+    package var explanation: Explanation {
         switch self {
         case .noSessionBus(let reason):
-            "there is no session bus (\(reason)); start this from within the desktop's session, or set "
-                + "DBUS_SESSION_BUS_ADDRESS"
+            Explanation(
+                "there is no session bus (\(reason))",
+                remedy: "start this in the desktop's session, or set DBUS_SESSION_BUS_ADDRESS")
         case .noPortal:
-            "no portal answers; install xdg-desktop-portal and its part for the desktop (\(Self.backends)), and log in anew"
+            Explanation(
+                "no portal answers",
+                remedy:
+                    "install xdg-desktop-portal and its backend for the desktop (\(Self.backends)), and log in again")
         case .noScreenCast:
-            "the portal has no part for screens; install the desktop's (\(Self.backends)), and PipeWire with WirePlumber"
+            Explanation(
+                "the portal has no part for screens",
+                remedy: "install the desktop's backend (\(Self.backends)), and PipeWire with WirePlumber")
         case .kindNotOffered(let kind, let offered):
-            "the desktop doesn't offer a \(kind.rawValue) to share; it offers "
-                + "\(offered.map(\.rawValue).joined(separator: " and "))"
-        case .failed(let reason): "\(reason); the log of xdg-desktop-portal may say more"
+            Explanation(
+                "the desktop doesn't offer to share a \(kind.rawValue): it offers "
+                    + offered.map(\.rawValue).joined(separator: " and "))
+        case .failed(let reason): Explanation(reason, remedy: "read the log of xdg-desktop-portal")
         }
     }
 

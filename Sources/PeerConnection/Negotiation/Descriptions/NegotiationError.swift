@@ -1,4 +1,5 @@
 package import RTCShareSDP
+package import RTCShareWireFormat
 
 /// Why an offer and an answer do not make a session: the line, the rule with its source, and what to do.
 package struct NegotiationError: Error, Hashable, Sendable {
@@ -124,42 +125,42 @@ extension NegotiationError {
         case .malformed(let error): error.reason
         case .ownOffer: "this is the offer itself, not an answer to it"
         case .offerInsteadOfAnswer: "this is an offer: an answer must say \"a=setup:active\" or \"a=setup:passive\""
-        case .noMedia: "there is no m= line"
+        case .noMedia: "it has no m= line"
         case .sectionCount(let offered, let answered):
-            "the offer has \(offered) m= lines and the answer \(answered), but they must be as many"
+            "it has \(answered) m= lines, and the offer has \(offered)"
         case .sectionKind(let offered, let answered):
-            "the offer has \(offered) at this place, and the answer \(answered)"
+            "this section is \(answered), and the offer's is \(offered)"
         case .mediaProtocol(let name): "the protocol is \(name), but UDP/TLS/RTP/SAVPF is needed"
         case .noCommonCodec(let offered):
             "none of this section's codecs was offered (\(offered.joined(separator: ", ")))"
-        case .allRejected: "every m= line has port 0: the answer rejects all that was offered"
+        case .allRejected: "it rejects everything that was offered: every m= line has port 0"
         case .nothingToReceive(let codecs):
-            "no section sends what can be received here (\(codecs.joined(separator: ", ")))"
+            "no section sends a codec that can be received here (\(codecs.joined(separator: ", ")))"
         case .iceCredentialsMissing: "a=ice-ufrag or a=ice-pwd is missing, in this section and in the session"
         case .fingerprintMissing: "a=fingerprint is missing, in this section and in the session"
         case .fingerprintWeak(let names):
             "the only fingerprints are by \(names.joined(separator: ", ")), but sha-256 or stronger is needed"
         case .setupMissing: "a=setup is missing, in this section and in the session"
-        case .setupHeld: "a=setup:holdconn opens no connection"
+        case .setupHeld: "a=setup:holdconn does not open a connection"
         case .rtcpMuxMissing: "a=rtcp-mux is missing, but RTP and RTCP must share a port"
         case .direction(let offered, let answered):
-            "the direction is \(answered.rawValue), which is no answer to \(offered.rawValue)"
-        case .mid(let offered, let answered): "a=mid is \(answered), but \(offered) was offered at this place"
+            "the direction \(answered.rawValue) does not answer \(offered.rawValue)"
+        case .mid(let offered, let answered): "this section is \(answered), and the offer's is \(offered)"
         case .bundleStranger(let mid): "the BUNDLE group names \(mid), which the offer's group does not"
         case .bundleRejected(let mid): "the BUNDLE group begins with \(mid), whose m= line is rejected"
         case .outsideBundle(let mid): "section \(mid) is accepted, but is not in the BUNDLE group"
         case .payloadTypeOfRTCP(let payloadType):
             "payload type \(payloadType) can't be told from RTCP on the same port"
         case .payloadTypeConflict(let payloadType):
-            "payload type \(payloadType) stands for two formats in one bundle"
+            "payload type \(payloadType) has two meanings in one bundle"
         case .extensionID(let id):
-            "header extension id \(id) stands for two extensions in one bundle, or is not within 1 to 255"
+            "header extension id \(id) has two meanings in one bundle, or is not within 1 to 255"
         case .sectionsMissing(let agreed, let described):
-            "there are \(described) m= lines, but \(agreed) were agreed on, and none may go"
+            "it has \(described) m= lines, and the session has \(agreed), none of which may be removed"
         case .sectionMoved(let agreed, let described):
-            "at this place \(agreed) was agreed on, and here it is \(described)"
-        case .sectionEnded: "the offer has this section with port 0, so that nothing can be accepted of it"
-        case .notAToken(let text): "\"\(text)\" has characters that may not stand in an id"
+            "this section is \(described), and the session's is \(agreed)"
+        case .sectionEnded: "it accepts a section that the offer has ended with port 0"
+        case .notAToken(let text): "\"\(text)\" has characters that an id can't have"
         }
     }
 
@@ -168,24 +169,24 @@ extension NegotiationError {
         switch rule {
         case .malformed(let error): error.advice
         case .ownOffer, .offerInsteadOfAnswer:
-            "give the offer to the other side, and hand over what it replies"
+            "give the offer to the viewer, and use the answer that it returns"
         case .noMedia, .sectionCount, .sectionKind, .mid:
-            "check that this is the whole answer, and to this very offer"
+            "check that this is the whole answer to this offer"
         case .sectionsMissing, .sectionMoved:
-            "check that this is the newest description of this session; sections end with port 0 and keep their place"
-        case .sectionEnded: "let the other side reject what the offer ends"
+            "use the newest description of this session, in which ended sections keep their place and have port 0"
+        case .sectionEnded: "answer with port 0 where the offer has it"
         case .mediaProtocol, .iceCredentialsMissing, .fingerprintMissing, .setupMissing, .setupHeld:
             "check that the other side is a WebRTC peer and that the description is whole"
-        case .noCommonCodec: "let the other side accept one of the codecs that were offered"
-        case .allRejected: "let the other side accept something; it may lack the codecs, or the wish to receive"
-        case .nothingToReceive: "hand over an offer that sends one of these codecs"
-        case .fingerprintWeak: "let the other side use a certificate hashed with sha-256"
-        case .rtcpMuxMissing: "let the other side turn on RTCP multiplexing"
-        case .direction: "let the other side answer recvonly to sendonly"
+        case .noCommonCodec: "use a viewer that has one of the offered codecs"
+        case .allRejected: "use a viewer that has the offered codecs and that receives"
+        case .nothingToReceive: "get an offer that sends one of these codecs"
+        case .fingerprintWeak: "use a sha-256 fingerprint on the other side"
+        case .rtcpMuxMissing: "turn on RTCP multiplexing on the other side"
+        case .direction: "answer recvonly to sendonly"
         case .bundleStranger, .bundleRejected, .outsideBundle:
-            "let the other side bundle exactly the sections that it accepts"
-        case .payloadTypeOfRTCP: "let the other side use payload types from 96 to 127, or from 35 to 63"
-        case .payloadTypeConflict, .extensionID: "let the other side give each number one meaning"
+            "bundle exactly the sections that the answer accepts"
+        case .payloadTypeOfRTCP: "use payload types from 96 to 127, or from 35 to 63"
+        case .payloadTypeConflict, .extensionID: "give each number one meaning"
         case .notAToken: "use letters, digits and the signs !#$%&'*+-.^_`{|}~ only"
         }
     }
@@ -193,8 +194,12 @@ extension NegotiationError {
 
 extension NegotiationError: CustomStringConvertible {
     /// `answer, line 7, "m=video …": … (RFC …); do …`.
-    package var description: String {
-        let place = line > 0 ? "\(side.rawValue), line \(line), \"\(text)\": " : "\(side.rawValue): "
-        return "\(place)\(reason) (\(section)); \(advice)"
-    }
+    package var description: String { "\(place)\(reason) (\(section)); \(advice)" }
+
+    private var place: String { line > 0 ? "\(side.rawValue), line \(line), \"\(text)\": " : "\(side.rawValue): " }
+}
+
+extension NegotiationError: ExplainedError {
+    /// The same without where the rule is written.
+    package var explanation: Explanation { Explanation(place + reason, remedy: advice) }
 }

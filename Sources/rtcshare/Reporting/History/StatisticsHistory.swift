@@ -51,7 +51,7 @@ struct StatisticsHistory {
         while let report = try lines.next() { add(report, file: file) }
         guard connections.count > before else {
             throw CommandFailure(
-                .badInput, "the reports in \(lines.name) are empty; was the share ended before anybody was to see it?")
+                .badInput, "the reports in \(lines.name) are empty: the share may have ended before there was a viewer")
         }
         if lines.isCutOff {
             remarks.append("Line \(lines.lineNumber) of \(lines.name) is truncated, and is left out.")

@@ -25,7 +25,7 @@ struct StatisticsLines {
             file = path == "-" ? .standardInput : try OpenFile(reading: path)
         } catch {
             throw CommandFailure(
-                .inputMissing, "can't read the statistics \(path): \(StandardStreams.reason(of: error))")
+                .inputMissing, "can't read the statistics \(path): \(StandardStreams.reason(of: error, path: path))")
         }
     }
 
@@ -53,24 +53,17 @@ struct StatisticsLines {
     }
 
     private func failure(_ defect: ReportedObject.Defect) -> CommandFailure {
-        guard reportCount > 0 else {
-            return CommandFailure(
-                .badInput,
-                "line \(lineNumber) of \(name) is no statistics report, \(defect); give a file that --stats of rtcshare "
-                    + "send, serve or view wrote")
-        }
-        return CommandFailure(
-            .badInput,
-            "line \(lineNumber) of \(name) is no statistics report, \(defect); take that line out, the others can be shown "
-                + "without it")
+        CommandFailure(
+            .badInput, "line \(lineNumber) of \(name) is not a statistics report: \(defect)",
+            try: reportCount > 0 ? "remove that line, the others can be shown without it" : Self.advice)
     }
 
+    private static let advice = "give a file that --stats of rtcshare send, serve or view wrote"
+
     private var nothingFound: CommandFailure {
-        let reason = isCutOff ? "line \(lineNumber), which is cut off, is all that it holds" : "it is empty"
+        let reason = isCutOff ? "\(name) has only line \(lineNumber), which is incomplete" : "\(name) is empty"
         return CommandFailure(
-            .badInput,
-            "there are no statistics in \(name), \(reason); --stats of rtcshare send, serve and view writes a line a "
-                + "second once somebody is to see the share")
+            .badInput, "\(reason). --stats writes a line per second while there is a viewer", try: Self.advice)
     }
 
     /// The next line without its end, and whether it had one.
@@ -93,8 +86,7 @@ struct StatisticsLines {
             guard buffer.count <= Self.longestLine else {
                 throw CommandFailure(
                     .badInput,
-                    "line \(lineNumber + 1) of \(name) is longer than \(Self.longestLine) bytes; give a file that --stats of "
-                        + "rtcshare send, serve or view wrote")
+                    "line \(lineNumber + 1) of \(name) is longer than \(Self.longestLine) bytes", try: Self.advice)
             }
             let consumed = searched - buffer.startIndex
             try readMore()
@@ -113,7 +105,7 @@ struct StatisticsLines {
             buffer = Data(buffer) + part
         } catch {
             throw CommandFailure(
-                .inputMissing, "can't read the statistics \(path): \(StandardStreams.reason(of: error))")
+                .inputMissing, "can't read the statistics \(path): \(StandardStreams.reason(of: error, path: path))")
         }
     }
 

@@ -62,7 +62,7 @@ struct JanusOptions: ParsableArguments {
     private static func secret(_ path: String?, _ what: String) throws(CommandFailure) -> String? {
         guard let path else { return nil }
         let text = try SecretFile.readText(path, what: what).trimmed
-        guard !text.isEmpty else { throw CommandFailure(.badInput, "\(path): there is nothing in the \(what)") }
+        guard !text.isEmpty else { throw CommandFailure(.badInput, "the \(what) \(path) is empty") }
         return text
     }
 

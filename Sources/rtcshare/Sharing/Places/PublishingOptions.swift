@@ -85,8 +85,8 @@ struct PublishingOptions: ParsableArguments {
         guard whip.count == 1 else {
             throw CommandFailure(
                 .usage,
-                "\(Self.tokenVariable) is the token of one --whip, and there are \(whip.count): name the file of each with "
-                    + "--whip-token-file, in their order")
+                "\(Self.tokenVariable) is the token for one --whip, and there are \(whip.count)",
+                try: "--whip-token-file FILE for each, in the same order")
         }
         return [try Self.token(text, from: Self.tokenVariable)]
     }
@@ -99,9 +99,8 @@ struct PublishingOptions: ParsableArguments {
             throw CommandFailure(
                 .badInput,
                 text.isEmpty
-                    ? "\(source): there is no token in it"
-                    : "\(source): this is no token; a token is one word of at most 4096 characters that a header can hold"
-            )
+                    ? "\(source) has no token in it"
+                    : "the text in \(source) is not a token: a token is one word of at most 4096 ASCII characters")
         }
     }
 }

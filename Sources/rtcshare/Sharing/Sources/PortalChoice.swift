@@ -19,6 +19,11 @@ struct PortalChoice {
     /// Shares what was chosen before, or has the desktop ask.
     func open(framesPerSecond: Double, choosesAnew: Bool) throws -> PortalSource {
         let token = choosesAnew ? nil : try storedToken()
+        do throws(ScreenCastPortal.Problem) {
+            _ = try ScreenCastPortal.find()
+        } catch {
+            throw CaptureError.portalUnavailable(error)
+        }
         if token == nil { Terminal.shared.say("Choose what to share in the desktop's dialog.") }
         let source = try PortalSource(kind, restoreToken: token, framesPerSecond: framesPerSecond)
         try source.open()
@@ -45,7 +50,8 @@ struct PortalChoice {
             try PrivateFile(path: path).write(Data(token.utf8))
         } catch {
             Terminal.shared.say(
-                "The choice can't be kept in \(path): \(StandardStreams.reason(of: error)); the next start asks again.")
+                "Can't save the choice in \(path): \(StandardStreams.reason(of: error, path: path)). The next start asks again."
+            )
         }
     }
 }

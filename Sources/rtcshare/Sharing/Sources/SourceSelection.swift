@@ -35,7 +35,7 @@ struct SourceSelection: Codable, Sendable {
         }
         guard options.count < 2 else {
             throw CommandFailure(
-                .usage, "--source and --camera can't both be standard input: name a file for one of them")
+                .usage, "--source and --camera can't both be standard input", try: "name a file for one of them")
         }
         return options.first?.0
     }
@@ -45,8 +45,8 @@ struct SourceSelection: Codable, Sendable {
         guard let option = try standardInputOption(), answer == "-" else { return }
         throw CommandFailure(
             .usage,
-            "\(option): standard input can't be both the answer and the video: use rtcshare offer, then send "
-                + "--answer FILE")
+            "\(option): standard input can't be both the answer and the video",
+            try: "rtcshare offer, then rtcshare send --answer FILE")
     }
 
     /// These, and where nothing is said, those that the offer was told.
@@ -95,8 +95,8 @@ struct SourceSelection: Codable, Sendable {
         for (media, name) in names where self.media.contains(media) && !offered.media.contains(media) {
             throw CommandFailure(
                 .usage,
-                "\(name): the offer announced none of this, so no viewer expects it; give \(name) to rtcshare "
-                    + "offer too, and get a new answer")
+                "the offer was made without \(name), so \(name) can't be added now",
+                try: "rtcshare offer \(name) … (then get a new answer)")
         }
     }
 
