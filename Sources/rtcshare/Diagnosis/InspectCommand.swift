@@ -33,9 +33,16 @@ struct InspectCommand: AsyncParsableCommand {
         }
     }
 
+    /// What messages call the file.
+    private var name: String { file == "-" ? "the input" : file }
+
     private func explainDescription(_ bytes: [UInt8]) throws {
-        let text = String(decoding: bytes, as: UTF8.self)
-        for line in SessionDescription.explain(text) {
+        let description = try description(in: bytes)
+        if let wrapping = description.wrapping {
+            Terminal.shared.say("\(name) is \(wrapping.rawValue): this is the description in it.")
+        }
+        let lines = SessionDescription.explain(description.text)
+        for line in lines {
             if json {
                 try StandardStreams.writeJSONLine(line)
                 continue
@@ -45,8 +52,25 @@ struct InspectCommand: AsyncParsableCommand {
                 String(printing: "%4d  ", line.number) + line.text, "        " + line.explanation + problem,
             ])
         }
-        // What doesn't parse was shown with its line; the status tells a script.
-        _ = try SessionDescription.parse(utf8: bytes)
+        do throws(SDPError) {
+            _ = try SessionDescription.parse(description.text)
+        } catch {
+            // A line's problem was shown with the line.
+            let count = lines.count { $0.problem != nil }
+            guard count > 0 else { throw error }
+            let marked = (count == 1 ? "1 line has" : "\(count) lines have") + " a problem" + (json ? "" : ", behind !!")
+            throw CommandFailure(
+                .badInput, "\(name) is not a valid session description: \(marked)", try: error.advice)
+        }
+    }
+
+    private func description(in bytes: [UInt8]) throws(CommandFailure) -> PastedDescription {
+        let remedy = "give a session description, or a capture in rtpdump's format"
+        guard let text = String(validating: bytes, as: UTF8.self), !text.contains("\0") else {
+            let kind = FileKind.name(of: bytes) ?? "a file of binary data"
+            throw CommandFailure(.badInput, "\(name) is \(kind)", try: remedy)
+        }
+        return try PastedDescription(in: text, name: name, expecting: "a session description", takesAnyText: true)
     }
 
     private func explainDump(_ bytes: [UInt8]) throws {

@@ -84,6 +84,8 @@ struct OfferCommand: AsyncParsableCommand {
             server.credentials == nil || relays.contains { $0.url == server.description }
         }
         let file = SessionFile(path: saving.session)
+        let keepsPrevious = saving.session == nil && file.keepPrevious(now: now)
+        let replacesUsable = saving.session != nil && (try? file.take(now: now)) != nil
         try file.store(
             SharingSession(
                 createdAt: now, host: SharingSession.thisHost,
@@ -98,10 +100,18 @@ struct OfferCommand: AsyncParsableCommand {
         Terminal.shared.say(
             "Session written to \(file.path). When you have the answer: rtcshare send --answer FILE"
                 + (saving.session.map { " --session \($0)" } ?? ""))
+        if keepsPrevious {
+            Terminal.shared.say(
+                "Earlier offers stay usable: rtcshare send finds the session that the answer belongs to.")
+        }
+        if replacesUsable {
+            Terminal.shared.say(
+                "\(file.path) held the unused session of an earlier offer, which can't be used any more.")
+        }
         if let expiry = relays.map(\.expiresAt).min() {
             let isTranslated = kept.contains { $0.allocation.reflexive != $0.base }
             Terminal.shared.say(
-                "The relayed address holds until \(expiry.timeOfDay); send before then"
+                "The relayed address holds until \(expiry.timeOfDay). Run rtcshare send before then"
                     + (isTranslated ? ", and soon: the router on the way may forget the port sooner." : "."))
         }
     }
@@ -206,11 +216,12 @@ enum Gathering {
         let hasRelay = await connection.hasRelayedCandidate
         if policy == .relay, !hasRelay {
             throw CommandFailure(
-                .unavailable, "no server relays, and --ice-transport-policy relay allows no other path")
+                .unavailable, "no TURN server works, and --ice-transport-policy relay allows no other path",
+                try: "rtcshare doctor --ice-server turn:HOST")
         }
         if failures.isEmpty, !hasRelay, await !connection.hasReflexiveCandidate {
             Terminal.shared.say(
-                "No STUN server told of another address than this machine's own: there seems to be no NAT.")
+                "The STUN servers see this machine's own address: there seems to be no NAT.")
         }
     }
 }
@@ -222,13 +233,14 @@ enum BindAddress {
         for text in texts {
             guard let address = IPAddress(text) else {
                 throw CommandFailure(
-                    .usage, "--bind \(text): not an IP address; give one of this machine's, such as 127.0.0.1")
+                    .usage, "--bind \(text): this is not an IP address",
+                    try: "--bind with an address of this machine, such as 127.0.0.1")
             }
             guard !address.isUnspecified else {
                 throw CommandFailure(
                     .usage,
-                    "--bind \(text): no peer can send to this address; leave --bind out for every interface, or give "
-                        + "one of this machine's addresses")
+                    "--bind \(text): no peer can send to this address",
+                    try: "leave --bind out for every interface, or give an address of this machine")
             }
             if !addresses.contains(address) { addresses.append(address) }
         }
@@ -244,7 +256,8 @@ enum PublicAddress {
             guard let address = IPAddress(text), !address.isUnspecified, !address.isMulticast, !address.isLoopback
             else {
                 throw CommandFailure(
-                    .usage, "--public-ip \(text): not an IP address that somebody outside could send to")
+                    .usage, "--public-ip \(text): this is not an IP address that viewers outside can send to",
+                    try: "--public-ip with the router's public address")
             }
             if !addresses.contains(address) { addresses.append(address) }
         }

@@ -197,25 +197,7 @@ struct SendCommand: AsyncParsableCommand {
             try StandardStreams.writeData(offer.description)
             // Whoever reads the offer from a pipe waits for its end, and only then answers.
             if isOutputFree { StandardStreams.closeOutput() }
-            return (offer, try await AnswerFile.readInput())
+            return (offer, try await AnswerFile.readInput { try AnswerFile.check($0, answers: offer, name: $1) })
         }
-    }
-}
-
-/// An answer as the viewer gave it.
-enum AnswerFile {
-    /// Reads standard input on a thread that may wait.
-    static func readInput() async throws -> SessionDescription {
-        try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.global().async { continuation.resume(with: Result { try read("-") }) }
-        }
-    }
-
-    static func read(_ path: String) throws -> SessionDescription {
-        let text = try StandardStreams.readText(path, what: "answer")
-        guard !text.allSatisfy(\.isWhitespace) else {
-            throw CommandFailure(.badInput, "the answer \(path) is empty; save what the viewer gave back, all of it")
-        }
-        return try SessionDescription.parse(text)
     }
 }

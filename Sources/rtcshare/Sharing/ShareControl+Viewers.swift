@@ -17,7 +17,7 @@ extension ShareControl {
         guard waiting < Self.mostInvited else {
             throw CommandFailure(
                 .unavailable, "\(waiting) invited viewers have not answered yet",
-                try: "admit one of them, or kick one: rtcshare status lists them")
+                try: "accept the answer of one of them, or kick one: rtcshare status lists them")
         }
         var configuration = inviting.configuration
         configuration.maxBitrate = await maximumBitrate
@@ -42,7 +42,8 @@ extension ShareControl {
         let offers = viewers.offers
         let waiting = offers.keys.sorted()
         guard let id = viewer ?? waiting.first else {
-            throw CommandFailure(.unavailable, "no invited viewer's answer is expected", try: "rtcshare invite")
+            throw CommandFailure(
+                .unavailable, "no invited viewer's answer is expected", try: "rtcshare invite > offer.sdp")
         }
         let names = waiting.map(String.init).joined(separator: ", ")
         guard viewer != nil || waiting.count == 1 else {
@@ -56,7 +57,7 @@ extension ShareControl {
                 try: waiting.isEmpty ? "rtcshare invite" : "an invited viewer: \(names)")
         }
         let answer = try SessionDescription.parse(text)
-        _ = try Negotiation.negotiate(offer: offer, answer: answer)
+        try AnswerFile.check(answer, answers: offer, name: "the answer")
         try await member.session.connection.accept(answer: answer, to: offer)
         // It may have been quicker.
         if case .invited = viewers[id] { viewers[id] = .connecting }

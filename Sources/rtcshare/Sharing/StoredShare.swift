@@ -18,12 +18,15 @@ struct StoredShare {
     func run() async throws {
         // An answer on standard input is read only once it is clear that no picture is to come from there.
         if answerPath == "-" { try sharing.sources.selection.checkStandardInput(answer: answerPath) }
-        let answer = try AnswerFile.read(answerPath)
-        let file = SessionFile(path: sessionPath)
-        let stored = try file.take()
-        let offer = try SessionDescription.parse(stored.session.offer)
+        var taken: SessionFile.Taken?
         // Everything that can be wrong with the answer or the source is found before anything is used up.
-        _ = try Negotiation.negotiate(offer: offer, answer: answer)
+        let answer = try AnswerFile.read(answerPath) { answer, name in
+            let found = try SessionFile.take(answeredBy: answer, path: sessionPath)
+            try AnswerFile.check(answer, answers: found.offer, name: name)
+            taken = found
+        }
+        guard let taken else { return }
+        let (file, stored, offer) = (taken.file, taken.session, taken.offer)
         let selection = sharing.sources.selection.merged(over: stored.sources)
         try selection.check(offered: stored.sources)
         try selection.checkStandardInput(answer: answerPath)
@@ -66,7 +69,8 @@ struct StoredShare {
         } catch let error as ConnectionError {
             throw error
         } catch {
-            throw CommandFailure(.badInput, "the session \(file.path) is damaged: \(error); make a new offer")
+            throw CommandFailure(
+                .badInput, "the session \(file.path) is damaged", try: "rtcshare offer > offer.sdp")
         }
         do {
             try await relays.takeUp(on: connection)

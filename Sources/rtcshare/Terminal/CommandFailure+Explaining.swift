@@ -17,6 +17,7 @@ extension CommandFailure {
     init(explaining error: any Error) {
         switch error {
         case let failure as CommandFailure: self = failure
+        case let rejection as AnswerFile.Rejection: self = rejection.failure
         case ConnectionError.unreachable(let facts) as ConnectionError: self.init(unreachable: facts)
         default: self.init(Self.status(of: error), Self.explanation(of: error))
         }

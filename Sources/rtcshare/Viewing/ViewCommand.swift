@@ -124,8 +124,11 @@ struct ViewCommand: AsyncParsableCommand {
             } else if let janus = room.janus {
                 try await subscribe(at: janus, configuration)
             } else if let offer = watching.offer {
-                try await answer(
-                    SessionDescription.parse(StandardStreams.readText(offer, what: "offer")), configuration)
+                let name = offer == "-" ? "the offer" : offer
+                let text = try StandardStreams.readText(offer, what: "offer")
+                let description = try PastedDescription(in: text, name: name, expecting: "the presenter's offer")
+                    .parsed(as: .offer, name: name)
+                try await answer(description, name: name, configuration)
             }
         }
     }
@@ -133,9 +136,19 @@ struct ViewCommand: AsyncParsableCommand {
     /// Watches what a link leads to.
     private func play(_ url: String, _ configuration: Connection.Configuration) async throws {
         let token = try token()
+        guard Self.isLink(url) else {
+            // What follows # is secret.
+            let shown = String(url.prefix { $0 != "#" }.prefix(80))
+            throw CommandFailure(
+                .usage, "'\(shown)' is not a link", try: "give a link that begins with http:// or https://")
+        }
         try await watch {
             try await WHEPPlayer(url: url, token: token, as: AttendeeID("viewer"), configuration: configuration)
         }
+    }
+
+    private static func isLink(_ url: String) -> Bool {
+        ["http://", "https://"].contains { url.lowercased().hasPrefix($0) && url.count > $0.count }
     }
 
     /// Watches what is published in a room.
@@ -154,7 +167,7 @@ struct ViewCommand: AsyncParsableCommand {
     private func watch(_ makePlayer: @escaping @Sendable () async throws -> any SharePlayer) async throws {
         let first = try await makePlayer()
         let prepared = Locked<(any SharePlayer)?>(first)
-        let viewing = try viewing(first.session)
+        let viewing = try await viewing(first.session)
         try await viewing.run(duration: watching.duration, interruption: Interruption()) {
             if watching.stats != "-" { StandardStreams.closeOutput() }
         } player: {
@@ -174,34 +187,41 @@ struct ViewCommand: AsyncParsableCommand {
         do {
             return try AccessToken(presenting: text.trimmed)
         } catch {
-            throw CommandFailure(.badInput, "\(watching.whepTokenFile ?? "RTCSHARE_WHEP_TOKEN"): \(error)")
+            let place = watching.whepTokenFile ?? "RTCSHARE_WHEP_TOKEN"
+            throw CommandFailure(.badInput, "can't use the token in \(place): \(error.explanation.problem)")
         }
     }
 
-    private func viewing(_ session: AttendeeSession) throws -> Viewing {
+    private func viewing(_ session: AttendeeSession) async throws -> Viewing {
         try Viewing(
             session: session, record: watching.record, snapshot: watching.snapshot,
             statistics: try watching.stats.map { try StatisticsWriter(path: $0, activity: "viewing") },
-            window: try window(session))
+            window: try await window(session))
     }
 
-    /// The window, where one is wanted. Better said now than with the first picture that there can be none.
-    private func window(_ session: AttendeeSession) throws -> ViewWindow? {
-        let isWanted = ViewWindow.isWanted(
-            flag: watching.window, keepsFile: watching.record != nil || watching.snapshot != nil,
-            environment: ProcessInfo.processInfo.environment)
-        guard isWanted else { return nil }
+    /// The window, if one is wanted. That there can be none is found before the presenter sees a viewer.
+    private func window(_ session: AttendeeSession) async throws -> ViewWindow? {
+        let keepsFile = watching.record != nil || watching.snapshot != nil
+        let environment = ProcessInfo.processInfo.environment
+        guard ViewWindow.isWanted(flag: watching.window, keepsFile: keepsFile, environment: environment) else {
+            if watching.window == nil, !keepsFile {
+                Terminal.shared.say("No display, so there is no window. --record or --snapshot keeps what arrives.")
+            }
+            return nil
+        }
         do {
-            try VideoWindow.checkAvailable()
+            try await VideoWindow.checkDisplay()
         } catch {
             guard watching.window == nil else { throw error }
-            Terminal.shared.say("No window: \(error)")
+            Terminal.shared.say(CommandFailure(explaining: error).lines(after: "No window: "))
             return nil
         }
         return ViewWindow(session, isRequired: watching.window == true)
     }
 
-    private func answer(_ offer: SessionDescription, _ configuration: Connection.Configuration) async throws {
+    private func answer(
+        _ offer: SessionDescription, name: String, _ configuration: Connection.Configuration
+    ) async throws {
         var configuration = configuration
         // The sender connects when its person has the answer: that can take them a while.
         configuration.connectTimeout = .seconds(24 * 3600)
@@ -209,14 +229,19 @@ struct ViewCommand: AsyncParsableCommand {
         let interruption = Interruption()
         let session = try await AttendeeSession.viewing(
             as: AttendeeID("viewer"), configuration: configuration)
-        let viewing = try viewing(session)
+        let viewing = try await viewing(session)
         try await viewing.run(duration: watching.duration, interruption: interruption) {
             let gathered: Void? = try await interruption.result { [connection = session.connection, network] in
                 try await network.gather(on: connection, servers: servers)
             }
             // The viewing ends by the same signal.
             guard gathered != nil else { return }
-            let answer = try await session.connection.answer(offer: offer)
+            let answer: SessionDescription
+            do {
+                answer = try await session.connection.answer(offer: offer)
+            } catch let error as NegotiationError {
+                throw PastedDescription.failure(error, with: offer, .offer, name: name)
+            }
             try StandardStreams.writeData(answer.description)
             // Whoever reads the answer from a pipe waits for its end, and only then connects.
             if watching.stats != "-" { StandardStreams.closeOutput() }

@@ -1,4 +1,8 @@
 import Foundation
+import RTCShareContentShare
+import RTCShareNetworkRuntime
+import RTCSharePeerConnection
+import RTCShareSDP
 import Testing
 
 @testable import rtcshare
@@ -14,7 +18,7 @@ struct SessionFileTests {
             try #require(chmod(path, mode) == 0)
             let failure = #expect(throws: CommandFailure.self) { try SessionFile(path: path).take() }
             #expect(failure?.status == .notPermitted)
-            #expect(failure?.message.contains("chmod 600 \(path)") == true, "\(failure?.message ?? "")")
+            #expect(failure?.remedy?.contains("chmod 600 \(path)") == true, "\(failure?.message ?? "")")
         }
         // What only its owner could read is looked into.
         try #require(chmod(path, 0o600) == 0)
@@ -30,11 +34,11 @@ struct SessionFileTests {
         try #require(chmod(target.path, 0o600) == 0)
         try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: target.path)
         var failure = #expect(throws: CommandFailure.self) { try SessionFile(path: path).take() }
-        #expect(failure?.message.contains("name the file itself") == true, "\(failure?.message ?? "")")
+        #expect(failure?.remedy?.contains("name the file itself") == true, "\(failure?.message ?? "")")
         try FileManager.default.removeItem(atPath: path)
         try #require(mkfifo(path, 0o600) == 0)
         failure = #expect(throws: CommandFailure.self) { try SessionFile(path: path).take() }
-        #expect(failure?.message.contains("name the file itself") == true, "\(failure?.message ?? "")")
+        #expect(failure?.remedy?.contains("name the file itself") == true, "\(failure?.message ?? "")")
     }
 
     @Test("What is read is what was looked at, whatever is put in its place meanwhile")
@@ -64,5 +68,56 @@ struct SessionFileTests {
         let failure = #expect(throws: CommandFailure.self) { try SessionFile(path: path).take() }
         #expect(failure?.status == .notPermitted)
         #expect(failure?.message.contains("belongs to another user") == true, "\(failure?.message ?? "")")
+    }
+
+    // MARK: Several offers
+
+    @Test("An answer finds the session of its own offer after a later offer")
+    func severalOffers() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("session.json").path
+        let (first, second) = (try Self.session(), try Self.session())
+        #expect(!SessionFile(path: path).keepPrevious())
+        try SessionFile(path: path).store(first)
+        #expect(SessionFile(path: path).keepPrevious())
+        try SessionFile(path: path).store(second)
+        for session in [first, second] {
+            let answer = try SessionDescription.parse(session.session.offer)
+            let taken = try SessionFile.take(answeredBy: answer, among: SessionFile(path: path))
+            #expect(taken.session.session.offer == session.session.offer)
+            try taken.file.consume()
+            // A session works once.
+            #expect(throws: CommandFailure.self) { try SessionFile(path: taken.file.path).take() }
+        }
+    }
+
+    @Test("Sessions of earlier offers are removed when they are a day old, and beyond sixteen")
+    func pruning() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("session.json").path
+        for _ in 0..<20 {
+            _ = SessionFile(path: path).keepPrevious()
+            try SessionFile(path: path).store(try Self.session())
+        }
+        func count() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: folder.url.path).count }
+        #expect(try count() == 17)
+        #expect(!SessionFile(path: path).keepPrevious(now: Date().addingTimeInterval(SharingSession.maximumAge + 60)))
+        #expect(try count() == 1)
+    }
+
+    private static func session() throws -> SharingSession {
+        var random = SystemRandomNumberGenerator()
+        let attendee = try AttendeeID("alice")
+        let identity = try LocalIdentity(
+            media: try SharedMedia.kinds([.content], of: attendee), unixTime: Int64(Date().timeIntervalSince1970),
+            random: &random)
+        let mid = String(UInt32.random(in: 0 ... .max, using: &random), radix: 36)
+        let offer =
+            "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nt=0 0\r\nm=video 9 UDP/TLS/RTP/SAVPF 96\r\na=mid:\(mid)\r\n"
+        return SharingSession(
+            createdAt: Date(), host: SharingSession.thisHost,
+            session: StoredSession(attendee: attendee, identity: identity, addresses: [], offer: offer),
+            sources: SourceSelection(source: nil, audio: [], microphone: nil, camera: nil), transportPolicy: "all",
+            resolvesHostNames: false, servers: [], relays: [])
     }
 }

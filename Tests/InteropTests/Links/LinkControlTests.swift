@@ -58,7 +58,7 @@ extension Interop {
             #expect(FileManager.default.fileExists(atPath: film))
         }
 
-        @Test("Who is sent away is gone, and a locked link lets nobody in until it is unlocked")
+        @Test("A viewer that is removed learns why, and a locked link admits nobody until it is unlocked")
         func kickAndLock() async throws {
             let folder = try TemporaryFolder()
             let share = try await ServedShare(in: folder)
@@ -68,13 +68,16 @@ extension Interop {
             let status = try await share.wait(for: "a viewer") { $0.first?.state == .connected }
             try await share.ask("kick", "99", status: 66)
             try await share.ask("kick", "\(try #require(status.viewers.first).id)")
-            #expect(try await viewer.outcome(timeout: .seconds(20)).status == 0, "\(viewer.standardError)")
+            let removed = try await viewer.outcome(timeout: .seconds(20))
+            #expect(removed.status == 77, "\(removed.standardError)")
+            #expect(
+                removed.standardError.hasSuffix("rtcshare: the presenter removed you.\n"), "\(removed.standardError)")
             try await share.wait(for: "nobody", until: \.isEmpty)
 
             try await share.ask("lock")
             #expect(try await share.status().isLocked == true)
             let refused = try await share.view().outcome(timeout: .seconds(20))
-            #expect(refused.status == 77 && refused.standardError.contains("lets nobody else in"))
+            #expect(refused.status == 77 && refused.standardError.contains("the share is locked"))
             try await share.ask("unlock")
             let again = try share.view(["--duration", "1"])
             defer { again.stop() }

@@ -1,0 +1,294 @@
+internal import FoundationEssentials
+internal import RTCSharePeerConnection
+internal import RTCShareSDP
+
+/// A session description as a person hands it over: plain, or in what browsers, mail programs and web pages make of one.
+struct PastedDescription {
+    /// What a description is part of when it is not plain text.
+    enum Wrapping: String {
+        case json = "JSON"
+        case html = "an HTML page"
+        case mail = "a quoted or wrapped message"
+    }
+
+    /// Which of the two descriptions of a session.
+    enum Kind: String {
+        case offer, answer
+
+        fileprivate var other: Kind { self == .offer ? .answer : .offer }
+        /// With its article.
+        var words: String { self == .offer ? "an offer" : "an answer" }
+    }
+
+    /// The description, one line a line.
+    let text: String
+    /// What it was taken out of; nil if nothing.
+    private(set) var wrapping: Wrapping?
+    /// What JSON says it is.
+    private(set) var kind: Kind?
+
+    private init(_ text: String, _ wrapping: Wrapping? = nil, kind: Kind? = nil) {
+        self.text = text
+        self.wrapping = wrapping
+        self.kind = kind
+    }
+
+    /// Finds the description in a text; `name` is what messages call the text, and `what` is what should be in it. With
+    /// `takesAnyText`, lines that may be meant to be a description are taken as they are.
+    init(
+        in text: String, name: String, expecting what: String, takesAnyText: Bool = false
+    ) throws(CommandFailure) {
+        let text = text.replacing("\u{FEFF}", with: "").trimmed
+        guard let first = text.first else {
+            throw CommandFailure(.badInput, "\(name) is empty", try: "copy \(what), from \"v=0\" to its last line")
+        }
+        if let found = Self.find(in: text) {
+            self = found
+            return
+        }
+        if takesAnyText, !"{[\"<".contains(first), text.split(whereSeparator: \.isNewline).contains(where: Self.isLine)
+        {
+            self.init(text + "\r\n")
+            return
+        }
+        let problem =
+            switch first {
+            case "{", "[", "\"": "\(name) is JSON without a session description: no \"sdp\" that begins with v=0"
+            case "<": "\(name) is an HTML page, not a session description"
+            default:
+                "\(name) is not a session description: it begins with \"\(text.prefix { !$0.isNewline }.prefix(40))\""
+            }
+        throw CommandFailure(.badInput, problem, try: "copy \(what), from \"v=0\" to its last line")
+    }
+
+    private static func find(in text: String) -> PastedDescription? {
+        switch text.first {
+        case "{", "[", "\"": json(text)
+        case "<": html(text)
+        default: plain(text)
+        }
+    }
+
+    // MARK: JSON
+
+    /// A description as `JSON.stringify` writes it, alone or within what an application puts around it.
+    private static func json(_ text: String) -> PastedDescription? {
+        guard let value = try? JSONDecoder().decode(JSONNode.self, from: Data(text.utf8)) else { return nil }
+        return description(in: value)
+    }
+
+    private static func description(in node: JSONNode) -> PastedDescription? {
+        switch node {
+        case .text(let text):
+            return begins(text) ? PastedDescription(text, .json) : nil
+        case .members(let members):
+            if case .text(let text)? = members["sdp"], begins(text) {
+                guard case .text(let type)? = members["type"] else { return PastedDescription(text, .json) }
+                return PastedDescription(text, .json, kind: type == "pranswer" ? .answer : Kind(rawValue: type))
+            }
+            return members.values.lazy.compactMap { description(in: $0) }.first
+        case .elements(let elements): return elements.lazy.compactMap { description(in: $0) }.first
+        case .other: return nil
+        }
+    }
+
+    private static func begins(_ text: String) -> Bool { text.trimmed.hasPrefix("v=0") }
+
+    // MARK: HTML
+
+    /// How many places of a page are looked at.
+    private static let mostPlaces = 16
+
+    /// A description in a text field or in the text of a page that was saved.
+    private static func html(_ page: String) -> PastedDescription? {
+        var rest = page[...]
+        for _ in 0..<mostPlaces {
+            guard let start = rest.firstRange(of: "v=0") else { return nil }
+            let before = page[..<start.lowerBound]
+            // A field may hold JSON.
+            let field = before.lastIndex(of: ">").map { page.index(after: $0) } ?? page.startIndex
+            for begin in [field, start.lowerBound] {
+                let text = HTMLText.plain(page[begin...]).trimmed
+                if text.first != "<", let found = find(in: text), found.isValid {
+                    return PastedDescription(found.text, .html, kind: found.kind)
+                }
+            }
+            rest = rest[start.upperBound...]
+        }
+        return nil
+    }
+
+    // MARK: Mail
+
+    /// A description with text before and behind it, quoted, indented or with its long lines wrapped.
+    private static func plain(_ text: String) -> PastedDescription? {
+        guard begins(text) else { return unwrapped(text) }
+        let plain = PastedDescription(text + "\r\n")
+        if plain.isValid { return plain }
+        // What is wrong is said of the text as it is, unless all is right without what a program did to it.
+        return unwrapped(text).flatMap { $0.isValid ? $0 : nil } ?? plain
+    }
+
+    private var isValid: Bool { (try? SessionDescription.parse(text)) != nil }
+
+    private static func unwrapped(_ text: String) -> PastedDescription? {
+        // The inside of a JSON string has escapes for its line ends.
+        let text = text.replacing("\\r\\n", with: "\n").replacing("\\n", with: "\n")
+        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(unquoted)
+        guard let start = lines.firstIndex(of: "v=0") else { return nil }
+        var found: [String] = []
+        var isAfterGap = false
+        for line in lines[start...] {
+            if line.isEmpty {
+                isAfterGap = true
+            } else if isLine(line) {
+                found.append(line)
+                isAfterGap = false
+            } else if isAfterGap || line.hasPrefix("```") {
+                break
+            } else if let last = found.last, isWrapped(last, before: line) {
+                found[found.count - 1] = last + " " + line
+            } else {
+                found.append(line)
+            }
+        }
+        return PastedDescription(found.map { $0 + "\r\n" }.joined(), .mail)
+    }
+
+    /// Whether a line was wrapped at a space, as programs do between 60 and 80 characters: its rest would not have fit.
+    private static func isWrapped(_ line: String, before rest: String) -> Bool {
+        line.count <= 80 && line.count + rest.count > 60
+    }
+
+    /// Without the marks that mail programs put before each line, and without indentation.
+    private static func unquoted(_ line: Substring) -> String {
+        String(line.drop { $0 == ">" || $0 == "|" || $0.isWhitespace }).trimmed
+    }
+
+    private static func isLine(_ line: some StringProtocol) -> Bool {
+        line.dropFirst().first == "=" && line.first.map { $0.isASCII && $0.isLowercase } == true
+    }
+}
+
+/// What JSON may hold.
+private enum JSONNode: Decodable {
+    case text(String)
+    case members([String: JSONNode])
+    case elements([JSONNode])
+    case other
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if let text = try? container.decode(String.self) {
+            self = .text(text)
+        } else if let members = try? container.decode([String: JSONNode].self) {
+            self = .members(members)
+        } else if let elements = try? container.decode([JSONNode].self) {
+            self = .elements(elements)
+        } else {
+            self = .other
+        }
+    }
+}
+
+/// The text that an element of a page shows.
+private enum HTMLText {
+    private static let lineEnds = ["<br>", "<br/>", "<br />", "</p>", "</div>", "</li>"]
+    private static let lineBegins = ["<p>", "<div>", "<li>"]
+    private static let names = ["lt": "<", "gt": ">", "amp": "&", "quot": "\"", "apos": "'", "nbsp": " "]
+
+    /// The text up to the next element that is more than a line's end.
+    static func plain(_ markup: Substring) -> String {
+        var text = String(markup)
+        for end in lineEnds { text = text.replacing(end, with: "\n").replacing(end.uppercased(), with: "\n") }
+        for begin in lineBegins { text = text.replacing(begin, with: "").replacing(begin.uppercased(), with: "") }
+        return decoded(text.prefix { $0 != "<" })
+    }
+
+    /// With its character references replaced.
+    private static func decoded(_ text: Substring) -> String {
+        var result = ""
+        var rest = text
+        while let start = rest.firstIndex(of: "&") {
+            result += rest[..<start]
+            let reference = rest[rest.index(after: start)...].prefix(10)
+            guard let end = reference.firstIndex(of: ";"), let character = character(reference[..<end]) else {
+                result.append("&")
+                rest = rest[rest.index(after: start)...]
+                continue
+            }
+            result += character
+            rest = rest[rest.index(after: end)...]
+        }
+        return result + rest
+    }
+
+    private static func character(_ reference: Substring) -> String? {
+        guard reference.first == "#" else { return names[String(reference)] }
+        let digits = reference.dropFirst()
+        let isHexadecimal = digits.first == "x" || digits.first == "X"
+        let code = isHexadecimal ? UInt32(digits.dropFirst(), radix: 16) : UInt32(digits)
+        return code.flatMap(Unicode.Scalar.init).map { String($0) }
+    }
+}
+
+// MARK: -
+
+extension PastedDescription {
+    /// The description, parsed. `name` is what messages call the text.
+    /// - Throws: what is wrong with it, also that it is the other of the two descriptions.
+    func parsed(as kind: Kind, name: String) throws(CommandFailure) -> SessionDescription {
+        if self.kind == kind.other { throw Self.wrongKind(kind.other, name: name) }
+        do throws(SDPError) {
+            return try SessionDescription.parse(text)
+        } catch {
+            throw Self.failure(at: error.line, error.text, error.reason, try: error.advice, name: name)
+        }
+    }
+
+    /// What is wrong with a description of this kind that can't be used with its counterpart.
+    static func failure(
+        _ error: NegotiationError, with description: SessionDescription, _ kind: Kind, name: String
+    ) -> CommandFailure {
+        switch error.rule {
+        case .ownOffer:
+            CommandFailure(
+                .badInput, "\(name) is the offer itself, not an answer to it",
+                try: "give the offer to the viewer, and use the answer that it returns")
+        case .offerInsteadOfAnswer: wrongKind(.offer, name: name)
+        case .sectionCount, .sectionKind, .mid:
+            CommandFailure(
+                .badInput, "\(name) answers a different offer",
+                try: "rtcshare offer (then give the new offer to the viewer, and get a new answer)")
+        default:
+            if kind == .offer, description.isAnswer {
+                wrongKind(.answer, name: name)
+            } else {
+                failure(at: error.line, error.text, error.reason, try: error.advice, name: name)
+            }
+        }
+    }
+
+    private static func wrongKind(_ found: Kind, name: String) -> CommandFailure {
+        let remedy =
+            found == .answer
+            ? "give it to the presenter, who runs rtcshare send --answer FILE"
+            : "give the offer to the viewer, and use the answer that it returns"
+        return CommandFailure(.badInput, "\(name) is \(found.words), not \(found.other.words)", try: remedy)
+    }
+
+    private static func failure(
+        at line: Int, _ text: String, _ reason: String, try remedy: String, name: String
+    ) -> CommandFailure {
+        let place = line > 0 ? "line \(line) of \(name), \"\(text)\"" : name
+        return CommandFailure(.badInput, "\(place): \(reason)", try: remedy)
+    }
+}
+
+extension SessionDescription {
+    /// Whether it says which end opens the DTLS connection, as answers do and the offers of WebRTC do not (RFC 8842 §5).
+    fileprivate var isAnswer: Bool {
+        let setups = media.compactMap { ($0.attribute("setup") ?? attribute("setup"))?.attributeValue }
+        return !setups.isEmpty && setups.allSatisfy { $0 == "active" || $0 == "passive" }
+    }
+}

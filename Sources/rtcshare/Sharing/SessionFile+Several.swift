@@ -1,0 +1,92 @@
+internal import FoundationEssentials
+internal import Glibc
+internal import RTCShareContentShare
+internal import RTCShareSDP
+
+/// Sessions of several offers: a new offer keeps those of the offers before, and an answer finds its own.
+extension SessionFile {
+    /// A session that this process has for itself.
+    struct Taken {
+        let file: SessionFile
+        let session: SharingSession
+        /// What was offered.
+        let offer: SessionDescription
+    }
+
+    /// The most sessions of earlier offers; the oldest goes.
+    static let mostKept = 16
+
+    /// Takes the session at `path`, or, by default, of all offers' sessions the one that an answer belongs to.
+    static func take(answeredBy answer: SessionDescription, path: String?, now: Date = Date()) throws -> Taken {
+        let file = SessionFile(path: path)
+        return path == nil
+            ? try take(answeredBy: answer, among: file, now: now) : try file.takeWithOffer(now: now)
+    }
+
+    /// Takes, of the newest offer's session and those that were set aside from it, the one that an answer belongs to; the
+    /// newest if it belongs to none.
+    static func take(
+        answeredBy answer: SessionDescription, among newest: SessionFile, now: Date = Date()
+    ) throws -> Taken {
+        let first = Result { try newest.takeWithOffer(now: now) }
+        if case .success(let taken) = first, taken.offer.isAnswered(by: answer) { return taken }
+        for file in newest.kept {
+            guard let taken = try? file.takeWithOffer(now: now), taken.offer.isAnswered(by: answer) else { continue }
+            return taken
+        }
+        return try first.get()
+    }
+
+    private func takeWithOffer(now: Date) throws -> Taken {
+        let session = try take(now: now)
+        return Taken(file: self, session: session, offer: try SessionDescription.parse(session.session.offer))
+    }
+
+    /// Sets the session that is there aside for its answer, before another one is stored. Returns whether there was one
+    /// that can still be used.
+    func keepPrevious(now: Date = Date()) -> Bool {
+        removeOld(now: now)
+        guard (try? SessionFile(path: path).take(now: now)) != nil else { return false }
+        let taken = Set(kept.map(\.path))
+        guard let free = (2...Self.mostKept + 1).map(keptPath).first(where: { !taken.contains($0) }) else {
+            return false
+        }
+        return link(path, free) == 0
+    }
+
+    /// Those that were set aside.
+    private var kept: [SessionFile] {
+        (2...Self.mostKept + 1).map(keptPath).filter { access($0, F_OK) == 0 }.map { SessionFile(path: $0) }
+    }
+
+    private func keptPath(_ number: Int) -> String {
+        let url = URL(filePath: path)
+        let name = url.deletingPathExtension().lastPathComponent
+        return url.deletingLastPathComponent().appending(path: "\(name)-\(number).\(url.pathExtension)").path
+    }
+
+    /// Removes sessions that were used or are too old, and the oldest where there is no room for another one.
+    private func removeOld(now: Date) {
+        var usable: [(file: SessionFile, createdAt: Date)] = []
+        for file in kept {
+            do throws(CommandFailure) {
+                usable.append((file, try SessionFile(path: file.path).take(now: now).createdAt))
+            } catch {
+                // One that a share uses right now is emptied by that share.
+                if error.status != .unavailable { unlink(file.path) }
+            }
+        }
+        guard usable.count >= Self.mostKept, let oldest = usable.min(by: { $0.createdAt < $1.createdAt }) else {
+            return
+        }
+        unlink(oldest.file.path)
+    }
+}
+
+extension SessionDescription {
+    /// Whether a description has the sections of this offer, whose names are drawn for each offer.
+    fileprivate func isAnswered(by answer: SessionDescription) -> Bool {
+        let offered = media.map { $0.attribute("mid")?.attributeValue }
+        return !offered.contains(nil) && offered == answer.media.map { $0.attribute("mid")?.attributeValue }
+    }
+}

@@ -1,0 +1,128 @@
+import Foundation
+import RTCShareCapture
+import RTCShareContentShare
+import RTCShareMedia
+import RTCShareNetworkRuntime
+import RTCSharePeerConnection
+import RTCShareSDP
+import RTCShareSignaling
+import RTCShareVideoCoding
+import RTCShareWireFormat
+import Testing
+
+@testable import rtcshare
+
+/// What a person reads of a failure.
+@Suite
+struct FailureTests {
+    @Test("A failure has its problem in one sentence and its remedy in the next line")
+    func form() {
+        let failure = CommandFailure(.usage, Explanation("the source is missing", remedy: "--source test"))
+        #expect(
+            failure.lines(after: "rtcshare: ") == ["rtcshare: the source is missing.", "Try: --source test"])
+        #expect(CommandFailure(.usage, "why?").lines(after: "") == ["why?"])
+    }
+
+    private static func errors() throws -> [any Error] {
+        let address = try #require(TransportAddress("192.0.2.7", port: 9))
+        let sdpErrors: [any Error] = ["", "{}", "v=0\r\nhello", "v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\no=-"].map { text in
+            do {
+                _ = try SessionDescription.parse(text)
+                return CancellationError()
+            } catch {
+                return error
+            }
+        }
+        return sdpErrors + [
+            ConnectionError.lost, ConnectionError.noAddress, ConnectionError.portTaken(address),
+            ConnectionError.noPendingOffer, ICEServerError.missingCredentials(url: "turn:a"),
+            ICEServerError.invalidURL("turns:a", reason: .secureDatagrams), ICEServerError.unresolvable(host: "a"),
+            CaptureError.shareDeclined, CaptureError.camerasDeclined,
+            CaptureError.unknownCamera(name: "a", cameras: []),
+            CaptureError.displayUnavailable(display: nil, reason: "DISPLAY is not set"),
+            CaptureError.soundServerUnavailable(server: nil, reason: "connection refused"),
+            CaptureError.fileUnavailable(path: "/no/a.y4m", errorNumber: ENOENT), CaptureError.screenCastEnded,
+            CaptureError.portalUnavailable(.noPortal), HandoverError.unanswered, SubgroupError.reserved,
+            AttendeeIDError.content("a#content"), SharingRoomError.unknownViewer(3), ContentShareError.refusedByPeer,
+            WHEPError.url, WHEPError.removed, WHEPError.sessionGone, WHIPError.pictureDeclined, JanusError.url,
+            JanusError.noPublisher("a", present: []), HTTPClientError.certificate("https://a"),
+            ViewerServerError.notWaiting(3), MediaFileError.alreadyExists(path: "a.webm"),
+        ]
+    }
+
+    @Test("No failure shows a standard's section, an error code or a semicolon")
+    func plainWords() throws {
+        for error in try Self.errors() {
+            let failure = CommandFailure(explaining: error)
+            let text = failure.lines(after: "rtcshare: ").joined(separator: "\n")
+            #expect(failure.status != .internalError, "\(text)")
+            for part in ["RFC", "OpenSSL", "errno", ";", "..", " no URL", "No such file or directory", "directory"] {
+                #expect(!text.contains(part), "\(part) in \(text)")
+            }
+        }
+    }
+
+    @Test("A viewer that does not exist ends with 66, and the command that lists viewers is named")
+    func unknownViewer() {
+        for error in [SharingRoomError.unknownViewer(9), ViewerServerError.unknownViewer(9)] as [any Error] {
+            let failure = CommandFailure(explaining: error)
+            #expect(failure.status == .inputMissing)
+            #expect(failure.lines(after: "") == ["no viewer 9.", "Try: rtcshare status"])
+        }
+    }
+
+    @Test("The words for a missing file name the folder if that is what is missing")
+    func missingFolder() throws {
+        let folder = try TemporaryFolder()
+        #expect(systemMessage(ENOENT, path: folder.file("a").path) == "there is no such file")
+        #expect(systemMessage(ENOENT, path: "/no/such/a") == "there is no folder /no/such")
+        #expect(systemMessage(ENOENT, path: "/a") == "there is no such file")
+        #expect(systemMessage(ECONNREFUSED) == "connection refused")
+    }
+
+    @Test("A time of one second is singular")
+    func seconds() {
+        #expect([1, 2, 0.5, 1.5].map(\.inSeconds) == ["1 second", "2 seconds", "0.5 seconds", "1.5 seconds"])
+    }
+}
+
+extension Interop.CommandLineTests {
+    @Test(
+        "A command that fails names what was typed and what was found, before it does anything",
+        arguments: [
+            (["view", "foo#secret"], 64, "'foo' is not a link.", "http://"),
+            (["view", "http://127.0.0.1:9/#x", "--window"], 69, "window", "Try:"),
+            (
+                ["serve", "--source", "test", "--tls-certificate", "no.pem", "--tls-key", "no.key"], 66,
+                "can't read the TLS certificate no.pem: there is no such file.", ""
+            ),
+            (
+                ["serve", "--source", "test", "--tls-certificate", "text.txt", "--tls-key", "text.txt"], 65,
+                "text.txt is not a certificate in PEM form", "--tls-self-signed"
+            ),
+            (["serve", "--source", "portal"], 69, "can't ask the desktop for its screens", "Try:"),
+            (["serve", "--source", "test", "--record", "no/f.webm"], 73, "there is no folder no.", ""),
+            (["demo", "--snapshot", "no/x.png"], 73, "there is no folder", ""),
+            (["inspect", "picture.png"], 65, "picture.png is a PNG image.", "session description"),
+            (["inspect", "text.txt"], 65, "text.txt is not a session description", "v=0"),
+            (["view", "--offer", "answer.json"], 65, "answer.json is an answer, not an offer.", "send --answer"),
+        ])
+    func failures(arguments: [String], status: Int32, problem: String, remedy: String) async throws {
+        let folder = try TemporaryFolder()
+        var environment = Self.environment(folder)
+        environment["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=" + folder.file("bus").path
+        environment["WAYLAND_DISPLAY"] = ""
+        let share = try Share(environment: environment, in: folder)
+        _ = try folder.write("hello\n", to: "text.txt")
+        _ = try folder.write(#"{"type": "answer", "sdp": "v=0\r\n"}"#, to: "answer.json")
+        try Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0xFF]).write(to: folder.file("picture.png"))
+        let outcome = try await share.run(arguments)
+        #expect(outcome.status == status, "\(outcome.standardError)")
+        let said = outcome.standardError
+        #expect(said.contains("rtcshare: ") && said.contains(problem), "\(said)")
+        #expect(remedy.isEmpty || said.contains(remedy), "\(said)")
+        #expect(
+            !said.contains("secret") && !said.contains("OpenSSL") && !said.contains("choose in its window"), "\(said)")
+        #expect(outcome.standardOutput.isEmpty)
+    }
+}
