@@ -6,11 +6,11 @@ internal import Glibc
 package func systemMessage(_ number: Int32, path: String? = nil) -> String {
     switch number {
     case ENOENT:
-        if let folder = path.map(parentFolder), access(folder, F_OK) != 0 { return "there is no folder \(folder)" }
+        if let folder = path.map(parentFolder), access(folder, F_OK) != 0 { return "there is no directory \(folder)" }
         return "there is no such file"
     case EACCES, EPERM: return "permission denied"
-    case EISDIR: return "it is a folder"
-    case ENOTDIR: return "a part of its path is not a folder"
+    case EISDIR: return "it is a directory"
+    case ENOTDIR: return "a part of its path is not a directory"
     case ENOSPC: return "the disk is full"
     default: break
     }

@@ -40,10 +40,10 @@ package enum PeerConnectionError: Error, Sendable, Hashable, CustomStringConvert
                 + "(rollbackOffer)"
         case .setupChanged:
             "this description has the other part in DTLS (a=setup) than was agreed on, which would begin another "
-                + "association; make a new offer for another peer, or for this one to begin anew"
+                + "association; make a new offer for another peer, or to restart with this one"
         case .fingerprintChanged:
             "this description has another certificate than the connection was made with; make a new offer for another "
-                + "peer, or for this one to begin anew"
+                + "peer, or to restart with this one"
         case .ended:
             "the connection has ended; make a new offer for a new one"
         }

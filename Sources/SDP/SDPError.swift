@@ -104,8 +104,8 @@ extension SDPError {
         case .limit: "check that this file is a session description"
         case .version, .originMissing: "copy the whole description, from \"v=0\" to its last line"
         case .repeated: "give one description, not two"
-        case .malformed: "get a new description from the other side, or correct this line"
-        case .missing: "copy the whole description, and check that the other side is a WebRTC peer"
+        case .malformed: "get a new description from the peer, or correct this line"
+        case .missing: "copy the whole description, and check that it comes from a WebRTC peer"
         }
     }
 

@@ -90,7 +90,7 @@ package final class VP8Decoder {
     }
 
     private func checkSize(_ frame: Span<UInt8>) throws(VideoCodingError) {
-        guard frame.count >= 10 else { throw .corruptedFrame(reason: "a key frame's header is cut off") }
+        guard frame.count >= 10 else { throw .corruptedFrame(reason: "a key frame's header is truncated") }
         let size = PixelSize(
             width: (Int(frame[6]) | Int(frame[7]) << 8) & 0x3FFF, height: (Int(frame[8]) | Int(frame[9]) << 8) & 0x3FFF)
         guard size.width > 0, size.height > 0 else { throw .corruptedFrame(reason: "a picture of \(size)") }

@@ -126,8 +126,8 @@ struct WAVTests {
         }
         #expect(
             failure(folder.path + "/missing.wav").hasSuffix("missing.wav: there is no such file"))
-        #expect(failure(folder.path).contains("it is a folder"))
-        #expect(failure("/dev/null").contains("it is no ordinary file"))
+        #expect(failure(folder.path).contains("it is a directory"))
+        #expect(failure("/dev/null").contains("it is not a regular file"))
         for bytes in [[], Array("RIFF".utf8), Array("hello, this is a text".utf8), [UInt8](repeating: 0, count: 5000)] {
             let said = failure(try folder.write(bytes, to: "other.wav"))
             #expect(said.contains("other.wav is not a WAVE file") || said.contains("can't read"))
@@ -230,7 +230,7 @@ struct WAVTests {
     @Test("What can't be written says why")
     func unwritable() throws {
         let folder = try Folder()
-        let reason = "there is no folder \(folder.path)/no"
+        let reason = "there is no directory \(folder.path)/no"
         #expect(throws: AudioFileError.cannotOpen(path: folder.path + "/no/x.wav", reason: reason)) {
             try WAVWriter(path: folder.path + "/no/x.wav", sampleRate: 48_000, channels: 1)
         }

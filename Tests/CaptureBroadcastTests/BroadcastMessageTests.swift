@@ -89,12 +89,12 @@ import Testing
 
     @Test("Another program, another version")
     func strangers() {
-        #expect(throws: BroadcastError.network("the other side is no rtcshare")) {
+        #expect(throws: BroadcastError.network("the other process is not rtcshare")) {
             try Array("SOMEBODY\u{0}\u{1}\u{0}".utf8).withRawSpan { try BroadcastMessage(kind: 1, body: $0) }
         }
         #expect(
             throws: BroadcastError.network(
-                "the other side has version 3, this one 2: use one version for both")
+                "the other process has version 3, and this one 2: use one version for both")
         ) {
             try Array("RTCSHARE\u{0}\u{3}\u{0}".utf8).withRawSpan { try BroadcastMessage(kind: 1, body: $0) }
         }

@@ -187,7 +187,7 @@ struct WebMWriterTests {
         #expect(throws: MediaFileError.alreadyExists(path: path)) { try WebMWriter(path: path) }
         #expect(try String(contentsOfFile: path, encoding: .utf8) == "mine")
         let elsewhere = folder.path("missing/film.webm")
-        let reason = "there is no folder \(folder.path("missing"))"
+        let reason = "there is no directory \(folder.path("missing"))"
         #expect(throws: MediaFileError.cannotOpen(path: elsewhere, reason: reason)) {
             try WebMWriter(path: elsewhere)
         }

@@ -108,7 +108,7 @@ final class SoundFile {
     }
 
     private func reason(_ handle: OpaquePointer) -> String {
-        Self.tidy(sf_strerror(handle).map { String(cString: $0) } ?? "libsndfile does not say why")
+        Self.tidy(sf_strerror(handle).map { String(cString: $0) } ?? "libsndfile gives no reason")
     }
 
     /// libsndfile's sentences end in a full stop; ours go on.
@@ -122,8 +122,8 @@ final class SoundFile {
         guard fstat(descriptor, &status) == 0 else { return systemMessage(errno) }
         switch status.st_mode & S_IFMT {
         case S_IFREG: return nil
-        case S_IFDIR: return "it is a folder"
-        default: return "it is no ordinary file"
+        case S_IFDIR: return "it is a directory"
+        default: return "it is not a regular file"
         }
     }
 }

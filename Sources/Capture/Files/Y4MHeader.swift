@@ -48,7 +48,7 @@ struct Y4MHeader: Sendable, Hashable {
     init(line: [UInt8]) throws(Fault) {
         let fields = Self.fields(line)
         guard let first = fields.first, first.text == Self.magic else {
-            throw Fault(offset: 0, problem: "this is no y4m, which begins with \(Self.magic)", remedy: Self.conversion)
+            throw Fault(offset: 0, problem: "this is not y4m, which begins with \(Self.magic)", remedy: Self.conversion)
         }
         var width: Int?
         var height: Int?
@@ -143,7 +143,7 @@ struct Y4MHeader: Sendable, Hashable {
         case "444": return .i444
         case "mono": return .luma
         default:
-            throw Fault(offset: offset, problem: "the colour space C\(text) is not supported", remedy: conversion)
+            throw Fault(offset: offset, problem: "the color space C\(text) is not supported", remedy: conversion)
         }
     }
 }

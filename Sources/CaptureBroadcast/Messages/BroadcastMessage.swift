@@ -234,12 +234,12 @@ extension BroadcastMessage {
         switch kind {
         case 1:
             guard try reader.readArray(magic.count) == magic else {
-                throw BroadcastError.network("the other side is no rtcshare")
+                throw BroadcastError.network("the other process is not rtcshare")
             }
             let version = try reader.readUInt16()
             guard versions.contains(version) else {
                 throw BroadcastError.network(
-                    "the other side has version \(version), this one \(Self.version): use one version for both")
+                    "the other process has version \(version), and this one \(Self.version): use one version for both")
             }
             return .hello(version: version, transport: try reader.readUInt8() == 0 ? .tcp : .sharedMemory)
         case 2: return .memory

@@ -65,7 +65,7 @@ final class BroadcastReader {
         case .tokenLength:
             let length = Int(buffer[0]) << 8 | Int(buffer[1])
             guard BroadcastTokens.lengths.contains(length) else {
-                throw .auth("the other side sent a token of \(length) bytes, which none has")
+                throw .auth("the other process sent a token of \(length) bytes: the length is wrong")
             }
             begin(.token, length: length)
             return nil

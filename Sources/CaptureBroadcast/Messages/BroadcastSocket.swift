@@ -76,10 +76,10 @@ final class BroadcastSocket {
             sent = 0
             passed = descriptors
         } else if !descriptors.isEmpty {
-            throw .internal("descriptors were to be passed while other bytes waited")
+            throw .internal("descriptors can't be passed while other bytes wait")
         }
         guard outgoing.count - sent + bytes.count <= Self.mostOutgoing else {
-            throw .network("the other side does not read what it is told")
+            throw .network("the other process does not read its messages")
         }
         outgoing += bytes
         try flush()

@@ -91,7 +91,7 @@ struct FrameMemory {
             shared_load32(base + Head.version) == Self.versionNumber
         else {
             munmap(memory.baseAddress, memory.count)
-            throw .network("the memory that came is no memory of pictures of version \(Self.versionNumber)")
+            throw .network("the shared memory does not hold frames of version \(Self.versionNumber)")
         }
         // Read once: what is in the memory can change at any time, and is never trusted twice.
         let (count, stride) = (Int(shared_load32(base + Head.slotCount)), shared_load64(base + Head.slotSize))

@@ -117,12 +117,12 @@ final class BroadcastListener: Sendable {
         } catch {
             let cause = (error as? CocoaError)?.underlying as? POSIXError
             let reason = cause.map { systemMessage($0.code.rawValue) } ?? "\(error)"
-            throw .listen("can't create the folder \(folder): \(reason)")
+            throw .listen("can't create the directory \(folder): \(reason)")
         }
         guard let isOwn = ownsFolder(of: path), isOwn else {
             throw .listen(
-                "the folder \(folder) belongs to another user, or others may write to it: set XDG_RUNTIME_DIR to a "
-                    + "folder of yours")
+                "the directory \(folder) belongs to another user, or others may write to it: set XDG_RUNTIME_DIR to a "
+                    + "directory of yours")
         }
     }
 

@@ -229,7 +229,7 @@ final class BroadcastReceiver {
             giveLast()
             return SourceEnd(error: error)
         case .hello, .picture, .welcome, .refused, .taken, .ended:
-            throw BroadcastError.network("a message that only the other side sends")
+            throw BroadcastError.network("the other process sent a message that only a receiver sends")
         }
         return nil
     }

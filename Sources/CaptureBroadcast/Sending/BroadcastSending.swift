@@ -88,8 +88,8 @@ final class BroadcastSending {
             // A token is said to nobody else.
             if BroadcastListener.ownsFolder(of: path) == false {
                 throw .network(
-                    "the folder of \(path) belongs to another user, or others may write to it: set XDG_RUNTIME_DIR to a "
-                        + "folder of yours, on both sides")
+                    "the directory of \(path) belongs to another user, or others may write to it: set XDG_RUNTIME_DIR to a "
+                        + "directory of yours, for both processes")
             }
             (family, name, address) = (AF_UNIX, path, try .path(path))
         case (.path(let path), _): (family, name, address) = (AF_UNIX, path, try .path(path))

@@ -51,7 +51,7 @@ package enum PairFate: Hashable, Sendable, CustomStringConvertible {
         case .answeredFromElsewhere(let address): "answered from \(address) instead"
         case .unreachable: "the system has no way there"
         case .connectionLost: "no TCP connection, or it ended"
-        case .refusedByRelay(0, _): "the relay did not say whether it lets the peer through"
+        case .refusedByRelay(0, _): "the relay did not answer the request for a permission"
         case .refusedByRelay(let code, let reason):
             "the relay does not let the peer through: error \(code) \"\(reason)\""
         case .relayLost(let error): "the relay is gone: \(error)"

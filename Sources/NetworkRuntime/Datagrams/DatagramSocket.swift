@@ -109,7 +109,7 @@ final class DatagramSocket {
                 address, reason: "no interface of this machine has it, or it is not ready yet")
         } catch let error as IOError where error.errnoCode == EINVAL {
             throw ConnectionError.addressUnusable(
-                address, reason: "a link-local address can't be used alone: use a global or a loopback address")
+                address, reason: "a link-local address needs its interface: use a global or a loopback address")
         } catch let error as IOError where error.errnoCode == EACCES {
             throw ConnectionError.addressUnusable(address, reason: "ports below 1024 are reserved for root")
         } catch let error as IOError {

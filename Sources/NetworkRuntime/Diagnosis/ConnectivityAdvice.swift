@@ -15,20 +15,20 @@ enum ConnectivityAdvice {
         let theirs = families(facts.remoteCandidates)
         if !theirs.isEmpty, !ours.isEmpty, ours.isDisjoint(with: theirs) {
             return [
-                "The peer has \(name(theirs)) alone and this side \(name(ours)): have both use a network with the same "
-                    + "version of IP, or a relay that has both: \(.relay)."
+                "The peer has only \(name(theirs)), and this machine only \(name(ours)). Use a network with the same version of "
+                    + "IP on both, or a relay that has both: \(.relay)."
             ]
         }
         let advice = names(facts)
         if !advice.isEmpty { return advice }
         if facts.remoteCandidates.isEmpty {
             return [
-                "The peer's description names no address: it may have been taken before its candidates were gathered. "
-                    + "Take the whole of it, with its a=candidate lines."
+                "The peer's description has no address: it may have been copied before its candidates were gathered. "
+                    + "Copy all of it, with its a=candidate lines."
             ]
         }
         return [
-            "The peer's addresses are of another network than the ones of this side: share with \(.address) of a "
+            "The peer's addresses belong to another network than those of this machine: share with \(.address) of a "
                 + "network that both are in, or with \(.iceServers)."
         ]
     }
@@ -37,7 +37,7 @@ enum ConnectivityAdvice {
         if let advice = oneSided(facts) { return [advice] }
         if facts.pairs.allSatisfy({ $0.fate == .unroutable }) {
             return [
-                "This machine has no route to any of the peer's addresses: bring the network up that leads there, or give "
+                "This machine has no route to any of the peer's addresses: connect to their network, or use "
                     + "a relay that both can reach: \(.relay)."
             ]
         }
@@ -45,12 +45,12 @@ enum ConnectivityAdvice {
         if !datagrams.isEmpty, datagrams.allSatisfy(\.isSilent), !facts.servers.contains(where: \.hasAnswered) {
             return [
                 "No server answered over UDP either: a firewall here seems to block it. Try a relay over TCP, "
-                    + "\(.relayOverTCP) or turns:, and ask \(.examination([]))."
+                    + "\(.relayOverTCP) or turns:, and run \(.examination([]))."
             ]
         }
         var advice = names(facts)
         let isPeerThere: NetworkAdvice =
-            "See whether the peer is still running and waits for this side: an old answer fits no new offer."
+            "Check that the peer is still running: an old answer does not fit a new offer."
         // Between addresses that should reach each other, an absent peer is the likelier reason.
         if isDirect(facts) { advice.append(isPeerThere) }
         if let relay = missingRelay(facts) { advice.append(relay) }
@@ -77,8 +77,8 @@ enum ConnectivityAdvice {
         let wasRefused = pairs.contains { if case .refused(401, _) = $0.fate { true } else { false } }
         if wasRefused {
             return
-                "The peer refuses this side's ICE password: offer and answer belong to different sessions. Make a new "
-                + "offer and take the answer to that one."
+                "The peer refuses the ICE password: offer and answer belong to different sessions. Make a new offer, and use "
+                + "the answer to that one."
         }
         if pairs.contains(where: { $0.checksAnswered > 0 && $0.fate == .fellSilent }) {
             return "The peer answered at first and then stopped: its program or its network ended. Make a new offer to "
@@ -86,14 +86,13 @@ enum ConnectivityAdvice {
         }
         if pairs.contains(where: { $0.checksReceived > 0 }), !pairs.contains(where: { $0.checksAnswered > 0 }) {
             return
-                "The peer's packets arrive here, but nothing of what goes back is answered: a firewall on the way lets "
-                + "UDP through in one direction alone. Open it for UDP, or use a relay: "
-                + "\(.relay)."
+                "The peer's packets arrive here, but the peer does not answer ours: a firewall between both lets UDP through "
+                + "in only one direction. Open it for UDP, or use a relay: \(.relay)."
         }
         return nil
     }
 
-    /// What became of host names in place of addresses.
+    /// What became of host names instead of addresses.
     private static func names(_ facts: ConnectivityFacts) -> [NetworkAdvice] {
         var advice: [NetworkAdvice] = []
         if facts.unresolvedNames > 0 { advice.append(unresolved) }
@@ -102,23 +101,23 @@ enum ConnectivityAdvice {
     }
 
     private static let leftOut: NetworkAdvice =
-        "The peer names hosts in place of addresses, and this side looks none up, as that would tell whoever serves the "
-        + "names: have the peer tell addresses, or allow it with \(.resolvesHostNames)."
+        "The peer sent host names instead of addresses. They are not looked up, because DNS servers would learn them: use "
+        + "addresses on the peer, or allow it with \(.resolvesHostNames)."
 
     private static let leftOutOfRelay: NetworkAdvice =
-        "The peer hides its addresses behind names, which nobody is asked for while relays alone may be used: have the "
-        + "peer use a TURN server too."
+        "The peer sent host names instead of addresses, which are not looked up if only relays are allowed: use a TURN "
+        + "server on the peer too."
 
     private static let unresolved: NetworkAdvice =
-        "Names under .local among the peer's addresses found nobody who knows them: they take multicast DNS (UDP port "
-        + "5353) between both machines. In another network, have the peer use a STUN or TURN server too."
+        "The peer's .local names were not found: they need multicast DNS (UDP port 5353) between both machines. In "
+        + "another network, use a STUN or TURN server on the peer too."
 
     /// What a server would help with, by what both sides have; nil where both have relays.
     private static func missingRelay(_ facts: ConnectivityFacts) -> NetworkAdvice? {
         let all = facts.localCandidates + facts.remoteCandidates
         guard !all.contains(where: { $0.type == .relayed }) else {
             return
-                "Not even a relayed address was answered: a firewall may block UDP altogether. Try the relay over TCP: "
+                "Not even a relayed address answered: a firewall may block UDP completely. Try the relay over TCP: "
                 + "\(.relayOverTCP)."
         }
         let ours = Standing(facts.localCandidates)
@@ -126,23 +125,23 @@ enum ConnectivityAdvice {
         switch (ours, theirs) {
         case (.behindNAT, .behindNAT):
             return
-                "Both sides are behind a NAT, neither lets the other in, and neither has a relay: give a TURN server, "
-                + "\(.relay)."
+                "Both machines are behind a NAT, neither NAT lets the other machine in, and neither machine has a relay: use "
+                + "a TURN server, \(.relay)."
         case (.privateOnly, .behindNAT), (.privateOnly, .reachable):
-            return "This side told the peer private addresses alone, and the peer is outside: make the offer with "
-                + "\(.reflexive); where no server answers that, or it is not enough, with a relay, over TCP "
-                + "where UDP is blocked: \(.relayOverTCP)."
+            return "This machine sent the peer only private addresses, and the peer is outside: make the offer with "
+                + "\(.reflexive). If that is not enough, use a relay, over TCP if UDP is blocked: "
+                + "\(.relayOverTCP)."
         case (.behindNAT, .privateOnly), (.reachable, .privateOnly):
             return
-                "The peer named private addresses alone, which mean nothing outside its network: have it use a STUN or "
-                + "TURN server too, or give this side a relay: \(.relay)."
+                "The peer sent only private addresses, which do not work outside its network: use a STUN or TURN server on "
+                + "the peer too, or a relay here: \(.relay)."
         case (.privateOnly, .privateOnly):
             return
-                "Both sides named private addresses alone: in one network a firewall on one of the machines may drop "
-                + "UDP; between two networks it takes \(.relay)."
+                "Both sent only private addresses. In one network, a firewall on one of the machines may drop UDP. Between "
+                + "two networks, use \(.relay)."
         case (.reachable, _), (_, .reachable):
             return
-                "A public address was not answered: a firewall must let UDP pass to it; where it can't, use a relay: "
+                "A public address did not answer: a firewall must let UDP through to it. If it can't, use a relay: "
                 + "\(.relayOverTCP)."
         }
     }

@@ -12,10 +12,10 @@ enum ConnectivityReport {
     ) -> String {
         var lines = facts.pairs.isEmpty ? candidateLines(facts) : pairLines(facts)
         if !facts.servers.isEmpty {
-            lines.append("What the servers answered:")
+            lines.append("Answers of the servers:")
             lines += facts.servers.prefix(maximumPairs).map { "  " + $0.text }
         }
-        lines.append("What to do:")
+        lines.append("Try:")
         lines += ConnectivityAdvice.lines(for: facts).map { "  - " + $0.words(naming: name) }
         // Peers and servers have their words in it: lines are ended here, and by nobody else.
         return lines.map(\.printable).joined(separator: "\n")
@@ -27,17 +27,17 @@ enum ConnectivityReport {
         if facts.pairs.count > maximumPairs { lines.append("  and \(facts.pairs.count - maximumPairs) more") }
         // A reflexive candidate is checked from its base and has no pair of its own.
         let reflexive = facts.localCandidates.filter { $0.type == .serverReflexive }
-        if !reflexive.isEmpty { lines.append("  from outside, this side is seen as \(list(reflexive.map(\.address)))") }
+        if !reflexive.isEmpty { lines.append("  public address of this machine: \(list(reflexive.map(\.address)))") }
         return lines
     }
 
     private static func candidateLines(_ facts: ConnectivityFacts) -> [String] {
         [
-            "no address in the peer's description can be reached from the addresses of ours",
-            "  ours: \(list(facts.localCandidates))",
+            "no address in the peer's description can be reached from this machine's addresses",
+            "  this machine's: \(list(facts.localCandidates))",
             "  the peer's: \(list(facts.remoteCandidates))"
-                + (facts.unresolvedNames > 0 ? ", and \(facts.unresolvedNames) names that nobody resolved" : "")
-                + (facts.namesLeftOut > 0 ? ", and \(facts.namesLeftOut) names that were not asked for" : ""),
+                + (facts.unresolvedNames > 0 ? ", and \(facts.unresolvedNames) names that were not found" : "")
+                + (facts.namesLeftOut > 0 ? ", and \(facts.namesLeftOut) names that were not looked up" : ""),
         ]
     }
 

@@ -55,7 +55,8 @@ extension ICEServerError: ExplainedError {
             Explanation("the name \(host) has no address", remedy: "check its spelling and this machine's DNS")
         case .unanswered(let host):
             Explanation(
-                "the name \(host) was not found: DNS did not answer", remedy: "check this machine's network and its DNS")
+                "the name \(host) was not found: DNS did not answer", remedy: "check this machine's network and its DNS"
+            )
         }
     }
 }

@@ -89,7 +89,7 @@ final class DedicatedSocketHandler: ChannelInboundHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        ended(failure ?? "the other side closed the connection")
+        ended(failure ?? "the server closed the connection")
         context.fireChannelInactive()
     }
 }

@@ -109,7 +109,7 @@ public actor SharedPort {
             closed: { [weak self] address in self?.assumeIsolated { $0.socketDidClose(address) } })
         guard !isClosed, port.value.sockets[socket.address] == nil else {
             socket.close()
-            throw ConnectionError.addressUnusable(socket.address, reason: "the port was closed meanwhile")
+            throw ConnectionError.addressUnusable(socket.address, reason: "the port has been closed")
         }
         port.value.sockets[socket.address] = socket
         return socket.address

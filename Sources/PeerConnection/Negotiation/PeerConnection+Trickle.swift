@@ -140,7 +140,7 @@ public enum RemoteCandidateError: Error, Sendable, Hashable, CustomStringConvert
             "this candidate came before the peer's description and has no user name fragment; hand over the description "
                 + "first"
         case .malformed(let text):
-            "\"\(text)\" is no candidate; expected: candidate:<foundation> <component> udp <priority> <address> <port> "
+            "\"\(text)\" is not a candidate; expected: candidate:<foundation> <component> udp <priority> <address> <port> "
                 + "typ <type> … (RFC 8839 §5.1)"
         case .unknownSection(let mid):
             "no section has a=mid:\(mid); check that the candidate is of this session's peer"

@@ -33,7 +33,7 @@ extension SessionDescription {
                 let shown = SDPError.printable(String(decoding: raw[index].prefix(400), as: UTF8.self))
                 return ExplainedLine(
                     number: number, text: shown, explanation: "",
-                    problem: failure?.line == number ? failure?.complaint : "this is no line of a description")
+                    problem: failure?.line == number ? failure?.complaint : "this is not a line of a description")
             }
             let (explanation, error) = context.explain(line)
             let problem = failure?.line == number ? failure : error

@@ -34,8 +34,8 @@ extension TLSError: CustomStringConvertible {
         case .otherHost:
             "the server's certificate names another host than the URL: use the host name of the certificate"
         case .notTLS: "the server does not use TLS on this port: use turn: or another port"
-        case .closedInHandshake: "the other side ended the TLS handshake"
-        case .cut: "the other side cut the connection"
+        case .closedInHandshake: "the peer ended the TLS handshake"
+        case .cut: "the peer closed the connection"
         case .failed(let reason): "TLS failed: \(reason)"
         case .libraryFailure(let operation, let reason): "\(operation) failed: \(reason)"
         }

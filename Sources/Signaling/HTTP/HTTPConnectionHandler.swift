@@ -115,7 +115,7 @@ final class HTTPConnectionHandler: ChannelInboundHandler {
         let isHead = full.head.method == .HEAD
         let keepsAlive = full.head.isKeepAlive
         guard let target = HTTPTarget(full.head.uri) else {
-            let problem = ProblemDetails(.badRequest, "the request's target is no path that this server has")
+            let problem = ProblemDetails(.badRequest, "this server has no such path")
             let response = problem.response(to: full.head.method, full.head.headers, root: "/")
             return write(response, context, isHead: isHead, keepsAlive: false)
         }

@@ -150,7 +150,7 @@ private actor JanusPublisher: SessionAtServer {
         do {
             try await handle.tell(JanusCandidate(sdpMid: mid, candidate: "candidate:\(candidate.value)"))
         } catch {
-            endpoint.configuration.logger.debug("a candidate could not be told: \(error)")
+            endpoint.configuration.logger.debug("a candidate could not be sent: \(error)")
         }
     }
 

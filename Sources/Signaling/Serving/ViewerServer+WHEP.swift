@@ -101,7 +101,7 @@ extension ViewerServer {
         do {
             return try SessionDescription.parse(utf8: body)
         } catch {
-            throw ProblemDetails(.badRequest, "the offer is no session description: \(error)")
+            throw ProblemDetails(.badRequest, "the offer is not a session description: \(error)")
         }
     }
 
@@ -125,7 +125,7 @@ extension ViewerServer {
         } catch let error as NegotiationError {
             if case .nothingToReceive = error.rule {
                 throw ProblemDetails(
-                    .notAcceptable, "the offer takes nothing of what is shared: pictures are VP8, sound is Opus")
+                    .notAcceptable, "the offer receives none of the shared media: video is VP8, audio is Opus")
             }
             throw ProblemDetails(.badRequest, "the offer can't be answered: \(error)")
         } catch SharingRoomError.ended {
@@ -216,7 +216,7 @@ extension ViewerServer {
                 headers: [("Accept-Patch", TrickleFragment.mediaType)])
         }
         guard let text = String(validating: request.body, as: UTF8.self) else {
-            throw ProblemDetails(.badRequest, "the fragment is no text")
+            throw ProblemDetails(.badRequest, "the fragment is not text")
         }
         let fragment = try TrickleFragment(parsing: text)
         let condition = EntityTag.Condition(request.headers["If-Match"])

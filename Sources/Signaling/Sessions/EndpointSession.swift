@@ -80,7 +80,9 @@ actor EndpointSession: SessionAtServer {
         guard let text = Self.description(in: response.text) else {
             throw Failure.noAnswer(status: response.status, sentence: response.sentence)
         }
-        if resource == nil { logger.warning("the server does not say where the session is: it can't be told the end") }
+        if resource == nil {
+            logger.warning("the server gave no URL of the session, so it can't be notified of the end")
+        }
         entityTag = response["ETag"]
         let states = response.all("Link").flatMap { LinkHeader.parse($0) }.filter(\.isState)
         stateAddress = states.first.flatMap { response.url.resolving($0.target) }
@@ -167,7 +169,7 @@ actor EndpointSession: SessionAtServer {
             // Who takes none takes no others either; who has another session by now is asked again.
             takesCandidates = response.status == 412
         } catch {
-            logger.debug("candidates could not be told: \(error)")
+            logger.debug("candidates could not be sent: \(error)")
         }
     }
 

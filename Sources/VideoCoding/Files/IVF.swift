@@ -97,7 +97,7 @@ package final class IVFReader {
         file = try BufferedFile(reading: path)
         let header = try file.read(IVF.headerLength)
         guard header.count == IVF.headerLength else {
-            throw .malformed(path: path, offset: header.count, reason: "the header is cut off")
+            throw .malformed(path: path, offset: header.count, reason: "the header is truncated")
         }
         guard header.starts(with: "DKIF".utf8) else {
             throw .malformed(path: path, offset: 0, reason: "an IVF file begins with DKIF")
@@ -124,7 +124,7 @@ package final class IVFReader {
         let header = try file.read(IVF.frameHeaderLength)
         guard !header.isEmpty else { return nil }
         guard header.count == IVF.frameHeaderLength else {
-            throw .malformed(path: file.path, offset: offset, reason: "a frame's header is cut off")
+            throw .malformed(path: file.path, offset: offset, reason: "a frame's header is truncated")
         }
         let length = Int(header.littleEndian(at: 0, count: 4))
         guard length <= IVF.largestFrame else {
@@ -132,7 +132,7 @@ package final class IVFReader {
         }
         let data = try file.read(length)
         guard data.count == length else {
-            throw .malformed(path: file.path, offset: offset, reason: "a frame of \(length) bytes is cut off")
+            throw .malformed(path: file.path, offset: offset, reason: "a frame of \(length) bytes is truncated")
         }
         offset += IVF.frameHeaderLength + length
         let seconds = Double(header.littleEndian(at: 4, count: 8)) / ticksPerSecond

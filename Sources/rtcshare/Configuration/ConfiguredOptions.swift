@@ -17,7 +17,8 @@ struct ConfiguredOptions {
     ]
     /// What an option on the command line takes the place of, beside itself.
     private static let alternatives = [
-        "link-token-file": ["no-token"], "no-token": ["link-token-file"], "tls-self-signed": ["tls-certificate", "tls-key"],
+        "link-token-file": ["no-token"], "no-token": ["link-token-file"],
+        "tls-self-signed": ["tls-certificate", "tls-key"],
         "tls-certificate": ["tls-self-signed"], "tls-key": ["tls-self-signed"], "name": ["control", "no-control"],
         "control": ["name", "no-control"], "no-control": ["name", "control"],
     ]

@@ -178,7 +178,7 @@ struct SetCommand: ControlCommand {
 
 /// Which of a share's sounds to mute or unmute.
 struct SoundFlags: ParsableArguments {
-    @Flag(help: "Only the audio of what you share.") var audio = false
+    @Flag(help: "Only the shared audio.") var audio = false
     @Flag(help: "Only your microphone.") var microphone = false
 
     var sounds: ControlledSounds {

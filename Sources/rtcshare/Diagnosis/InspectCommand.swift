@@ -9,7 +9,7 @@ struct InspectCommand: AsyncParsableCommand {
         commandName: "inspect",
         abstract: "Explain an SDP or rtpdump file line by line.",
         discussion: """
-            Marks lines that are wrong with !! and says why.
+            Marks wrong lines with !! and the reason.
 
                 rtcshare inspect offer.sdp
                 rtcshare inspect - < capture.rtpdump
@@ -58,7 +58,8 @@ struct InspectCommand: AsyncParsableCommand {
             // A line's problem was shown with the line.
             let count = lines.count { $0.problem != nil }
             guard count > 0 else { throw error }
-            let marked = (count == 1 ? "1 line has" : "\(count) lines have") + " a problem" + (json ? "" : ", behind !!")
+            let marked =
+                (count == 1 ? "1 line has" : "\(count) lines have") + (json ? " a problem" : " a problem, behind !!")
             throw CommandFailure(
                 .badInput, "\(name) is not a valid session description: \(marked)", try: error.advice)
         }

@@ -19,7 +19,7 @@ final class FilmFile: Sendable {
             recorder = try Self.makeRecorder(path: path, isNumbered: isNumbered) { error in
                 let introduction = "The recording has ended, \(activity) continues: "
                 Terminal.shared.say(CommandFailure(explaining: error).lines(after: introduction))
-                Terminal.shared.say("What was recorded until then is kept.")
+                Terminal.shared.say("The recording up to then is kept.")
             }
         } catch {
             throw CommandFailure(explaining: error)

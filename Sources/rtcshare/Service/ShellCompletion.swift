@@ -101,7 +101,7 @@ enum ShellCompletion {
                 blank="${rest%%[^[:space:]]*}"
                 rest="${rest#"${blank}"}"
                 rest="${rest#"${word}"}"
-                # What follows without a blank is the same word.
+                # Text that follows without a blank is the same word.
                 if [[ ${index} -gt 0 && -z "${blank}" && -n "${word}" ]]; then
                     words[${#words[@]} - 1]+="${word}"
                 else
@@ -110,7 +110,7 @@ enum ShellCompletion {
                 if [[ ${index} -eq ${COMP_CWORD} ]]; then
                     current=$((${#words[@]} - 1))
                     head="${words[current]%"${word}"}"
-                    # A colon, or the like, is itself no part of what is replaced.
+                    # A colon, or the like, is not replaced.
                     [[ -n "${fragment}" ]] || head+="${word}"
                 fi
             done
@@ -133,7 +133,7 @@ enum ShellCompletion {
             COMPREPLY=("${COMPREPLY[@]#"${head}"}")
             case "${words[current - 1]}" in
             --source | --camera | --audio | --microphone | switch | camera | --ice-server)
-                # A SPEC is no file, whose colons bash would put backslashes before. One that ends so goes on.
+                # A SPEC is not a file: bash would escape its colons. A SPEC that ends with one continues.
                 compopt +o filenames 2>/dev/null
                 [[ "${COMPREPLY[0]}" = *[:=/] ]] && compopt -o nospace 2>/dev/null
                 ;;

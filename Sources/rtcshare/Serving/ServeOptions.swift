@@ -84,7 +84,7 @@ struct LinkOptions: ParsableArguments {
         }
         for host in address where IPAddress(host)?.isUnspecified ?? !Self.isName(host) {
             throw ValidationError(
-                "--address \(host): not an address or a name of a machine; leave it out for the default")
+                "--address \(host): not an address or a name of a machine. Leave it out for the default")
         }
         if let basePath, path(of: basePath) == nil {
             throw ValidationError("--base-path \(basePath): give a path such as /office")

@@ -80,7 +80,7 @@ struct SendCommand: AsyncParsableCommand {
             )
         }
         if answering.answer == nil, answering.session != nil {
-            throw ValidationError("--session goes with --answer; without an answer, send makes its own offer")
+            throw ValidationError("--session needs --answer: without an answer, send makes its own offer")
         }
         guard publishing.isGiven else { return }
         if answering.answer != nil {
@@ -91,7 +91,7 @@ struct SendCommand: AsyncParsableCommand {
             ("--camera", sharing.sources.selection.shownCamera), ("--microphone", sharing.sources.selection.microphone),
         ] where value != nil && value != AudioSpecification.none.description {
             throw ValidationError(
-                "\(name): a WHIP server takes one video and one audio track; share a camera by --source camera, and mix a "
+                "\(name): a WHIP server takes one video and one audio track. Share a camera with --source camera, and mix a "
                     + "microphone in by --audio microphone")
         }
     }

@@ -94,7 +94,7 @@ final class Viewing: Sendable {
         let folder = URL(filePath: path).deletingLastPathComponent().path
         var isFolder = false
         if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder {
-            throw CommandFailure(.cannotCreate, "can't write \(path): it is a folder", try: "name a file in it")
+            throw CommandFailure(.cannotCreate, "can't write \(path): it is a directory", try: "name a file in it")
         }
         guard access(folder, W_OK) == 0 else {
             throw CommandFailure(.cannotCreate, "can't write \(path): \(systemMessage(errno, path: path))")

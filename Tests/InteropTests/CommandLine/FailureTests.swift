@@ -75,7 +75,7 @@ struct FailureTests {
     func missingFolder() throws {
         let folder = try TemporaryFolder()
         #expect(systemMessage(ENOENT, path: folder.file("a").path) == "there is no such file")
-        #expect(systemMessage(ENOENT, path: "/no/such/a") == "there is no folder /no/such")
+        #expect(systemMessage(ENOENT, path: "/no/such/a") == "there is no directory /no/such")
         #expect(systemMessage(ENOENT, path: "/a") == "there is no such file")
         #expect(systemMessage(ECONNREFUSED) == "connection refused")
     }
@@ -101,8 +101,8 @@ extension Interop.CommandLineTests {
                 "text.txt is not a certificate in PEM form", "--tls-self-signed"
             ),
             (["serve", "--source", "portal"], 69, "can't ask the desktop for its screens", "Try:"),
-            (["serve", "--source", "test", "--record", "no/f.webm"], 73, "there is no folder no.", ""),
-            (["demo", "--snapshot", "no/x.png"], 73, "there is no folder", ""),
+            (["serve", "--source", "test", "--record", "no/f.webm"], 73, "there is no directory no.", ""),
+            (["demo", "--snapshot", "no/x.png"], 73, "there is no directory", ""),
             (["inspect", "picture.png"], 65, "picture.png is a PNG image.", "session description"),
             (["inspect", "text.txt"], 65, "text.txt is not a session description", "v=0"),
             (["view", "--offer", "answer.json"], 65, "answer.json is an answer, not an offer.", "send --answer"),

@@ -245,10 +245,19 @@ extension Interop {
             let wrongPin = ["--janus-pin-file", try Self.secret("another", "wrong", in: folder)]
             let cases: [(options: [String], status: Int32, words: [String])] = [
                 (["--janus", server.url, "--janus-room", "1234"], 77, ["(403)", "--janus-secret-file"]),
-                (["--janus", server.url, "--janus-room", "99"] + secret, 69, ["No such room (99)", "check --janus-room"]),
+                (
+                    ["--janus", server.url, "--janus-room", "99"] + secret, 69,
+                    ["No such room (99)", "check --janus-room"]
+                ),
                 (["--janus", server.url, "--janus-room", "1234"] + secret, 77, ["(pin)", "--janus-pin-file"]),
-                (["--janus", server.webSocketURL, "--janus-room", "1234"] + secret + wrongPin, 77, ["check the room's PIN"]),
-                (["--janus", server.webSocketURL, "--janus-room", "demo"] + secret, 69, ["(430)", "check --janus-room"]),
+                (
+                    ["--janus", server.webSocketURL, "--janus-room", "1234"] + secret + wrongPin, 77,
+                    ["check the room's PIN"]
+                ),
+                (
+                    ["--janus", server.webSocketURL, "--janus-room", "demo"] + secret, 69,
+                    ["(430)", "check --janus-room"]
+                ),
                 (
                     ["--janus", server.url.replacing("/janus", with: "/elsewhere"), "--janus-room", "1"], 76,
                     ["is not Janus", "8088/janus"]

@@ -359,7 +359,7 @@ struct VP8Tests {
         #expect(throws: VideoCodingError.pictureTooLarge(size: size, limit: decoder.largestSize)) {
             _ = try decoder.decode(frames[0])
         }
-        #expect(throws: VideoCodingError.corruptedFrame(reason: "a key frame's header is cut off")) {
+        #expect(throws: VideoCodingError.corruptedFrame(reason: "a key frame's header is truncated")) {
             _ = try decoder.decode(Array(frames[0][..<9]))
         }
     }

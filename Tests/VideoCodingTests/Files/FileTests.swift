@@ -189,7 +189,7 @@ struct FileTests {
                 _ = try Y4MWriter(path: path, size: size, framesPerSecond: 30)
             },
         ] {
-            #expect(text.contains(path) && text.contains("there is no folder"), "\(text)")
+            #expect(text.contains(path) && text.contains("there is no directory"), "\(text)")
         }
         // A disk that is full is noticed.
         if FileManager.default.fileExists(atPath: "/dev/full") {

@@ -161,7 +161,7 @@ struct SinkTests {
     func errors() throws {
         let directory = try Directory()
         let missing = directory.path + "/missing/a"
-        let reason = "there is no folder \(directory.path)/missing"
+        let reason = "there is no directory \(directory.path)/missing"
         let y4m = Y4MFileSink(path: missing)
         y4m.receive(frame(halves(16, 16)))
         y4m.receive(frame(halves(16, 16)))

@@ -150,7 +150,7 @@ extension NegotiationError {
         case .bundleRejected(let mid): "the BUNDLE group begins with \(mid), whose m= line is rejected"
         case .outsideBundle(let mid): "section \(mid) is accepted, but is not in the BUNDLE group"
         case .payloadTypeOfRTCP(let payloadType):
-            "payload type \(payloadType) can't be told from RTCP on the same port"
+            "payload type \(payloadType) can't be distinguished from RTCP on the same port"
         case .payloadTypeConflict(let payloadType):
             "payload type \(payloadType) has two meanings in one bundle"
         case .extensionID(let id):
@@ -176,12 +176,12 @@ extension NegotiationError {
             "use the newest description of this session, in which ended sections keep their place and have port 0"
         case .sectionEnded: "answer with port 0 where the offer has it"
         case .mediaProtocol, .iceCredentialsMissing, .fingerprintMissing, .setupMissing, .setupHeld:
-            "check that the other side is a WebRTC peer and that the description is whole"
+            "check that the description comes from a WebRTC peer and is complete"
         case .noCommonCodec: "use a viewer that has one of the offered codecs"
         case .allRejected: "use a viewer that has the offered codecs and that receives"
         case .nothingToReceive: "get an offer that sends one of these codecs"
-        case .fingerprintWeak: "use a sha-256 fingerprint on the other side"
-        case .rtcpMuxMissing: "turn on RTCP multiplexing on the other side"
+        case .fingerprintWeak: "use a sha-256 fingerprint on the peer"
+        case .rtcpMuxMissing: "turn on RTCP multiplexing on the peer"
         case .direction: "answer recvonly to sendonly"
         case .bundleStranger, .bundleRejected, .outsideBundle:
             "bundle exactly the sections that the answer accepts"
