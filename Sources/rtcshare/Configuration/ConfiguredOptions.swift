@@ -12,7 +12,7 @@ struct ConfiguredOptions {
         let place: String
     }
 
-    private static let commands: [String: any ParsableCommand.Type] = [
+    static let commands: [String: any ParsableCommand.Type] = [
         "serve": ServeCommand.self, "send": SendCommand.self,
     ]
     /// What an option on the command line takes the place of, beside itself.
@@ -59,6 +59,9 @@ struct ConfiguredOptions {
         self.settings = settings
     }
 
+    /// The options that are set, each with its file and line or its variable.
+    var origins: [String] { settings.map { "--\($0.name): \($0.place)" } }
+
     /// The command line with the options, behind the command's name.
     func added(to arguments: [String]) -> [String] {
         added(to: arguments, settings)
@@ -77,7 +80,8 @@ struct ConfiguredOptions {
         Array(arguments.prefix(1)) + settings.flatMap(\.arguments) + arguments.dropFirst()
     }
 
-    private static func file(arguments: [String], environment: [String: String]) throws -> ConfigurationFile? {
+    /// The file that these arguments, the environment or the default name; nil if there is none.
+    static func file(arguments: [String], environment: [String: String]) throws -> ConfigurationFile? {
         if let index = arguments.lastIndex(where: { $0 == "--config" || $0.hasPrefix("--config=") }) {
             let path = arguments[index].split(separator: "=", maxSplits: 1).dropFirst().first.map(String.init)
             // The parser says what is missing where nothing follows.

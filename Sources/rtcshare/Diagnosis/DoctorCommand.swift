@@ -54,6 +54,7 @@ struct DoctorCommand: AsyncParsableCommand {
         for (name, part) in [
             ("Screens", machine.screens), ("Sound", machine.sound), ("Cameras", machine.cameras),
             ("Window of rtcshare view", machine.window), ("Viewer page", machine.page),
+            ("Configuration", machine.configuration),
             ("Advice", diagnosis.adviceLines + machine.advice),
         ] { lines += [name] + part.map { "  " + $0 } }
         return lines
@@ -88,7 +89,7 @@ struct DiagnosisReport: Encodable {
     let machine: MachineDiagnosis
 
     private enum CodingKeys: String, CodingKey {
-        case advice, screens, sound, cameras, window, page
+        case advice, screens, sound, cameras, window, page, configuration
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -100,6 +101,7 @@ struct DiagnosisReport: Encodable {
         try container.encode(machine.cameras, forKey: .cameras)
         try container.encode(machine.window, forKey: .window)
         try container.encode(machine.page, forKey: .page)
+        try container.encode(machine.configuration, forKey: .configuration)
     }
 }
 

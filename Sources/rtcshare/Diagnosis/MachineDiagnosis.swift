@@ -12,6 +12,8 @@ struct MachineDiagnosis {
     private(set) var window: [String] = []
     /// The port of the viewer page.
     private(set) var page: [String] = []
+    /// The options of `serve` and `send` that the configuration file and the environment set.
+    private(set) var configuration: [String] = []
     private(set) var advice: [String] = []
 
     /// - Parameter port: The port that `rtcshare serve` takes if it can.
@@ -33,6 +35,7 @@ struct MachineDiagnosis {
             advice.append(
                 "Port \(port) is in use, so rtcshare serve takes the next free port. To choose one, add --listen PORT.")
         }
+        findConfiguration(environment)
     }
 
     /// What failed and, if something helps, what to try.
@@ -70,6 +73,24 @@ struct MachineDiagnosis {
         advice.append(
             "No display was found, so rtcshare serve shares a test pattern. To share a screen, run rtcshare in a desktop "
                 + "session, or set DISPLAY.")
+    }
+
+    private mutating func findConfiguration(_ environment: [String: String]) {
+        do {
+            if let file = try ConfiguredOptions.file(arguments: [], environment: environment) {
+                configuration = ["file: \(file.path)"]
+            } else {
+                let path = ConfigurationFile.defaultPath(environment: environment)
+                configuration = ["no file" + (path.map { ": \($0) does not exist" } ?? "")]
+            }
+            for command in ConfiguredOptions.commands.keys.sorted() {
+                configuration += try ConfiguredOptions(for: [command], environment: environment).origins
+                    .map { "\(command) \($0)" }
+            }
+        } catch {
+            configuration = [CommandFailure(explaining: error).message]
+            advice.append("rtcshare serve and rtcshare send end with an error until the configuration is corrected.")
+        }
     }
 
     private mutating func findSound(server: String?) {

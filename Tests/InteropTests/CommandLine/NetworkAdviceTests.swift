@@ -35,8 +35,8 @@ import Testing
         let relayed = try Self.candidate(.relayed, "203.0.113.10")
         #expect(
             Self.report([home, seen], [near, theirs])
-                .contains("give a TURN server, --ice-server turn:USER:PASSWORD@HOST.\n"))
-        #expect(Self.report([home], [far]).contains("make the offer with --ice-server stun:HOST; where no server"))
+                .contains("use a TURN server, --ice-server turn:USER:PASSWORD@HOST.\n"))
+        #expect(Self.report([home], [far]).contains("make the offer with --ice-server stun:HOST. If that is not enough"))
         #expect(
             Self.report([home, relayed], [near])
                 .contains("over TCP: --ice-server 'turn:USER:PASSWORD@HOST?transport=tcp'.\n"))
@@ -83,6 +83,24 @@ import Testing
         #expect(machine.advice.contains { $0.contains("Port \(port) is in use") })
     }
 
+    @Test("The doctor shows where options are set, and what is wrong with the configuration file")
+    func configuration() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("max-bitrate = 900\n[send]\nhint = \"text\"\n", to: "config.toml")
+        let environment = ["RTCSHARE_CONFIG": file.path, "RTCSHARE_ASK": "true"]
+        #expect(
+            MachineDiagnosis(environment: environment).configuration == [
+                "file: \(file.path)", "send --hint: \(file.path), line 3", "send --max-bitrate: \(file.path), line 1",
+                "serve --ask: RTCSHARE_ASK", "serve --max-bitrate: \(file.path), line 1",
+            ])
+        let none = MachineDiagnosis(environment: ["HOME": folder.url.path])
+        #expect(none.configuration == ["no file: \(folder.url.path)/.config/rtcshare/config.toml does not exist"])
+        _ = try folder.write("nonsense = 1", to: "config.toml")
+        let wrong = MachineDiagnosis(environment: environment)
+        #expect(wrong.configuration == ["\(file.path), line 1: unknown option 'nonsense'"])
+        #expect(wrong.advice.contains { $0.contains("until the configuration is corrected") })
+    }
+
     @Test("The doctor's advice is of commands and options, in JSON too")
     func doctor() throws {
         var diagnosis = NetworkDiagnosis()
@@ -95,7 +113,7 @@ import Testing
         let advice = try #require(report["advice"] as? [String])
         #expect(advice.first?.hasSuffix("outside: rtcshare doctor --ice-server stun:HOST") == true)
         #expect(advice.dropFirst().first?.hasPrefix("No display was found") == true)
-        for part in ["screens", "sound", "cameras", "window", "page"] {
+        for part in ["screens", "sound", "cameras", "window", "page", "configuration"] {
             #expect((report[part] as? [String])?.isEmpty == false, "\(part)")
         }
         #expect(
