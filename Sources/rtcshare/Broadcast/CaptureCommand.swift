@@ -61,6 +61,13 @@ struct CaptureCommand: AsyncParsableCommand {
 
         @Option(help: ArgumentHelp("Stop after this many seconds.", valueName: "s"), transform: OptionValue.duration)
         var duration: Double?
+
+        /// The sources that they name.
+        var selection: SourceSelection {
+            get throws(CommandFailure) {
+                try SourceSelection(source: source, audio: audio, microphone: microphone, camera: nil)
+            }
+        }
     }
 
     /// The process that gets the captured frames, or the session to share from here.
@@ -120,10 +127,7 @@ struct CaptureCommand: AsyncParsableCommand {
             let sender = try BroadcastSender(
                 endpoint: endpoint, tokens: try destination.tokens.tokens(),
                 transport: destination.transport == .sharedMemory ? .sharedMemory : .tcp)
-            let selection = SourceSelection(
-                source: captured.source, audio: captured.audio, microphone: captured.microphone, camera: nil)
-            try selection.check()
-            let sources = try OpenedSources(selection, maximumFrameRate: captured.maxFramerate)
+            let sources = try OpenedSources(captured.selection, maximumFrameRate: captured.maxFramerate)
             Terminal.shared.say(sources.introduction)
             try await Broadcasting(sender: sender, sources: sources).run(duration: captured.duration)
         }

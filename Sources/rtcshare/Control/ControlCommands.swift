@@ -14,8 +14,9 @@ protocol ControlCommand: AsyncParsableCommand {
 
 extension ControlCommand {
     /// Requests a change, and prints what changed.
-    func perform(_ request: ControlRequest) async throws {
+    func perform(_ request: @autoclosure () throws -> ControlRequest) async throws {
         try await reportingFailure {
+            let request = try request()
             if case .done(let notice?) = try share.connect().ask(request) { Terminal.shared.say(notice) }
         }
     }
@@ -99,7 +100,7 @@ struct SwitchCommand: ControlCommand {
 
     @OptionGroup var share: ControlOptions
 
-    func run() async throws { try await perform(.source(spec: source.withAbsolutePath)) }
+    func run() async throws { try await perform(.source(spec: SourceSpecification(source).withAbsolutePath.description)) }
 }
 
 struct CameraCommand: ControlCommand {
@@ -129,7 +130,7 @@ struct CameraCommand: ControlCommand {
     }
 
     func run() async throws {
-        if let camera { try await perform(.camera(spec: camera.withAbsolutePath)) }
+        if let camera { try await perform(.camera(spec: CameraSpecification(camera).withAbsolutePath.description)) }
         if let light { try await perform(.light(isOn: light)) }
     }
 }

@@ -38,7 +38,7 @@ struct ReportCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await reportingFailure {
-            guard isatty(STDOUT_FILENO) == 0 else {
+            guard !StandardStreams.isOutputTerminal else {
                 throw CommandFailure(
                     .usage, "the report is an HTML page, which a terminal can't show",
                     try: "rtcshare report \(files.joined(separator: " ")) > report.html")

@@ -77,12 +77,13 @@ struct UnitCommand: AsyncParsableCommand {
         let needsScreen: Bool
         switch try RTCShareCommand.parsed(command) {
         case let capture as CaptureCommand:
-            needsScreen = Self.isOfScreen(capture.captured.source)
+            let selection = try capture.captured.selection
+            needsScreen = Self.needsScreen(selection)
             if capture.destination.answer == "-" { throw Self.needsInput("--answer -") }
-            try Self.check(capture.captured.source, camera: nil)
+            try Self.check(selection)
             if capture.destination.session == nil { try check(capture.destination.tokens) }
         case let send as SendCommand:
-            needsScreen = Self.isOfScreen(send.sharing.sources.source)
+            needsScreen = try Self.needsScreen(send.sources.selection)
             if !send.publishing.isGiven {
                 guard let answer = send.answering.answer, answer != "-" else {
                     throw Self.needsInput("send without --answer FILE, --whip URL or --janus URL")
@@ -91,7 +92,7 @@ struct UnitCommand: AsyncParsableCommand {
             try check(send.sharing)
             try check(send.publishing)
         case let serve as ServeCommand:
-            needsScreen = Self.isOfScreen(serve.sharing.sources.source)
+            needsScreen = try Self.needsScreen(serve.sources.selection)
             try check(serve.sharing)
             try check(serve.publishing)
         default: throw notAService
@@ -107,21 +108,22 @@ struct UnitCommand: AsyncParsableCommand {
     ]
 
     private var notAService: CommandFailure {
-        let names = Self.services.map { $0._commandName }.joined(separator: ", ")
+        let names = Self.services.map { $0._commandName }
+        let list = names.dropLast().joined(separator: ", ") + " and \(names[names.count - 1])"
         return CommandFailure(
-            .usage, "\(command.first ?? "") does not run as a service: only \(names) do", try: "rtcshare help unit")
+            .usage, "\(command.first ?? "") does not run as a service: only \(list) do", try: "rtcshare help unit")
     }
 
-    private static func isOfScreen(_ source: String?) -> Bool {
-        switch try? source.map({ try SourceSpecification($0) }) {
+    private static func needsScreen(_ selection: SourceSelection) -> Bool {
+        switch selection.source {
         case nil, .display, .portal, .region, .window: true
         case .test, .camera, .file, .standardInput, .broadcast: false
         }
     }
 
-    private static func check(_ source: String?, camera: String?) throws {
-        for text in [source, camera].compactMap({ $0 }) where text != AudioSpecification.none.description {
-            if try SourceSpecification(text) == .standardInput { throw needsInput(text) }
+    private static func check(_ selection: SourceSelection) throws(CommandFailure) {
+        for source in [selection.source, selection.camera?.source] where source == .standardInput {
+            throw needsInput("\(SourceSpecification.standardInput)")
         }
     }
 
@@ -130,10 +132,9 @@ struct UnitCommand: AsyncParsableCommand {
     }
 
     private func check(_ sharing: SharingOptions) throws {
-        try Self.check(sharing.sources.source, camera: sharing.sources.camera)
-        if case .broadcast? = try sharing.sources.source.map({ try SourceSpecification($0) }) {
-            try check(sharing.special.tokens)
-        }
+        let selection = try sharing.sources.selection
+        try Self.check(selection)
+        if case .broadcast? = selection.source { try check(sharing.special.tokens) }
     }
 
     private func check(_ places: PublishingOptions) throws(CommandFailure) {

@@ -65,8 +65,7 @@ struct ServeCommand: AsyncParsableCommand {
     func run() async throws {
         try await reportingFailure {
             let owner = try attendee.id()
-            let selection = sharing.sources.selection.withTestSound
-            try selection.check()
+            let selection = try sources.selection.withTestSound
             _ = try selection.standardInputOption()
             var configuration = ViewerServer.Configuration()
             try link.apply(to: &configuration)

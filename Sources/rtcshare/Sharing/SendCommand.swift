@@ -87,9 +87,9 @@ struct SendCommand: AsyncParsableCommand {
             throw ValidationError("--answer can't be combined with --whip or --janus: a server needs no answer file")
         }
         guard !publishing.room.isGiven else { return }
-        for (name, value) in [
-            ("--camera", sharing.sources.selection.shownCamera), ("--microphone", sharing.sources.selection.microphone),
-        ] where value != nil && value != AudioSpecification.none.description {
+        let none = AudioSpecification.none.description
+        for (name, value) in [("--camera", sources.camera), ("--microphone", sources.microphone)]
+        where value != nil && value != none {
             throw ValidationError(
                 "\(name): a WHIP server takes one video and one audio track. Share a camera with --source camera, and mix a "
                     + "microphone in by --audio microphone")
@@ -117,8 +117,7 @@ struct SendCommand: AsyncParsableCommand {
     /// Shares to servers, until stopped.
     private func publish() async throws {
         let attendee = try offering.attendee.id()
-        let selection = sharing.sources.selection.withTestSound
-        try selection.check()
+        let selection = try sources.selection.withTestSound
         _ = try selection.standardInputOption()
         var configuration = sharing.connectionConfiguration(for: selection.media)
         try offering.apply(to: &configuration)
@@ -151,7 +150,7 @@ struct SendCommand: AsyncParsableCommand {
     /// Does the offer's part too.
     private func offerAndSend() async throws {
         let attendee = try offering.attendee.id()
-        let selection = sharing.sources.selection
+        let selection = try self.sources.selection
         try selection.checkStandardInput(answer: "-")
         let sources = try sharing.open(selection)
         let film = try sharing.openFilm()

@@ -216,7 +216,7 @@ actor ShareControl {
                     .usage, "the share was started without --camera, so a camera can't be added",
                     try: "restart the share with --camera")
             }
-            guard spec != SourceSelection.none else { return .nothing }
+            guard spec != CameraSpecification.none.description else { return .nothing }
             let (source, specification) = try await ShareCamera.open(spec)
             return .camera(source, specification: specification)
         default: return .nothing
@@ -238,7 +238,7 @@ actor ShareControl {
             case .source(let spec): words = try await change(source: spec, to: opened, number: number)
             case .camera(let spec):
                 try await change(camera: spec, to: opened, number: number)
-                words = spec == SourceSelection.none ? "Your camera is off." : "Your camera is now \(spec)."
+                words = spec == CameraSpecification.none.description ? "Your camera is off." : "Your camera is now \(spec)."
             case .light(let isOn):
                 try camera.setLight(isOn, content: await sources.content)
                 words = "The camera's light is \(isOn ? "on" : "off")."

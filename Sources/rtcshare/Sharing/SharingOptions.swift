@@ -52,11 +52,9 @@ struct SharingOptions {
 
     /// Opens what is shared; see ``OpenedSources``.
     func open(_ selection: SourceSelection, audioRemedy: String = "add AUDIO") throws -> OpenedSources {
-        try selection.check()
-        let content = try selection.source.map { try SourceSpecification($0) }
-        return try OpenedSources(
-            selection, maximumFrameRate: quality.maxFramerate, broadcastTokens: try content.flatMap(tokens),
-            choosesAnew: special.choose, audioRemedy: audioRemedy)
+        try OpenedSources(
+            selection, maximumFrameRate: quality.maxFramerate,
+            broadcastTokens: try selection.source.flatMap(tokens), choosesAnew: special.choose, audioRemedy: audioRemedy)
     }
 
     /// Makes the film that is asked for. A service that is started again can ask nobody for another name, and what it

@@ -17,7 +17,8 @@ struct StoredShare {
     /// Takes up the session of an earlier `offer`.
     func run() async throws {
         // An answer on standard input is read only once it is clear that no picture is to come from there.
-        if answerPath == "-" { try sharing.sources.selection.checkStandardInput(answer: answerPath) }
+        let typed = try sharing.sources.selection
+        if answerPath == "-" { try typed.checkStandardInput(answer: answerPath) }
         var taken: SessionFile.Taken?
         // Everything that can be wrong with the answer or the source is found before anything is used up.
         let answer = try AnswerFile.read(answerPath) { answer, name in
@@ -27,7 +28,7 @@ struct StoredShare {
         }
         guard let taken else { return }
         let (file, stored, offer) = (taken.file, taken.session, taken.offer)
-        let selection = sharing.sources.selection.merged(over: stored.sources)
+        let selection = typed.merged(over: stored.sources)
         try selection.check(offered: stored.sources)
         try selection.checkStandardInput(answer: answerPath)
         let sources = try sharing.open(selection, audioRemedy: "add AUDIO to rtcshare offer")

@@ -15,7 +15,7 @@ internal import RTCShareMedia
 /// | `microphone`, `microphone:DEVICE` | the default microphone, or a named source of the sound server |
 /// | `process` | the audio that comes with the source `process:…`; after `--microphone`, the microphone there |
 /// | `system`, `system:SINK` | what the machine plays, on the default output or a named sink of the sound server |
-enum AudioSpecification: Sendable, Hashable {
+enum AudioSpecification: Specification {
     /// No sound.
     case none
     /// A steady tone.
@@ -36,6 +36,7 @@ enum AudioSpecification: Sendable, Hashable {
     private static let formsRemedy = "rtcshare help sources"
 
     private static let loopSuffix = ":loop"
+    private static let defaultFrequency = 440.0
 
     /// Reads a SPEC.
     init(_ text: String) throws(SpecificationError) {
@@ -87,7 +88,7 @@ enum AudioSpecification: Sendable, Hashable {
     }
 
     private static func tone(_ argument: String?, in text: String) throws(SpecificationError) -> AudioSpecification {
-        guard let argument else { return .tone(frequency: 440) }
+        guard let argument else { return .tone(frequency: defaultFrequency) }
         guard let frequency = Double(argument), ToneSource.frequencies.contains(frequency) else {
             throw .invalidSpecification(
                 text: text, problem: "'\(argument)' is not a frequency from 20 to 20000 Hz",
@@ -111,11 +112,12 @@ enum AudioSpecification: Sendable, Hashable {
     }
 }
 
-extension AudioSpecification: CustomStringConvertible {
+extension AudioSpecification {
     /// The SPEC.
     var description: String {
         switch self {
         case .none: "none"
+        case .tone(Self.defaultFrequency): "tone"
         case .tone(let frequency):
             "tone:\(frequency == frequency.rounded() ? "\(Int(frequency))" : "\(frequency)")"
         case .beep: "beep"

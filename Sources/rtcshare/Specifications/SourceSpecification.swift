@@ -17,7 +17,7 @@ internal import RTCShareMedia
 /// | `file:PATH`, `file:PATH:loop` | a y4m file at its own rate, once or again and again |
 /// | `file:-` | y4m on standard input, each frame sent as it arrives |
 /// | `process:PORT`, `process:PATH` | what another process captures, `rtcshare capture`, which connects to this port of the loopback interface, or to a socket at this path |
-enum SourceSpecification: Sendable, Hashable {
+enum SourceSpecification: Specification {
     /// The test pattern; a rate of nil is the one that ``open(environment:framesPerSecond:)`` is given.
     case test(size: PixelSize, framesPerSecond: Double?)
     /// The screen, or one output of it.
@@ -87,7 +87,7 @@ enum SourceSpecification: Sendable, Hashable {
     /// What to share without `--source`, the display if there is one, else the test pattern, with a sentence about it.
     static func preferred(
         environment: [String: String] = ProcessInfo.processInfo.environment
-    ) -> (specification: SourceSpecification, sentence: String) {
+    ) -> (specification: SourceSpecification, sentence: String?) {
         if DesktopSession(environment: environment).isWayland {
             return (.display(output: nil), "Source: the screen that you chose. \(chooseSource)")
         }
@@ -157,7 +157,7 @@ enum SourceSpecification: Sendable, Hashable {
     }
 }
 
-extension SourceSpecification: CustomStringConvertible {
+extension SourceSpecification {
     /// The SPEC.
     var description: String {
         switch self {

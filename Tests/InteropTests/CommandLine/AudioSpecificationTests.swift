@@ -8,7 +8,7 @@ import Testing
     @Test(
         "Each form of SPEC is read, and written as it was",
         arguments: [
-            ("none", AudioSpecification.none), ("tone:440", .tone(frequency: 440)), ("tone:20", .tone(frequency: 20)),
+            ("none", AudioSpecification.none), ("tone", .tone(frequency: 440)), ("tone:20", .tone(frequency: 20)),
             ("tone:261.63", .tone(frequency: 261.63)), ("beep", .beep),
             ("file:a.wav", .file(path: "a.wav", loop: false)),
             ("file:/tmp/a:b.wav:loop", .file(path: "/tmp/a:b.wav", loop: true)),

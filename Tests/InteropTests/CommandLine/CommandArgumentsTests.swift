@@ -1,3 +1,4 @@
+import ArgumentParser
 import Testing
 
 @testable import rtcshare
@@ -95,29 +96,15 @@ extension Interop {
         @Test(
             "A SPEC that names nothing is answered with its option and what was meant",
             arguments: [
-                (
-                    SourceSelection(source: "tset", audio: [], microphone: nil, camera: nil),
-                    "--source tset: unknown source. Did you mean 'test'?"
-                ),
-                (
-                    SourceSelection(source: nil, audio: ["system", "mic"], microphone: nil, camera: nil),
-                    "--audio mic: unknown audio. Did you mean 'microphone'?"
-                ),
-                (
-                    SourceSelection(source: nil, audio: [], microphone: "nothing", camera: nil),
-                    "--microphone nothing: unknown audio"
-                ),
-                (
-                    SourceSelection(source: nil, audio: [], microphone: nil, camera: "camer"),
-                    "--camera camer: unknown source. Did you mean 'camera'?"
-                ),
-                (
-                    SourceSelection(source: "test:9999999x2", audio: [], microphone: nil, camera: nil),
-                    "--source test:9999999x2: 1000000x2 is not between 128x96 and 7680x4320"
-                ),
+                ("--source tset", "--source tset: unknown source. Did you mean 'test'?"),
+                ("--audio system --audio mic", "--audio mic: unknown audio. Did you mean 'microphone'?"),
+                ("--microphone nothing", "--microphone nothing: unknown audio"),
+                ("--camera camer", "--camera camer: unknown source. Did you mean 'camera'?"),
+                ("--source test:9999999x2", "--source test:9999999x2: its size is not between 128x96 and 7680x4320"),
             ])
-        func wrongSpecifications(selection: SourceSelection, words: String) throws {
-            let failure = try #require(throws: CommandFailure.self) { try selection.check() }
+        func wrongSpecifications(options: String, words: String) throws {
+            let options = try SourceOptions.parse(options.split(separator: " ").map(String.init))
+            let failure = try #require(throws: CommandFailure.self) { try options.selection }
             #expect(failure.status == .usage && failure.message == words && failure.remedy?.isEmpty == false)
         }
     }

@@ -36,7 +36,8 @@ import Testing
         #expect(
             Self.report([home, seen], [near, theirs])
                 .contains("use a TURN server, --ice-server turn:USER:PASSWORD@HOST.\n"))
-        #expect(Self.report([home], [far]).contains("make the offer with --ice-server stun:HOST. If that is not enough"))
+        #expect(
+            Self.report([home], [far]).contains("make the offer with --ice-server stun:HOST. If that is not enough"))
         #expect(
             Self.report([home, relayed], [near])
                 .contains("over TCP: --ice-server 'turn:USER:PASSWORD@HOST?transport=tcp'.\n"))

@@ -162,12 +162,12 @@ struct ReportTests {
         "What is no file of statistics is refused with its line and what to do",
         arguments: [
             ("", " is empty"), ("\n \n", " is empty"), ("v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\n", "line 1 "),
-            ("[]\n[]\n", "are empty"), ("[{\"id\":\"a\"", "line 1, which is incomplete"), ("{}\n", "no array"),
-            ("[1]\n", "no array"), ("[{\"type\":\"transport\",\"timestamp\":1}]\n", "has no id"),
-            ("[{\"id\":\"T0\",\"timestamp\":1}]\n", "has no type"),
-            ("[{\"id\":\"T0\",\"type\":\"transport\"}]\n", "has no timestamp"),
-            ("[{\"id\":\"T0\",\"type\":\"transport\",\"timestamp\":-1}]\n", "has no timestamp"),
-            ("[{\"id\":\"T0\",\"type\":\"transport\",\"timestamp\":1e300}]\n", "has no timestamp"),
+            ("[]\n[]\n", "are empty"), ("[{\"id\":\"a\"", "line 1, which is incomplete"), ("{}\n", "not an array"),
+            ("[1]\n", "not an array"), ("[{\"type\":\"transport\",\"timestamp\":1}]\n", "without id"),
+            ("[{\"id\":\"T0\",\"timestamp\":1}]\n", "without type"),
+            ("[{\"id\":\"T0\",\"type\":\"transport\"}]\n", "without timestamp"),
+            ("[{\"id\":\"T0\",\"type\":\"transport\",\"timestamp\":-1}]\n", "without timestamp"),
+            ("[{\"id\":\"T0\",\"type\":\"transport\",\"timestamp\":1e300}]\n", "without timestamp"),
             ("[{\"id\":\"T0\",\"type\":\"transport\",\"timestamp\":1}]\nnonsense\n[]\n", "line 2 "),
             ("\u{0}\u{0}\u{0}\u{0}\n", "line 1 "),
         ])

@@ -117,7 +117,7 @@ struct SessionFileTests {
         return SharingSession(
             createdAt: Date(), host: SharingSession.thisHost,
             session: StoredSession(attendee: attendee, identity: identity, addresses: [], offer: offer),
-            sources: SourceSelection(source: nil, audio: [], microphone: nil, camera: nil), transportPolicy: "all",
+            sources: try SourceSelection(source: nil, audio: [], microphone: nil, camera: nil), transportPolicy: "all",
             resolvesHostNames: false, servers: [], relays: [])
     }
 }

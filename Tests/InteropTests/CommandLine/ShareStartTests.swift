@@ -13,15 +13,16 @@ import Testing
             ([], "microphone", ["Sound: none. To share it, REMEDY.", "Microphone: microphone."]),
             (["beep"], "none", ["Sound: beep."]),
         ] as [([String], String?, [String])])
-    func sounds(audio: [String], microphone: String?, lines: [String]) {
-        let selection = SourceSelection(source: nil, audio: audio, microphone: microphone, camera: nil)
+    func sounds(audio: [String], microphone: String?, lines: [String]) throws {
+        let selection = try SourceSelection(source: nil, audio: audio, microphone: microphone, camera: nil)
         #expect(selection.soundLines(remedy: "REMEDY") == lines)
     }
 
     @Test("Without a source the start of a share names the one that was chosen")
     func preferredSource() {
         let test = SourceSpecification.preferred(environment: [:])
-        #expect(test.specification.description == "test:1280x720" && test.sentence.hasPrefix("No display found"))
+        #expect(
+            test.specification.description == "test:1280x720" && test.sentence?.hasPrefix("No display found") == true)
         let display = SourceSpecification.preferred(environment: ["DISPLAY": ":7"])
         #expect(display.sentence == "Source: display :7. To share something else, add --source.")
     }
@@ -60,7 +61,7 @@ extension Interop {
             defer { first.stop() }
             let second = try await share(in: folder).run(["serve", "--listen", "127.0.0.1:\(first.port)"])
             #expect(second.status == 69 && second.standardOutput.isEmpty)
-            #expect(second.standardError.hasPrefix("rtcshare: can't listen at"), "\(second.standardError)")
+            #expect(second.standardError.hasPrefix("rtcshare: can't listen on"), "\(second.standardError)")
         }
     }
 }

@@ -54,12 +54,12 @@ extension Interop {
             try await wait(first.viewer, for: "1280x720")
             let second = try await begin()
             defer { [second.viewer, second.sender].forEach { $0.stop() } }
-            try await wait(second.sender, for: "as soon as something on the screen changes")
+            try await wait(second.sender, for: "when something on the screen changes")
             // For longer than a source may be silent.
             try await Task.sleep(for: .seconds(6))
             #expect(second.sender.isRunning, "\(second.sender.standardError)")
             try desktop.start("foot", Self.movingText)
-            try await wait(second.sender, for: "The picture continues.")
+            try await wait(second.sender, for: "The video continues.")
             try await wait(second.viewer, for: "1280x720")
         }
 

@@ -149,7 +149,7 @@ struct WHIPTests {
     }
 
     static let refusals = [
-        Refused("broadcast-box, without a token", words: ["400", "Authorization was not set", "token: give its token"])
+        Refused("broadcast-box, without a token", words: ["400", "Authorization was not set", "give its token"])
         {
             $0.token = "key"
             $0.unshown = .init(.badRequest, type: "text/plain; charset=utf-8", "Authorization was not set\n")
@@ -163,11 +163,11 @@ struct WHIPTests {
         Refused(
             "simple-whip-server, where somebody publishes",
             .init(.forbidden, type: "text/html; charset=utf-8", "Endpoint ID already in use"), token: "right",
-            words: ["403", "Endpoint ID already in use", "somebody else"]),
-        Refused("none, which wants one", .init(.unauthorized), words: ["401", "it wants a token"]),
+            words: ["403", "Endpoint ID already in use", "nobody else"]),
+        Refused("none, which wants one", .init(.unauthorized), words: ["401", "give its token"]),
         Refused(
             "OvenMediaEngine", .init(.notFound, type: "text/plain", "There is no such stream"),
-            words: ["404", "There is no such stream", "check the URL"]),
+            words: ["404", "There is no such stream", "check that the URL"]),
         Refused(
             "mediamtx", .init(.notFound, type: "application/json", "{\"error\":\"path 'x' is not configured\"}"),
             words: ["404", "path 'x' is not configured"]),
@@ -184,14 +184,14 @@ struct WHIPTests {
             "SRS, which takes no VP8", .init(.ok, type: "application/json", "{\"code\":5018}"),
             words: ["(200)", "no answer", "5018"]),
         Refused(
-            "one that is full", .init(.serviceUnavailable, "", [("Retry-After", "7")]), words: ["503", "again in 7 s"],
+            "one that is full", .init(.serviceUnavailable, "", [("Retry-After", "7")]), words: ["503", "wait 7 seconds"],
             outlook: .welcome(after: .seconds(7))),
         Refused(
             "one that has another publisher", .init(.conflict, type: "text/plain", "taken"), words: ["409", "taken"],
             outlook: .welcome(after: nil)),
         Refused(
             "one that is elsewhere", .init(.movedPermanently, "", [("Location", "https://other.example/whip?key=1")]),
-            words: ["301", "https://other.example/whip:"]),
+            words: ["301", "https://other.example/whip,"]),
         Refused(
             "no session description", .init(.created, type: "application/sdp", "hello"), words: ["no answer: hello"]),
     ]
@@ -252,7 +252,7 @@ struct WHIPTests {
         let server = try await PlayedServer(part)
         let endpoint = try await share.endpoint(server, token: "secret")
         let error = await #expect(throws: WHIPError.self) { _ = try await endpoint.publish(share.room) }
-        #expect(error?.description.contains("the token is not shown to \(origin)") == true)
+        #expect(error?.description.contains("give the URL at \(origin)") == true)
         await server.end()
         await other.end()
         await share.end()

@@ -33,31 +33,21 @@ struct OpenedSources: Sendable {
         _ selection: SourceSelection, maximumFrameRate: Double, broadcastTokens: BroadcastTokens? = nil,
         choosesAnew: Bool = false, audioRemedy: String = "add AUDIO"
     ) throws {
-        let (specification, sentence): (SourceSpecification, String?)
-        if let text = selection.source {
-            (specification, sentence) = (try SourceSpecification(text), nil)
-        } else {
-            (specification, sentence) = SourceSpecification.preferred()
-        }
+        let (specification, sentence) = selection.source.map { ($0, nil) } ?? SourceSpecification.preferred()
         let opened = try Self.open(
             specification, maximumFrameRate: maximumFrameRate, broadcastTokens: broadcastTokens,
             choosesAnew: choosesAnew)
         (content, contentSpecification, contentCanWait) = (opened.source, opened.specification, opened.canWait)
         let broadcast = content as? BroadcastSource
-        audio = try selection.audio.compactMap { text in
-            let specification = try AudioSpecification(text)
-            let source = specification == .broadcast ? broadcast?.sound : nil
-            return try (source ?? specification.open()).map { Sound(source: $0, specification: text) }
+        func openSound(_ specification: AudioSpecification, of broadcast: (any AudioCaptureSource)?) throws -> Sound? {
+            let source = specification == .broadcast ? broadcast : nil
+            return try (source ?? specification.open()).map { Sound(source: $0, specification: "\(specification)") }
         }
-        microphone = try selection.microphone.flatMap { text in
-            let specification = try AudioSpecification(text)
-            let source = specification == .broadcast ? broadcast?.microphone : nil
-            return try (source ?? specification.open()).map { Sound(source: $0, specification: text) }
-        }
-        let camera = try selection.shownCamera.map { try SourceSpecification($0) }
-        cameraSpecification = camera?.description
-        self.camera = try camera?.open(framesPerSecond: Self.cameraRate)
-        let option = broadcast == nil ? "--audio system" : "--audio broadcast"
+        audio = try selection.audio.compactMap { try openSound($0, of: broadcast?.sound) }
+        microphone = try selection.microphone.flatMap { try openSound($0, of: broadcast?.microphone) }
+        cameraSpecification = selection.camera?.source?.description
+        camera = try selection.camera?.source?.open(framesPerSecond: Self.cameraRate)
+        let option = broadcast == nil ? "--audio system" : "--audio process"
         introduction =
             [sentence].compactMap { $0 }
             + selection.soundLines(remedy: audioRemedy.replacing("AUDIO", with: option))

@@ -28,8 +28,10 @@ struct SourceOptions: ParsableArguments {
             valueName: "spec"), completion: ShellCompletion.source)
     var camera: String?
 
-    /// What they say.
+    /// The sources that they name.
     var selection: SourceSelection {
-        SourceSelection(source: source, audio: audio, microphone: microphone, camera: camera)
+        get throws(CommandFailure) {
+            try SourceSelection(source: source, audio: audio, microphone: microphone, camera: camera)
+        }
     }
 }

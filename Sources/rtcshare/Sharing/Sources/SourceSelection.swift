@@ -1,38 +1,60 @@
-internal import FoundationEssentials
-internal import Glibc
 internal import RTCShareContentShare
 
-/// What is shared, as a person wrote it: a session keeps it from `offer` to `send`.
-struct SourceSelection: Codable, Sendable {
-    var source: String?
-    var audio: [String]
-    var microphone: String?
-    var camera: String?
+/// The sources that a person chose: a session keeps them from `offer` to `send`.
+struct SourceSelection: Codable, Sendable, Hashable {
+    /// What is shared; nil for the default.
+    var source: SourceSpecification?
+    /// The sounds of it, which are mixed.
+    var audio: [AudioSpecification]
+    var microphone: AudioSpecification?
+    /// The attendee's own picture; nil if nothing was said, which is none.
+    var camera: CameraSpecification?
 
-    /// What leaves a picture or a sound out.
-    static let none = AudioSpecification.none.description
+    /// Reads the SPECs of the options.
+    /// - Throws: A failure that names the option with the wrong SPEC.
+    init(source: String?, audio: [String], microphone: String?, camera: String?) throws(CommandFailure) {
+        self.source = try Self.parse(source, "--source", SourceSpecification.init)
+        self.audio = []
+        for text in audio {
+            if let sound = try Self.parse(text, "--audio", AudioSpecification.init) { self.audio.append(sound) }
+        }
+        self.microphone = try Self.parse(microphone, "--microphone", AudioSpecification.init)
+        self.camera = try Self.parse(camera, "--camera", CameraSpecification.init)
+    }
+
+    private static func parse<Value>(
+        _ text: String?, _ option: String, _ read: (String) throws(SpecificationError) -> Value
+    ) throws(CommandFailure) -> Value? {
+        guard let text else { return nil }
+        do {
+            return try read(text)
+        } catch {
+            throw CommandFailure(error, of: option)
+        }
+    }
 
     /// These, with paths that hold wherever they are opened.
     var withAbsolutePaths: SourceSelection {
-        SourceSelection(
-            source: source?.withAbsolutePath, audio: audio.map(\.withAbsolutePath),
-            microphone: microphone?.withAbsolutePath, camera: camera?.withAbsolutePath)
-    }
-
-    /// These, and with a test picture, where nothing is said of sound, a beep at each of its flashes: who tries a link out
-    /// hears whether sound arrives.
-    var withTestSound: SourceSelection {
-        guard audio.isEmpty, case .test? = source.flatMap({ try? SourceSpecification($0) }) else { return self }
         var selection = self
-        selection.audio = [AudioSpecification.beep.description]
+        selection.source = source?.withAbsolutePath
+        selection.audio = audio.map(\.withAbsolutePath)
+        selection.microphone = microphone?.withAbsolutePath
+        selection.camera = camera?.withAbsolutePath
         return selection
     }
 
-    /// Which option reads the pictures of standard input, of which there is one; nil where none does.
+    /// These, and with a test picture, if nothing is said of sound, a beep at each of its flashes: a person who tries a link
+    /// hears whether sound arrives.
+    var withTestSound: SourceSelection {
+        guard audio.isEmpty, case .test? = source else { return self }
+        var selection = self
+        selection.audio = [.beep]
+        return selection
+    }
+
+    /// Which option reads the video of standard input, which one can; nil if none does.
     func standardInputOption() throws(CommandFailure) -> String? {
-        let options = [("--source", source), ("--camera", camera)].filter {
-            $0.1 == SourceSpecification.standardInput.description
-        }
+        let options = [("--source", source), ("--camera", camera?.source)].filter { $0.1 == .standardInput }
         guard options.count < 2 else {
             throw CommandFailure(
                 .usage, "--source and --camera can't both be standard input", try: "name a file for one of them")
@@ -40,7 +62,7 @@ struct SourceSelection: Codable, Sendable {
         return options.first?.0
     }
 
-    /// Refuses pictures and an answer that both are standard input.
+    /// Refuses video and an answer that both are standard input.
     func checkStandardInput(answer: String) throws(CommandFailure) {
         guard let option = try standardInputOption(), answer == "-" else { return }
         throw CommandFailure(
@@ -49,7 +71,7 @@ struct SourceSelection: Codable, Sendable {
             try: "rtcshare offer, then rtcshare send --answer FILE")
     }
 
-    /// These, and where nothing is said, those that the offer was told.
+    /// These, and where nothing is said, those that the offer was made with.
     func merged(over offered: SourceSelection) -> SourceSelection {
         var merged = self
         merged.source = source ?? offered.source
@@ -59,35 +81,16 @@ struct SourceSelection: Codable, Sendable {
         return merged
     }
 
-    /// Finds what can't be a source, before anything is opened.
-    func check() throws(CommandFailure) {
-        for (option, text) in [("--source", source), ("--camera", shownCamera)] {
-            guard let text else { continue }
-            do {
-                _ = try SourceSpecification(text)
-            } catch {
-                throw CommandFailure(error, of: option)
-            }
-        }
-        for (option, text) in audio.map({ ("--audio", $0) }) + (microphone.map { [("--microphone", $0)] } ?? []) {
-            do {
-                _ = try AudioSpecification(text)
-            } catch {
-                throw CommandFailure(error, of: option)
-            }
-        }
-    }
-
     /// What an offer of this has sections for. The content always has one.
     var media: Set<SharedMedia> {
         var media: Set<SharedMedia> = [.content]
-        if audio.contains(where: isSound) { media.insert(.contentAudio) }
-        if microphone.map(isSound) == true { media.insert(.microphone) }
-        if shownCamera != nil { media.insert(.camera) }
+        if audio.contains(where: \.isSound) { media.insert(.contentAudio) }
+        if microphone?.isSound == true { media.insert(.microphone) }
+        if camera?.source != nil { media.insert(.camera) }
         return media
     }
 
-    /// Refuses what the offer has no section for: no viewer could be told of it any more.
+    /// Refuses media that the offer has no section for: no viewer could receive them any more.
     func check(offered: SourceSelection) throws(CommandFailure) {
         let names: [(SharedMedia, String)] = [
             (.contentAudio, "--audio"), (.microphone, "--microphone"), (.camera, "--camera"),
@@ -102,25 +105,12 @@ struct SourceSelection: Codable, Sendable {
 
     /// Lines that tell a person which sounds are shared; `remedy` is what shares one.
     func soundLines(remedy: String) -> [String] {
-        let sounds = audio.filter(isSound)
+        let sounds = audio.filter(\.isSound).map(\.description)
         var lines = [
-            "Sound: \(sounds.isEmpty ? Self.none : sounds.joined(separator: ", "))."
+            "Sound: \(sounds.isEmpty ? "none" : sounds.joined(separator: ", "))."
                 + (audio.isEmpty ? " To share it, \(remedy)." : "")
         ]
-        if let microphone, isSound(microphone) { lines.append("Microphone: \(microphone).") }
+        if let microphone, microphone.isSound { lines.append("Microphone: \(microphone).") }
         return lines
-    }
-
-    /// The SPEC of the camera, unless it is to be left out.
-    var shownCamera: String? { camera == Self.none ? nil : camera }
-
-    private func isSound(_ text: String) -> Bool { text != Self.none }
-}
-
-extension String {
-    /// A SPEC with the path in it made absolute: what `offer` is told holds for `send` wherever that runs.
-    var withAbsolutePath: String {
-        guard hasPrefix("file:"), !hasPrefix("file:-"), !hasPrefix("file:/"), count > 5 else { return self }
-        return "file:\(FileManager.default.currentDirectoryPath)/\(dropFirst(5))"
     }
 }
