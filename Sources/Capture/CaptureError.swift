@@ -128,8 +128,8 @@ extension CaptureError: ExplainedError {
                 "can't capture \(rate) frames a second",
                 remedy: "choose \(CaptureFormat.frameRates.lowerBound) to "
                     + "\(Int(CaptureFormat.frameRates.upperBound)) frames a second")
-        case .invalidPatternSize(_, let problem):
-            return "the test pattern: \(problem)"
+        case .invalidPatternSize(let size, let problem):
+            return "a test pattern of \(size): \(problem)"
         case .inaudibleFrequency(let frequency):
             return Explanation(
                 "a tone of \(frequency) Hz can't be heard",

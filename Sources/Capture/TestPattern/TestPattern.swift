@@ -34,14 +34,14 @@ package struct TestPattern: Sendable {
     static let widths = 128...7680
     static let heights = 96...4320
 
-    /// What stands against drawing a pattern of this size, in words; nil where nothing does.
+    /// Why no pattern of this size can be drawn; nil if it can.
     package static func problem(with size: PixelSize) -> String? {
         guard widths.contains(size.width), heights.contains(size.height) else {
-            return "\(size) is not between \(widths.lowerBound)x\(heights.lowerBound) "
+            return "its size is not between \(widths.lowerBound)x\(heights.lowerBound) "
                 + "and \(widths.upperBound)x\(heights.upperBound)"
         }
         guard size.width.isMultiple(of: 2), size.height.isMultiple(of: 2) else {
-            return "\(size) has an odd side, and the pattern needs even ones"
+            return "its size has an odd side, and must be even"
         }
         return nil
     }

@@ -56,7 +56,7 @@ struct FailureTests {
             let failure = CommandFailure(explaining: error)
             let text = failure.lines(after: "rtcshare: ").joined(separator: "\n")
             #expect(failure.status != .internalError, "\(text)")
-            for part in ["RFC", "OpenSSL", "errno", ";", "..", " no URL", "No such file or directory", "directory"] {
+            for part in ["RFC", "OpenSSL", "errno", ";", "..", " no URL", "No such file or directory", "folder"] {
                 #expect(!text.contains(part), "\(part) in \(text)")
             }
         }
@@ -71,7 +71,7 @@ struct FailureTests {
         }
     }
 
-    @Test("The words for a missing file name the folder if that is what is missing")
+    @Test("The words for a missing file name the directory if that is what is missing")
     func missingFolder() throws {
         let folder = try TemporaryFolder()
         #expect(systemMessage(ENOENT, path: folder.file("a").path) == "there is no such file")
