@@ -279,7 +279,9 @@ import Testing
         try sender.start()
         #expect(
             heard.wait(
-                for: "ended: the broadcast failed: the directory of \(shared)/broadcast-1024.sock belongs to another user")
+                for:
+                    "ended: the broadcast failed: the directory of \(shared)/broadcast-1024.sock belongs to another user"
+            )
         )
         // A link to a folder is none, wherever it leads.
         try FileManager.default.removeItem(atPath: shared)

@@ -100,7 +100,9 @@ struct SwitchCommand: ControlCommand {
 
     @OptionGroup var share: ControlOptions
 
-    func run() async throws { try await perform(.source(spec: SourceSpecification(source).withAbsolutePath.description)) }
+    func run() async throws {
+        try await perform(.source(spec: SourceSpecification(source).withAbsolutePath.description))
+    }
 }
 
 struct CameraCommand: ControlCommand {

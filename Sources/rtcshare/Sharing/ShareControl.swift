@@ -238,7 +238,8 @@ actor ShareControl {
             case .source(let spec): words = try await change(source: spec, to: opened, number: number)
             case .camera(let spec):
                 try await change(camera: spec, to: opened, number: number)
-                words = spec == CameraSpecification.none.description ? "Your camera is off." : "Your camera is now \(spec)."
+                words =
+                    spec == CameraSpecification.none.description ? "Your camera is off." : "Your camera is now \(spec)."
             case .light(let isOn):
                 try camera.setLight(isOn, content: await sources.content)
                 words = "The camera's light is \(isOn ? "on" : "off")."

@@ -54,7 +54,8 @@ struct SharingOptions {
     func open(_ selection: SourceSelection, audioRemedy: String = "add AUDIO") throws -> OpenedSources {
         try OpenedSources(
             selection, maximumFrameRate: quality.maxFramerate,
-            broadcastTokens: try selection.source.flatMap(tokens), choosesAnew: special.choose, audioRemedy: audioRemedy)
+            broadcastTokens: try selection.source.flatMap(tokens), choosesAnew: special.choose, audioRemedy: audioRemedy
+        )
     }
 
     /// Makes the film that is asked for. A service that is started again can ask nobody for another name, and what it

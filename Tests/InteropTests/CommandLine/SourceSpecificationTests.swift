@@ -109,7 +109,9 @@ import Testing
         }
         // A display that doesn't answer beside a Wayland desktop is no XWayland, and was named by somebody.
         let desktop = SourceSpecification.preferred(environment: ["WAYLAND_DISPLAY": "wayland-1"])
-        #expect(desktop.specification == .display(output: nil) && desktop.sentence?.contains("the screen that you chose") == true)
+        #expect(
+            desktop.specification == .display(output: nil)
+                && desktop.sentence?.contains("the screen that you chose") == true)
         let named = SourceSpecification.preferred(environment: ["WAYLAND_DISPLAY": "wayland-1", "DISPLAY": ":64321"])
         #expect(named.specification == .display(output: nil) && named.sentence?.contains(":64321") == true)
         #expect(throws: SpecificationError.self) {

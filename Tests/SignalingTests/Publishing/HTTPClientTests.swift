@@ -151,7 +151,8 @@ struct HTTPClientTests {
         request.leavesOrigin = false
         #expect(try request.redirected(to: "/other").token != nil)
         let error = #expect(throws: HTTPClientError.self) { try request.redirected(to: "https://other.example/whip") }
-        #expect(error?.description.contains("https://server.example:443 redirects to https://other.example:443") == true)
+        #expect(
+            error?.description.contains("https://server.example:443 redirects to https://other.example:443") == true)
     }
 
     @Test("An empty reference, and a fragment, is the URL itself", arguments: ["", "#part"])

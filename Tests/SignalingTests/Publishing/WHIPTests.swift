@@ -149,8 +149,7 @@ struct WHIPTests {
     }
 
     static let refusals = [
-        Refused("broadcast-box, without a token", words: ["400", "Authorization was not set", "give its token"])
-        {
+        Refused("broadcast-box, without a token", words: ["400", "Authorization was not set", "give its token"]) {
             $0.token = "key"
             $0.unshown = .init(.badRequest, type: "text/plain; charset=utf-8", "Authorization was not set\n")
         },
@@ -184,7 +183,8 @@ struct WHIPTests {
             "SRS, which takes no VP8", .init(.ok, type: "application/json", "{\"code\":5018}"),
             words: ["(200)", "no answer", "5018"]),
         Refused(
-            "one that is full", .init(.serviceUnavailable, "", [("Retry-After", "7")]), words: ["503", "wait 7 seconds"],
+            "one that is full", .init(.serviceUnavailable, "", [("Retry-After", "7")]),
+            words: ["503", "wait 7 seconds"],
             outlook: .welcome(after: .seconds(7))),
         Refused(
             "one that has another publisher", .init(.conflict, type: "text/plain", "taken"), words: ["409", "taken"],
