@@ -47,16 +47,10 @@ final class FilmFile: Sendable {
         return "\(path[..<dot])-\(number)\(path[dot...])"
     }
 
-    /// Whether a path names a film.
-    static func isNamed(by path: String) -> Bool { URL(filePath: path).pathExtension.lowercased() == ending }
-
-    /// Complains of a path that names neither a film nor something with one of these endings.
-    static func validate(_ path: String?, orEndings others: [String] = []) throws {
-        guard let path, !isNamed(by: path), !others.contains(URL(filePath: path).pathExtension.lowercased()) else {
-            return
-        }
-        let names = others.contains("ivf") ? "FILE.\(ending) or FILE.ivf" : "FILE.\(ending)"
-        throw ValidationError("--record \(path): this kind of file can't be recorded, name it \(names)")
+    /// Refuses a path that does not end in `.webm`.
+    static func validate(_ path: String?) throws {
+        guard let path, URL(filePath: path).pathExtension.lowercased() != ending else { return }
+        throw ValidationError("--record \(path): this kind of file can't be recorded, name it FILE.\(ending)")
     }
 
     /// How long it is.

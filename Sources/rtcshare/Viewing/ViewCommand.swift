@@ -56,9 +56,8 @@ struct ViewCommand: AsyncParsableCommand {
         @Option(
             help: ArgumentHelp(
                 """
-                Record what is received. FILE.webm contains all video and audio, and must not exist. FILE.ivf contains only the \
-                screen, with its audio in FILE.wav, and a presenter's camera and microphone in FILE-NAME.ivf and FILE-NAME.wav.
-                """, valueName: "file.webm"), completion: .file(extensions: ["webm", "ivf"]))
+                Record all video and audio that arrives. The file must not exist.
+                """, valueName: "file.webm"), completion: .file(extensions: ["webm"]))
         var record: String?
 
         @Option(
@@ -102,7 +101,7 @@ struct ViewCommand: AsyncParsableCommand {
     }
 
     func validate() throws {
-        try FilmFile.validate(watching.record, orEndings: ["", "ivf", "wav"])
+        try FilmFile.validate(watching.record)
         switch [url, watching.offer, room.janus].count(where: { $0 != nil }) {
         case 0: throw ValidationError("give a link, --offer or --janus")
         case 1: break

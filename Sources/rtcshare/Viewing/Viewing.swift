@@ -49,7 +49,6 @@ final class Viewing: Sendable {
     /// Whether the snapshot is reported where the other files are.
     private let saysSnapshot: Bool
     private let statistics: StatisticsWriter?
-    private let recording: Recording?
     private let film: FilmFile?
     private let seen = Locked(Seen())
     private let mainTile = Locked<Int?>(nil)
@@ -75,18 +74,7 @@ final class Viewing: Sendable {
         let (occurrences, continuation) = AsyncStream.makeStream(of: Occurrence.self)
         self.occurrences = occurrences
         self.continuation = continuation
-        if let record, FilmFile.isNamed(by: record) {
-            film = try FilmFile(path: record, activity: "viewing")
-            recording = nil
-        } else {
-            film = nil
-            recording = record.map { path in
-                Recording(path: path) { error in
-                    let introduction = "The recording has ended, viewing continues: "
-                    Terminal.shared.say(CommandFailure(explaining: error).lines(after: introduction))
-                }
-            }
-        }
+        film = if let record { try FilmFile(path: record, activity: "viewing") } else { nil }
     }
 
     /// Finds what is in the way of a file before there is anything to write.
@@ -193,8 +181,7 @@ final class Viewing: Sendable {
 
     private func keep() throws {
         try closeAll([
-            { [recording] in try recording?.close() }, { [film] in try film?.close() }, writeSnapshot,
-            { [statistics] in try statistics?.close() },
+            { [film] in try film?.close() }, writeSnapshot, { [statistics] in try statistics?.close() },
         ])
     }
 
@@ -299,9 +286,6 @@ final class Viewing: Sendable {
             let isMain = tile.isContent || mainTile.withLock { $0 == nil }
             if isMain { try makeMain(tile, of: session) }
             try session.tiles.bind(TileCounter(tile: tile.tileID, viewing: self), toTile: tile.tileID)
-            if let recording {
-                try session.tiles.bindEncoded(toTile: tile.tileID, recording.picture(of: tile.attendeeID))
-            }
         } catch {
             continuation.yield(.failed(error))
         }
@@ -322,9 +306,6 @@ final class Viewing: Sendable {
         Terminal.shared.say("Sound added: \(sound.attendeeID)")
         do {
             try session.sounds.bind(SoundCounter(viewing: self), toSound: sound.soundID)
-            if let recording {
-                try session.sounds.bind(recording.sound(of: sound.attendeeID), toSound: sound.soundID)
-            }
         } catch {
             continuation.yield(.failed(error))
         }

@@ -8,7 +8,7 @@ extension Interop.CommandLineTests {
         let share = try Share(environment: Self.environment(folder), in: folder)
         try await share.offer(
             Self.testPattern + ["--audio", "tone:440", "--camera", "test:320x180@10", "--microphone", "tone:880"])
-        let viewer = try await share.view(["--record", "share.ivf", "--snapshot", "seen.png", "--duration", "3"])
+        let viewer = try await share.view(["--record", "share.webm", "--snapshot", "seen.png", "--duration", "3"])
         defer { viewer.stop() }
         let sending = try share.send(["--duration", "30"])
         defer { sending.stop() }
@@ -17,11 +17,13 @@ extension Interop.CommandLineTests {
         for line in ["alice#content, content, 640x360", "alice, video, 320x180", "Sound added: alice\n"] {
             #expect(outcome.standardError.contains(line), "\(outcome.standardError)")
         }
-        #expect(try Self.ivfSize(of: folder.file("share.ivf")) == [640, 360])
-        #expect(try Self.ivfSize(of: folder.file("share-alice.ivf")) == [320, 180])
-        for (file, hertz) in [("share.wav", 440.0), ("share-alice.wav", 880.0)] {
-            let heard = try WAVFile.left(of: folder.file(file)).suffix(PulseDaemon.sampleRate)
-            #expect(PulseDaemon.amplitude(ofHertz: hertz, in: Array(heard)) > 0.1, "\(file)")
+        let film = try await RecordedFilm.report("share.webm", in: folder)
+        #expect(film.sizes(of: "alice#content") == [[640, 360]] && film.sizes(of: "alice") == [[320, 180]])
+        for (track, hertz) in [440.0, 880].enumerated() {
+            let heard = try await RecordedFilm.sound("share.webm", track: track, in: folder)
+            #expect(
+                PulseDaemon.amplitude(ofHertz: hertz, in: Array(heard.suffix(PulseDaemon.sampleRate))) > 0.1, "\(track)"
+            )
         }
     }
 
@@ -131,27 +133,12 @@ extension Interop.CommandLineTests {
         #expect(outcome.status == 0, "\(outcome.standardError)")
     }
 
-    @Test("A recording named for its sound has pictures and sound in files of their own")
-    func separateFiles() async throws {
+    @Test("What is not a film is refused, with the name that is right", arguments: ["share.ivf", "share.wav", "share"])
+    func otherFiles(name: String) async throws {
         let folder = try TemporaryFolder()
         let share = try Share(environment: Self.environment(folder), in: folder)
-        try await share.offer(Self.testPattern + ["--audio", "tone:440"])
-        let viewer = try await share.view(["--record", "share.wav", "--duration", "2"])
-        defer { viewer.stop() }
-        let sending = try share.send(["--duration", "30"])
-        defer { sending.stop() }
-        let outcome = try await viewer.outcome(timeout: .seconds(60))
-        #expect(outcome.status == 0, "\(outcome.standardError)")
-        #expect(try Self.ivfSize(of: folder.file("share.ivf")) == [640, 360])
-        let heard = try WAVFile.left(of: folder.file("share.wav")).suffix(PulseDaemon.sampleRate)
-        #expect(PulseDaemon.amplitude(ofHertz: 440, in: Array(heard)) > 0.1)
-    }
-
-    /// Columns and rows, as the header of an IVF file has them.
-    private static func ivfSize(of file: URL) throws -> [Int] {
-        let bytes = try [UInt8](Data(contentsOf: file).prefix(16))
-        try #require(bytes.count == 16 && bytes.starts(with: Array("DKIF".utf8)))
-        return [Int(bytes[12]) | Int(bytes[13]) << 8, Int(bytes[14]) | Int(bytes[15]) << 8]
+        let outcome = try await share.run(["view", "http://127.0.0.1:9/", "--record", name])
+        #expect(outcome.status == 64 && outcome.standardError.contains("name it FILE.webm"), "\(outcome.standardError)")
     }
 
     /// 32 bits, least first.

@@ -81,7 +81,7 @@ extension Interop {
 
         @Test("A paused share shows a slate where that is asked")
         func slateWhilePaused() async throws {
-            let room = try await Room(viewing: ["--snapshot", "seen.png", "--record", "seen.ivf"])
+            let room = try await Room(viewing: ["--snapshot", "seen.png", "--record", "seen.webm"])
             defer { room.stop() }
             try await room.ask(["pause", "--slate"])
             try await room.first.wait(saying: "Tile 1 paused")

@@ -126,14 +126,14 @@ extension Interop.CommandLineTests {
             #expect(try await view.outcome(timeout: .seconds(30)).status == 0)
         }
 
-        /// A recording of pictures and sound that can't be written ends no view.
+        /// A recording that can't be written ends no view.
         private func fillRecording() async throws {
             let folder = try TemporaryFolder()
             let program = try serve([], in: folder)
             defer { program.stop() }
             let view = try await view(
                 program, by: "trap '' XFSZ; ulimit -f 1; exec \"$0\" \"$@\"",
-                ["--duration", "2", "--record", "film.ivf"], in: folder)
+                ["--duration", "2", "--record", "film.webm"], in: folder)
             defer { view.stop() }
             let outcome = try await view.outcome(timeout: .seconds(30))
             #expect(outcome.status == 74 && outcome.standardError.contains("viewing continues: "), "\(outcome)")

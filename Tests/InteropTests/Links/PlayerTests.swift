@@ -126,29 +126,20 @@ extension Interop {
             let folder = try TemporaryFolder()
             let share = try await ServedShare(in: folder)
             defer { share.stop() }
-            let viewer = try share.view(["--record", "seen.ivf", "--snapshot", "seen.png", "--duration", "3"])
+            let viewer = try share.view(["--record", "seen.webm", "--snapshot", "seen.png", "--duration", "3"])
             defer { viewer.stop() }
             let outcome = try await viewer.outcome(timeout: .seconds(60))
             #expect(outcome.status == 0 && outcome.standardError.contains("alice#content"), "\(outcome.standardError)")
             try await share.wait(for: "nobody", until: \.isEmpty)
-            try expectRecording(in: folder, size: (640, 360), frames: 40)
+            try await expectRecording(in: folder, size: [640, 360], frames: 40)
         }
 
-        /// What `view` recorded: IVF with VP8 of this size, at least so many frames, sound beside it, a picture.
-        private func expectRecording(in folder: TemporaryFolder, size: (Int, Int), frames: Int) throws {
-            let recording = try [UInt8](Data(contentsOf: folder.file("seen.ivf")))
-            try #require(recording.count > 32)
-            #expect(recording[0..<4].elementsEqual("DKIF".utf8) && recording[8..<12].elementsEqual("VP80".utf8))
-            #expect(Int(recording[12]) | Int(recording[13]) << 8 == size.0)
-            #expect(Int(recording[14]) | Int(recording[15]) << 8 == size.1)
-            var count = 0
-            var place = 32
-            while place + 12 <= recording.count {
-                place += 12 + (0..<4).reduce(0) { $0 | Int(recording[place + $1]) << (8 * $1) }
-                count += 1
-            }
-            #expect(count >= frames, "\(count) frames")
-            #expect(try Data(contentsOf: folder.file("seen.wav")).count > 48_000)
+        /// What `view` kept: a film with VP8 of this size, at least so many frames, sound, and a picture.
+        private func expectRecording(in folder: TemporaryFolder, size: [Int], frames: Int) async throws {
+            let film = try await RecordedFilm.report("seen.webm", in: folder)
+            let video = try #require(film.tracks.first { $0.kind == "video" })
+            #expect(video.codec == "vp8" && video.sizes.first == size && video.frames >= frames, "\(video)")
+            #expect(try await RecordedFilm.sound("seen.webm", in: folder).count > PulseDaemon.sampleRate / 4)
             #expect(try Data(contentsOf: folder.file("seen.png")).count > 500)
         }
 
@@ -159,7 +150,7 @@ extension Interop {
                 $1
             }
             return try await Share(environment: environment, in: folder).run(
-                ["view", url, "--record", "seen.ivf", "--snapshot", "seen.png", "--duration", "3"])
+                ["view", url, "--record", "seen.webm", "--snapshot", "seen.png", "--duration", "3"])
         }
 
         @Test("rtcshare view watches another program's server, and tells it the end where the session is")
@@ -169,7 +160,7 @@ extension Interop {
             defer { server.program.stop() }
             let outcome = try await view(server.url, token: "open-sesame", in: folder)
             #expect(outcome.status == 0, "\(outcome.standardError)")
-            try expectRecording(in: folder, size: (320, 240), frames: 40)
+            try await expectRecording(in: folder, size: [320, 240], frames: 40)
             let requests = server.requests()
             #expect(requests.first?.method == "POST" && requests.first?.path == "/live/whep")
             #expect(requests.last?.method == "DELETE" && requests.last?.path == "/live/sessions/1?of=alice")

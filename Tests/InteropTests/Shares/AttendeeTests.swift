@@ -138,27 +138,16 @@ extension Interop {
                 "--source", "test:320x180@10", "--audio", "system", "--audio", "tone:660",
             ]
             try await share.offer(source)
-            let viewer = try await share.view(["--record", "share.ivf", "--duration", "4"])
+            let viewer = try await share.view(["--record", "share.webm", "--duration", "4"])
             defer { viewer.stop() }
             let sending = try share.send(["--duration", "30"])
             defer { sending.stop() }
             let outcome = try await viewer.outcome(timeout: .seconds(60))
             #expect(outcome.status == 0, "\(outcome.standardError)")
-            let samples = try WAVFile.left(of: folder.file("share.wav"))
+            let samples = try await RecordedFilm.sound("share.webm", in: folder)
             let heard = Array(samples.suffix(PulseDaemon.sampleRate))
             #expect(PulseDaemon.amplitude(ofHertz: 440, in: heard) > 0.2)
             #expect(PulseDaemon.amplitude(ofHertz: 660, in: heard) > 0.1)
-        }
-    }
-}
-
-/// What `rtcshare view --record` wrote: 16-bit stereo behind a canonical header.
-enum WAVFile {
-    static func left(of file: URL) throws -> [Float] {
-        let bytes = try [UInt8](Data(contentsOf: file))
-        try #require(bytes.starts(with: Array("RIFF".utf8)))
-        return stride(from: 44, to: bytes.count - 3, by: 4).map { index in
-            Float(Int16(bitPattern: UInt16(bytes[index]) | UInt16(bytes[index + 1]) << 8)) / 32768
         }
     }
 }

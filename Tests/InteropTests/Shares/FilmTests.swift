@@ -11,24 +11,6 @@ extension Interop {
             if: Peers.mustRun || Peers.hasCommandLine && Peers.python != nil && RunningProgram.find("ffprobe") != nil,
             "needs ffmpeg, and a Python with aiortc, numpy and pillow (RTCSHARE_PYTHON)"))
     struct FilmTests {
-        /// What `Peers/film_report.py` tells.
-        struct Report: Decodable {
-            struct Track: Decodable {
-                let name: String
-                let kind: String
-                let codec: String
-                let frames: Int
-                let longestGapMs: Double
-                let sizes: [[Int]]
-                let beepsMs: [Double]
-            }
-
-            let seconds: Double
-            let tracks: [Track]
-            let offsetsMs: [String: [Double]]
-            let failures: Int
-        }
-
         /// What `Peers/film_player.py` tells.
         struct Played: Decodable {
             struct Seek: Decodable {
@@ -40,13 +22,6 @@ extension Interop {
             let duration: Double
             let seeks: [Seek]
             let error: String?
-        }
-
-        private func report(_ film: String, in folder: TemporaryFolder) async throws -> Report {
-            let outcome = try await RunningProgram.run(
-                try #require(Peers.python), [Peers.script("film_report.py"), film], in: folder, timeout: .seconds(60))
-            try #require(outcome.status == 0, "\(film): \(outcome.standardError)")
-            return try JSONDecoder.forViewerReports.decode(Report.self, from: Data(outcome.standardOutput.utf8))
         }
 
         @Test(
@@ -83,10 +58,10 @@ extension Interop {
             share.program.interrupt()
             let sent = try await share.program.outcome(timeout: .seconds(20))
             #expect(sent.status == 0 && sent.standardError.contains("sent.webm"), "\(sent.standardError)")
-            for film in ["sent.webm", "seen.webm"] { try check(try await report(film, in: folder), film) }
+            for film in ["sent.webm", "seen.webm"] { try check(try await RecordedFilm.report(film, in: folder), film) }
         }
 
-        private func check(_ report: Report, _ film: String) throws {
+        private func check(_ report: RecordedFilm.Report, _ film: String) throws {
             #expect(report.failures == 0, "\(film)")
             #expect(
                 report.tracks.map { "\($0.name) \($0.codec)" } == [
@@ -244,7 +219,7 @@ extension Interop {
             #expect(outcome.status == 74, "\(outcome.standardError)")
             #expect(outcome.standardError.contains("The recording has ended, the share continues"))
             #expect(outcome.standardError.contains("has ended after 4 seconds."), "the share went on")
-            let report = try await report("film.webm", in: folder)
+            let report = try await RecordedFilm.report("film.webm", in: folder)
             #expect(report.failures == 0 && report.tracks.count == 2 && report.seconds > 0.1)
         }
     }
