@@ -15,8 +15,8 @@
     FUNCTION(RenderFillRect) FUNCTION(RenderPresent) FUNCTION(SetHintWithPriority) FUNCTION(SetRenderDrawBlendMode) \
     FUNCTION(SetRenderDrawColor) FUNCTION(SetTextureScaleMode) FUNCTION(SetWindowFullscreen) \
     FUNCTION(SetWindowMinimumSize) FUNCTION(SetWindowSize) FUNCTION(SetWindowTitle) FUNCTION(SetYUVConversionMode) \
-    FUNCTION(ShowCursor) FUNCTION(UpdateNVTexture) FUNCTION(UpdateTexture) FUNCTION(UpdateYUVTexture) \
-    FUNCTION(WaitEventTimeout)
+    FUNCTION(ShowCursor) FUNCTION(ShowWindow) FUNCTION(UpdateNVTexture) FUNCTION(UpdateTexture) \
+    FUNCTION(UpdateYUVTexture) FUNCTION(WaitEventTimeout)
 
 // The functions, by their names without `SDL_`.
 typedef struct {

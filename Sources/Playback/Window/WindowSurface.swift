@@ -54,6 +54,7 @@ final class WindowSurface {
         textures = (PictureTexture(sdl: sdl, renderer: renderer), PictureTexture(sdl: sdl, renderer: renderer))
         for view in [views.large, views.corner] { view.onChange { ViewExecutor.shared.wake() } }
         guard case .own(_, let picture) = origin else { return }
+        sdl.functions.ShowWindow(window)
         givenSize = size
         if density != 1 { showNaturalSize(of: picture) }
     }
@@ -62,13 +63,15 @@ final class WindowSurface {
         switch origin {
         case .own(let title, let picture):
             let anywhere = Int32(bitPattern: SDL_WINDOWPOS_UNDEFINED_MASK)
-            // How dense its display is, the window says once it is there.
+            // How dense its display is, the window says once it is shown: that waits for its renderer, as a renderer of
+            // OpenGL's replaces the window by another.
             let size = windowSize(for: picture, density: 1, display: 0, sdl)
             let window = try sdl.check(
                 "a window",
                 sdl.functions.CreateWindow(
                     title, anywhere, anywhere, Int32(clamping: size.width), Int32(clamping: size.height),
-                    SDL_WINDOW_RESIZABLE.rawValue | SDL_WINDOW_ALLOW_HIGHDPI.rawValue))
+                    SDL_WINDOW_HIDDEN.rawValue | SDL_WINDOW_RESIZABLE.rawValue
+                        | SDL_WINDOW_ALLOW_HIGHDPI.rawValue))
             sdl.functions.SetWindowMinimumSize(window, Int32(smallest.width), Int32(smallest.height))
             return window
         case .x11(let number):

@@ -53,7 +53,7 @@ extension Interop {
             let deadline = ContinuousClock.now + .seconds(30)
             while ContinuousClock.now < deadline, viewer.isRunning {
                 let name = "^" + NSRegularExpression.escapedPattern(for: title) + "$"
-                let found = try await act(display, "search", "--name", name, in: folder)
+                let found = try await act(display, "search", "--onlyvisible", "--name", name, in: folder)
                 if let id = found.split(separator: "\n").first { return String(id) }
             }
             throw RunningProgram.Failure.timedOut(waitingFor: title, standardError: viewer.standardError)
