@@ -12,6 +12,7 @@
 #define LARGEST_POINTER 384
 #define POINTER_BYTES(side) (sizeof(struct spa_meta_cursor) + sizeof(struct spa_meta_bitmap) + (side) * (side) * 4)
 #define MOST_RECTANGLES 16
+#define MOST_BUFFERS 16
 
 struct pipewire_video {
     // Runs the events, with its lock held.
@@ -26,6 +27,14 @@ struct pipewire_video {
     pipewire_video_format format;
     // Counts the times that buffers were taken from us: pictures from before lie in memory that is gone.
     unsigned removals;
+    // What the pictures come in, each from its first use to the removal of all.
+    struct pw_buffer *buffers[MOST_BUFFERS];
+    uint32_t buffer_count;
+    // See `pipewire_video_look_for_missed`.
+    bool looks_for_missed;
+    // The picture that was found last, and the time of the newest that was taken.
+    struct pw_buffer *missed;
+    int64_t missed_time, newest_time;
     // Of a camera, what it gives.
     bool is_camera;
     pipewire_camera_format camera;
@@ -147,9 +156,18 @@ static void on_param_changed(void *data, uint32_t id, const struct spa_pod *para
     tell(video);
 }
 
+static void on_add_buffer(void *data, struct pw_buffer *buffer) {
+    pipewire_video *video = data;
+    if (video->buffer_count < MOST_BUFFERS) video->buffers[video->buffer_count++] = buffer;
+}
+
+// Those that follow the removal begin in step again.
 static void on_remove_buffer(void *data, struct pw_buffer *buffer) {
     (void)buffer;
-    ((pipewire_video *)data)->removals++;
+    pipewire_video *video = data;
+    video->removals++;
+    video->buffer_count = 0;
+    video->looks_for_missed = false;
 }
 
 static void on_process(void *data) { tell(data); }
@@ -157,7 +175,7 @@ static void on_process(void *data) { tell(data); }
 static const struct pw_core_events core_events = {PW_VERSION_CORE_EVENTS, .error = on_core_error};
 static const struct pw_stream_events stream_events = {
     PW_VERSION_STREAM_EVENTS, .state_changed = on_state_changed, .param_changed = on_param_changed,
-    .remove_buffer = on_remove_buffer, .process = on_process};
+    .add_buffer = on_add_buffer, .remove_buffer = on_remove_buffer, .process = on_process};
 
 // MARK: Connecting
 
@@ -373,20 +391,50 @@ static void read_pointer(struct spa_buffer *buffer, pipewire_picture *picture) {
     picture->pointer_stride = stride;
 }
 
-bool pipewire_video_take(pipewire_video *video, pipewire_picture *picture) {
-    if (video->state == pipewire_video_ended || !video->format.generation) return false;
-    struct pw_buffer *taken = pw_stream_dequeue_buffer(video->stream);
-    if (!taken) return false;
-    struct spa_buffer *buffer = taken->buffer;
-    *picture = (pipewire_picture){.buffer = taken, .removals = video->removals};
+static struct spa_meta_header header_of(struct spa_buffer *buffer) {
     struct spa_meta_header header = {0};
     const void *told = spa_buffer_find_meta_data(buffer, SPA_META_Header, sizeof header);
     if (told) copy_shared(&header, told, sizeof header);
+    return header;
+}
+
+static struct pw_buffer *find_missed(pipewire_video *video) {
+    video->missed = NULL;
+    int64_t newest = video->newest_time;
+    for (uint32_t i = 0; i < video->buffer_count; i++) {
+        struct spa_meta_header header = header_of(video->buffers[i]->buffer);
+        if ((header.flags & SPA_META_HEADER_FLAG_CORRUPTED) || header.pts <= newest) continue;
+        newest = video->missed_time = header.pts;
+        video->missed = video->buffers[i];
+    }
+    return video->missed;
+}
+
+// The next buffer that PipeWire tells of, without the picture that was found before.
+static struct pw_buffer *dequeue(pipewire_video *video) {
+    struct pw_buffer *taken = pw_stream_dequeue_buffer(video->stream);
+    if (!taken || !video->looks_for_missed || taken != video->missed
+        || header_of(taken->buffer).pts != video->missed_time)
+        return taken;
+    pw_stream_queue_buffer(video->stream, taken);
+    return pw_stream_dequeue_buffer(video->stream);
+}
+
+bool pipewire_video_take(pipewire_video *video, pipewire_picture *picture) {
+    if (video->state == pipewire_video_ended || !video->format.generation) return false;
+    struct pw_buffer *taken = dequeue(video);
+    bool is_missed = !taken && video->looks_for_missed;
+    if (is_missed) taken = find_missed(video);
+    if (!taken) return false;
+    struct spa_buffer *buffer = taken->buffer;
+    *picture = (pipewire_picture){.buffer = taken, .is_missed = is_missed, .removals = video->removals};
+    struct spa_meta_header header = header_of(buffer);
+    video->newest_time = SPA_MAX(video->newest_time, header.pts);
     picture->has_sequence = header.seq != 0;
     picture->sequence = header.seq;
     if (!(header.flags & SPA_META_HEADER_FLAG_CORRUPTED)) read_pixels(video, buffer, picture);
     struct spa_meta_region crop = {0};
-    told = spa_buffer_find_meta_data(buffer, SPA_META_VideoCrop, sizeof crop);
+    const void *told = spa_buffer_find_meta_data(buffer, SPA_META_VideoCrop, sizeof crop);
     if (told) copy_shared(&crop, told, sizeof crop);
     picture->has_crop = spa_meta_region_is_valid(&crop);
     picture->crop = rectangle(&crop.region);
@@ -398,12 +446,14 @@ bool pipewire_video_take(pipewire_video *video, pipewire_picture *picture) {
     return true;
 }
 
+void pipewire_video_look_for_missed(pipewire_video *video) { video->looks_for_missed = true; }
+
 bool pipewire_video_has(const pipewire_video *video, const pipewire_picture *picture) {
     return video->state != pipewire_video_ended && picture->removals == video->removals;
 }
 
 void pipewire_video_give_back(pipewire_video *video, const pipewire_picture *picture) {
-    if (pipewire_video_has(video, picture)) pw_stream_queue_buffer(video->stream, picture->buffer);
+    if (!picture->is_missed && pipewire_video_has(video, picture)) pw_stream_queue_buffer(video->stream, picture->buffer);
 }
 
 uint32_t pipewire_picture_damage(

@@ -42,6 +42,8 @@ typedef struct {
     // For `pipewire_video_give_back`.
     void *buffer;
     unsigned removals;
+    // Found in its memory: see `pipewire_video_look_for_missed`.
+    bool is_missed;
     // Of a camera, in its format: what the buffer has of its picture. Null where that is nothing.
     const uint8_t *bytes;
     uint32_t byte_count;
@@ -91,6 +93,11 @@ pipewire_video_format pipewire_video_get_format(const pipewire_video *video);
 
 // The next picture; false where there is none.
 bool pipewire_video_take(pipewire_video *video, pipewire_picture *picture);
+// Has pictures found that the node has given and that PipeWire has not told of, until the node's memory is another. PipeWire
+// starts the node of a picture before it listens for it itself: a first picture that comes in between wakes nobody, and each
+// one after it is told of when the next one comes. It lies in memory that we can read meanwhile, with the time in its header.
+// To be called where no first picture has come for longer than a node takes to write one.
+void pipewire_video_look_for_missed(pipewire_video *video);
 // Whether its memory is there still: with another format, or at the end, it goes.
 bool pipewire_video_has(const pipewire_video *video, const pipewire_picture *picture);
 void pipewire_video_give_back(pipewire_video *video, const pipewire_picture *picture);

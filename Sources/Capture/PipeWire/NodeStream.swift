@@ -74,6 +74,9 @@ final class NodeStream: Sendable {
     /// Whether who gives the pictures holds them back.
     var isPaused: Bool { locked { pipewire_video_get_state(handle) == pipewire_video_paused } }
 
+    /// Has pictures found that the node has given and that PipeWire has not told of. To be called where a first one is missed.
+    func lookForMissedPictures() { locked { pipewire_video_look_for_missed(handle) } }
+
     /// The next picture; nil where there is none.
     func take() -> NodePicture? {
         locked {

@@ -184,6 +184,27 @@ extension Interop {
             #expect(log.now.failure?.description == CaptureError.screenCastEnded.description)
         }
 
+        @Test("Pictures that PipeWire tells of only with the next one are seen at once")
+        func late() async throws {
+            let folder = try TemporaryFolder()
+            let desktop = try await WaylandDesktop(.none, in: folder)
+            let portal = try await ScriptedPortal(on: desktop)
+            let node = try ScriptedNode(
+                "screen", on: desktop, isCamera: false, [ScriptedNode.format(video_node_bgrx, Self.size, rates: [])])
+            let (source, log) = try await source(of: node, by: portal)
+            defer { source.stop() }
+            try await node.streams()
+            for number in 1..<8 {
+                let picture = Picture(64, 48, UInt32(number))
+                try await wait(for: "a buffer") {
+                    node.give(picture.bytes(), stride: 256) {
+                        ($0.sequence, $0.time, $0.is_late) = (UInt64(number), Int64(number) * 1_000_000, true)
+                    }
+                }
+                try await wait(for: "picture \(number)", .seconds(10)) { log.rows == picture.rows }
+            }
+        }
+
         @Test("A node that goes and a PipeWire that ends are said")
         func ends() async throws {
             let folder = try TemporaryFolder()

@@ -26,6 +26,8 @@ struct video_node {
     video_node_format format;
     int32_t light;
     uint32_t data_type;
+    // What was given last and not told of yet.
+    struct pw_buffer *late;
 };
 
 static const uint32_t formats_of_spa[] = {
@@ -258,7 +260,7 @@ static void describe(struct spa_buffer *buffer, const video_node_picture *pictur
     struct spa_meta_header *header = spa_buffer_find_meta_data(buffer, SPA_META_Header, sizeof *header);
     if (header)
         *header = (struct spa_meta_header){
-            .seq = picture->sequence, .flags = picture->is_corrupted ? SPA_META_HEADER_FLAG_CORRUPTED : 0};
+            .pts = picture->time, .seq = picture->sequence, .flags = picture->is_corrupted ? SPA_META_HEADER_FLAG_CORRUPTED : 0};
     struct spa_meta_region *crop = spa_buffer_find_meta_data(buffer, SPA_META_VideoCrop, sizeof *crop);
     if (crop) crop->region = region(picture->crop);
     struct spa_meta_videotransform *turn =
@@ -295,7 +297,9 @@ bool video_node_give(video_node *node, const video_node_picture *picture) {
         if (data->data && picture->bytes) memcpy(data->data, picture->bytes, size);
         *data->chunk = (struct spa_chunk){.size = size, .stride = picture->stride};
         describe(taken->buffer, picture);
-        pw_stream_queue_buffer(node->stream, taken);
+        struct pw_buffer *told = picture->is_late ? node->late : taken;
+        if (picture->is_late) node->late = taken;
+        if (told) pw_stream_queue_buffer(node->stream, told);
     }
     pw_thread_loop_unlock(node->loop);
     return taken != NULL;

@@ -217,12 +217,14 @@ final class ScreenCast: Sendable {
         broadcaster.whenWanted { [weak signal] in signal?.wake() }
         while !signal.isRaised {
             try iterate()
+            let isLate = pictures.size == nil && monotonicNow() - begin > Self.firstPicturePatience
+            if isLate { stream.lookForMissedPictures() }
             // The one before goes back when the next is there.
             while let picture = stream.take() {
                 if pictures.note(picture.content) { newest = picture }
             }
             let now = monotonicNow()
-            let isAwaited = pictures.size == nil && now - begin > Self.firstPicturePatience
+            let isAwaited = isLate && pictures.size == nil
             pausedSince = pictures.size != nil && stream.isPaused ? pausedSince ?? now : nil
             let isHeld = pausedSince.map { now - $0 > Self.holdPatience } ?? false
             // Who waits for a first picture of a screen that stands still is no source that is silent.

@@ -41,6 +41,10 @@ typedef struct {
     uint32_t byte_count;
     int32_t stride;
     uint64_t sequence;
+    // In nanoseconds; zero where the node has no clock.
+    int64_t time;
+    // Whether it is told of with the next one, as after a start that PipeWire was not ready for.
+    bool is_late;
     bool is_corrupted;
     video_node_rectangle crop;
     // wl_output's.
