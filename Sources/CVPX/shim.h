@@ -39,13 +39,3 @@ static inline void cvpx_set_plane(vpx_image_t *image, int plane, const unsigned 
     image->planes[plane] = (unsigned char *)first;
     image->stride[plane] = stride;
 }
-
-static inline void cvpx_set_layer(vpx_codec_enc_cfg_t *config, int layer, unsigned kilobits, unsigned decimator) {
-    config->ts_target_bitrate[layer] = kilobits;
-    config->layer_target_bitrate[layer] = kilobits;
-    config->ts_rate_decimator[layer] = decimator;
-}
-
-static inline void cvpx_set_layer_pattern(vpx_codec_enc_cfg_t *config, int position, unsigned layer) {
-    config->ts_layer_id[position] = layer;
-}

@@ -69,19 +69,15 @@ struct VP8PayloadDescriptorTests {
         #expect(VP8PictureID.short(120).distance(from: .short(2)) == -10)
     }
 
-    @Test("Counters number pictures and base layers")
+    @Test("Counters number pictures and base layers, and wrap")
     func pictureCounters() {
         var counters = VP8PictureCounters(pictureID: 0x7FFF, temporalLevelZeroIndex: 255)
-        let first = counters.next(isReference: true)
+        let first = counters.next()
         #expect(first.pictureID == .long(0x7FFF))
         #expect(first.temporalLevelZeroIndex == 255)
-        let second = counters.next(isReference: false, layer: VP8TemporalLayer(index: 1, dependsOnBaseOnly: true))
+        let second = counters.next()
         #expect(second.pictureID == .long(0))
-        #expect(second.temporalLevelZeroIndex == 255)
-        #expect(second.isNonReference)
-        let third = counters.next(isReference: true)
-        #expect(third.temporalLevelZeroIndex == 0)
-        #expect(counters.next(isReference: true, layer: nil).temporalLevelZeroIndex == nil)
+        #expect(second.temporalLevelZeroIndex == 0)
     }
 }
 
@@ -129,7 +125,7 @@ struct PacketizedFrameTests {
     private func frame(_ count: Int, limit: Int) -> PacketizedFrame {
         var counters = VP8PictureCounters(pictureID: 7, temporalLevelZeroIndex: 9)
         return PacketizedFrame(
-            vp8: (0..<count).map { UInt8(truncatingIfNeeded: $0 * 7) }, descriptor: counters.next(isReference: true),
+            vp8: (0..<count).map { UInt8(truncatingIfNeeded: $0 * 7) }, descriptor: counters.next(),
             isKeyFrame: true, captureTime: .seconds(2), width: 640, height: 480, maximumPayloadByteCount: limit)
     }
 

@@ -334,7 +334,7 @@ package final class SimulatedCall {
         let start: [UInt8] = isKeyFrame ? [0x10, 0, 0, 0x9D, 0x01, 0x2A, 0x00, 0x05, 0xD0, 0x02] : [0x11, 0, 0]
         bytes.replaceSubrange(0..<start.count, with: start)
         let frame = PacketizedFrame(
-            vp8: bytes, descriptor: state.counters.next(isReference: true), isKeyFrame: isKeyFrame,
+            vp8: bytes, descriptor: state.counters.next(), isKeyFrame: isKeyFrame,
             captureTime: .nanoseconds(now.nanoseconds), width: 1280, height: 720,
             maximumPayloadByteCount: PacketizedFrame.maximumPayloadByteCount)
         state.count += 1

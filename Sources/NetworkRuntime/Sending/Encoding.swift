@@ -153,9 +153,7 @@ private final class Packetizer: Sendable {
     func takeAwaited() -> VideoTrack? { awaited.withLock { $0.take() } }
 
     func packets(of frame: EncodedVideoFrame) -> PacketizedFrame {
-        let layer = VP8TemporalLayer(
-            index: UInt8(clamping: frame.temporalLayer.id), dependsOnBaseOnly: frame.temporalLayer.isSync)
-        let descriptor = counters.withLock { $0.next(isReference: frame.isReference, layer: layer) }
+        let descriptor = counters.withLock { $0.next() }
         return PacketizedFrame(
             vp8: frame.data, descriptor: descriptor, isKeyFrame: frame.isKeyFrame, captureTime: frame.timestamp,
             width: frame.size.width, height: frame.size.height, quarterTurns: frame.rotation.rawValue / 90,

@@ -126,7 +126,7 @@ package struct VP8PictureCounters: Sendable {
     /// Counters whose first picture has these numbers; both may start anywhere.
     package init(pictureID: UInt16, temporalLevelZeroIndex: UInt8) {
         self.pictureID = pictureID & 0x7FFF
-        self.temporalLevelZeroIndex = temporalLevelZeroIndex &- 1
+        self.temporalLevelZeroIndex = temporalLevelZeroIndex
     }
 
     /// Counters that start at random numbers.
@@ -136,14 +136,15 @@ package struct VP8PictureCounters: Sendable {
             temporalLevelZeroIndex: .random(in: 0...255, using: &generator))
     }
 
-    /// The descriptor of the next picture's first payload, with a 15-bit PictureID.
-    ///
-    /// TL0PICIDX stands beside the layer and counts the base-layer pictures; without a layer both are left out.
-    package mutating func next(isReference: Bool, layer: VP8TemporalLayer? = .base) -> VP8PayloadDescriptor {
-        defer { pictureID = (pictureID &+ 1) & 0x7FFF }
-        if layer?.index == 0 { temporalLevelZeroIndex &+= 1 }
+    /// Returns the descriptor of the next picture's first payload: a 15-bit PictureID, and the base layer with its TL0PICIDX,
+    /// since the stream has one temporal layer.
+    package mutating func next() -> VP8PayloadDescriptor {
+        defer {
+            pictureID = (pictureID &+ 1) & 0x7FFF
+            temporalLevelZeroIndex &+= 1
+        }
         return VP8PayloadDescriptor(
-            startsPartition: true, isNonReference: !isReference, pictureID: .long(pictureID),
-            temporalLevelZeroIndex: layer == nil ? nil : temporalLevelZeroIndex, temporalLayer: layer)
+            startsPartition: true, pictureID: .long(pictureID), temporalLevelZeroIndex: temporalLevelZeroIndex,
+            temporalLayer: .base)
     }
 }

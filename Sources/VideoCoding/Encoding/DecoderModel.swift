@@ -51,17 +51,12 @@ final class DecoderModel {
         standing = .outdated
     }
 
-    /// libvpx coded this frame; nil is one of a stream of several layers, which may leave the last picture as it was.
-    func follow(_ frame: [UInt8]?) {
-        let header = frame.flatMap { FrameHeader(frame: $0) }
+    /// Follows a frame that libvpx coded.
+    func follow(_ frame: [UInt8]) {
+        let header = FrameHeader(frame: frame)
         lastUpdates = header?.updates
         if header?.isKeyFrame ?? false { probabilities = CoefficientProbabilities() }
         if let header { probabilities?.follow(header) } else { probabilities = nil }
-    }
-
-    /// What libvpx's frames become is another matter from now on.
-    func forgetUpdates() {
-        lastUpdates = nil
     }
 
     /// Copies one of the pictures that a decoder has. `context` is libvpx's encoder, which has those that frames of our own

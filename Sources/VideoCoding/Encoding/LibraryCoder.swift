@@ -120,8 +120,8 @@ struct LibraryCoder {
         QuantizerControl.quantizer(ofIndex: try context.lastQuantizer())
     }
 
-    /// Motion is sharp again with what moves next; layers would miss what the one above them sharpened.
-    private var canBlur: Bool { configuration.hint != .motion && configuration.temporalLayers == 1 }
+    /// Whether pictures may be blurred: motion is sharp again with the next movement.
+    private var canBlur: Bool { configuration.hint != .motion }
 
     private struct Attempt {
         let picture: any PixelPlanes
@@ -173,11 +173,10 @@ struct LibraryCoder {
     // MARK: Frames between them
 
     /// A frame that builds on those before it: a part of a picture that is being sharpened, or what changed, as fine as
-    /// the ledger has bits for it, or, where nothing did, all of it a little finer. `weight` is its share beside the mean of all
-    /// frames.
+    /// the ledger has bits for it, or, where nothing did, all of it a little finer.
     mutating func encodeInterFrame(
-        of picture: any PixelPlanes, changed: MacroblockMap?, quality: CodedQuality, weight: Double,
-        ledger: BitLedger, timestamp: Duration, time: (ticks: Int, duration: Int), flags: Int
+        of picture: any PixelPlanes, changed: MacroblockMap?, quality: CodedQuality, ledger: BitLedger,
+        timestamp: Duration, time: (ticks: Int, duration: Int), flags: Int
     ) throws(VideoCodingError) -> Packet? {
         let rests = changed?.isEmpty == true
         let isNewPage = !rests && lastChangeAt.map { timestamp - $0 >= Self.pageTime } ?? false
@@ -196,9 +195,8 @@ struct LibraryCoder {
             return try sharpen(picture, time: time, flags: flags)
         }
         sharpening = nil
-        let isWhole = configuration.temporalLayers > 1
-        let map = isWhole ? changed : changed.map { quality.withSomeCoarse($0) }
-        try context.use(isWhole || rests ? nil : map)
+        let map = changed.map { quality.withSomeCoarse($0) }
+        try context.use(rests ? nil : map)
         let range = configuration.minimumQuantizer...configuration.maximumQuantizer
         let last = try lastQuantizer()
         guard !rests else {
@@ -207,7 +205,7 @@ struct LibraryCoder {
         }
         let content = QuantizerControl.Picture(
             kind: isNewPage ? .page : .following, activity: try PictureActivity.sum(of: picture, in: map))
-        let share = ledger.bits(in: .seconds(1 / configuration.framesPerSecond)) * weight
+        let share = ledger.bits(in: .seconds(1 / configuration.framesPerSecond))
         let allowance = control.allowance(share: share, for: content.kind, from: ledger)
         if isNewPage, canBlur, let map,
             control.bits(content, at: range.upperBound) > max(ledger.bits(in: Self.longestPicture), allowance)

@@ -16,9 +16,9 @@ internal import RTCShareWireFormat
 ///              └────────────────▶│ LibraryCoder        ├──┘
 ///                                └─────────────────────┘
 ///
-/// One encoder lives as long as its stream. A new bitrate, frame rate, hint or number of layers is a setting of the
-/// running encoder and costs no key frame. A new size costs the key frame that VP8 needs for it, and libvpx's part of the
-/// encoder is made anew: it would go on by what it learnt of the old size.
+/// One encoder lives as long as its stream. A new bitrate, frame rate or hint is a setting of the running encoder and costs
+/// no key frame. A new size costs the key frame that VP8 needs for it, and a new encoder of libvpx: the old one would use
+/// what it learnt of the old size.
 package final class VP8Encoder {
     /// What became of a picture.
     package enum Outcome: Sendable {
@@ -30,7 +30,7 @@ package final class VP8Encoder {
 
     var library: LibraryCoder
     var partialUpdates = PartialUpdateCoder()
-    var sequence: FrameSequence
+    private var clock = PresentationClock()
     /// How fine each macroblock of what viewers have is.
     var quality: CodedQuality
     /// What viewers have, as we take it.
@@ -52,7 +52,6 @@ package final class VP8Encoder {
 
     init(configuration: Configuration, driftCheck: DriftCheck) throws(VideoCodingError) {
         library = try LibraryCoder(configuration)
-        sequence = FrameSequence(layerCount: configuration.temporalLayers)
         quality = CodedQuality(of: MacroblockMap(size: configuration.size))
         model = DecoderModel(size: configuration.size)
         self.driftCheck = driftCheck
@@ -69,11 +68,7 @@ package final class VP8Encoder {
             quality = CodedQuality(of: MacroblockMap(size: new.size))
             keyFrameIsDue = true
         }
-        if new.temporalLayers != old.temporalLayers {
-            sequence.begin(layerCount: new.temporalLayers)
-            model.forgetUpdates()
-        }
-        if !canHavePartialUpdates { driftCheck.forget() }
+        if !new.usesPartialUpdates { driftCheck.forget() }
     }
 
     /// Encodes a picture, which has to be I420 of the configured size.
@@ -81,7 +76,7 @@ package final class VP8Encoder {
     /// The first picture is a key frame, and after it those for which `asKeyFrame` asks, and one where the size
     /// changed: none else. `changed` says where it differs from the one before: that is coded; all else is not looked at and
     /// stays as it is. Where little or nothing changed, what is coarse still is made finer, and where all is fine, next to
-    /// nothing is coded. `nil` is everywhere. Key frames, and streams of several temporal layers, code everything.
+    /// nothing is coded. `nil` is everywhere. Key frames code everything.
     package func encode(
         _ picture: any PixelPlanes, timestamp: Duration, rotation: VideoRotation = .upright,
         asKeyFrame: Bool = false, changed: MacroblockMap? = nil
@@ -116,21 +111,17 @@ package final class VP8Encoder {
         _ picture: any PixelPlanes, timestamp: Duration, rotation: VideoRotation, asKeyFrame wantsKeyFrame: Bool,
         changed: MacroblockMap?
     ) throws(VideoCodingError) -> Outcome {
-        let step = sequence.next(isKeyFrame: wantsKeyFrame)
-        if configuration.temporalLayers > 1 {
-            try library.context.control("temporal layer", VP8E_SET_TEMPORAL_LAYER_ID, Int32(step.layer))
-        }
-        let time = sequence.time(of: timestamp, framesPerSecond: configuration.framesPerSecond)
+        let time = clock.next(timestamp: timestamp, framesPerSecond: configuration.framesPerSecond)
         try model.giveLastPicture(to: library.context)
-        let flags = step.flags | (followsScroll ? Self.onlyLastPicture : 0)
+        let flags = (wantsKeyFrame ? Int(VPX_EFLAG_FORCE_KF) : 0) | (followsScroll ? Self.onlyLastPicture : 0)
         let packet =
             if wantsKeyFrame {
                 try library.encodeKeyFrame(
                     of: picture, ledger: ledger, timestamp: timestamp, time: time, flags: flags)
             } else {
                 try library.encodeInterFrame(
-                    of: picture, changed: changed, quality: quality, weight: sequence.weight(of: step),
-                    ledger: ledger, timestamp: timestamp, time: time, flags: flags)
+                    of: picture, changed: changed, quality: quality, ledger: ledger, timestamp: timestamp, time: time,
+                    flags: flags)
             }
         guard let packet else { return .dropped }
         followsScroll = false
@@ -138,15 +129,14 @@ package final class VP8Encoder {
         spend(packet.data.count, isChange: packet.isChange)
         let quantizer = try library.context.lastQuantizer()
         quality.didCode(packet.isKeyFrame ? nil : library.context.activeMap, quantizer: quantizer)
-        model.follow(configuration.temporalLayers == 1 ? packet.data : nil)
+        model.follow(packet.data)
         keyFrameIsDue = false
         var frame = EncodedVideoFrame(
             data: packet.data, isKeyFrame: packet.isKeyFrame, size: configuration.size, timestamp: timestamp,
-            rotation: rotation, temporalLayer: sequence.didEncode(step), isReference: step.isReference,
-            quantizer: quantizer, contentHint: configuration.hint)
+            rotation: rotation, quantizer: quantizer, contentHint: configuration.hint)
         frame.coarsestQuantizer = quality.coarsest
         frame.isUnfinished = library.sharpening != nil
-        if canHavePartialUpdates { driftCheck.note(frame) }
+        if configuration.usesPartialUpdates { driftCheck.note(frame) }
         return .encoded(frame)
     }
 
@@ -159,9 +149,6 @@ package final class VP8Encoder {
     func needKeyFrame() {
         keyFrameIsDue = true
     }
-
-    /// Whether frames of our own are wanted, and of any use: with several temporal layers they are not.
-    var canHavePartialUpdates: Bool { configuration.usesPartialUpdates && configuration.temporalLayers == 1 }
 
     /// Whether viewers have something else than the next frame builds on: then that is a key frame. Takes a decoder's time,
     /// now and then: see ``DriftCheck``.

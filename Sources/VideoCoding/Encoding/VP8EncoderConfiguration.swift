@@ -15,8 +15,6 @@ extension VP8Encoder {
         package var framesPerSecond: Double
         /// What the pictures are.
         package var hint: ContentHint
-        /// 1 to 3.
-        package var temporalLayers: Int
         /// libvpx's cpu-used, -16 to -1: the lower, the faster and the coarser.
         package var speed: Int
         /// The finest quantizer, 0 to 63.
@@ -31,14 +29,12 @@ extension VP8Encoder {
         /// What suits a screen.
         package init(
             size: PixelSize, bitrate: DataRate, framesPerSecond: Double = 30, hint: ContentHint = .detail,
-            temporalLayers: Int = 1, speed: Int = -8, minimumQuantizer: Int = 4,
-            maximumQuantizer: Int = 56
+            speed: Int = -8, minimumQuantizer: Int = 4, maximumQuantizer: Int = 56
         ) {
             self.size = size
             self.bitrate = bitrate
             self.framesPerSecond = framesPerSecond
             self.hint = hint
-            self.temporalLayers = temporalLayers
             self.speed = speed
             self.minimumQuantizer = minimumQuantizer
             self.maximumQuantizer = maximumQuantizer
@@ -95,7 +91,6 @@ extension VP8Encoder.Configuration {
         guard bitrate > .zero, bitrate <= Self.largestBitrate else {
             throw .invalidSetting(name: "bitrate", value: "\(bitrate)", allowed: "1 bit/s to \(Self.largestBitrate)")
         }
-        try check("temporal layers", temporalLayers, 1...3)
         try check("speed", speed, -16...(-1))
         try check("minimum quantizer", minimumQuantizer, 0...63)
         try check("maximum quantizer", maximumQuantizer, minimumQuantizer...63)
@@ -119,13 +114,11 @@ extension VP8Encoder.Configuration {
         config.g_threads = 1
         config.g_pass = VPX_RC_ONE_PASS
         config.g_lag_in_frames = 0
-        // Layers are dropped on the way, so that a frame's probabilities can't rest on those of a frame before.
-        config.g_error_resilient = temporalLayers > 1 ? UInt32(VPX_ERROR_RESILIENT_DEFAULT) : 0
-        let kilobits = UInt32(max(bitrate.bitsPerSecond / 1000, 1))
+        config.g_error_resilient = 0
         // Not CBR: it becomes finer by 12 of 128 steps a frame at most, and codes macroblocks finer by turns that are to be as
         // fine as the others.
         config.rc_end_usage = VPX_VBR
-        config.rc_target_bitrate = kilobits
+        config.rc_target_bitrate = UInt32(max(bitrate.bitsPerSecond / 1000, 1))
         config.rc_min_quantizer = UInt32(minimumQuantizer)
         config.rc_max_quantizer = UInt32(maximumQuantizer)
         config.rc_resize_allowed = 0
@@ -141,16 +134,6 @@ extension VP8Encoder.Configuration {
         config.rc_buf_sz = 150
         // Key frames come on request only.
         config.kf_mode = VPX_KF_DISABLED
-        let pattern = TemporalPattern(layerCount: temporalLayers)
-        config.ts_number_layers = UInt32(temporalLayers)
-        config.ts_periodicity = UInt32(pattern.steps.count)
-        for layer in 0..<temporalLayers {
-            let share = max(kilobits * UInt32(pattern.cumulativeShares[layer]) / 100, 1)
-            cvpx_set_layer(&config, Int32(layer), share, UInt32(pattern.decimators[layer]))
-        }
-        for (position, step) in pattern.steps.enumerated() {
-            cvpx_set_layer_pattern(&config, Int32(position), UInt32(step.layer))
-        }
         return config
     }
 

@@ -2,10 +2,10 @@ internal import RTCShareMedia
 internal import RTCShareWireFormat
 
 extension VP8Encoder {
-    /// Whether frames can be sent that are not libvpx's: not where nobody wants them, before its first, nor where a key frame
-    /// is due, with several temporal layers, or while a blurred key frame becomes sharp.
+    /// Whether frames can be sent that are not libvpx's: not if the configuration has none, before libvpx's first frame, if a
+    /// key frame is due, or while a blurred key frame becomes sharp.
     var canUpdatePartially: Bool {
-        canHavePartialUpdates && !keyFrameIsDue && library.sharpening == nil && model.lastUpdates != nil
+        configuration.usesPartialUpdates && !keyFrameIsDue && library.sharpening == nil && model.lastUpdates != nil
     }
 
     /// Encodes a picture of which little changed; nil where it is for libvpx.
@@ -42,7 +42,7 @@ extension VP8Encoder {
         spend(data.count, isChange: isChange)
         var frame = EncodedVideoFrame(
             data: data, isKeyFrame: false, size: configuration.size, timestamp: timestamp, rotation: rotation,
-            temporalLayer: sequence.didInsert(), quantizer: quantizer, contentHint: configuration.hint)
+            quantizer: quantizer, contentHint: configuration.hint)
         frame.coarsestQuantizer = quality.coarsest
         frame.isPartialUpdate = true
         driftCheck.note(frame)

@@ -138,7 +138,6 @@ struct FrameEncoder {
         configuration.burstRate = settings.burstRate
         configuration.framesPerSecond = order.framesPerSecond
         configuration.hint = order.hint
-        configuration.temporalLayers = settings.temporalLayers
         configuration.usesPartialUpdates = settings.usesPartialUpdates
         configuration.tuning = order.tuning
         configuration.speed =

@@ -27,8 +27,6 @@ package final class VideoEncoderThread: VideoSink {
         /// What nobody knows (`ContentHint.none`) is told by how it moves: a film is taken for `motion`, all else for
         /// `detail`.
         package var hint: ContentHint?
-        /// 1 to 3.
-        package var temporalLayers: Int
         /// Whether pictures are turned upright before encoding. Otherwise the frame carries its rotation.
         package var turnsPictures: Bool
         /// What the pictures are where neither the settings nor their source say it; nil has that told by how they move.
@@ -45,13 +43,12 @@ package final class VideoEncoderThread: VideoSink {
         package init(
             bitrate: DataRate, framesPerSecond: Double = 30,
             maximumSize: PixelSize = PixelSize(width: 1920, height: 1080), hint: ContentHint? = nil,
-            temporalLayers: Int = 1, turnsPictures: Bool = false, speed: Int? = nil
+            turnsPictures: Bool = false, speed: Int? = nil
         ) {
             self.bitrate = bitrate
             self.framesPerSecond = framesPerSecond
             self.maximumSize = maximumSize
             self.hint = hint
-            self.temporalLayers = temporalLayers
             self.turnsPictures = turnsPictures
             self.speed = speed
         }

@@ -100,7 +100,7 @@ private final class PacketStage: Sendable {
 
     func send(_ frame: EncodedVideoFrame) {
         let before = AllocationCounter.count
-        let descriptor = state.withLock { $0.counters.next(isReference: frame.isReference) }
+        let descriptor = state.withLock { $0.counters.next() }
         let packets = PacketizedFrame(
             vp8: frame.data, descriptor: descriptor, isKeyFrame: frame.isKeyFrame, captureTime: frame.timestamp,
             width: frame.size.width, height: frame.size.height,

@@ -49,7 +49,7 @@ struct FanoutFrames {
             bytes.append(UInt8(truncatingIfNeeded: now.nanoseconds >> Int64(shift)))
         }
         return PacketizedFrame(
-            vp8: bytes, descriptor: counters.next(isReference: true), isKeyFrame: isKeyFrame,
+            vp8: bytes, descriptor: counters.next(), isKeyFrame: isKeyFrame,
             captureTime: .nanoseconds(now.nanoseconds), width: 1920, height: 1080,
             maximumPayloadByteCount: Self.maximumPayload)
     }

@@ -66,7 +66,7 @@ struct TestPackets {
     /// A frame whose packets have 1200 bytes with headers of this size.
     static func frame(headerByteCount: Int, isKeyFrame: Bool) -> PacketizedFrame {
         var counters = VP8PictureCounters(pictureID: 1, temporalLevelZeroIndex: 1)
-        let descriptor = counters.next(isReference: true)
+        let descriptor = counters.next()
         let payload = PacketBenchmark.packetByteCount - headerByteCount
         return PacketizedFrame(
             vp8: [UInt8](repeating: 0x5A, count: 100 * (payload - descriptor.byteCount)), descriptor: descriptor,

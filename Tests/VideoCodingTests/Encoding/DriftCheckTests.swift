@@ -161,16 +161,13 @@ struct DriftCheckTests {
         #expect(!stream.encoder.driftCheck.isFollowing)
     }
 
-    @Test("Where no frame is ours nothing is looked at")
+    @Test("Without partial updates the drift check decodes no frame")
     func withoutPartialUpdates() throws {
-        for layers in [1, 2] {
-            var stream = try CheckedStream(Self.size, .everything, seed: 7)
-            var configuration = stream.encoder.configuration
-            configuration.usesPartialUpdates = layers > 1
-            configuration.temporalLayers = layers
-            try stream.encoder.reconfigure(configuration)
-            for _ in 0..<10 { #expect(try !stream.step().hasDrifted && !stream.encoder.driftCheck.isFollowing) }
-        }
+        var stream = try CheckedStream(Self.size, .everything, seed: 7)
+        var configuration = stream.encoder.configuration
+        configuration.usesPartialUpdates = false
+        try stream.encoder.reconfigure(configuration)
+        for _ in 0..<10 { #expect(try !stream.step().hasDrifted && !stream.encoder.driftCheck.isFollowing) }
     }
 
     @Test("What is found ends in a key frame, an event and a count, and the next picture is no other frame")

@@ -145,7 +145,7 @@ struct VP8Tests {
             { $0.size = PixelSize(width: 0, height: 10) }, { $0.size = PixelSize(width: 20_000, height: 10) },
             { $0.bitrate = .zero }, { $0.framesPerSecond = 0 }, { $0.framesPerSecond = .nan },
             { $0.framesPerSecond = 0.0099 },
-            { $0.temporalLayers = 4 }, { $0.minimumQuantizer = 60 }, { $0.speed = 3 },
+            { $0.minimumQuantizer = 60 }, { $0.speed = 3 },
         ] {
             var configuration = encoder.configuration
             change(&configuration)
@@ -218,97 +218,6 @@ struct VP8Tests {
         #expect(error(0..<150, before) < 8)
         #expect(error(0..<150, after) > 20)
         #expect(error(170..<320, after) < 16)
-    }
-
-    @Test("Temporal layers: ids, sync flags and TL0PICIDX follow the pattern", arguments: [1, 2, 3])
-    func layerPattern(layers: Int) throws {
-        let encoder = try makeEncoder {
-            $0.temporalLayers = layers
-            $0.bitrate = .kilobitsPerSecond(2000)
-        }
-        let picture = scrolling(1)[0]
-        let frames = try encoder.encode(Array(repeating: picture, count: 8)).compactMap { $0 }
-        let ids = frames.map(\.temporalLayer.id)
-        #expect(ids == [[0, 0, 0, 0, 0, 0, 0, 0], [0, 1, 0, 1, 0, 1, 0, 1], [0, 2, 1, 2, 0, 2, 1, 2]][layers - 1])
-        var base: UInt8 = 255
-        for (index, frame) in frames.enumerated() {
-            if frame.temporalLayer.id == 0 { base &+= 1 }
-            #expect(frame.temporalLayer.baseLayerIndex == base)
-            #expect(frame.temporalLayer.incrementsBaseLayerIndex == (frame.temporalLayer.id == 0))
-            #expect(frame.temporalLayer.count == layers)
-            #expect(frame.isKeyFrame == (index == 0))
-            if frame.temporalLayer.id == 0 { #expect(frame.isReference) }
-        }
-        // A key frame is the base layer's, wherever in the pattern it is asked for.
-        guard case .encoded(let key) = try encoder.encode(picture, timestamp: .seconds(1), asKeyFrame: true) else {
-            Issue.record("no key frame")
-            return
-        }
-        #expect(key.isKeyFrame && key.temporalLayer.id == 0 && key.temporalLayer.baseLayerIndex == base &+ 1)
-    }
-
-    @Test(
-        "Without the layers above one, and without any droppable frame, the rest decodes to the same pictures",
-        arguments: [(2, 0), (3, 1), (3, 0)])
-    func dropsLayers(layers: Int, kept: Int) throws {
-        let encoder = try makeEncoder {
-            $0.temporalLayers = layers
-            $0.bitrate = .kilobitsPerSecond(1000)
-        }
-        let pictures = scrolling(48)
-        let (whole, thinned) = (try VP8Decoder(), try VP8Decoder())
-        var compared = 0
-        for (picture, frame) in zip(pictures, try encoder.encode(pictures)) {
-            guard let frame else { continue }
-            let all = try #require(try whole.decode(frame.data))
-            #expect(try StructuralSimilarity.luma(all, picture) > 0.85)
-            guard frame.temporalLayer.id <= kept else { continue }
-            let some = try #require(try thinned.decode(frame.data))
-            #expect(try StructuralSimilarity.luma(some, all) == 1)
-            compared += 1
-        }
-        #expect(compared >= 48 * (kept + 1) / (layers == 2 ? 2 : 4) - 2)
-    }
-
-    @Test("A receiver can begin with a higher layer at each sync frame")
-    func layerSync() throws {
-        let encoder = try makeEncoder {
-            $0.temporalLayers = 3
-            $0.bitrate = .kilobitsPerSecond(1000)
-        }
-        let pictures = scrolling(32)
-        let (whole, joining) = (try VP8Decoder(), try VP8Decoder())
-        var highest = 0
-        for (index, frame) in try encoder.encode(pictures).enumerated() {
-            guard let frame else { continue }
-            let all = try #require(try whole.decode(frame.data))
-            let layer = frame.temporalLayer
-            // From the middle on, wants every layer, and takes one only from its sync frame on.
-            if index >= 15, layer.isSync, layer.id == highest + 1 || layer.id == highest + 2 { highest = layer.id }
-            guard layer.id <= highest else { continue }
-            let some = try #require(try joining.decode(frame.data))
-            if index >= 20 { #expect(try StructuralSimilarity.luma(some, all) == 1) }
-        }
-        #expect(highest == 2)
-    }
-
-    @Test("Layers can be changed in a running encoder, without a key frame")
-    func layerChange() throws {
-        let encoder = try makeEncoder()
-        let decoder = try VP8Decoder()
-        let pictures = scrolling(80)
-        for (round, layers) in [1, 3, 2, 1].enumerated() {
-            var configuration = encoder.configuration
-            configuration.temporalLayers = layers
-            try encoder.reconfigure(configuration)
-            let part = Array(pictures[round * 20..<round * 20 + 20])
-            for (picture, frame) in zip(part, try encoder.encode(part, from: round * 20)) {
-                guard let frame else { continue }
-                #expect(frame.isKeyFrame == (round == 0 && frame.timestamp == .zero))
-                let decoded = try #require(try decoder.decode(frame.data))
-                #expect(try StructuralSimilarity.luma(decoded, picture) > 0.75)
-            }
-        }
     }
 
     @Test("Truncated at every length and damaged at every byte, a frame is an error or a picture, never a trap")
