@@ -2,7 +2,7 @@ internal import RTCShareCongestionControl
 internal import RTCShareRTP
 internal import RTCShareWireFormat
 
-/// The forward error correction of what a video sender sends: how much there is, and what it is made of.
+/// The forward error correction of a video stream: how much there is, and what it is made of.
 struct FrameProtection: Sendable {
     /// The payload types that the peer takes it under.
     let payloadTypes: ForwardErrorCorrectionTypes
@@ -71,7 +71,7 @@ struct FrameProtection: Sendable {
     }
 }
 
-extension VideoSender {
+extension VideoRTPStream {
     /// Whether this index names a correction of the frames that left last.
     func hasCorrection(_ index: Int) -> Bool { protection?.encoder.hasCorrection(index) == true }
 

@@ -1,7 +1,7 @@
 internal import RTCShareRTP
 internal import RTCShareWireFormat
 
-/// One of this side's media: whether it is to be sent, where it stands in the descriptions, and its sender.
+/// One of this side's media: whether it is to be sent, where it stands in the descriptions, and its RTP stream.
 struct OutboundMedia {
     /// Whether the owner wants it sent; told in the next description.
     var isWanted = true
@@ -13,14 +13,14 @@ struct OutboundMedia {
     var section: Int?
     /// The section was rejected or is used for something else: this media will never be sent.
     var hasEnded = false
-    /// The sender; at most one of the two, from the first description on that has it send.
-    var video: VideoSender?
-    var audio: AudioSender?
-    // What is asked for with every packet or input stands here: to ask a sender is to copy all of it.
+    /// The RTP stream. At most one of the two, from the first description that has it send.
+    var video: VideoRTPStream?
+    var audio: AudioRTPStream?
+    // The members below are read with every packet or input. They are here because reading one of a stream copies all of it.
 
-    /// Whether there is a sender, which may send now: the newest descriptions have it send.
+    /// Whether there is an RTP stream, and the newest descriptions have it send.
     private(set) var isActive = false
-    /// The sender's source, which stays; nil without one.
+    /// The stream's source, which stays. Nil without a stream.
     private(set) var source: SynchronizationSource?
     /// Whether its packets have transport-wide numbers.
     private(set) var isNumbering = false
@@ -29,21 +29,21 @@ struct OutboundMedia {
     /// What its encoder goes by.
     var target = EncoderTarget()
 
-    /// The sender's stream.
+    /// What both kinds of stream have.
     var stream: OutgoingStream? { video?.stream ?? audio?.stream }
 
-    /// Changes the sender's stream, where there is one.
+    /// Changes what both kinds of stream have, if there is one.
     @discardableResult
     mutating func withStream<Result>(_ body: (inout OutgoingStream) -> Result) -> Result? {
         if video == nil { audio?.withStream(body) } else { video?.withStream(body) }
     }
 
-    /// The sender report of this instant; nil without a sender.
+    /// The sender report of this instant; nil without a stream.
     func senderReport(at now: Instant, wallclock: NTPTimestamp) -> SenderReport? {
         video?.senderReport(at: now, wallclock: wallclock) ?? audio?.senderReport(at: now, wallclock: wallclock)
     }
 
-    /// Has the media sent as the descriptions say: with a new sender, or with the one there is.
+    /// Has the media sent as the descriptions say: with a new RTP stream, or with the present one.
     mutating func start(
         _ parameters: OutgoingStream.Parameters, isVideo: Bool, maximumBitrate: DataRate,
         random: inout some RandomNumberGenerator
@@ -54,9 +54,9 @@ struct OutboundMedia {
         if source == nil {
             source = parameters.source
             if isVideo {
-                video = VideoSender(parameters: parameters, maximumBitrate: maximumBitrate, random: &random)
+                video = VideoRTPStream(parameters: parameters, maximumBitrate: maximumBitrate, random: &random)
             } else {
-                audio = AudioSender(parameters: parameters, random: &random)
+                audio = AudioRTPStream(parameters: parameters, random: &random)
             }
             return
         }
@@ -74,10 +74,10 @@ struct OutboundMedia {
     }
 }
 
-extension VideoSender {
+extension VideoRTPStream {
     mutating func withStream<Result>(_ body: (inout OutgoingStream) -> Result) -> Result { body(&stream) }
 }
 
-extension AudioSender {
+extension AudioRTPStream {
     mutating func withStream<Result>(_ body: (inout OutgoingStream) -> Result) -> Result { body(&stream) }
 }

@@ -154,7 +154,7 @@ struct SecureMediaTransport {
             defer { dtls?.discardKeys() }
             keyObserver?(keys)
             do {
-                // A packet is only ever protected twice when it is the very same one: see `VideoSender.SentPacket`.
+                // A packet is only ever protected twice when it is the very same one: see `VideoRTPStream.SentPacket`.
                 outbound = try SRTPSender(
                     profile: keys.profile, masterKey: keys.local, allowsRepeatedTransmission: true)
                 inbound = try SRTPReceiver(profile: keys.profile, masterKey: keys.remote)

@@ -8,16 +8,16 @@ import Testing
 
 /// What is sent again leaves a second time where much is lost and the receiver is far away.
 @Suite struct RepetitionTests {
-    /// A video sender with its pacer, at a time.
+    /// A video stream with its pacer, at a time.
     private final class Sending {
-        private(set) var sender: VideoSender
+        private(set) var stream: VideoRTPStream
         private var pacer = Pacer<PacedPacket>(targetRate: .kilobitsPerSecond(50_000))
         private var now = Instant(nanoseconds: 0)
 
         init(loss: Double, roundTripTime: Duration) throws {
             var random = SeededGenerator(seed: 7)
             func type(_ number: UInt8) throws -> PayloadType { try #require(PayloadType(number)) }
-            sender = VideoSender(
+            stream = VideoRTPStream(
                 parameters: OutgoingStream.Parameters(
                     mid: "v", source: SynchronizationSource(1), payloadType: try type(96),
                     retransmission: (SynchronizationSource(2), try type(97)),
@@ -28,7 +28,7 @@ import Testing
             let report = LossReport(
                 fractionLost: loss, packetsLost: 0, extendedHighestSequenceNumber: 0, jitter: .zero,
                 roundTripTime: nil)
-            sender.protection?.policy.receive(report, packets: 200, roundTripTime: roundTripTime, now: now)
+            stream.protection?.policy.receive(report, packets: 200, roundTripTime: roundTripTime, now: now)
         }
 
         /// Sends a frame of one packet and all that waits; which numbers left again.
@@ -37,13 +37,13 @@ import Testing
                 vp8: [7, 7, 7], descriptor: VP8PayloadDescriptor(startsPartition: true, pictureID: .long(1)),
                 isKeyFrame: true, captureTime: .zero, width: 64, height: 48, quarterTurns: 0,
                 maximumPayloadByteCount: 1000)
-            try #require(sender.enqueue(frame, as: 0, to: &pacer, now: now))
+            try #require(stream.enqueue(frame, as: 0, to: &pacer, now: now))
             return try drain()
         }
 
         /// Has the receiver ask for packets; which numbers left again.
         func ask(for numbers: [SequenceNumber], roundTripTime: Duration) throws -> [SequenceNumber] {
-            sender.retransmit(numbers, as: 0, to: &pacer, roundTripTime: roundTripTime, now: now)
+            stream.retransmit(numbers, as: 0, to: &pacer, roundTripTime: roundTripTime, now: now)
             return try drain()
         }
 
@@ -56,11 +56,11 @@ import Testing
                     var number = TransportSequenceNumber(1)
                     try bytes.withUnsafeMutableBytes { memory in
                         var writer = ByteWriter(memory.mutableBytes)
-                        try sender.writeMedia(
+                        try stream.writeMedia(
                             frame, fragment: Int(fragment), to: &writer, transportSequenceNumber: &number, now: now)
                     }
                 case .retransmission(_, let number, let isRepetition):
-                    let isWritable = sender.dequeue(number, isRepetition: isRepetition, now: now)
+                    let isWritable = stream.dequeue(number, isRepetition: isRepetition, now: now)
                     #expect(isWritable)
                     again.append(number)
                 case .sound, .correction: break
@@ -78,7 +78,7 @@ import Testing
     func repeats(loss: Double, roundTrip: Int, repeats: Bool) throws {
         let trip = Duration.milliseconds(roundTrip)
         let sending = try Sending(loss: loss, roundTripTime: trip)
-        let first = sending.sender.stream.sequenceNumber
+        let first = sending.stream.stream.sequenceNumber
         _ = try sending.sendFrame()
         sending.wait(roundTrip)
         #expect(try sending.ask(for: [first], roundTripTime: trip) == [first])
@@ -92,7 +92,7 @@ import Testing
     func nextRequest() throws {
         let trip = Duration.milliseconds(200)
         let sending = try Sending(loss: 0.12, roundTripTime: trip)
-        let first = sending.sender.stream.sequenceNumber
+        let first = sending.stream.stream.sequenceNumber
         _ = try sending.sendFrame()
         sending.wait(200)
         _ = try sending.ask(for: [first], roundTripTime: trip)
@@ -107,7 +107,7 @@ import Testing
     func tooLate() throws {
         let trip = Duration.milliseconds(200)
         let sending = try Sending(loss: 0.12, roundTripTime: trip)
-        let first = sending.sender.stream.sequenceNumber
+        let first = sending.stream.stream.sequenceNumber
         _ = try sending.sendFrame()
         sending.wait(200)
         #expect(try sending.ask(for: [first], roundTripTime: trip) == [first])

@@ -50,7 +50,7 @@ import Testing
     func requestsBeforeStop() throws {
         let (call, wire) = try makeCall(seed: 801)
         var dropped: UInt64 = 0
-        while dropped <= UInt64(VideoSender.maximumQueuedRetransmissions) {
+        while dropped <= UInt64(VideoRTPStream.maximumQueuedRetransmissions) {
             wire.value = []
             call.run(for: .seconds(1))
             try #require(wire.value.count > 50)

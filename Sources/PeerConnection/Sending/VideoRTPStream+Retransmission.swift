@@ -4,7 +4,7 @@ internal import RTCShareSecureTransport
 internal import RTCShareWireFormat
 
 /// What a receiver asks for again (RFC 4585 §6.2.1), and how it is sent once more: by RTX (RFC 4588) where the peer took that.
-extension VideoSender {
+extension VideoRTPStream {
     /// The most retransmissions that wait: what a peer asks for, and asks for again, stays bounded.
     static var maximumQueuedRetransmissions: Int { 1024 }
     /// A packet is not sent again within this time, however short the round trip.

@@ -6,8 +6,8 @@ import Testing
 
 @testable import RTCSharePeerConnection
 
-/// What a video sender writes into its packets' header extensions.
-@Suite struct VideoSenderTests {
+/// What a video stream writes into its packets' header extensions.
+@Suite struct VideoRTPStreamTests {
     private static let map: HeaderExtensionMap = {
         var map = HeaderExtensionMap()
         map[.videoOrientation] = 4
@@ -17,7 +17,7 @@ import Testing
 
     /// The extensions of a packet of a frame, written as it is sent first, and as it is sent again.
     private static func extensions(
-        of frame: PacketizedFrame, by sender: inout VideoSender
+        of frame: PacketizedFrame, by stream: inout VideoRTPStream
     ) throws -> (first: HeaderExtensions, again: HeaderExtensions) {
         var number = TransportSequenceNumber(1)
         let now = Instant(nanoseconds: 0)
@@ -32,13 +32,13 @@ import Testing
             return HeaderExtensions(
                 try RTPHeader(parsing: packet.span.bytes), in: packet.span.bytes, map: Self.map)
         }
-        let sequenceNumber = sender.stream.sequenceNumber
+        let sequenceNumber = stream.stream.sequenceNumber
         let first = try parse { writer in
-            try sender.writeMedia(frame, fragment: 0, to: &writer, transportSequenceNumber: &number, now: now)
+            try stream.writeMedia(frame, fragment: 0, to: &writer, transportSequenceNumber: &number, now: now)
         }
-        let packet = VideoSender.SentPacket(frame: frame, fragment: 0, extensions: first)
+        let packet = VideoRTPStream.SentPacket(frame: frame, fragment: 0, extensions: first)
         let again = try parse { writer in
-            try sender.writeRetransmission(
+            try stream.writeRetransmission(
                 of: packet, sequenceNumber: sequenceNumber, to: &writer, transportSequenceNumber: &number, now: now)
         }
         return (first, again)
@@ -51,11 +51,11 @@ import Testing
             captureTime: .zero, width: 64, height: 48, quarterTurns: quarterTurns, maximumPayloadByteCount: 1000)
     }
 
-    private static func sender(
+    private static func stream(
         map: HeaderExtensionMap = map, mid: String = "v", hasRTX: Bool = true
-    ) throws -> VideoSender {
+    ) throws -> VideoRTPStream {
         var random = SeededGenerator(seed: 7)
-        return VideoSender(
+        return VideoRTPStream(
             parameters: OutgoingStream.Parameters(
                 mid: mid, source: SynchronizationSource(1), payloadType: try #require(PayloadType(96)),
                 retransmission: hasRTX ? (SynchronizationSource(2), try #require(PayloadType(97))) : nil,
@@ -79,21 +79,21 @@ import Testing
     @Test(
         "A packet is sent again under its old number only as far back as SRTP tells replays", arguments: [true, false])
     func oldNumbers(hasRTX: Bool) throws {
-        var sender = try Self.sender(hasRTX: hasRTX)
+        var stream = try Self.stream(hasRTX: hasRTX)
         var number = TransportSequenceNumber(1)
         let now = Instant(nanoseconds: 0)
-        let first = sender.stream.sequenceNumber
+        let first = stream.stream.sequenceNumber
         let frame = Self.frame(isKeyFrame: true, quarterTurns: 0)
         for _ in 0..<1025 {
             _ = try Self.byteCount { writer in
-                try sender.writeMedia(frame, fragment: 0, to: &writer, transportSequenceNumber: &number, now: now)
+                try stream.writeMedia(frame, fragment: 0, to: &writer, transportSequenceNumber: &number, now: now)
             }
         }
         var pacer = Pacer<PacedPacket>(targetRate: .kilobitsPerSecond(1000))
-        sender.retransmit(
+        stream.retransmit(
             [first, first.next], as: 0, to: &pacer, roundTripTime: .milliseconds(10),
             now: now.advanced(by: .milliseconds(500)))
-        #expect(sender.queuedRetransmissions == (hasRTX ? 2 : 1))
+        #expect(stream.queuedRetransmissions == (hasRTX ? 2 : 1))
     }
 
     @Test("A correction of packets of full size fits into what IPv6 leaves to UDP on every path")
@@ -104,7 +104,7 @@ import Testing
             .videoContentType,
         ]
         for (index, kind) in kinds.enumerated() { map[kind] = UInt8(index + 1) }
-        var sender = try Self.sender(map: map, mid: "cam")
+        var stream = try Self.stream(map: map, mid: "cam")
         var number = TransportSequenceNumber(1)
         let now = Instant(nanoseconds: 0)
         let sizes = (1000...1200).map { count in
@@ -117,12 +117,12 @@ import Testing
         let frame = try #require(sizes.last { $0.fragmentCount == 1 })
         #expect(frame.payloadByteCount(at: 0) == PacketizedFrame.maximumPayloadByteCount)
         let media = try Self.byteCount { writer in
-            try sender.writeMedia(
+            try stream.writeMedia(
                 frame, fragment: 0, group: .begun(corrections: 1), to: &writer, transportSequenceNumber: &number,
                 now: now)
         }
         let correction = try Self.byteCount { writer in
-            try sender.writeCorrection(0, to: &writer, transportSequenceNumber: &number, now: now)
+            try stream.writeCorrection(0, to: &writer, transportSequenceNumber: &number, now: now)
         }
         let tag = 16
         #expect(media + tag <= 1200 && correction > media && correction + tag <= 1280 - 40 - 8)
@@ -131,7 +131,7 @@ import Testing
     /// A room of a thousand viewers keeps some hundred thousand of them.
     @Test("What is kept of a packet is half a cache line")
     func sentPacketSize() {
-        #expect(MemoryLayout<VideoSender.SentPacket?>.stride == 32)
+        #expect(MemoryLayout<VideoRTPStream.SentPacket?>.stride == 32)
         #expect(MemoryLayout<PacedPacket?>.stride == 16)
     }
 
@@ -144,7 +144,7 @@ import Testing
             extensions.absoluteSendTime = hasSendTime ? AbsoluteSendTime(77) : nil
             extensions.transportSequenceNumber = hasNumber ? TransportSequenceNumber(78) : nil
             extensions.mediaIdentification = mid
-            let packet = VideoSender.SentPacket(
+            let packet = VideoRTPStream.SentPacket(
                 frame: Self.frame(isKeyFrame: true, quarterTurns: 0), fragment: 0, extensions: extensions)
             #expect(packet.extensions.absoluteSendTime == extensions.absoluteSendTime)
             #expect(packet.extensions.transportSequenceNumber == extensions.transportSequenceNumber)
@@ -154,21 +154,21 @@ import Testing
 
     @Test("How a picture stands is told with key frames, with changes, and while it does not stand upright")
     func orientation() throws {
-        var sender = try Self.sender()
+        var stream = try Self.stream()
         let frames: [(isKeyFrame: Bool, turns: Int, told: Int?)] = [
             (true, 0, 0), (false, 0, nil), (false, 1, 1), (false, 1, 1), (false, 0, 0), (false, 0, nil), (true, 3, 3),
         ]
         for frame in frames {
             let (first, _) = try Self.extensions(
-                of: Self.frame(isKeyFrame: frame.isKeyFrame, quarterTurns: frame.turns), by: &sender)
+                of: Self.frame(isKeyFrame: frame.isKeyFrame, quarterTurns: frame.turns), by: &stream)
             #expect(first.videoOrientation?.quarterTurns == frame.told)
         }
     }
 
     @Test("A packet that is sent again says of its frame what it said at first")
     func retransmittedFrameExtensions() throws {
-        var sender = try Self.sender()
-        let (first, again) = try Self.extensions(of: Self.frame(isKeyFrame: true, quarterTurns: 1), by: &sender)
+        var stream = try Self.stream()
+        let (first, again) = try Self.extensions(of: Self.frame(isKeyFrame: true, quarterTurns: 1), by: &stream)
         #expect(first.videoOrientation?.quarterTurns == 1)
         #expect(first.playoutDelay != nil)
         #expect(again.videoOrientation == first.videoOrientation)

@@ -2,8 +2,8 @@ internal import RTCShareCongestionControl
 internal import RTCShareRTP
 internal import RTCShareWireFormat
 
-/// Sends one video source: writes its packets, and keeps what it takes to write them again.
-struct VideoSender {
+/// The RTP stream of one video source: writes its packets, and keeps what it takes to write them again.
+struct VideoRTPStream {
     /// A packet as it was sent, so that it can be sent again.
     ///
     /// A room has thousands of histories of hundreds of packets, so that it is small.
@@ -15,7 +15,7 @@ struct VideoSender {
         private let fragmentIndex: UInt16
         private let transportSequenceNumber: TransportSequenceNumber
         let numberOffset: VP8NumberOffset
-        /// Under which of the sender's agreements it was first written; see ``VideoSender/canWrite(_:)``.
+        /// Under which of the stream's agreements it was first written; see ``VideoRTPStream/canWrite(_:)``.
         let generation: UInt16
         /// Which of both it bears. Beside the numbers and not in them, they fill up what is left of 32 bytes.
         private let hasSendTime: Bool
@@ -83,7 +83,7 @@ struct VideoSender {
     /// The orientation that the peer was told last.
     private var toldQuarterTurns = 0
 
-    /// A sender whose history holds what `maximumBitrate` makes.
+    /// A stream whose history holds what `maximumBitrate` makes.
     init(
         parameters: OutgoingStream.Parameters, maximumBitrate: DataRate = .kilobitsPerSecond(2500),
         random: inout some RandomNumberGenerator

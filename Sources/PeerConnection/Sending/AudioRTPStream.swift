@@ -2,8 +2,8 @@ internal import RTCShareCongestionControl
 internal import RTCShareRTP
 internal import RTCShareWireFormat
 
-/// Sends one source of sound: a packet a frame, ahead of all pictures.
-struct AudioSender: Sendable {
+/// The RTP stream of one audio source: a packet for each frame, ahead of all video.
+struct AudioRTPStream: Sendable {
     var stream: OutgoingStream
     /// What was sent of the sound itself.
     private(set) var soundStatistics = OutboundSoundStatistics()

@@ -2,7 +2,7 @@ internal import RTCShareCongestionControl
 internal import RTCShareRTP
 internal import RTCShareWireFormat
 
-extension VideoSender {
+extension VideoRTPStream {
     /// The most padding that a packet can hold (RFC 3550 §5.1).
     private static var maximumPadding: Int { 255 }
     /// A packet is sent again as padding where it is no more than this many times what is wanted.

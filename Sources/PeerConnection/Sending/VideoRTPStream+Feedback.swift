@@ -2,7 +2,7 @@ internal import RTCShareCongestionControl
 internal import RTCShareRTP
 internal import RTCShareWireFormat
 
-extension VideoSender {
+extension VideoRTPStream {
     /// Whether a full intra request is a new one; a repeated one carries the same number (RFC 5104 §4.3.1.2).
     mutating func isNew(_ entry: FullIntraRequest.Entry) -> Bool {
         stream.statistics.firCount += 1
