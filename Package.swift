@@ -238,6 +238,7 @@ let package = Package(
             ]),
         tests("CryptographyTests", ["Cryptography", "WireFormat"]),
         tests("ICETests", ["Cryptography", "ICE", "STUN", "WireFormat"]),
+        tests("LocksTests", ["Locks"]),
         tests("MediaTests", ["Locks", "Media"]),
         tests("NetworkSimulationTests", ["NetworkSimulation", "WireFormat"]),
         tests(

@@ -13,7 +13,7 @@ package final class StopSignal: Sendable {
     private let raised = Atomic(false)
     private let finished = Atomic(false)
     /// Held while it is found out whether there is a reason to rest.
-    private let resting = Monitor(())
+    private let resting = Mailbox(())
 
     init() throws(CaptureError) {
         var ends: [Int32] = [-1, -1]
@@ -50,14 +50,14 @@ package final class StopSignal: Sendable {
     /// calls ``wake()`` then.
     package func rest(for limit: Duration? = nil, while isUnwanted: () -> Bool) {
         let end = limit.map { monotonicNow() + $0 }
-        resting.wait { _ in
+        resting.take { _ in
             let isOver = isRaised || !isUnwanted() || end.map { $0 <= monotonicNow() } ?? false
             return isOver ? .done(()) : .wait(until: end)
         }
     }
 
     /// Has who rests look again.
-    package func wake() { resting.update { _ in } }
+    package func wake() { resting.post { _ in } }
 
     /// Waits until `deadline`; false where the signal was raised first.
     package func wait(until deadline: Duration) -> Bool {

@@ -318,7 +318,7 @@ public actor AttendeeSession {
         isEnding = true
         own.end()
         for controller in shares { await controller.connectionEnded(connection, share) }
-        tiles.end()
+        await tiles.end()
         sounds.end()
         var error: (any Error)?
         if case .failure(let failure) = result { error = failure }

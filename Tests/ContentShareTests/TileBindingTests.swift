@@ -39,11 +39,12 @@ struct TileBindingTests {
         pair.bob.tiles.unbind(tile: tile.tileID)
         pair.bob.tiles.unbind(tile: tile.tileID)
         pair.bob.tiles.unbind(tile: 99)
-        let seen = (one.entries.count, other.entries.count)
         #expect(await framesDecoded(pair.bob) == nil)
         // And again, with another sink.
         let third = EventLog<PictureSink.Picture>()
         try pair.bob.tiles.bind(PictureSink(third, of: tile.attendeeID), toTile: tile.tileID)
+        await third.wait(count: 1)
+        let seen = (one.entries.count, other.entries.count)
         await third.wait(count: 3)
         #expect(third.entries.allSatisfy { $0.counter != nil })
         #expect(seen == (one.entries.count, other.entries.count))
@@ -56,7 +57,7 @@ struct TileBindingTests {
     func secondLook() throws {
         let requests = Locked(0)
         let view = TileView(receiver: 0) { requests.withLock { $0 += 1 } }
-        defer { view.stop() }
+        defer { view.end() }
         let attendee = try AttendeeID("alice")
         // The key frame that begins the tile is about to be given.
         try view.bind(PictureSink(EventLog(), of: attendee), isBeginning: true)
@@ -74,7 +75,7 @@ struct TileBindingTests {
     func firstLook() throws {
         let requests = Locked(0)
         let view = TileView(receiver: 0) { requests.withLock { $0 += 1 } }
-        defer { view.stop() }
+        defer { view.end() }
         view.receive(try keyFrame())
         for _ in 0..<3 { try view.bind(PictureSink(EventLog(), of: AttendeeID("alice")), isBeginning: false) }
         #expect(requests.withLock { $0 } == 1)
@@ -132,7 +133,7 @@ struct TileBindingTests {
         let connection = try await Connection(
             as: .answerer, identity: try LocalIdentity(media: []), configuration: Pair.configuration)
         let controller = VideoTileController(connection: connection)
-        controller.update([
+        await controller.update([
             Self.video("alice#content", isContent: true), Self.video("alice", isContent: false),
         ])
         return controller
@@ -154,7 +155,7 @@ struct TileBindingTests {
         tiles.receive(try keyFrame(), receiver: 0)
         tiles.receive(try keyFrame(), receiver: 1)
         await pictures.wait(count: 1)
-        tiles.activityChanged(.ended, receiver: 0)
+        await tiles.activityChanged(.ended, receiver: 0)
         // What comes back is another tile.
         tiles.receive(try keyFrame(), receiver: 0)
         await pictures.wait(count: 2)
@@ -164,9 +165,9 @@ struct TileBindingTests {
         tiles.receive(try keyFrame(), receiver: 0)
         tiles.receive(try keyFrame(), receiver: 1)
         await late.wait(count: 1)
-        tiles.activityChanged(.ended, receiver: 0)
+        await tiles.activityChanged(.ended, receiver: 0)
         tiles.receive(try keyFrame(), receiver: 0)
-        tiles.end()
+        await tiles.end()
         #expect(pictures.entries.count == 2 && late.entries.count == 1)
     }
 
@@ -186,7 +187,7 @@ struct TileBindingTests {
         #expect(await late.next(isolation: nil) == tiles.tiles)
         #expect(tiles.tiles.map(\.attendeeID.rawValue) == ["alice#content", "alice"])
         #expect(await one.next(isolation: nil) == tiles.tiles)
-        tiles.end()
+        await tiles.end()
         for _ in 0..<2 { #expect(await one.next(isolation: nil)?.isEmpty != false) }
         #expect(await one.next(isolation: nil) == nil)
         var afterwards = tiles.updates.makeAsyncIterator()

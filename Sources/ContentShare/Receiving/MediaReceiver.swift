@@ -25,12 +25,12 @@ enum MediaReceiver {
         switch event {
         case .remoteMediaChanged:
             let media = await connection.remoteMedia
-            tiles.update(media)
+            await tiles.update(media)
             sounds.update(media)
         case .frame(let frame, let receiver): tiles.receive(frame, receiver: receiver)
         case .sound(let packet, let receiver): sounds.receive(packet, receiver: receiver)
         case .activityChanged(let activity, let receiver):
-            tiles.activityChanged(activity, receiver: receiver)
+            await tiles.activityChanged(activity, receiver: receiver)
             sounds.activityChanged(activity, receiver: receiver)
         case .closedByPeer, .failed: return false
         // How the connection goes is its session's.

@@ -15,6 +15,9 @@ final class TileView: Sendable {
         /// Whether the key frame that began the tile went by.
         var hasBegun = false
         var isStopped = false
+
+        /// Whether a sink needs another decoder.
+        var takesPipeline: Bool { pipeline == nil && !isStopped }
     }
 
     /// Somebody who takes encoded frames, from the first that stands on its own.
@@ -38,9 +41,12 @@ final class TileView: Sendable {
     func bind(_ sink: any VideoSink, isBeginning: Bool) throws(VideoCodingError) {
         broadcaster.add(sink)
         // A decoder that runs already gives the next picture to this sink too, and those before it miss nothing.
-        let needsKeyFrame = try state.withLock { state throws(VideoCodingError) in
-            guard state.pipeline == nil, !state.isStopped else { return false }
-            state.pipeline = try makePipeline()
+        guard state.withLock({ $0.takesPipeline }) else { return }
+        // Its thread begins with no lock held. If two sinks come at once, the second one's is released.
+        let pipeline = try makePipeline()
+        let needsKeyFrame = state.withLock { state in
+            guard state.takesPipeline else { return false }
+            state.pipeline = pipeline
             state.decoderAwaitsKeyFrame = true
             return state.hasBegun || !isBeginning
         }
@@ -96,14 +102,21 @@ final class TileView: Sendable {
         }
     }
 
-    func stop() {
+    /// Gives the sinks the pictures of the frames that wait, and then their end. Does not wait for that.
+    /// - Returns: The decoder, whose `finish` waits; nil if there is none.
+    @discardableResult
+    func end() -> VideoReceivePipeline? {
         let pipeline = state.withLock { state in
             defer { state = State(isStopped: true) }
             return state.pipeline
         }
-        pipeline?.stop()
+        if let pipeline { pipeline.end { [self] in endSinks() } } else { endSinks() }
+        return pipeline
+    }
+
+    /// Gives the sinks their end, and nothing after it.
+    func endSinks() {
         broadcaster.end(error: nil)
-        // Stopped by a sink, the decoder has yet to finish what it had taken.
         broadcaster.removeAll()
     }
 

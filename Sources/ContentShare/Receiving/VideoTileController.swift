@@ -166,7 +166,8 @@ public final class VideoTileController: Sendable {
             guard let receiver = state.list.receiver(ofTile: id) else { return nil }
             return state.views.removeValue(forKey: receiver)
         }
-        view?.stop()
+        view?.endSinks()
+        view?.end()
     }
 
     /// Has a tile stand still here: its pictures are not decoded until ``resume(tile:)``.
@@ -196,8 +197,10 @@ public final class VideoTileController: Sendable {
 
     // MARK: What the connection tells
 
-    func update(_ media: [RemoteMedia]) {
-        tell(state.withLock { $0.list.update(media) })
+    func update(_ media: [RemoteMedia]) async {
+        let events = state.withLock { $0.list.update(media) }
+        await dropViewsWithoutTile()
+        tell(events)
     }
 
     func receive(_ frame: AssembledFrame, receiver: Int) {
@@ -215,17 +218,20 @@ public final class VideoTileController: Sendable {
         if isPaused { view?.skip() } else { view?.receive(frame) }
     }
 
-    func activityChanged(_ activity: ReceiverActivity, receiver: Int) {
-        tell(state.withLock { $0.list.activityChanged(activity, receiver: receiver) })
+    func activityChanged(_ activity: ReceiverActivity, receiver: Int) async {
+        let events = state.withLock { $0.list.activityChanged(activity, receiver: receiver) }
+        await dropViewsWithoutTile()
+        tell(events)
     }
 
-    func end() {
+    func end() async {
         let (events, readers) = state.withLock { state in
             state.hasEnded = true
             state.standing = []
             state.recordings = []
             return (state.list.end(), Array(state.readers.values))
         }
+        await dropViewsWithoutTile()
         tell(events)
         for reader in readers { reader.finish() }
     }
@@ -266,9 +272,7 @@ public final class VideoTileController: Sendable {
                 observers.forEach { $0.videoTileDidResume(tile) }
             case .sizeDidChange(let tile): observers.forEach { $0.videoTileSizeDidChange(tile) }
             case .subgroupDidChange(let tile): observers.forEach { $0.videoTileSubgroupDidChange(tile) }
-            case .didRemove(let tile):
-                dropViewsWithoutTile()
-                observers.forEach { $0.videoTileDidRemove(tile) }
+            case .didRemove(let tile): observers.forEach { $0.videoTileDidRemove(tile) }
             }
         }
         guard !events.isEmpty else { return }
@@ -280,12 +284,13 @@ public final class VideoTileController: Sendable {
             .setPaused(isPaused)
     }
 
-    private func dropViewsWithoutTile() {
+    /// Ends the views of tiles that are gone, and returns when their sinks have all that arrived.
+    private func dropViewsWithoutTile() async {
         let dropped = state.withLock { state -> [TileView] in
             let gone = state.views.keys.filter { state.list.tile(ofReceiver: $0) == nil }
             return gone.compactMap { state.views.removeValue(forKey: $0) }
         }
-        for view in dropped { view.stop() }
+        for view in dropped { await view.end()?.finish() }
     }
 }
 

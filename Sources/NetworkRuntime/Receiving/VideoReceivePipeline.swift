@@ -1,5 +1,3 @@
-internal import Dispatch
-internal import Glibc
 internal import RTCShareLocks
 package import RTCShareMedia
 package import RTCSharePeerConnection
@@ -27,21 +25,26 @@ package final class VideoReceivePipeline: Sendable {
     }
 
     private let decoding: Decoding
+    private let thread: WorkerThread
 
-    /// A pipeline that runs until ``stop()``, or until it is let go of. On its thread it calls `picture` with each decoded
-    /// picture; `undecodable` is called there, or where frames are given, when a key frame is needed to go on.
+    /// A pipeline that runs until ``end(then:)`` or its release. On its thread it calls `picture` with each decoded picture;
+    /// `undecodable` is called there, or where frames are given, when a key frame is needed to continue.
     package init(
         picture: @escaping @Sendable (PixelBuffer, AssembledFrame) -> Void,
         undecodable: @escaping @Sendable () -> Void
     ) throws(VideoCodingError) {
-        decoding = try Decoding(picture: picture, undecodable: undecodable)
         // The thread holds what it decodes with, and not the pipeline, which ends it.
-        let decoding = decoding
-        try CodingThread.start { decoding.run() }
+        let decoding = try Decoding(picture: picture, undecodable: undecodable)
+        self.decoding = decoding
+        do throws(WorkerThreadError) {
+            thread = try WorkerThread(named: "video decoder") { decoding.run() }
+        } catch {
+            throw .threadFailed(reason: systemMessage(error.errorNumber))
+        }
     }
 
     deinit {
-        decoding.stop()
+        decoding.end()
     }
 
     /// Takes a frame, in decode order, from any thread.
@@ -50,11 +53,11 @@ package final class VideoReceivePipeline: Sendable {
     /// What was decoded so far.
     package var statistics: Statistics { decoding.statistics }
 
-    /// Decodes what was taken, and returns when the thread has ended; called from `picture` or `undecodable`, at once.
-    package func stop() {
-        decoding.stop()
-        decoding.waitUntilEnded()
-    }
+    /// Takes nothing more. The thread decodes the frames that wait, calls `body`, and ends.
+    package func end(then body: @escaping @Sendable () -> Void = {}) { decoding.end(then: body) }
+
+    /// Returns when the thread has ended, which ``end(then:)`` asks for.
+    package func finish() async { await thread.finish() }
 
     /// Completes a connection's report with what was decoded of its receiver of this index.
     package func complete(_ report: [StatisticsObject], receiver: Int) -> [StatisticsObject] {
@@ -87,11 +90,11 @@ private final class Decoding: Sendable {
     private struct State {
         private(set) var queue: [AssembledFrame] = []
         private var queuedBytes = 0
-        var isStopped = false
+        /// Called when what waits is decoded, after which nothing comes; nil before the end.
+        var ending: (@Sendable () -> Void)?
         /// What was taken or decoded last is no base for what follows.
         var awaitsKeyFrame = false
         var statistics = VideoReceivePipeline.Statistics()
-        var thread: pthread_t?
 
         /// Takes a frame. True where there was no room for it beside those that waited, which are dropped.
         mutating func append(_ frame: AssembledFrame) -> Bool {
@@ -124,9 +127,7 @@ private final class Decoding: Sendable {
 
     /// Used on the thread alone.
     private nonisolated(unsafe) let decoder: VP8Decoder
-    private let state = Locked(State())
-    private let wake = DispatchSemaphore(value: 0)
-    private let hasEnded = DispatchGroup()
+    private let mailbox = Mailbox(State())
     private let picture: @Sendable (PixelBuffer, AssembledFrame) -> Void
     private let undecodable: @Sendable () -> Void
     /// A decoder that falls this far behind begins anew at the next key frame.
@@ -141,44 +142,36 @@ private final class Decoding: Sendable {
         decoder = try VP8Decoder()
         self.picture = picture
         self.undecodable = undecodable
-        hasEnded.enter()
     }
 
-    var statistics: VideoReceivePipeline.Statistics { state.withLock { $0.statistics } }
+    var statistics: VideoReceivePipeline.Statistics { mailbox.read { $0.statistics } }
 
     func decode(_ frame: AssembledFrame) {
-        let isBehind = state.withLock { state in
-            guard !state.isStopped else { return false }
+        let isBehind = mailbox.post { state in
+            guard state.ending == nil else { return false }
             return state.append(frame) && !frame.isKeyFrame
         }
         if isBehind { undecodable() }
-        wake.signal()
     }
 
-    func stop() {
-        state.withLock { $0.isStopped = true }
-        wake.signal()
+    func end(then body: @escaping @Sendable () -> Void = {}) {
+        mailbox.post { if $0.ending == nil { $0.ending = body } }
     }
 
-    func waitUntilEnded() {
-        guard state.withLock({ $0.thread }) != pthread_self() else { return }
-        hasEnded.wait()
+    private enum Work {
+        case decode(AssembledFrame)
+        case end(@Sendable () -> Void)
     }
 
     func run() {
-        state.withLock { $0.thread = pthread_self() }
-        defer {
-            // The thread keeps what it runs, and so this.
-            state.withLock { $0.thread = nil }
-            hasEnded.leave()
-        }
         while true {
-            wake.wait()
-            let (frame, isStopped) = state.withLock { state in (state.takeNext(), state.isStopped) }
-            if let frame {
-                decodeNow(frame)
-            } else if isStopped {
-                return
+            let work = mailbox.take { state -> Mailbox<State>.Found<Work> in
+                if let frame = state.takeNext() { return .done(.decode(frame)) }
+                return state.ending.map { .done(.end($0)) } ?? .wait(until: nil)
+            }
+            switch work {
+            case .decode(let frame): decodeNow(frame)
+            case .end(let body): return body()
             }
         }
     }
@@ -190,7 +183,7 @@ private final class Decoding: Sendable {
             count(frame, buffer, quantizer: decoder.lastQuantizer, from: start, to: MonotonicClock.now)
             picture(buffer, frame)
         } catch {
-            state.withLock { state in
+            mailbox.post { state in
                 state.statistics.framesDropped += 1
                 state.awaitsKeyFrame = true
             }
@@ -201,7 +194,7 @@ private final class Decoding: Sendable {
     private func count(
         _ frame: AssembledFrame, _ buffer: PixelBuffer, quantizer: Int?, from start: Instant, to end: Instant
     ) {
-        state.withLock { state in
+        mailbox.post { state in
             state.statistics.framesDecoded += 1
             if frame.isKeyFrame { state.statistics.keyFramesDecoded += 1 }
             state.statistics.totalDecodeTime += end - start

@@ -1,4 +1,3 @@
-internal import Dispatch
 package import Logging
 internal import NIOCore
 internal import RTCShareLocks
@@ -303,7 +302,7 @@ package final class VideoSendPipeline: Sendable {
             return (ended, hasBegun || state.isTaken != wasTaken, audience != before && !isStopped)
         }
         for encoding in ended { encoding.retire() }
-        if showsAnew { DispatchQueue.global(qos: .userInitiated).async { [weak self] in self?.show() } }
+        if showsAnew { WorkerThread.start(named: "video track") { [weak self] in self?.show() } }
         if hears { continuation.yield(.audienceChanged) }
     }
 
@@ -375,7 +374,7 @@ package final class VideoSendPipeline: Sendable {
 
     private static var now: Duration { .nanoseconds(MonotonicClock.now.nanoseconds) }
 
-    /// Ends encoding, and returns when its threads have ended.
+    /// Ends encoding. The encoders' threads end soon after.
     package func stop() {
         // What waits to be sent may leave: nobody is told that the picture is gone.
         let encodings = state.withLock { state in
@@ -384,7 +383,7 @@ package final class VideoSendPipeline: Sendable {
             return Array(state.encodings.values)
         }
         show()
-        for encoding in encodings { encoding.encoder.stop() }
+        for encoding in encodings { encoding.encoder.end() }
         continuation.finish()
     }
 

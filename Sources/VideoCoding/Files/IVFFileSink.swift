@@ -10,7 +10,7 @@ public final class IVFFileSink: VideoSink {
     /// Where the recording goes.
     public let path: String
     private let encoder: VideoEncoderThread
-    private let recording: Monitor<Recording>
+    private let recording: Mailbox<Recording>
 
     private struct Recording {
         var writer: IVFWriter?
@@ -40,13 +40,13 @@ public final class IVFFileSink: VideoSink {
     package init(path: String, settings: VideoEncoderThread.Settings) throws(VideoCodingError) {
         var settings = settings
         settings.turnsPictures = true
-        let recording = Monitor(Recording())
+        let recording = Mailbox(Recording())
         self.path = path
         self.recording = recording
         encoder = try VideoEncoderThread(settings: settings) { frame in
-            recording.update { $0.write(frame, to: path) }
+            recording.post { $0.write(frame, to: path) }
         } onEvent: { event in
-            recording.update { recording in
+            recording.post { recording in
                 switch event {
                 case .failed(let error): recording.encodingFailure = recording.encodingFailure ?? error
                 // The key frame mends the recording too.
@@ -86,13 +86,13 @@ public final class IVFFileSink: VideoSink {
     /// called from a sink of the same thread: it waits for the encoder.
     /// - Throws: the first error of encoding or writing, if there was one, or that no frame came.
     public func close() throws(MediaFileError) {
-        let isFirst = recording.update { recording in
+        let isFirst = recording.post { recording in
             defer { recording.isClosed = true }
             return !recording.isClosed
         }
         guard isFirst else { return }
         encoder.sourceDidEnd(error: nil)
-        recording.wait { $0.isFlushed ? .done(()) : .wait(until: nil) }
+        recording.take { $0.isFlushed ? .done(()) : .wait(until: nil) }
         encoder.stop()
         let recording = recording.read { $0 }
         if let failure = recording.failure { throw failure }

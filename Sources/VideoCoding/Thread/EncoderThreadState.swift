@@ -1,4 +1,3 @@
-internal import Glibc
 internal import RTCShareMedia
 internal import RTCShareWireFormat
 
@@ -23,8 +22,6 @@ struct EncoderThreadState {
     /// A picture is being given out.
     var isDelivering = false
     var isStopping = false
-    var hasEnded = false
-    var thread: pthread_t?
     var statistics = VideoEncoderStatistics()
     var encodedRate = RateCounter()
     var receivedRate = RateCounter()
@@ -92,7 +89,7 @@ struct EncoderThreadState {
 
     /// What a frame is of use for now.
     func demand(now: Duration) -> FrameDemand {
-        if isStopping || hasEnded || cadence.isPaused { return .nothing }
+        if isStopping || cadence.isPaused { return .nothing }
         return slot != nil && cadence.keepsWaiting(now: now) ? .nothing : .changes
     }
 

@@ -1,10 +1,9 @@
-internal import Glibc
 internal import RTCShareLocks
 internal import RTCShareMedia
 
 /// The thread's own side: the encoder and the last picture, which nobody else touches.
 struct EncoderThreadWorker {
-    let monitor: Monitor<EncoderThreadState>
+    let mailbox: Mailbox<EncoderThreadState>
     let onFrame: @Sendable (EncodedVideoFrame) -> Void
     let onEvent: @Sendable (VideoEncoderThread.Event) -> Void
     private(set) var encoder = FrameEncoder()
@@ -17,16 +16,15 @@ struct EncoderThreadWorker {
     }
 
     init(
-        monitor: Monitor<EncoderThreadState>, onFrame: @escaping @Sendable (EncodedVideoFrame) -> Void,
+        mailbox: Mailbox<EncoderThreadState>, onFrame: @escaping @Sendable (EncodedVideoFrame) -> Void,
         onEvent: @escaping @Sendable (VideoEncoderThread.Event) -> Void
     ) {
-        self.monitor = monitor
+        self.mailbox = mailbox
         self.onFrame = onFrame
         self.onEvent = onEvent
     }
 
     consuming func run() {
-        monitor.update { $0.thread = pthread_self() }
         loop: while true {
             switch nextWork() {
             case .end: break loop
@@ -35,15 +33,14 @@ struct EncoderThreadWorker {
                 encode(frame, asKeyFrame: asKeyFrame, order: order)
             }
         }
-        monitor.update {
+        mailbox.post {
             if $0.slot != nil { $0.statistics.framesDropped += 1 }
             $0.slot = nil
-            $0.hasEnded = true
         }
     }
 
     private func nextWork() -> Work {
-        monitor.wait { state in
+        mailbox.take { state in
             if state.isStopping { return .done(.end) }
             let now = CaptureClock.now
             switch state.cadence.action(now: now) {
@@ -79,7 +76,7 @@ struct EncoderThreadWorker {
             let (preceding, outcome) = try encoder.encode(timestamp: timestamp, asKeyFrame: asKeyFrame, order: order)
             let end = CaptureClock.now
             encoder.took(end - converted, outcome)
-            let isWanted = monitor.update { state in
+            let isWanted = mailbox.post { state in
                 state.statistics.totalConversionTime += converted - begin
                 state.statistics.totalEncodeTime += end - converted
                 guard state.isCurrent(order) else {
@@ -99,11 +96,11 @@ struct EncoderThreadWorker {
             guard isWanted else { return }
             for frame in preceding { onFrame(frame) }
             if case .encoded(let frame) = outcome { onFrame(frame) }
-            monitor.update { $0.isDelivering = false }
+            mailbox.post { $0.isDelivering = false }
             lookForDrift()
         } catch {
             let now = CaptureClock.now
-            monitor.update { state in
+            mailbox.post { state in
                 if isNew { state.statistics.framesDropped += 1 }
                 if state.isCurrent(order) { state.cadence.failed(now: now) }
             }
@@ -115,7 +112,7 @@ struct EncoderThreadWorker {
     private func lookForDrift() {
         do throws(VideoCodingError) {
             guard try encoder.findsDrift() else { return }
-            monitor.update { state in
+            mailbox.post { state in
                 state.statistics.driftsDetected += 1
                 state.cadence.requestKeyFrame()
             }

@@ -1,4 +1,3 @@
-internal import Glibc
 internal import RTCShareLocks
 package import RTCShareMedia
 package import RTCShareWireFormat
@@ -64,17 +63,22 @@ package final class VideoEncoderThread: VideoSink {
         case sourceEnded((any Error)?)
     }
 
-    private let monitor: Monitor<EncoderThreadState>
+    private let mailbox: Mailbox<EncoderThreadState>
+    private let thread: WorkerThread
 
     /// Starts the thread. Both closures are called on it, with no lock held.
     package init(
         settings: Settings, onFrame: @escaping @Sendable (EncodedVideoFrame) -> Void,
         onEvent: @escaping @Sendable (Event) -> Void = { _ in }
     ) throws(VideoCodingError) {
-        let monitor = Monitor(EncoderThreadState(settings: settings, now: CaptureClock.now))
-        self.monitor = monitor
-        try CodingThread.start {
-            EncoderThreadWorker(monitor: monitor, onFrame: onFrame, onEvent: onEvent).run()
+        let mailbox = Mailbox(EncoderThreadState(settings: settings, now: CaptureClock.now))
+        self.mailbox = mailbox
+        do throws(WorkerThreadError) {
+            thread = try WorkerThread(named: "video encoder") {
+                EncoderThreadWorker(mailbox: mailbox, onFrame: onFrame, onEvent: onEvent).run()
+            }
+        } catch {
+            throw .threadFailed(reason: systemMessage(error.errorNumber))
         }
     }
 
@@ -86,14 +90,14 @@ package final class VideoEncoderThread: VideoSink {
     package func receive(_ frame: VideoFrame) {
         let now = CaptureClock.now
         // The replaced frame is let go after the lock is: freeing its memory takes time.
-        let replaced = monitor.update { $0.receive(frame, now: now) }
+        let replaced = mailbox.post { $0.receive(frame, now: now) }
         withExtendedLifetime(replaced) {}
     }
 
     /// What a frame given now would be of use for: nothing, while the one that waits is not taken up for long still.
     package var demand: FrameDemand {
         let now = CaptureClock.now
-        return monitor.read { $0.demand(now: now) }
+        return mailbox.read { $0.demand(now: now) }
     }
 
     /// Takes a frame when the one before it has been taken up, so that none is replaced: for a source that can wait, such
@@ -106,7 +110,7 @@ package final class VideoEncoderThread: VideoSink {
     /// Returns when the frame that was given last has been taken up, or after `patience`.
     package func waitForTurn(patience: Duration) {
         let deadline = CaptureClock.now + patience
-        monitor.wait { state in
+        mailbox.take { state in
             state.slot == nil || state.isStopping || CaptureClock.now >= deadline ? .done(()) : .wait(until: deadline)
         }
     }
@@ -116,52 +120,48 @@ package final class VideoEncoderThread: VideoSink {
     /// callback, its frame is the last.
     package func forgetPicture() {
         let now = CaptureClock.now
-        let forgotten = monitor.update { $0.forgetPicture(now: now) }
+        let forgotten = mailbox.post { $0.forgetPicture(now: now) }
         withExtendedLifetime(forgotten) {}
-        let this = pthread_self()
-        monitor.wait { state in
-            if !state.isDelivering || state.hasEnded { return .done(()) }
-            if let thread = state.thread, pthread_equal(thread, this) != 0 { return .done(()) }
-            return .wait(until: nil)
-        }
+        guard !thread.isCurrent else { return }
+        mailbox.take { $0.isDelivering ? .wait(until: nil) : .done(()) }
     }
 
     /// Passes the source's end on as an event, after the frame that may still wait.
     package func sourceDidEnd(error: (any Error)?) {
-        monitor.update { $0.endings.append(error) }
+        mailbox.post { $0.endings.append(error) }
     }
 
     /// Asks for a key frame, which is not made for this before a time on the monotonic clock: how far apart they are is for
     /// who asks to say. However many ask before it is made, one answers them all. Where no frame waits, it is made of the
     /// last picture, at once.
     package func requestKeyFrame(notBefore time: Duration = .zero) {
-        monitor.update { $0.cadence.requestKeyFrame(notBefore: time) }
+        mailbox.post { $0.cadence.requestKeyFrame(notBefore: time) }
     }
 
     /// Follows what the source says of its pictures, unless the settings say it: no new encoder, no key frame.
     package func contentHintDidChange(_ hint: ContentHint) {
         let now = CaptureClock.now
-        monitor.update { $0.sourceHintDidChange(hint, now: now) }
+        mailbox.post { $0.sourceHintDidChange(hint, now: now) }
     }
 
     /// While the source is muted nothing is encoded, and key frames that are asked for wait. Afterwards the newest frame
     /// is encoded at once.
     package func muteDidChange(_ isMuted: Bool) {
         let now = CaptureClock.now
-        monitor.update { $0.muteDidChange(isMuted, now: now) }
+        mailbox.post { $0.muteDidChange(isMuted, now: now) }
     }
 
     /// While what was encoded waits to leave, nothing more is encoded: the newest frame is kept, the others are counted as
     /// dropped. Afterwards it is encoded at once.
     package func queueDidFill(_ isFull: Bool) {
         let now = CaptureClock.now
-        monitor.update { $0.queueDidFill(isFull, now: now) }
+        mailbox.post { $0.queueDidFill(isFull, now: now) }
     }
 
     /// Brings the running encoder to these settings.
     package func apply(_ settings: Settings) {
         let now = CaptureClock.now
-        monitor.update { $0.apply(settings, now: now) }
+        mailbox.post { $0.apply(settings, now: now) }
     }
 
     /// Changes settings of the running encoder; what is nil stays. A bitrate of zero pauses. A hint given here goes before
@@ -171,7 +171,7 @@ package final class VideoEncoderThread: VideoSink {
         hint: ContentHint? = nil, turnsPictures: Bool? = nil
     ) {
         let now = CaptureClock.now
-        monitor.update { state in
+        mailbox.post { state in
             var settings = state.settings
             settings.bitrate = bitrate ?? settings.bitrate
             settings.framesPerSecond = framesPerSecond ?? settings.framesPerSecond
@@ -183,12 +183,12 @@ package final class VideoEncoderThread: VideoSink {
     }
 
     /// What the settings are now.
-    package var settings: Settings { monitor.read { $0.settings } }
+    package var settings: Settings { mailbox.read { $0.settings } }
 
     /// What was done so far.
     package var statistics: VideoEncoderStatistics {
         let now = CaptureClock.now
-        return monitor.read { state in
+        return mailbox.read { state in
             var statistics = state.statistics
             statistics.framesPerSecond = state.encodedRate.rate(now: now)
             statistics.sourceFramesPerSecond = state.receivedRate.rate(now: now)
@@ -199,21 +199,15 @@ package final class VideoEncoderThread: VideoSink {
         }
     }
 
-    /// Has the thread end, without waiting for it: what it is at may still be called back. So it is when nobody has it any
-    /// more, too.
+    /// Asks the thread to end, as its last reference's release does too. A frame that it is encoding may still be called back.
     package func end() {
-        monitor.update { $0.isStopping = true }
+        mailbox.post { $0.isStopping = true }
     }
 
-    /// Ends the thread, and returns when it has ended: nothing is called back after this. Can be called more than once;
-    /// called from within a callback, that callback is the last.
+    /// Ends the thread, and blocks the caller, which is not a task, until it has ended: nothing is called back after this. Can be
+    /// called more than once. A callback that calls it is the last.
     package func stop() {
         end()
-        let this = pthread_self()
-        monitor.wait { state in
-            if state.hasEnded { return .done(()) }
-            if let thread = state.thread, pthread_equal(thread, this) != 0 { return .done(()) }
-            return .wait(until: nil)
-        }
+        thread.join()
     }
 }

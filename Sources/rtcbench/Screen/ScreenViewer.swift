@@ -105,7 +105,8 @@ final class ScreenViewer: Sendable {
 
     func close() async {
         await connection.close()
-        pipeline.stop()
+        pipeline.end()
+        await pipeline.finish()
     }
 }
 

@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test("After a frame that can't be decoded one key frame is asked for, and nothing is shown before it")
-    func undecodableFrame() throws {
+    func undecodableFrame() async throws {
         let frames = try encode(following: 3)
         try #require(frames.count == 4)
         let requests = Locked(0)
@@ -43,7 +43,11 @@ import Testing
         pipeline.decode(assembled([0x11], header: frames[1].header))
         for frame in frames[1...] { pipeline.decode(frame) }
         pipeline.decode(frames[0])
-        pipeline.stop()
+        let picturesAtEnd = Locked(0)
+        pipeline.end { picturesAtEnd.withLock { $0 = pictures.withLock { $0 } } }
+        pipeline.decode(frames[0])
+        await pipeline.finish()
+        #expect(picturesAtEnd.withLock { $0 } == 2)
         #expect(requests.withLock { $0 } == 1)
         #expect(pictures.withLock { $0 } == 2)
         #expect(pipeline.statistics.framesDecoded == 2)
@@ -53,19 +57,19 @@ import Testing
     }
 
     @Test("A decoder that falls far behind begins anew at a key frame, which is asked for")
-    func decoderFallsBehind() throws {
+    func decoderFallsBehind() async throws {
         let frames = try encode(following: 1)
         try #require(frames.count == 2)
         let slow = try SlowViewer(frames[0])
         for _ in 0..<61 { slow.pipeline.decode(frames[1]) }
         #expect(slow.requests == 1)
-        slow.end(with: frames[0])
+        await slow.end(with: frames[0])
         #expect(slow.pipeline.statistics.framesDecoded == 2)
         #expect(slow.pipeline.statistics.framesDropped == 61)
     }
 
     @Test("A decoder that falls behind by a few large frames begins anew, too")
-    func largeFrames() throws {
+    func largeFrames() async throws {
         let frames = try encode(following: 1)
         try #require(frames.count == 2)
         let large = assembled(frames[1].data + [UInt8](repeating: 0, count: 6 << 20), header: frames[1].header)
@@ -75,7 +79,7 @@ import Testing
             // 16 MB hold two of them.
             #expect(slow.requests == (number - 1) / 2)
         }
-        slow.end(with: frames[0])
+        await slow.end(with: frames[0])
         #expect(slow.pipeline.statistics.framesDecoded == 2)
         #expect(slow.pipeline.statistics.framesDropped == 5)
     }
@@ -110,9 +114,10 @@ private final class SlowViewer: Sendable {
     }
 
     /// Goes on, with `last` as what it is given last.
-    func end(with last: AssembledFrame) {
+    func end(with last: AssembledFrame) async {
         for _ in 0..<100 { mayGoOn.signal() }
         pipeline.decode(last)
-        pipeline.stop()
+        pipeline.end()
+        await pipeline.finish()
     }
 }

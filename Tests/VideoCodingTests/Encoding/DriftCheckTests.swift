@@ -172,20 +172,20 @@ struct DriftCheckTests {
 
     @Test("What is found ends in a key frame, an event and a count, and the next picture is no other frame")
     func outcome() throws {
-        let monitor = Monitor(
+        let mailbox = Mailbox(
             EncoderThreadState(settings: .init(bitrate: .kilobitsPerSecond(2000), hint: .text), now: .zero))
-        let drifts = Monitor(0)
-        let frames = Monitor([EncodedVideoFrame]())
+        let drifts = Mailbox(0)
+        let frames = Mailbox([EncodedVideoFrame]())
         var worker = EncoderThreadWorker(
-            monitor: monitor, onFrame: { frame in frames.update { $0.append(frame) } },
+            mailbox: mailbox, onFrame: { frame in frames.post { $0.append(frame) } },
             onEvent: { event in
-                if case .drifted = event { drifts.update { $0 += 1 } } else { Issue.record("\(event)") }
+                if case .drifted = event { drifts.post { $0 += 1 } } else { Issue.record("\(event)") }
             })
         var text = TextPicture(size: Self.size)
         func encode(_ index: Int) {
             text.draw(0x7E42_4242_7E02_827E, x: 40 + index * 8, y: 100)
             let frame = VideoFrame(buffer: text.i420, timestamp: .seconds(index) / 30)
-            let order = monitor.update { state in
+            let order = mailbox.post { state in
                 state.begin(new: true, now: frame.timestamp)
                 return state.order(isNew: true)
             }
@@ -199,9 +199,9 @@ struct DriftCheckTests {
         }
         encode(10)
         #expect(drifts.read { $0 } == 1)
-        #expect(monitor.read { $0.statistics.driftsDetected } == 1)
+        #expect(mailbox.read { $0.statistics.driftsDetected } == 1)
         // Where nothing new comes it is made of what there is.
-        let action = monitor.update { $0.cadence.action(now: CaptureClock.now + .seconds(1)) }
+        let action = mailbox.post { $0.cadence.action(now: CaptureClock.now + .seconds(1)) }
         guard case .encodeAgain(asKeyFrame: true) = action else {
             Issue.record("\(action)")
             return

@@ -8,18 +8,18 @@ import RTCShareWireFormat
 
 /// What an encoder thread gave.
 private final class Frames: Sendable {
-    private let log = Monitor([EncodedVideoFrame]())
+    private let log = Mailbox([EncodedVideoFrame]())
 
     var all: [EncodedVideoFrame] { log.read { $0 } }
-    func take(_ frame: EncodedVideoFrame) { log.update { $0.append(frame) } }
+    func take(_ frame: EncodedVideoFrame) { log.post { $0.append(frame) } }
 
     func wait(_ isEnough: ([EncodedVideoFrame]) -> Bool) -> [EncodedVideoFrame] {
-        log.wait { isEnough($0) ? .done($0) : .wait(until: nil) }
+        log.take { isEnough($0) ? .done($0) : .wait(until: nil) }
     }
 
     /// The newest frame, once it is as wanted.
     func waitForLast(_ isWanted: (EncodedVideoFrame) -> Bool) -> EncodedVideoFrame {
-        log.wait { frames in
+        log.take { frames in
             guard let last = frames.last, isWanted(last) else { return .wait(until: nil) }
             return .done(last)
         }

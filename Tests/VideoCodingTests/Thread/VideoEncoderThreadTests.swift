@@ -16,23 +16,23 @@ private final class Output: Sendable {
         var isHeld = false
         var isInside = false
     }
-    private let log = Monitor(Log())
+    private let log = Mailbox(Log())
 
     var frames: [EncodedVideoFrame] { log.read { $0.frames } }
     var failures: [VideoCodingError] { log.read { $0.failures } }
     var endings: Int { log.read { $0.endings } }
 
     func take(_ frame: EncodedVideoFrame) {
-        log.update {
+        log.post {
             $0.frames.append(frame)
             $0.isInside = true
         }
-        log.wait { $0.isHeld ? .wait(until: nil) : .done(()) }
-        log.update { $0.isInside = false }
+        log.take { $0.isHeld ? .wait(until: nil) : .done(()) }
+        log.post { $0.isInside = false }
     }
 
     func take(_ event: VideoEncoderThread.Event) {
-        log.update {
+        log.post {
             switch event {
             case .failed(let error): $0.failures.append(error)
             case .sourceEnded: $0.endings += 1
@@ -43,19 +43,19 @@ private final class Output: Sendable {
 
     /// Holds the thread in its next callback until told to go on.
     func hold(_ isHeld: Bool) {
-        log.update { $0.isHeld = isHeld }
+        log.post { $0.isHeld = isHeld }
     }
 
     func waitUntilInside() {
-        log.wait { $0.isInside ? .done(()) : .wait(until: nil) }
+        log.take { $0.isInside ? .done(()) : .wait(until: nil) }
     }
 
     func waitForFrames(_ count: Int) -> [EncodedVideoFrame] {
-        log.wait { $0.frames.count >= count ? .done($0.frames) : .wait(until: nil) }
+        log.take { $0.frames.count >= count ? .done($0.frames) : .wait(until: nil) }
     }
 
     func waitForEvents(_ count: Int) {
-        log.wait { $0.failures.count + $0.endings >= count ? .done(()) : .wait(until: nil) }
+        log.take { $0.failures.count + $0.endings >= count ? .done(()) : .wait(until: nil) }
     }
 }
 
@@ -239,17 +239,17 @@ struct VideoEncoderThreadTests {
     @Test("Stop may be called from the callback, and the thread let go there")
     func stopInCallback() throws {
         let held = Locked<VideoEncoderThread?>(nil)
-        let done = Monitor(false)
+        let done = Mailbox(false)
         let thread = try VideoEncoderThread(
             settings: .init(bitrate: .kilobitsPerSecond(500)),
             onFrame: { _ in
                 let thread = held.withLock { $0.take() }
                 thread?.stop()
-                done.update { $0 = true }
+                done.post { $0 = true }
             })
         held.withLock { $0 = thread }
         thread.receive(frame(0))
-        done.wait { $0 ? .done(()) : .wait(until: nil) }
+        done.take { $0 ? .done(()) : .wait(until: nil) }
         thread.stop()
         #expect(thread.statistics.framesEncoded == 1)
     }

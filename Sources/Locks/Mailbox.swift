@@ -1,19 +1,19 @@
 internal import Glibc
 
-/// A value that is guarded by a lock and can be waited for.
+/// A value that is guarded by a lock and that a thread can wait for: a thread's post, and what it takes from there.
 ///
 /// Deadlines are on the monotonic clock, so that setting the machine's time moves none of them.
-package final class Monitor<State>: @unchecked Sendable {
+package final class Mailbox<State>: @unchecked Sendable {
     // Sendable: `state` is only touched with `mutex` held, and both C objects are made for use by many threads. They
     // lie in memory of their own because they must not move.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
     private var state: State
 
-    /// What a waiter found.
+    /// The result of a look into the mailbox.
     package enum Found<Result> {
         case done(Result)
-        /// Look again when told to or at this time; with nil, only when told to.
+        /// Look again after the next ``Mailbox/post(_:)`` or at this time; with nil, only after the next post.
         case wait(until: Duration?)
     }
 
@@ -38,27 +38,27 @@ package final class Monitor<State>: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    /// Has `body` look at the value or change it, and tells the waiters.
-    package func update<Result>(_ body: (inout State) -> Result) -> Result {
-        pthread_mutex_lock(mutex)
+    /// Calls `body` with the value, which it may change, and wakes the threads that wait in ``take(_:)``.
+    package func post<Result>(_ body: (inout State) -> Result) -> Result {
+        lock()
         defer {
-            pthread_mutex_unlock(mutex)
+            unlock()
             pthread_cond_broadcast(condition)
         }
         return body(&state)
     }
 
-    /// Has `body` look at the value without telling anybody.
+    /// Calls `body` with the value without waking any thread.
     package func read<Result>(_ body: (State) -> Result) -> Result {
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
+        lock()
+        defer { unlock() }
         return body(state)
     }
 
-    /// Waits until `body` finds what it looks for.
-    package func wait<Result>(_ body: (inout State) -> Found<Result>) -> Result {
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
+    /// Waits until `body` finds what it looks for. Not on a thread of Swift's or NIO's, nor with a lock held.
+    package func take<Result>(_ body: (inout State) -> Found<Result>) -> Result {
+        lock()
+        defer { unlock() }
         while true {
             switch body(&state) {
             case .done(let result):
@@ -71,5 +71,13 @@ package final class Monitor<State>: @unchecked Sendable {
                 pthread_cond_timedwait(condition, mutex, &time)
             }
         }
+    }
+
+    private func lock() {
+        pthread_mutex_lock(mutex)
+    }
+
+    private func unlock() {
+        pthread_mutex_unlock(mutex)
     }
 }
