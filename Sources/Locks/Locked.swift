@@ -31,7 +31,11 @@ public struct Locked<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
         pthread_mutex_lock(lock)
-        defer { pthread_mutex_unlock(lock) }
+        LockCheck.didLock()
+        defer {
+            LockCheck.willUnlock()
+            pthread_mutex_unlock(lock)
+        }
         return try body(&value.pointee)
     }
 }

@@ -57,6 +57,7 @@ package final class Mailbox<State>: @unchecked Sendable {
 
     /// Waits until `body` finds what it looks for. Not on a thread of Swift's or NIO's, nor with a lock held.
     package func take<Result>(_ body: (inout State) -> Found<Result>) -> Result {
+        LockCheck.assertNoneHeld("a thread waits")
         lock()
         defer { unlock() }
         while true {
@@ -75,9 +76,11 @@ package final class Mailbox<State>: @unchecked Sendable {
 
     private func lock() {
         pthread_mutex_lock(mutex)
+        LockCheck.didLock()
     }
 
     private func unlock() {
+        LockCheck.willUnlock()
         pthread_mutex_unlock(mutex)
     }
 }

@@ -25,6 +25,7 @@ final class SinkConnection: Sendable {
                 return wanted
             }
             guard let next else { return }
+            LockCheck.assertNoneHeld("a source is called")
             if next { connect() } else { disconnect() }
             state.withLock { $0.isSwitching = false }
         }

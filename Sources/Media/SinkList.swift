@@ -68,6 +68,7 @@ final class SinkList<Sink: Sendable, Properties: Equatable & Sendable>: Sendable
     func forEach(_ body: (Sink) -> Void) {
         for entry in state.withLock({ $0.entries }) {
             guard state.withLock({ $0.entries.contains { $0.isFor(entry.sink) } }) else { continue }
+            LockCheck.assertNoneHeld("a sink is called")
             body(entry.sink)
         }
     }
@@ -83,6 +84,7 @@ final class SinkList<Sink: Sendable, Properties: Equatable & Sendable>: Sendable
             return !state.isTelling
         }
         guard isMine else { return }
+        LockCheck.assertNoneHeld("a sink is called")
         while let next = state.withLock({ $0.nextToTell() }) { tell(next.sink, next.old, next.new) }
     }
 }

@@ -108,4 +108,18 @@ import Testing
         }
         #expect(looks == 2)
     }
+
+    #if RTCSHARE_CHECK_LOCKS
+        @Test("In a checked build a thread that waits with a lock held traps")
+        func lockHeldWhileWaiting() async {
+            await #expect(processExitsWith: .failure) {
+                Locked(()).withLock { _ in Mailbox(()).take { _ in .done(()) } }
+            }
+            await #expect(processExitsWith: .success) {
+                Locked(()).withLock { _ in }
+                Mailbox(()).take { _ in .done(()) }
+                exit(0)
+            }
+        }
+    #endif
 }

@@ -65,17 +65,17 @@ package final class VideoSendPipeline: Sendable {
         var shown: VideoTrack? { isTaken ? track : nil }
     }
 
-    /// Which track the encodings show.
+    /// The track that the encodings show.
     private struct Showing {
         var track: VideoTrack?
-        /// Those that show it.
+        /// The encodings that show it.
         var encodings: Set<Int> = []
     }
 
     private let state: Locked<State>
     private let logger: Logger
-    /// Held while encodings are brought to the present track; never within ``state``.
-    private let showing = Locked(Showing())
+    /// Nil while a thread brings the encodings to the present track.
+    private let showing = Mailbox<Showing?>(Showing())
     private let continuation: AsyncStream<Event>.Continuation
     /// What happens, in order. One reader. Ends with ``stop()``.
     package let events: AsyncStream<Event>
@@ -154,30 +154,28 @@ package final class VideoSendPipeline: Sendable {
         }
     }
 
-    /// Brings the encodings to the present track. Not on an event loop: a source may take a while to let go.
+    /// Brings the encodings to the present track, one thread at a time. Not on an event loop: a source may take a while to
+    /// release a sink. No lock is held meanwhile.
     private func show() {
-        let isNew = showing.withLock { showing in
-            let (track, encodings, sourceCanWait) = state.withLock { state in
-                let isNew = state.shown !== showing.track
-                if isNew {
-                    state.hasBegun = false
-                    state.isMuted = false
-                    state.isRepeated = false
-                }
-                return (state.shown, Array(state.encodings.values), state.sourceCanWait)
+        let before = showing.take { showing in showing.take().map { .done($0) } ?? .wait(until: nil) }
+        let (track, encodings, sourceCanWait) = state.withLock { state in
+            if state.shown !== before.track {
+                state.hasBegun = false
+                state.isMuted = false
+                state.isRepeated = false
             }
-            let isNew = track !== showing.track
-            for encoding in encodings where isNew || !showing.encodings.contains(encoding.index) {
-                let isFirst = encoding.index == 0
-                // Who waits for the first encoding holds the source up; the others take what they can.
-                encoding.show(track, sourceCanWait: sourceCanWait && isFirst) { [weak self] isMuted in
-                    if isFirst { self?.muteDidChange(isMuted) }
-                }
-                if track != nil { requestKeyFrame(of: encoding.index) }
-            }
-            showing = Showing(track: track, encodings: Set(encodings.map(\.index)))
-            return isNew
+            return (state.shown, Array(state.encodings.values), state.sourceCanWait)
         }
+        let isNew = track !== before.track
+        for encoding in encodings where isNew || !before.encodings.contains(encoding.index) {
+            let isFirst = encoding.index == 0
+            // The first encoding may make the source wait; the others take the frames that they can.
+            encoding.show(track, sourceCanWait: sourceCanWait && isFirst) { [weak self] isMuted in
+                if isFirst { self?.muteDidChange(isMuted) }
+            }
+            if track != nil { requestKeyFrame(of: encoding.index) }
+        }
+        showing.post { $0 = Showing(track: track, encodings: Set(encodings.map(\.index))) }
         tellDemand()
         // One that was muted before shows where it stands.
         if isNew { repeatPicture() }
