@@ -269,6 +269,13 @@ let package = Package(
         tests("STUNTests", ["Cryptography", "STUN", "WireFormat"]),
         tests("SecureTransportTests", ["COpenSSL", "CSRTP", "SecureTransport", "WireFormat"]),
         tests("VideoCodingTests", ["CPNG", "CVPX", "CYUV", "Locks", "Media", "VideoCoding"]),
+        // What the command line does without a process of its own.
+        tests(
+            "rtcshareTests",
+            [
+                "Capture", "CaptureBroadcast", "ContentShare", "Cryptography", "Locks", "Media", "NetworkRuntime",
+                "PeerConnection", "SDP", "Signaling", "VideoCoding", "WireFormat",
+            ], ["RTCShare", "TestSupport", "rtcshare", argumentParser]),
         tests(
             "InteropTests",
             [

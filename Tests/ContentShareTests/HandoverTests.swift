@@ -6,6 +6,7 @@ import RTCSharePeerConnection
 import RTCShareSDP
 import RTCShareWireFormat
 import Testing
+import TestSupport
 
 @testable import RTCShareContentShare
 

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 extension Interop {
     /// The library as another package has it.

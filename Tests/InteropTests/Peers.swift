@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 /// The programs that a test needs, found on this machine. What is missing is named, so that a skipped test says why.
 enum Peers {

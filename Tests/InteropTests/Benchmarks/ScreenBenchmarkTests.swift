@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 extension Interop {
     /// The benchmark of whole senders, as short as it can be: that its figures are of what it says.

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 extension Interop {
     /// The soak, as short as it can be: that what it says would happen happens, and is seen.

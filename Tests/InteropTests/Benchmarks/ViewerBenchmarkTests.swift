@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 extension Interop {
     /// What a browser shows of our screen, as short as it can be: that the figures are of what it says.

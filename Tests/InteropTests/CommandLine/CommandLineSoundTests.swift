@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 extension Interop.CommandLineTests {
     @Test("A recording has the content with its sound, and the attendee's own beside it")

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 extension Interop {
     /// What the command line promises at its edges: exit codes, sessions, signals.

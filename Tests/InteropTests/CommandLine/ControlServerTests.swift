@@ -1,6 +1,7 @@
 import Foundation
 import RTCShareLocks
 import Testing
+import TestSupport
 
 @testable import rtcshare
 

@@ -5,6 +5,7 @@ import RTCShareNetworkRuntime
 import RTCSharePeerConnection
 import RTCShareWireFormat
 import Testing
+import TestSupport
 
 @testable import rtcshare
 

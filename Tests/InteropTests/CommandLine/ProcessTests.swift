@@ -1,6 +1,7 @@
 import Foundation
 import RTCShare
 import Testing
+import TestSupport
 
 @testable import rtcshare
 

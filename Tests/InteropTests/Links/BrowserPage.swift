@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 /// A headless browser with one page, which a test drives: `Peers/page_browser.py`.
 final class BrowserPage {

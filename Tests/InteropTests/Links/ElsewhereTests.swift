@@ -1,6 +1,7 @@
 import Foundation
 import RTCShareNetworkRuntime
 import Testing
+import TestSupport
 
 @testable import rtcshare
 

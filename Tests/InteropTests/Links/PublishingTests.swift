@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import RTCShareSignaling
 import Testing
+import TestSupport
 
 @testable import rtcshare
 

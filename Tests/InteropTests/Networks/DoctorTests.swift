@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 extension Interop.NetworkTests {
     /// What `rtcshare doctor` makes of each network.

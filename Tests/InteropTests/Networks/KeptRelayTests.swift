@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 extension Interop.NetworkTests.RelayedPathTests {
     /// What the two programs of a share that begins with `offer` did.

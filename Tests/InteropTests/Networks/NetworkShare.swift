@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 /// A share over a ``TestNetwork``: the command line on both sides, each on its host.
 struct NetworkShare {

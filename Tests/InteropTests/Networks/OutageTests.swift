@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 extension Interop.NetworkTests {
     /// What is published at servers, while the network is gone for longer than a connection lasts.

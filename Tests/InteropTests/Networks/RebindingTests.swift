@@ -1,4 +1,5 @@
 import Testing
+import TestSupport
 
 extension Interop.NetworkTests.RecoveryTests {
     @Test("A share goes on when the sender's NAT forgets its mapping and makes another")

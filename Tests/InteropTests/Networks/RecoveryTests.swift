@@ -1,4 +1,5 @@
 import Testing
+import TestSupport
 
 extension Interop.NetworkTests {
     /// What a share lives through while it runs.

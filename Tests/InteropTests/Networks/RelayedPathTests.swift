@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 extension Interop.NetworkTests {
     /// What takes a relay, and what is said where there is none.

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 extension Interop.NetworkTests {
     /// `rtcshare serve` on machines whose addresses are not all fit for use.

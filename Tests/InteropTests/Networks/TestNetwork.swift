@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 /// A small internet of network namespaces: a public segment, a server on it, and a sender and a viewer, each on the
 /// segment or behind a router of its own.

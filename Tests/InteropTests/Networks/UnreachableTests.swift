@@ -1,4 +1,5 @@
 import Testing
+import TestSupport
 
 extension Interop.NetworkTests {
     /// What is said where nothing gets through.

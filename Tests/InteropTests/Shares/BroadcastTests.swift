@@ -8,6 +8,7 @@ import RTCShareNetworkRuntime
 import RTCSharePeerConnection
 import RTCShareSDP
 import Testing
+import TestSupport
 
 @testable import rtcshare
 

@@ -1,6 +1,7 @@
 import Foundation
 import RTCShareMedia
 import Testing
+import TestSupport
 import VideoNode
 
 @testable import RTCShareCapture

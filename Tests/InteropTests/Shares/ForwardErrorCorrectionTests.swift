@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 extension Interop {
     /// A share over a path that loses packets and is long, to a receiver that other people wrote.

@@ -7,6 +7,7 @@ import RTCSharePeerConnection
 import RTCShareSDP
 import RTCShareWireFormat
 import Testing
+import TestSupport
 
 extension Interop {
     /// A share that changes while a browser looks on, through the library.

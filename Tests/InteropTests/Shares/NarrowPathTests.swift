@@ -1,6 +1,7 @@
 import Foundation
 import RTCShareSDP
 import Testing
+import TestSupport
 
 extension Interop {
     /// A share to a browser over a path that is narrow and changes, made by a program between the two.

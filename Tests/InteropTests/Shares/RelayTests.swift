@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 extension Interop {
     /// Shares through coturn alone, each way to it.

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 extension Interop {
     /// A real screen, through the command line, to receivers that other people wrote.

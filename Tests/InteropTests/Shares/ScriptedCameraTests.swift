@@ -2,6 +2,7 @@ import Foundation
 import RTCShareLocks
 import RTCShareMedia
 import Testing
+import TestSupport
 import VideoNode
 
 @testable import RTCShareCapture

@@ -4,6 +4,7 @@ import RTCShareLocks
 import RTCShareMedia
 import RTCShareVideoCoding
 import Testing
+import TestSupport
 
 extension Interop {
     /// The window of `view`, on real displays.

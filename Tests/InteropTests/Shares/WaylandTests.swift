@@ -3,6 +3,7 @@ import RTCShareCapture
 import RTCShareMedia
 import RTCShareVideoCoding
 import Testing
+import TestSupport
 
 extension Interop {
     @Suite(

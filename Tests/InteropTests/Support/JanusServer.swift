@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 /// A Janus of the operating system's, with VideoRoom and a configuration of its own.
 final class JanusServer {

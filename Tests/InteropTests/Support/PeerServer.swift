@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 /// A server of aiortc's that a script in `Peers` is: it prints the URL of its endpoint, and each request as a line of JSON.
 struct PeerServer {

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 /// A PulseAudio daemon of one test, with sinks that nobody hears, which knows nothing of the user's own.
 ///

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 /// That the tests' sound server is what the tests of sound take it for.
 @Suite(

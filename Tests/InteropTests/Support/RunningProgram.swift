@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// A program of the operating system that a test started, with its output in files.
 ///

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 extension Share {
     /// Puts the relay, with these options, between the sender and the viewer of `answer.sdp`, which then names the relay in

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 /// One share by the command line, in a folder of its own: an offer, an answer from some peer, a send.
 struct Share {

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 /// A server's certificate of a test's own, which is its own authority; the `openssl` command makes it.
 struct TestCertificate {

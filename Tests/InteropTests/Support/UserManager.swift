@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 /// systemd's user manager of a user who is not root, with a sway session that it starts: what a login at a Wayland desktop
 /// gives. The user is this test's own in a user namespace, so that files need no other owner and programs no account.

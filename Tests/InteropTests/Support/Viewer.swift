@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 /// A receiver that other people wrote.
 enum Viewer: String {

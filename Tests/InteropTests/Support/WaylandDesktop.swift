@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 /// A Wayland desktop without a screen: a compositor, PipeWire, and the portal that gives its pictures, on a bus of their own.
 final class WaylandDesktop {

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 /// An X server without a screen, with real programs on it.
 final class XvfbDisplay {

@@ -1,11 +1,11 @@
-import Foundation
+package import Foundation
 
 /// A folder of one test, removed with everything in it when the test is over.
-final class TemporaryFolder: Sendable {
-    let url: URL
+package final class TemporaryFolder: Sendable {
+    package let url: URL
 
-    init() throws {
-        url = FileManager.default.temporaryDirectory.appendingPathComponent("rtcshare-interop-\(UUID().uuidString)")
+    package init() throws {
+        url = FileManager.default.temporaryDirectory.appendingPathComponent("rtcshare-test-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
     }
 
@@ -16,11 +16,11 @@ final class TemporaryFolder: Sendable {
         }
     }
 
-    func file(_ name: String) -> URL {
+    package func file(_ name: String) -> URL {
         url.appendingPathComponent(name)
     }
 
-    func write(_ text: String, to name: String) throws -> URL {
+    package func write(_ text: String, to name: String) throws -> URL {
         try Data(text.utf8).write(to: file(name))
         return file(name)
     }

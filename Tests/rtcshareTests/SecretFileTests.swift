@@ -1,6 +1,7 @@
 import Foundation
 import RTCShareContentShare
 import Testing
+import TestSupport
 
 @testable import rtcshare
 

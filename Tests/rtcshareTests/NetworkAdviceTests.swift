@@ -2,6 +2,7 @@ import Foundation
 import RTCSharePeerConnection
 import RTCShareWireFormat
 import Testing
+import TestSupport
 
 @testable import RTCShareNetworkRuntime
 @testable import rtcshare

@@ -4,6 +4,7 @@ import RTCShareNetworkRuntime
 import RTCSharePeerConnection
 import RTCShareSDP
 import Testing
+import TestSupport
 
 @testable import rtcshare
 
