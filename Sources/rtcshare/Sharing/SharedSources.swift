@@ -30,11 +30,12 @@ actor SharedSources {
         case slate(CustomCapturer)
     }
 
-    private let room: SharingRoom
+    private let room: any ShareOutput
     private let options: SharingOptions
     private let events: AsyncStream<Share.Occurrence>.Continuation
     private var sources: OpenedSources
-    private let sound: (any AudioSource)?
+    /// The sound of the content, with a switch of its own: the room's track is a new one for each source.
+    private let sound: AudioTrack?
     private(set) var configuration: LocalVideoConfiguration
     /// Tells the person at the terminal what happens to the source.
     private var captureReporter: CaptureReporter
@@ -45,8 +46,9 @@ actor SharedSources {
     private var pause: Pause?
     /// What gave the picture that viewers keep, where something else is to be shared after the pause.
     private var keptSource: (any CaptureSource)?
-    /// How many slates were shown, or taken away.
-    private var slates = 0
+    /// Mutes a slate when it is sharp.
+    private(set) var slateMuting: Task<Void, Never>?
+    private let sleep: @Sendable (Duration) async throws -> Void
     private var isAudioMuted = false
     private var isMicrophoneMuted = false
 
@@ -54,16 +56,18 @@ actor SharedSources {
     private static let slateTime = Duration.seconds(2)
 
     init(
-        _ sources: OpenedSources, in room: SharingRoom, options: SharingOptions,
-        events: AsyncStream<Share.Occurrence>.Continuation
+        _ sources: OpenedSources, in room: any ShareOutput, options: SharingOptions,
+        events: AsyncStream<Share.Occurrence>.Continuation,
+        sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
     ) {
         (self.sources, self.room, self.options, self.events) = (sources, room, options, events)
+        self.sleep = sleep
         captureReporter = CaptureReporter(sources.content, isSizeChosen: options.quality.size != nil) {
             events.yield(.captureEnded)
         }
         soundListeners = sources.audio.map { Self.listen(to: $0, .sound, events) }
         microphoneListener = sources.microphone.map { Self.listen(to: $0, .microphone, events) }
-        sound = sources.contentSound
+        sound = sources.contentSound.map { AudioTrack(id: "sound", source: $0) }
         configuration = options.configuration
         configuration.sourceCanWait = sources.contentCanWait
     }
@@ -104,7 +108,7 @@ actor SharedSources {
     /// Puts all in place; it is sent from when there is a viewer.
     func begin() async throws {
         try await show(sources.content)
-        if let microphone = sources.microphone { try await room.startLocalAudio(source: microphone.source) }
+        if let microphone = sources.microphone { try await room.startMicrophone(microphone.source) }
     }
 
     /// Begins to capture.
@@ -116,6 +120,7 @@ actor SharedSources {
 
     /// Ends capture.
     func stop() {
+        slateMuting?.cancel()
         if case .slate(let slate)? = pause { slate.stop() }
         dropKeptSource()
         sources.stop()
@@ -123,8 +128,9 @@ actor SharedSources {
 
     /// Shows a source with the share's sound.
     private func show(_ source: any VideoSource) async throws {
-        try await room.contentShare.start(
-            source: source, audio: sound, configuration: configuration,
+        sound?.isMuted = isSoundMuted
+        try await room.showContent(
+            source, audio: sound, configuration: configuration,
             audioConfiguration: LocalAudioConfiguration(
                 maxBitrate: options.quality.audioBitrate.map(DataRate.kilobitsPerSecond)))
         await applyMutes()
@@ -142,7 +148,7 @@ actor SharedSources {
         case (.slate, _), (.held, false): return "The share is already paused."
         case (nil, false):
             pause = .held
-            await setPictureMuted(true)
+            await room.setVideoMuted(true, of: sources.content)
         case (nil, true), (.held, true):
             let slate = try CustomCapturer.slate("Paused", size: sources.content.captureFormat.size)
             try slate.start()
@@ -153,10 +159,11 @@ actor SharedSources {
             } catch {
                 pause = before
                 slate.stop()
+                await applyMutes()
                 throw error
             }
             dropKeptSource()
-            showSlate()
+            muteWhenSharp(slate)
         }
         await applyMutes()
         return nil
@@ -168,19 +175,23 @@ actor SharedSources {
         case nil: return "The share is not paused."
         case .held where keptSource == nil:
             pause = nil
-            await setPictureMuted(false)
+            await room.setVideoMuted(false, of: sources.content)
         case .held, .slate:
-            let before = pause
-            pause = nil
-            slates += 1
+            let before = (pause, keptSource)
+            // What viewers see from here on is what is shared: its end is the share's.
+            (pause, keptSource) = (nil, nil)
             do {
                 try await show(sources.content)
             } catch {
-                pause = before
+                (pause, keptSource) = before
+                await applyMutes()
                 throw error
             }
-            dropKeptSource()
-            if case .slate(let slate)? = before { slate.stop() }
+            before.1?.stop()
+            if case .slate(let slate)? = before.0 {
+                slateMuting?.cancel()
+                slate.stop()
+            }
         }
         await applyMutes()
         return nil
@@ -191,20 +202,12 @@ actor SharedSources {
         keptSource = nil
     }
 
-    /// Has viewers see the slate until it is sharp, and then that the share is paused.
-    private func showSlate() {
-        slates += 1
-        let slate = slates
-        Task {
-            await setPictureMuted(false)
-            try? await Task.sleep(for: Self.slateTime)
-            if slate == slates { await setPictureMuted(true) }
+    /// Mutes a slate when it is sharp: viewers are then shown that the share is paused.
+    private func muteWhenSharp(_ slate: CustomCapturer) {
+        slateMuting = Task { [room, sleep] in
+            guard (try? await sleep(Self.slateTime)) != nil else { return }
+            await room.setVideoMuted(true, of: slate)
         }
-    }
-
-    private func setPictureMuted(_ isMuted: Bool) async {
-        let track = await room.contentShare.videoTrack
-        track?.isMuted = isMuted
     }
 
     // MARK: Changes
@@ -255,7 +258,7 @@ actor SharedSources {
             new.maxSize = PixelSize(width: width, height: height)
         }
         if let hint = settings.hint { new.contentHint = hint.contentHint }
-        try await room.contentShare.update(new)
+        try await room.updateContent(new)
         configuration = new
     }
 
@@ -278,11 +281,13 @@ actor SharedSources {
             + (isMuted ? "muted." : "no longer muted.")
     }
 
+    /// Whether viewers are sent no sound of the content now.
+    private var isSoundMuted: Bool { isAudioMuted || pause != nil }
+
     private func applyMutes() async {
-        let sound = await room.contentShare.audioTrack
-        sound?.isMuted = isAudioMuted || pause != nil
-        let voice = await room.localAudioTrack
-        voice?.isMuted = isMicrophoneMuted
+        sound?.isMuted = isSoundMuted
+        await room.setAudioMuted(isSoundMuted)
+        await room.setMicrophoneMuted(isMicrophoneMuted)
     }
 }
 

@@ -12,8 +12,8 @@ struct OpenedSources: Sendable {
     /// Whether the content's frames are all meant to be seen.
     let contentCanWait: Bool
     /// The sounds of the content; several are mixed.
-    let audio: [Sound]
-    let microphone: Sound?
+    var audio: [Sound]
+    var microphone: Sound?
     let camera: (any CaptureSource)?
     /// The SPEC of the camera.
     let cameraSpecification: String?

@@ -1,0 +1,45 @@
+internal import RTCShareContentShare
+internal import RTCShareMedia
+
+/// The part of a room that shared sources need. Tests record what they do to it.
+protocol ShareOutput: Sendable {
+    /// Shares `source` with the sound of `audio`, on new tracks that are not muted.
+    func showContent(
+        _ source: any VideoSource, audio: (any AudioSource)?, configuration: LocalVideoConfiguration,
+        audioConfiguration: LocalAudioConfiguration
+    ) async throws
+    func updateContent(_ configuration: LocalVideoConfiguration) async throws
+    func startMicrophone(_ source: any AudioSource) async throws
+    /// Mutes or unmutes the content's video, if viewers see `source` at that time.
+    func setVideoMuted(_ isMuted: Bool, of source: any VideoSource) async
+    func setAudioMuted(_ isMuted: Bool) async
+    func setMicrophoneMuted(_ isMuted: Bool) async
+}
+
+extension SharingRoom: ShareOutput {
+    func showContent(
+        _ source: any VideoSource, audio: (any AudioSource)?, configuration: LocalVideoConfiguration,
+        audioConfiguration: LocalAudioConfiguration
+    ) async throws {
+        try await contentShare.start(
+            source: source, audio: audio, configuration: configuration, audioConfiguration: audioConfiguration)
+    }
+
+    func updateContent(_ configuration: LocalVideoConfiguration) async throws {
+        try await contentShare.update(configuration)
+    }
+
+    func startMicrophone(_ source: any AudioSource) async throws { try await startLocalAudio(source: source) }
+
+    func setVideoMuted(_ isMuted: Bool, of source: any VideoSource) async {
+        guard let track = await contentShare.videoTrack, track.source === source else { return }
+        track.isMuted = isMuted
+    }
+
+    func setAudioMuted(_ isMuted: Bool) async {
+        let track = await contentShare.audioTrack
+        track?.isMuted = isMuted
+    }
+
+    func setMicrophoneMuted(_ isMuted: Bool) async { localAudioTrack?.isMuted = isMuted }
+}

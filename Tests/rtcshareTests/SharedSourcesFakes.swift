@@ -1,0 +1,160 @@
+import RTCShareContentShare
+import RTCShareLocks
+import RTCShareMedia
+import TestSupport
+
+@testable import rtcshare
+
+/// A source without pictures that records whether it runs.
+final class FakeSource: CaptureSource, CustomStringConvertible {
+    struct Failure: Error {}
+
+    private struct State {
+        var isRunning = false
+        var observers: [any CaptureSourceObserver] = []
+    }
+
+    let description: String
+    let canStart: Bool
+    let captureFormat = CaptureFormat(size: PixelSize(width: 320, height: 180), framesPerSecond: 5)
+    let contentHint = ContentHint.detail
+    private let state = Locked(State())
+
+    init(_ description: String, canStart: Bool = true) { (self.description, self.canStart) = (description, canStart) }
+
+    var isRunning: Bool { state.withLock { $0.isRunning } }
+
+    func start() throws {
+        guard canStart else { throw Failure() }
+        state.withLock { $0.isRunning = true }
+    }
+
+    func stop() { state.withLock { $0.isRunning = false } }
+
+    /// Ends by itself, as a file does after its last frame.
+    func end() { for observer in state.withLock({ $0.observers }) { observer.captureDidStop() } }
+
+    func add(_ sink: any VideoSink) {}
+    func remove(_ sink: any VideoSink) {}
+    func add(observer: any CaptureSourceObserver) { state.withLock { $0.observers.append(observer) } }
+    func remove(observer: any CaptureSourceObserver) { state.withLock { $0.observers.removeAll { $0 === observer } } }
+}
+
+/// A sound without samples.
+final class FakeSound: AudioCaptureSource {
+    let audioFormat = AudioFormat(sampleRate: 48_000, channels: 1)
+
+    func start() {}
+    func stop() {}
+    func add(_ sink: any AudioSink) {}
+    func remove(_ sink: any AudioSink) {}
+    func add(observer: any CaptureSourceObserver) {}
+    func remove(observer: any CaptureSourceObserver) {}
+}
+
+/// Records what viewers see and receive. A source that is not a fake is a slate.
+actor FakeOutput: ShareOutput {
+    struct Refusal: Error {}
+
+    /// Records the end of a slate, which has a thread of its own.
+    private final class SlateObserver: CaptureSourceObserver {
+        let isRunning = Locked(true)
+
+        func captureDidStop() { isRunning.withLock { $0 = false } }
+    }
+
+    private(set) var shown: (any VideoSource)?
+    private(set) var isVideoMuted = false
+    private(set) var isAudioMuted = false
+    private(set) var isMicrophoneMuted = false
+    /// Whether the sound was muted when the newest source began.
+    private(set) var wasSoundMuted = false
+    private var slates: [SlateObserver] = []
+    private var refusesNext = false
+    private var whileShowing: (@Sendable () async -> Void)?
+
+    /// What viewers see, by name; with `(muted)` if they are shown that it is paused.
+    var view: String {
+        (shown.map { ($0 as? FakeSource)?.description ?? "slate" } ?? "-") + (isVideoMuted ? " (muted)" : "")
+    }
+
+    var runningSlates: Int { slates.count { $0.isRunning.withLock { $0 } } }
+
+    func refuseNext() { refusesNext = true }
+
+    /// Calls `action` while the next source begins.
+    func whileShowingNext(_ action: @escaping @Sendable () async -> Void) { whileShowing = action }
+
+    func showContent(
+        _ source: any VideoSource, audio: (any AudioSource)?, configuration: LocalVideoConfiguration,
+        audioConfiguration: LocalAudioConfiguration
+    ) async throws {
+        if !(source is FakeSource), let slate = source as? any CaptureSource {
+            let observer = SlateObserver()
+            slates.append(observer)
+            slate.add(observer: observer)
+        }
+        if refusesNext {
+            refusesNext = false
+            throw Refusal()
+        }
+        wasSoundMuted = (audio as? AudioTrack)?.isMuted ?? false
+        // A new track is not muted.
+        (shown, isVideoMuted, isAudioMuted) = (source, false, false)
+        let action = whileShowing
+        whileShowing = nil
+        await action?()
+    }
+
+    func updateContent(_ configuration: LocalVideoConfiguration) {}
+    func startMicrophone(_ source: any AudioSource) {}
+    func setVideoMuted(_ isMuted: Bool, of source: any VideoSource) { if source === shown { isVideoMuted = isMuted } }
+    func setAudioMuted(_ isMuted: Bool) { isAudioMuted = isMuted }
+    func setMicrophoneMuted(_ isMuted: Bool) { isMicrophoneMuted = isMuted }
+}
+
+/// Time that passes only when a test says so.
+final class VirtualTime: Sendable {
+    private struct State {
+        var now = Duration.zero
+        var numbers = 0
+        var sleeps = 0
+        var sleepers: [Int: (end: Duration, continuation: CheckedContinuation<Bool, Never>)] = [:]
+    }
+
+    private let state = Locked(State())
+
+    /// How many sleeps have begun.
+    var sleeps: Int { state.withLock { $0.sleeps } }
+
+    func sleep(for time: Duration) async throws {
+        let number = state.withLock { state in
+            state.numbers += 1
+            return state.numbers
+        }
+        let isOver = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                state.withLock { state in
+                    state.sleepers[number] = (state.now + time, continuation)
+                    state.sleeps += 1
+                }
+                if Task.isCancelled { wake(number, isOver: false) }
+            }
+        } onCancel: {
+            wake(number, isOver: false)
+        }
+        if !isOver { throw CancellationError() }
+    }
+
+    func advance(by time: Duration) {
+        let due = state.withLock { state in
+            state.now += time
+            return state.sleepers.filter { $0.value.end <= state.now }.map(\.key)
+        }
+        for number in due { wake(number, isOver: true) }
+    }
+
+    private func wake(_ number: Int, isOver: Bool) {
+        state.withLock { $0.sleepers.removeValue(forKey: number) }?.continuation.resume(returning: isOver)
+    }
+}
