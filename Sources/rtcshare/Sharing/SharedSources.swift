@@ -23,13 +23,6 @@ actor SharedSources {
         let configuration: LocalVideoConfiguration
     }
 
-    private enum Pause {
-        /// Viewers keep the last picture.
-        case held
-        /// Viewers see a slate.
-        case slate(CustomCapturer)
-    }
-
     private let room: any ShareOutput
     private let options: SharingOptions
     private let events: AsyncStream<Share.Occurrence>.Continuation
@@ -43,9 +36,7 @@ actor SharedSources {
     private let soundListeners: [SourceListener]
     private let microphoneListener: SourceListener?
     private var isCapturing = false
-    private var pause: Pause?
-    /// What gave the picture that viewers keep, where something else is to be shared after the pause.
-    private var keptSource: (any CaptureSource)?
+    private var pause = PauseState()
     /// Mutes a slate when it is sharp.
     private(set) var slateMuting: Task<Void, Never>?
     private let sleep: @Sendable (Duration) async throws -> Void
@@ -83,11 +74,9 @@ actor SharedSources {
 
     /// How it stands.
     var status: Status {
-        var isSlateShown = false
-        if case .slate? = pause { isSlateShown = true }
-        return Status(
+        Status(
             specification: sources.contentSpecification, interruption: captureReporter.interruption,
-            isPaused: pause != nil, isSlateShown: isSlateShown, isAudioMuted: isAudioMuted,
+            isPaused: pause.isPaused, isSlateShown: pause.isSlateShown, isAudioMuted: isAudioMuted,
             isMicrophoneMuted: isMicrophoneMuted,
             sounds: zip(sources.audio, soundListeners).map { .init($0, listener: $1) },
             microphone: sources.microphone.map { .init($0, listener: microphoneListener) },
@@ -101,7 +90,7 @@ actor SharedSources {
     var captureEnd: Result<Void, CaptureSourceError>? { hasOtherSource ? nil : captureReporter.end }
 
     /// Whether something else than what viewers see is to be shared after the pause.
-    var hasOtherSource: Bool { keptSource != nil }
+    var hasOtherSource: Bool { pause.kept != nil }
 
     // MARK: Their course
 
@@ -121,8 +110,7 @@ actor SharedSources {
     /// Ends capture.
     func stop() {
         slateMuting?.cancel()
-        if case .slate(let slate)? = pause { slate.stop() }
-        dropKeptSource()
+        for case .stop(let source) in pause.stops { source.stop() }
         sources.stop()
     }
 
@@ -144,66 +132,61 @@ actor SharedSources {
             throw CommandFailure(
                 .unavailable, "no viewer is connected yet", try: "pause the share when it has a viewer")
         }
-        switch (pause, showingSlate) {
-        case (.slate, _), (.held, false): return "The share is already paused."
-        case (nil, false):
-            pause = .held
-            await room.setVideoMuted(true, of: sources.content)
-        case (nil, true), (.held, true):
-            let slate = try CustomCapturer.slate("Paused", size: sources.content.captureFormat.size)
-            try slate.start()
-            let before = pause
-            pause = .slate(slate)
-            do {
-                try await show(slate)
-            } catch {
-                pause = before
-                slate.stop()
-                await applyMutes()
-                throw error
-            }
-            dropKeptSource()
-            muteWhenSharp(slate)
+        guard pause.canPause(showingSlate: showingSlate) else { return "The share is already paused." }
+        var next = pause
+        guard showingSlate else {
+            let effects = next.pause(content)
+            try await enter(next, effects)
+            return nil
         }
-        await applyMutes()
+        let slate = try CustomCapturer.slate("Paused", size: content.captureFormat.size)
+        try slate.start()
+        let effects = next.pause(showing: slate)
+        do {
+            try await enter(next, effects)
+        } catch {
+            slate.stop()
+            throw error
+        }
         return nil
     }
 
     /// Goes on with what is shared; what is to be said of it where nothing is paused.
     func resume() async throws -> String? {
-        switch pause {
-        case nil: return "The share is not paused."
-        case .held where keptSource == nil:
-            pause = nil
-            await room.setVideoMuted(false, of: sources.content)
-        case .held, .slate:
-            let before = (pause, keptSource)
-            // What viewers see from here on is what is shared: its end is the share's.
-            (pause, keptSource) = (nil, nil)
-            do {
-                try await show(sources.content)
-            } catch {
-                (pause, keptSource) = before
-                await applyMutes()
-                throw error
-            }
-            before.1?.stop()
-            if case .slate(let slate)? = before.0 {
-                slateMuting?.cancel()
-                slate.stop()
-            }
-        }
-        await applyMutes()
+        guard pause.isPaused else { return "The share is not paused." }
+        var next = pause
+        let effects = next.resume(content)
+        try await enter(next, effects)
         return nil
     }
 
-    private func dropKeptSource() {
-        keptSource?.stop()
-        keptSource = nil
+    /// Enters a state of the pause. If its source can't be shown, the state before it stays.
+    /// - Parameter didShow: Called as soon as no effect can fail.
+    private func enter(_ next: PauseState, _ effects: [PauseState.Effect], didShow: () -> Void = {}) async throws {
+        let before = pause
+        pause = next
+        do {
+            for case .show(let source) in effects { try await show(source) }
+        } catch {
+            pause = before
+            await applyMutes()
+            throw error
+        }
+        didShow()
+        for effect in effects {
+            switch effect {
+            case .show: continue
+            case .setMuted(let isMuted, let source): await room.setVideoMuted(isMuted, of: source)
+            case .muteWhenSharp(let slate): muteWhenSharp(slate)
+            case .stop(let source): source.stop()
+            }
+        }
+        await applyMutes()
     }
 
     /// Mutes a slate when it is sharp: viewers are then shown that the share is paused.
-    private func muteWhenSharp(_ slate: CustomCapturer) {
+    private func muteWhenSharp(_ slate: any CaptureSource) {
+        slateMuting?.cancel()
         slateMuting = Task { [room, sleep] in
             guard (try? await sleep(Self.slateTime)) != nil else { return }
             await room.setVideoMuted(true, of: slate)
@@ -226,26 +209,24 @@ actor SharedSources {
 
     /// Shares this from now on, or once the share goes on. What can't be started leaves all as it was.
     func change(to opened: OpenedSources.Content) async throws {
-        let previous = (sources.content, configuration.sourceCanWait)
+        let couldWait = configuration.sourceCanWait
         configuration.sourceCanWait = opened.canWait
+        var next = pause
+        let effects = next.replace(content, with: opened.source)
         do {
             if isCapturing { try opened.source.start() }
-            if pause == nil { try await show(opened.source) }
+            // The end of the source before is not the share's.
+            try await enter(next, effects) {
+                sources.content = opened.source
+                sources.contentSpecification = opened.specification
+                captureReporter = CaptureReporter(opened.source, isSizeChosen: configuration.maxSize != nil) {
+                    [events] in events.yield(.captureEnded)
+                }
+            }
         } catch {
-            configuration.sourceCanWait = previous.1
+            configuration.sourceCanWait = couldWait
             opened.source.stop()
             throw error
-        }
-        sources.content = opened.source
-        captureReporter = CaptureReporter(opened.source, isSizeChosen: configuration.maxSize != nil) { [events] in
-            events.yield(.captureEnded)
-        }
-        sources.contentSpecification = opened.specification
-        if case .held? = pause, keptSource == nil {
-            // Its end would be that of what is shared.
-            keptSource = previous.0
-        } else {
-            previous.0.stop()
         }
     }
 
@@ -282,7 +263,7 @@ actor SharedSources {
     }
 
     /// Whether viewers are sent no sound of the content now.
-    private var isSoundMuted: Bool { isAudioMuted || pause != nil }
+    private var isSoundMuted: Bool { isAudioMuted || pause.isPaused }
 
     private func applyMutes() async {
         sound?.isMuted = isSoundMuted
