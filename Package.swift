@@ -110,6 +110,8 @@ let package = Package(
         moduleInC("CProcess"),
         // The page that browsers show, embedded.
         .target(name: moduleName("CViewerPage"), path: "Sources/CViewerPage", exclude: ["page"]),
+        // The description of the control interface, embedded.
+        .target(name: moduleName("CControlAPI"), path: "Sources/CControlAPI", exclude: ["openapi.json"]),
         // Counts the allocations of whoever links it: for benchmarks alone.
         moduleInC("CAllocations"),
 
@@ -180,10 +182,10 @@ let package = Package(
         program(
             "rtcshare",
             [
-                "AudioCoding", "CProcess", "CQREncode", "Capture", "CaptureBroadcast", "CongestionControl",
-                "ContentShare", "Cryptography", "ICE", "Locks", "Media", "NetworkRuntime", "PeerConnection", "Playback",
-                "RTP", "SDP", "SecureTransport", "Signaling", "VideoCoding", "WireFormat",
-            ], ["RTCShare", argumentParser, logging, nioCore, nioPosix]),
+                "AudioCoding", "CControlAPI", "CProcess", "CQREncode", "Capture", "CaptureBroadcast",
+                "CongestionControl", "ContentShare", "Cryptography", "ICE", "Locks", "Media", "NetworkRuntime",
+                "PeerConnection", "Playback", "RTP", "SDP", "SecureTransport", "Signaling", "VideoCoding", "WireFormat",
+            ], ["RTCShare", argumentParser, logging, nioCore, nioHTTP]),
         program(
             "rtcbench",
             [

@@ -43,6 +43,14 @@ static inline CURLcode ccurl_set_open_socket(CURL *handle, ccurl_open_socket ope
     return curl_easy_setopt(handle, CURLOPT_OPENSOCKETDATA, context);
 }
 
+typedef int (*ccurl_connected)(void *context, char *address, char *local_address, int port, int local_port);
+
+// `connected` is called before anything is sent over a connection.
+static inline CURLcode ccurl_set_connected(CURL *handle, ccurl_connected connected, void *context) {
+    curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, connected);
+    return curl_easy_setopt(handle, CURLOPT_PREREQDATA, context);
+}
+
 // The address that was connected to, empty where there was none.
 static inline const char *ccurl_address(CURL *handle) {
     char *address = NULL;

@@ -10,31 +10,30 @@ import TestSupport
 @testable import RTCShareNetworkRuntime
 @testable import rtcshare
 
-/// A line that the control socket of a running share is sent, or that it answers.
+/// The change of a share that a client asks for, or the state of a share that a command gets.
 struct ControlTarget: FuzzTarget {
     func run(_ input: [UInt8]) throws {
-        if let request = try? ControlLine.decode(ControlRequest.self, from: input) {
-            let again = try? ControlLine.decode(ControlRequest.self, from: ControlLine.encode(request))
-            expect(again == request, "a request stays the same once it was written and read")
-            switch request {
-            case .source(let spec): _ = try SourceSpecification(spec)
-            case .destination(let name), .join(let name), .leave(let name): _ = try Subgroup(name)
-            case .invite(_, let subgroups): _ = try subgroups.map { try Subgroup($0) }
-            default: break
-            }
-        } else {
-            let answer = try ControlLine.decode(ControlAnswer.self, from: input)
-            let again = try ControlLine.decode(ControlAnswer.self, from: ControlLine.encode(answer))
-            expect(again == answer, "an answer stays the same once it was written and read")
+        // All members of a change are optional, those of a state are not.
+        if let share = try? ControlJSON.decode(ControlledShare.self, from: input) {
+            let again = try ControlJSON.decode(ControlledShare.self, from: ControlJSON.encode(share))
+            expect(again == share, "a state stays the same once it was written and read")
+            return
+        }
+        let request = try ControlJSON.decode(ShareChange.self, from: input).request
+        let again = try ControlJSON.decode(ShareChange.self, from: ControlJSON.encode(ShareChange(request))).request
+        expect(again == request, "a request stays the same once it was written and read")
+        switch request {
+        case .source(let spec): _ = try SourceSpecification(spec)
+        case .destination(let name): _ = try Subgroup(name)
+        default: break
         }
     }
 
     func seeds() throws -> [String: [UInt8]] {
         let requests: [String: ControlRequest] = [
-            "status": .status, "pause": .pause(slate: true), "source": .source(spec: "pattern:640x360@12"),
+            "pause": .pause(slate: true), "source": .source(spec: "test:640x360@12"),
             "set": .set(ControlledSettings(maxBitrate: 800, maxFramerate: 12.5, width: 640, height: 360, hint: .text)),
-            "mute": .mute(.microphone), "destination": .destination(name: "group"),
-            "invite": .invite(main: false, subgroups: ["a", "b"]), "admit": .admit(viewer: 2, answer: "v=0\r\n"),
+            "mute": .mute(.microphone), "destination": .destination(name: "group"), "camera": .camera(spec: "none"),
         ]
         let viewer = ControlledShare.Viewer(id: 1, state: .connected, groups: ["main", "a"])
         let share = ControlledShare(
@@ -42,11 +41,8 @@ struct ControlTarget: FuzzTarget {
             height: 360, framesPerSecond: 12.5, bitrate: 640, maxBitrate: 1500, maxFramerate: 30, hint: .text,
             isSlateShown: false, isAudioMuted: true, isMicrophoneMuted: false, destination: "main", subgroups: ["a"],
             viewers: [viewer], uptime: 2.5)
-        let answers: [String: ControlAnswer] = [
-            "done": .done(notice: "so"), "failed": .failed(status: 69, reason: "why", remedy: "this"),
-            "offer": .offer(viewer: 2, description: "v=0\r\n"), "share": .status(share),
-        ]
-        return try requests.mapValues(ControlLine.encode).merging(answers.mapValues(ControlLine.encode)) { $1 }
+        return try requests.mapValues { try ControlJSON.encode(ShareChange($0)) }
+            .merging(["share": ControlJSON.encode(share)]) { $1 }
     }
 }
 
@@ -95,8 +91,7 @@ struct StoredShareTarget: FuzzTarget {
             session: StoredSession(
                 attendee: try AttendeeID("alice"), identity: identity, addresses: [SimulatedCall.senderAddress],
                 offer: offer.description),
-            sources: SourceSelection(source: "test", audio: ["tone"], microphone: nil, camera: nil),
-            transportPolicy: "all",
+            sources: SourceSelection(source: "test", audio: ["tone"], microphone: nil, camera: nil), transportPolicy: "all",
             resolvesHostNames: true,
             servers: [server.source],
             relays: [SavedRelay(relay, now: time)])

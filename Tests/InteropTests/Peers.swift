@@ -45,6 +45,9 @@ enum Peers {
         return mustRun || python.map { runs(script, $0) } ?? false
     }()
 
+    /// Whether it has schemathesis, which checks HTTP interfaces against their descriptions.
+    static let hasSchemathesis: Bool = mustRun || python.map { has("schemathesis", $0) } ?? false
+
     private static func has(_ modules: String, _ python: URL) -> Bool { runs("import \(modules)", python) }
 
     private static func runs(_ script: String, _ python: URL) -> Bool {

@@ -70,6 +70,9 @@ final class HTTPConnectionHandler: ChannelInboundHandler {
     private var deadline: Scheduled<Void>?
     /// What sends a stream.
     private var streaming: Task<Void, Never>?
+    /// Whether a request has arrived whose response is not sent yet.
+    private var isAnswering = false
+    private var isEnding = false
 
     init(
         door: Door, limits: HTTPServer.Limits, size: RequestSize, isSecure: Bool, logger: Logger,
@@ -96,6 +99,15 @@ final class HTTPConnectionHandler: ChannelInboundHandler {
         context.close(promise: nil)
     }
 
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard event is HTTPServer.Ending, !isEnding else { return context.fireUserInboundEventTriggered(event) }
+        isEnding = true
+        if !isAnswering { return context.close(promise: nil) }
+        guard let streaming else { return }
+        streaming.cancel()
+        end(context, keepsAlive: false)
+    }
+
     private func close(_ context: ChannelHandlerContext, after time: Duration) {
         deadline?.cancel()
         deadline = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(time)) {
@@ -111,6 +123,7 @@ final class HTTPConnectionHandler: ChannelInboundHandler {
         let full = unwrapInboundIn(data)
         deadline?.cancel()
         size.reset()
+        isAnswering = true
         door.note(context.channel) { $0.beginAnswer($1) }
         let isHead = full.head.method == .HEAD
         let keepsAlive = full.head.isKeepAlive
@@ -162,7 +175,8 @@ final class HTTPConnectionHandler: ChannelInboundHandler {
     private func end(_ context: ChannelHandlerContext, keepsAlive: Bool) {
         let written = context.eventLoop.makePromise(of: Void.self)
         written.futureResult.assumeIsolated().whenSuccess {
-            guard keepsAlive, context.channel.isActive else { return context.close(promise: nil) }
+            guard keepsAlive, !self.isEnding, context.channel.isActive else { return context.close(promise: nil) }
+            self.isAnswering = false
             self.door.note(context.channel) { $0.endAnswer($1) }
             self.close(context, after: self.limits.idleTime)
         }
@@ -178,7 +192,7 @@ final class HTTPConnectionHandler: ChannelInboundHandler {
             for await bytes in stream {
                 let isSent: Void? = try? await eventLoop.flatSubmit { () -> EventLoopFuture<Void> in
                     let (handler, context) = place.value
-                    guard context.channel.isActive else {
+                    guard context.channel.isActive, !handler.isEnding else {
                         return context.eventLoop.makeFailedFuture(ChannelError.ioOnClosedChannel)
                     }
                     handler.close(context, after: handler.limits.stallTime)
@@ -191,7 +205,8 @@ final class HTTPConnectionHandler: ChannelInboundHandler {
             guard !Task.isCancelled else { return }
             eventLoop.execute {
                 let (handler, context) = place.value
-                handler.end(context, keepsAlive: keepsAlive)
+                handler.streaming = nil
+                if !handler.isEnding { handler.end(context, keepsAlive: keepsAlive) }
             }
         }
     }

@@ -1,38 +1,38 @@
 internal import NIOCore
-internal import NIOHTTP1
+package import NIOHTTP1
 internal import RTCShareWireFormat
 
 /// A request, whole.
-struct HTTPRequest: Sendable {
-    let method: HTTPMethod
-    let target: HTTPTarget
+package struct HTTPRequest: Sendable {
+    package let method: HTTPMethod
+    package let target: HTTPTarget
     let headers: HTTPHeaders
-    let body: [UInt8]
+    package let body: [UInt8]
     /// Who asks, as the connection says.
     let peer: IPAddress?
     /// Whether it came over TLS.
     let isSecure: Bool
 
     /// The value of a header that stands once.
-    subscript(name: String) -> String? { headers.first(name: name) }
+    package subscript(name: String) -> String? { headers.first(name: name) }
 
     /// The type of the body, without its parameters, in lower case.
-    var contentType: String? {
+    package var contentType: String? {
         self["Content-Type"].map { $0.prefix { $0 != ";" }.trimmingSpaces.lowercased() }
     }
 }
 
 /// Where a request goes (RFC 9112 §3.2.1).
-struct HTTPTarget: Hashable, Sendable {
+package struct HTTPTarget: Hashable, Sendable {
     /// The parts of the path, decoded.
-    let segments: [String]
+    package let segments: [String]
     /// Whether the path ends in a slash.
-    let endsInSlash: Bool
+    package let endsInSlash: Bool
     /// What follows the path's question mark, as it stands.
-    let query: Substring?
+    package let query: Substring?
 
     /// Nil for what is no path of ours: other forms, broken escapes, parts that lead elsewhere.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         guard text.hasPrefix("/") else { return nil }
         let path = text.prefix { $0 != "?" && $0 != "#" }
         var segments: [String] = []
@@ -86,22 +86,22 @@ struct HTTPTarget: Hashable, Sendable {
 }
 
 /// A response.
-struct HTTPResponse: Sendable {
-    enum Body: Sendable {
+package struct HTTPResponse: Sendable {
+    package enum Body: Sendable {
         case bytes([UInt8])
         /// Sent as it comes, until it ends or the client goes.
         case stream(AsyncStream<[UInt8]>)
     }
 
-    var status: HTTPResponseStatus
-    var headers = HTTPHeaders()
-    var body = Body.bytes([])
+    package var status: HTTPResponseStatus
+    package var headers = HTTPHeaders()
+    package var body = Body.bytes([])
     /// Whether the request showed an accepted token, or the key of a session: its connection is spared longest.
-    var isForInvited = false
+    package var isForInvited = false
     /// Called where the client closed its connection before this could be sent.
     var notTaken: (@Sendable () async -> Void)?
 
-    init(_ status: HTTPResponseStatus, type: String? = nil, body: [UInt8] = []) {
+    package init(_ status: HTTPResponseStatus, type: String? = nil, body: [UInt8] = []) {
         self.status = status
         self.body = .bytes(body)
         if let type { headers.add(name: "Content-Type", value: type) }

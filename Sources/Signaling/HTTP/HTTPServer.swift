@@ -1,34 +1,38 @@
-internal import Logging
-internal import NIOCore
+package import Logging
+package import NIOCore
 internal import NIOHTTP1
-internal import NIOPosix
+package import NIOPosix
 internal import RTCShareNetworkRuntime
 internal import RTCShareSecureTransport
 internal import RTCShareWireFormat
 
 /// Listens, and has each request answered.
-struct HTTPServer: Sendable {
+package struct HTTPServer: Sendable {
     /// What it bears.
-    struct Limits: Sendable {
+    package struct Limits: Sendable {
         /// The longest body.
-        var bodyBytes = 128 * 1024
+        package var bodyBytes = 128 * 1024
         /// The longest head: request line and headers.
         var headBytes = 16 * 1024
         /// How long a request may take to arrive, the first from the connection's beginning on.
-        var requestTime = Duration.seconds(10)
+        package var requestTime = Duration.seconds(10)
         /// How long a connection may wait for its next request. Of those that a browser keeps for longer, it tries one after the
         /// other once its network has become another, and each takes its time to fail.
         var idleTime = Duration.seconds(5)
         /// How long a client may take nothing of what it is sent.
-        var stallTime = Duration.seconds(20)
+        package var stallTime = Duration.seconds(20)
         /// The connections at a time, never more than half of the descriptors that this process may open. For more, the
         /// least needed are closed.
-        var connections = 1024
+        package var connections = 1024
         /// The connections of one network, this machine's own left out, over which no accepted token was shown.
         var strangersPerNetwork = 64
+
+        /// For the programs of one user at a Unix socket.
+        package static let ownPrograms = Limits(
+            bodyBytes: 256 * 1024, stallTime: .seconds(10), connections: 16)
     }
 
-    typealias Respond = @Sendable (HTTPRequest) async -> HTTPResponse
+    package typealias Respond = @Sendable (HTTPRequest) async -> HTTPResponse
 
     private let channels: [any Channel]
     private let door: Door
@@ -58,24 +62,55 @@ struct HTTPServer: Sendable {
         throw failure ?? ConnectionError.noAddress
     }
 
+    /// Answers at a Unix socket that listens. `admit` fails for a connection that is not let in.
+    package static func start(
+        listening descriptor: NIOBSDSocket.Handle, limits: Limits,
+        eventLoopGroup: MultiThreadedEventLoopGroup = .singleton, logger: Logger,
+        admit: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>, respond: @escaping Respond
+    ) async throws -> HTTPServer {
+        let door = Door(limits: limits)
+        let bootstrap = bootstrap(on: eventLoopGroup) { channel in
+            admit(channel).flatMap {
+                prepare(channel, door: door, tls: nil, limits: limits, logger: logger, respond: respond)
+            }.map {
+                // An answer under way is never given up for another client: none is a stranger.
+                door.note(channel) { $0.noteInvited($1) }
+            }
+        }
+        return HTTPServer(channels: [try await bootstrap.withBoundSocket(descriptor).get()], door: door, port: 0)
+    }
+
+    private init(channels: [any Channel], door: Door, port: UInt16) {
+        self.channels = channels
+        self.door = door
+        self.port = port
+    }
+
+    private static func bootstrap(
+        on eventLoopGroup: MultiThreadedEventLoopGroup,
+        prepare: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
+    ) -> ServerBootstrap {
+        ServerBootstrap(group: eventLoopGroup)
+            // Where no descriptor is left, accepting again at once would only keep the event loop busy.
+            .serverChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(
+                        AcceptBackoffHandler(shouldForwardIOErrorCaught: false))
+                }
+            }
+            .childChannelInitializer(prepare)
+    }
+
     private init(
         _ addresses: [IPAddress], zone: String?, port: UInt16, on eventLoopGroup: MultiThreadedEventLoopGroup,
         door: Door,
         prepare: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
     ) async throws {
         func bootstrap() -> ServerBootstrap {
-            ServerBootstrap(group: eventLoopGroup)
-                // Where no descriptor is left, accepting again at once would only keep the event loop busy.
-                .serverChannelInitializer { channel in
-                    channel.eventLoop.makeCompletedFuture {
-                        try channel.pipeline.syncOperations.addHandler(
-                            AcceptBackoffHandler(shouldForwardIOErrorCaught: false))
-                    }
-                }
+            Self.bootstrap(on: eventLoopGroup, prepare: prepare)
                 .serverChannelOption(.backlog, value: 1024)
                 .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
                 .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
-                .childChannelInitializer(prepare)
         }
         channels =
             if addresses.isEmpty {
@@ -160,6 +195,20 @@ struct HTTPServer: Sendable {
                 HTTPConnectionHandler(
                     door: door, limits: limits, size: size, isSecure: tls != nil, logger: logger, respond: respond))
         }
+    }
+
+    /// Tells a connection that its server ends.
+    struct Ending {}
+
+    /// Listens no more, ends streams, and closes each connection once its request is answered, or after `time`.
+    package func finish(within time: Duration) async {
+        for channel in channels { try? await channel.close() }
+        let open = door.shut()
+        await withTimeLimit(time) {
+            for channel in open { channel.pipeline.fireUserInboundEventTriggered(Ending()) }
+            for channel in open { try? await channel.closeFuture.get() }
+        }
+        await close()
     }
 
     /// Listens no more, and closes what is open.

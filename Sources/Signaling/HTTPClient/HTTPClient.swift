@@ -50,6 +50,17 @@ struct HTTPClient: Sendable {
     var userAgent = "rtcshare"
     /// From where an address is reached.
     var reach: @Sendable (IPAddress) -> AddressReach = { AddressReach($0) }
+    /// A Unix socket to ask over, in place of the hosts of URLs.
+    var unixSocket: UnixSocket?
+    /// Takes the body of a successful response as it arrives, and returns whether it takes more. ``timeout`` is then how long
+    /// nothing may arrive.
+    var receive: (@Sendable ([UInt8]) -> Bool)?
+
+    struct UnixSocket: Sendable {
+        let path: String
+        /// Whether a connection leads to the server that is meant. Nothing is sent to another.
+        let isTrusted: @Sendable (_ descriptor: CInt) -> Bool
+    }
 
     private static let maximumRedirections = 5
     private static let maximumBodyBytes = 1 << 20
@@ -70,7 +81,7 @@ struct HTTPClient: Sendable {
         throw .redirection(asked.url.origin)
     }
 
-    private func send(_ request: Request) async throws(HTTPClientError) -> Response {
+    func send(_ request: Request) async throws(HTTPClientError) -> Response {
         let transfer = Transfer(request, self)
         // libcurl waits on the thread that asks: one of its own, for those that tasks or SwiftNIO's files have are few, and a
         // server that does not answer is to keep nobody else waiting.
@@ -83,6 +94,9 @@ struct HTTPClient: Sendable {
         }
         return try result.get()
     }
+
+    /// Why a server that can be connected to gives no answer.
+    static let silence = "it does not answer"
 
     /// A name server says at once that a name has no address; the resolver gives up on one that is silent after some seconds.
     static func reason(withoutAddressAfter lookUp: Duration?) -> String {
@@ -110,13 +124,19 @@ struct HTTPClient: Sendable {
             var body: [UInt8] = []
             /// Whether an address was refused that is nearer than the server that led there.
             var isTooNear = false
+            /// The socket that was made last.
+            var socket = CURL_SOCKET_BAD
+            let client: HTTPClient
             let isCancelled: () -> Bool
             let mayReach: (IPAddress) -> Bool
 
-            init(isCancelled: @escaping () -> Bool, mayReach: @escaping (IPAddress) -> Bool) {
+            init(_ client: HTTPClient, isCancelled: @escaping () -> Bool, mayReach: @escaping (IPAddress) -> Bool) {
+                self.client = client
                 self.isCancelled = isCancelled
                 self.mayReach = mayReach
             }
+
+            var isSuccess: Bool { lines.first?.split(separator: " ").dropFirst().first?.first == "2" }
         }
 
         func run() -> Result<Response, HTTPClientError> {
@@ -130,7 +150,7 @@ struct HTTPClient: Sendable {
             for line in headers.map({ "\($0.name): \($0.value)" }) + ["Expect:"] {
                 list = curl_slist_append(list, line)
             }
-            let received = Received { [self] in
+            let received = Received(client) { [self] in
                 isCancelled.load(ordering: .relaxed)
             } mayReach: { [self] address in
                 request.guide.map { client.reach(address) <= $0.reach } ?? true
@@ -163,7 +183,12 @@ struct HTTPClient: Sendable {
             if request.method == "HEAD" { ccurl_set_long(handle, CURLOPT_NOBODY, 1) }
             ccurl_set_string(handle, CURLOPT_CUSTOMREQUEST, request.method)
             ccurl_set_pointer(handle, CURLOPT_HTTPHEADER, list)
-            ccurl_set_long(handle, CURLOPT_TIMEOUT_MS, Int(client.timeout / .milliseconds(1)))
+            if client.receive == nil {
+                ccurl_set_long(handle, CURLOPT_TIMEOUT_MS, Int(client.timeout / .milliseconds(1)))
+            } else {
+                ccurl_set_long(handle, CURLOPT_LOW_SPEED_LIMIT, 1)
+                ccurl_set_long(handle, CURLOPT_LOW_SPEED_TIME, Int(client.timeout / .seconds(1)))
+            }
             ccurl_set_long(handle, CURLOPT_NOSIGNAL, 1)
             if let proxy = Proxies.proxy(for: request.url) { ccurl_set_string(handle, CURLOPT_PROXY, proxy) }
             if let roots = ProcessInfo.processInfo.environment["SSL_CERT_FILE"], !roots.isEmpty {
@@ -177,25 +202,42 @@ struct HTTPClient: Sendable {
             ccurl_set_write(handle, takeBody, takeHeader, context)
             ccurl_set_progress(handle, mayGoOn, context)
             ccurl_set_open_socket(handle, openSocket, context)
+            guard let unixSocket = client.unixSocket else { return }
+            ccurl_set_string(handle, CURLOPT_UNIX_SOCKET_PATH, unixSocket.path)
+            ccurl_set_connected(handle, mayAsk, context)
         }
 
         /// What is not allowed is none of the addresses of a name: libcurl tries the next one.
         private let openSocket: ccurl_open_socket = { context, _, address in
             guard let context, let address else { return CURL_SOCKET_BAD }
             let received = Unmanaged<Received>.fromOpaque(context).takeUnretainedValue()
-            guard let ip = IPAddress(address), received.mayReach(ip) else {
-                received.isTooNear = true
-                return CURL_SOCKET_BAD
+            if address.pointee.family != AF_UNIX {
+                guard let ip = IPAddress(address), received.mayReach(ip) else {
+                    received.isTooNear = true
+                    return CURL_SOCKET_BAD
+                }
             }
             let kind = address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)
-            return socket(address.pointee.family, kind, address.pointee.protocol)
+            received.socket = socket(address.pointee.family, kind, address.pointee.protocol)
+            return received.socket
+        }
+
+        private let mayAsk: ccurl_connected = { context, _, _, _, _ in
+            guard let context else { return CURL_PREREQFUNC_ABORT }
+            let received = Unmanaged<Received>.fromOpaque(context).takeUnretainedValue()
+            let isTrusted = received.client.unixSocket?.isTrusted(received.socket) ?? true
+            return isTrusted ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
         }
 
         private let takeBody: ccurl_write = { bytes, size, count, context in
             guard let bytes, let context else { return 0 }
             let received = Unmanaged<Received>.fromOpaque(context).takeUnretainedValue()
-            guard received.body.count + size * count <= HTTPClient.maximumBodyBytes else { return 0 }
-            received.body.append(contentsOf: UnsafeRawBufferPointer(start: bytes, count: size * count))
+            let piece = UnsafeRawBufferPointer(start: bytes, count: size * count)
+            if let receive = received.client.receive, received.isSuccess {
+                return receive(Array(piece)) ? piece.count : 0
+            }
+            guard received.body.count + piece.count <= HTTPClient.maximumBodyBytes else { return 0 }
+            received.body.append(contentsOf: piece)
             return size * count
         }
 
@@ -226,7 +268,8 @@ struct HTTPClient: Sendable {
             case CURLE_COULDNT_RESOLVE_HOST: return .unreachable(host, HTTPClient.reason(withoutAddressAfter: lookUp))
             case CURLE_COULDNT_CONNECT: return .unreachable(host, "nothing listens there, or there is no path to it")
             case CURLE_OPERATION_TIMEDOUT:
-                return .unreachable(host, lookUp.map(HTTPClient.reason(withoutAddressAfter:)) ?? "it does not answer")
+                let lookUp = client.unixSocket == nil ? lookUp : nil
+                return .unreachable(host, lookUp.map(HTTPClient.reason(withoutAddressAfter:)) ?? HTTPClient.silence)
             case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR:
                 return .certificate(host)
             default: return .unreachable(host, String(cString: curl_easy_strerror(code)))

@@ -1,8 +1,8 @@
 internal import FoundationEssentials
-internal import NIOHTTP1
+package import NIOHTTP1
 
 /// What is wrong with a request, for programs and for people (RFC 9457).
-struct ProblemDetails: Error, Sendable {
+package struct ProblemDetails: Error, Sendable {
     let status: HTTPResponseStatus
     /// Tells apart what one status stands for.
     var type = "about:blank"
@@ -10,7 +10,17 @@ struct ProblemDetails: Error, Sendable {
     let detail: String
     /// When to try again.
     var retryAfter: Duration?
-    var headers: [(String, String)] = []
+    /// What to try.
+    var remedy: String?
+    /// The exit status with which the command line reports it.
+    var exitStatus: Int32?
+    package var headers: [(String, String)] = []
+
+    package init(_ status: HTTPResponseStatus, _ detail: String, remedy: String?, exitStatus: Int32) {
+        self.init(status, detail)
+        self.remedy = remedy
+        self.exitStatus = exitStatus
+    }
 
     init(
         _ status: HTTPResponseStatus, _ detail: String, type: String = "about:blank", retryAfter: Duration? = nil,
@@ -28,6 +38,8 @@ struct ProblemDetails: Error, Sendable {
         let title: String
         let status: UInt
         let detail: String
+        let remedy: String?
+        let exitStatus: Int32?
     }
 
     /// The response to a request: a page in the language of a person's browser, JSON for everything else. `root` leads from
@@ -49,8 +61,10 @@ struct ProblemDetails: Error, Sendable {
     }
 
     /// The response for programs.
-    var response: HTTPResponse {
-        let body = Body(type: type, title: status.reasonPhrase, status: status.code, detail: detail)
+    package var response: HTTPResponse {
+        let body = Body(
+            type: type, title: status.reasonPhrase, status: status.code, detail: detail, remedy: remedy,
+            exitStatus: exitStatus)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return complete(

@@ -1,7 +1,7 @@
 internal import RTCShareWireFormat
 
 /// Under which names a server may be asked for: a page of somebody else whose name leads here is no visitor (DNS rebinding).
-struct HostCheck: Sendable {
+package struct HostCheck: Sendable {
     private let names: Set<String>
 
     /// Addresses and names of this machine alone are always right.
@@ -17,7 +17,7 @@ struct HostCheck: Sendable {
     }
 
     /// Whether a `Host` header names this machine as it names itself.
-    static func isLoopback(host header: String?) -> Bool {
+    package static func isLoopback(host header: String?) -> Bool {
         guard let host = header.flatMap(Self.host) else { return false }
         return host == "localhost" || IPAddress(host)?.isLoopback == true
     }

@@ -1,5 +1,8 @@
 internal import ArgumentParser
 internal import Glibc
+internal import NIOHTTP1
+internal import RTCShareLocks
+internal import RTCShareSignaling
 
 /// Which running share a command is about.
 struct ControlOptions: ParsableArguments {
@@ -18,7 +21,7 @@ struct ControlOptions: ParsableArguments {
         if name != nil, control != nil { throw ValidationError("--name and --control exclude each other: use one") }
     }
 
-    /// A connection to the share.
+    /// A client of the share, which runs.
     func connect() throws(CommandFailure) -> ControlClient {
         let socket = try socket()
         guard let descriptor = try socket.connect() else {
@@ -27,7 +30,8 @@ struct ControlOptions: ParsableArguments {
                 control.map { "no share is running at \($0)" } ?? "no share named \(socket.name) is running",
                 try: "rtcshare serve " + (control.map { "--control \($0)" } ?? "--name \(socket.name)"))
         }
-        return ControlClient(descriptor: descriptor)
+        close(descriptor)
+        return ControlClient(path: socket.path)
     }
 
     private func socket() throws(CommandFailure) -> ControlSocket {
@@ -45,110 +49,99 @@ struct ControlOptions: ParsableArguments {
     }
 }
 
-/// A command's connection to a running share.
-final class ControlClient {
-    private let descriptor: Int32
-    private var received: [UInt8] = []
+/// A command's client of a running share.
+struct ControlClient: Sendable {
+    /// The share closed the connection before it answered, or while it was watched.
+    private struct Ended: Error {}
+
+    private struct Problem: Decodable {
+        let detail: String
+        let remedy: String?
+        let exitStatus: Int32?
+    }
+
+    let path: String
 
     /// Asking for an offer takes as long as the slowest ICE server.
-    private static let patience = 60
-
-    init(descriptor: Int32) {
-        self.descriptor = descriptor
-        var time = timeval(tv_sec: Self.patience, tv_usec: 0)
-        for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
-            setsockopt(descriptor, SOL_SOCKET, option, &time, socklen_t(MemoryLayout<timeval>.size))
-        }
-    }
-
-    deinit {
-        close(descriptor)
-    }
+    private static let patience = Duration.seconds(60)
+    /// No event is longer.
+    private static let maximumEventBytes = 1 << 20
 
     /// Sends a request, and waits for the answer.
     /// - Throws: the reason if the share refuses.
-    func ask(_ request: ControlRequest) throws -> ControlAnswer {
-        guard let answer = try answer(to: request) else {
+    func ask<Answer: Decodable>(_ request: ControlRequest, _ type: Answer.Type) async throws -> Answer {
+        do {
+            return try Self.read(type, from: try await send(try request.call))
+        } catch is Ended {
             throw CommandFailure(.unavailable, "the share ended, or closed the connection, before it answered")
         }
-        return answer
     }
 
-    /// The state of the share; nil once the share has ended.
-    func status() throws -> ControlledShare? {
-        guard case .status(let status) = try answer(to: .status) else { return nil }
-        return status
+    /// The state of the share, each second until the share ends.
+    func states() -> AsyncThrowingStream<ControlledShare, any Error> {
+        let (states, continuation) = AsyncThrowingStream.makeStream(of: ControlledShare.self)
+        let received = Locked<[UInt8]>([])
+        Task {
+            do {
+                _ = try await send(ControlCall.watch) { piece in
+                    let events = received.withLock { Self.events(in: &$0, with: piece) }
+                    do {
+                        for event in events ?? [] {
+                            continuation.yield(try Self.read(ControlledShare.self, from: event))
+                        }
+                    } catch {
+                        continuation.finish(throwing: error)
+                        return false
+                    }
+                    return events != nil
+                }
+                continuation.finish()
+            } catch is Ended {
+                continuation.finish()
+            } catch {
+                continuation.finish(throwing: error)
+            }
+        }
+        return states
     }
 
-    /// The answer; nil if the share ended before.
-    private func answer(to request: ControlRequest) throws -> ControlAnswer? {
-        guard try send(try ControlLine.encode(request)), let line = try readLine() else { return nil }
-        let answer: ControlAnswer
+    /// The data of the server-sent events (HTML §9.2) that `piece` completes; nil if one is too long. The share writes the data
+    /// of an event as one line.
+    private static func events(in received: inout [UInt8], with piece: [UInt8]) -> [[UInt8]]? {
+        received += piece
+        guard received.count <= maximumEventBytes else { return nil }
+        let lines = received.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        let field = "data: ".utf8
+        defer { received = Array(lines.last ?? []) }
+        return lines.dropLast().filter { $0.starts(with: field) }.map { Array($0.dropFirst(field.count)) }
+    }
+
+    private static func read<Answer: Decodable>(_ type: Answer.Type, from body: [UInt8]) throws -> Answer {
         do {
-            answer = try ControlLine.decode(ControlAnswer.self, from: line)
-        } catch is DecodingError {
+            return try ControlJSON.decode(type, from: body)
+        } catch {
             throw CommandFailure(.protocol, "this version of rtcshare does not understand the share's answer")
         }
-        if case .failed(let status, let reason, let remedy) = answer {
-            throw CommandFailure(CommandFailure.Status(rawValue: status) ?? .internalError, reason, try: remedy)
+    }
+
+    /// The body of the response, unless `receive` takes it.
+    private func send(_ call: ControlCall, receive: (@Sendable ([UInt8]) -> Bool)? = nil) async throws -> [UInt8] {
+        let client = LocalHTTPClient(
+            path: path, timeout: Self.patience, isTrusted: { SocketPeer(of: $0).isTrusted(by: geteuid()) },
+            receive: receive)
+        let response: (status: Int, body: [UInt8])
+        do throws(LocalHTTPClient.Failure) {
+            response = try await client.perform(call.method.rawValue, call.path, json: call.body)
+        } catch {
+            guard case .timedOut = error else { throw Ended() }
+            throw CommandFailure(
+                .unavailable, "the share did not answer within \(Self.patience.components.seconds) seconds")
         }
-        return answer
-    }
-
-    /// Returns once the share has ended.
-    func waitForEnd() throws(CommandFailure) {
-        while let bytes = try read(), !bytes.isEmpty {}
-    }
-
-    /// Sends bytes; returns false if the share has closed the connection.
-    private func send(_ bytes: [UInt8]) throws(CommandFailure) -> Bool {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes {
-                Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
-            }
-            if count < 0, errno == EINTR { continue }
-            if count < 0, errno == EPIPE || errno == ECONNRESET { return false }
-            guard count > 0 else { throw failure("read the request") }
-            rest = rest.dropFirst(count)
+        guard (200..<300).contains(response.status) else {
+            let problem = try Self.read(Problem.self, from: response.body)
+            let status = problem.exitStatus.flatMap(CommandFailure.Status.init(rawValue:))
+            throw CommandFailure(status ?? .internalError, problem.detail, try: problem.remedy)
         }
-        return true
-    }
-
-    /// The next line; nil at the end.
-    private func readLine() throws(CommandFailure) -> [UInt8]? {
-        while true {
-            if let end = received.firstIndex(of: UInt8(ascii: "\n")) {
-                defer { received.removeSubrange(...end) }
-                return Array(received[..<end])
-            }
-            guard received.count <= ControlLine.maximumAnswerBytes else {
-                throw CommandFailure(.protocol, "the share's answer is too long")
-            }
-            guard let bytes = try read() else { throw failure("answer") }
-            guard !bytes.isEmpty else { return nil }
-            received += bytes
-        }
-    }
-
-    /// What came; empty at the end, nil where nothing came in time.
-    private func read() throws(CommandFailure) -> [UInt8]? {
-        var buffer = [UInt8](repeating: 0, count: 16_384)
-        while true {
-            let count = buffer.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
-            if count >= 0 { return Array(buffer[..<count]) }
-            switch errno {
-            case EINTR: continue
-            case EAGAIN: return nil
-            case ECONNRESET: return []
-            default: throw failure("answer")
-            }
-        }
-    }
-
-    private func failure(_ what: String) -> CommandFailure {
-        errno == EAGAIN
-            ? CommandFailure(.unavailable, "the share did not \(what) within \(Self.patience) seconds")
-            : CommandFailure(.inputOutput, "the share did not \(what): \(String(cString: strerror(errno)))")
+        return response.body
     }
 }

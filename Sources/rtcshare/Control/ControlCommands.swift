@@ -16,8 +16,9 @@ extension ControlCommand {
     /// Requests a change, and prints what changed.
     func perform(_ request: @autoclosure () throws -> ControlRequest) async throws {
         try await reportingFailure {
-            let request = try request()
-            if case .done(let notice?) = try share.connect().ask(request) { Terminal.shared.say(notice) }
+            if let notice = try await share.connect().ask(request(), ControlNotice.self).notice {
+                Terminal.shared.say(notice)
+            }
         }
     }
 }
@@ -35,7 +36,7 @@ struct StatusCommand: ControlCommand {
     func run() async throws {
         try await reportingFailure {
             if watch { return try await StatusWatch(share.connect(), asJSON: json).run() }
-            guard case .status(let status) = try share.connect().ask(.status) else { return }
+            let status = try await share.connect().ask(.status, ControlledShare.self)
             if json { try StandardStreams.writeJSON(status) } else { try StandardStreams.writeLines(status.lines) }
         }
     }
@@ -47,14 +48,7 @@ struct StopCommand: ControlCommand {
 
     @OptionGroup var share: ControlOptions
 
-    func run() async throws {
-        try await reportingFailure {
-            let client = try share.connect()
-            let answer = try client.ask(.stop)
-            try client.waitForEnd()
-            if case .done(let notice?) = answer { Terminal.shared.say(notice) }
-        }
-    }
+    func run() async throws { try await perform(.stop) }
 }
 
 struct PauseCommand: ControlCommand {
@@ -278,19 +272,13 @@ struct InviteCommand: ControlCommand {
 
     @OptionGroup var share: ControlOptions
 
-    /// W3C's `RTCSessionDescriptionInit`, and the viewer that it is for.
-    private struct Invitation: Encodable {
-        let viewer: Int
-        var type = "offer"
-        let sdp: String
-    }
-
     func run() async throws {
         try await reportingFailure {
             let request = ControlRequest.invite(main: !place.noMain, subgroups: place.subgroup)
-            guard case .offer(let viewer, let description) = try share.connect().ask(request) else { return }
-            if json { return try StandardStreams.writeJSON(Invitation(viewer: viewer, sdp: description)) }
-            try StandardStreams.writeData(description)
+            let offer = try await share.connect().ask(request, ControlDescription.self)
+            if json { return try StandardStreams.writeJSON(offer) }
+            try StandardStreams.writeData(offer.sdp)
+            let viewer = offer.viewer ?? 0
             Terminal.shared.say(
                 "This offer is for viewer \(viewer). When you have the answer, run: rtcshare accept --viewer \(viewer) FILE"
             )
@@ -356,9 +344,8 @@ extension ControlCommand {
         try await reportingFailure {
             let client = try share.connect()
             let answer = try AnswerFile.read(path)
-            if case .done(let notice?) = try client.ask(.admit(viewer: viewer, answer: answer.description)) {
-                Terminal.shared.say(notice)
-            }
+            let request = ControlRequest.admit(viewer: viewer, answer: answer.description)
+            if let notice = try await client.ask(request, ControlNotice.self).notice { Terminal.shared.say(notice) }
         }
     }
 }
@@ -408,15 +395,11 @@ struct LinkCommand: ControlCommand {
 
     @OptionGroup var share: ControlOptions
 
-    private struct Links: Encodable {
-        let links: [String]
-    }
-
     func run() async throws {
         try await reportingFailure {
-            guard case .links(let links) = try share.connect().ask(.link(subgroup: subgroup)) else { return }
-            if json { return try StandardStreams.writeJSON(Links(links: links)) }
-            try StandardStreams.writeLines(links)
+            let links = try await share.connect().ask(.link(subgroup: subgroup), ControlLinks.self)
+            if json { return try StandardStreams.writeJSON(links) }
+            try StandardStreams.writeLines(links.links)
         }
     }
 }

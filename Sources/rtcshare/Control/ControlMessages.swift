@@ -2,8 +2,8 @@ internal import FoundationEssentials
 internal import Glibc
 internal import RTCShareSignaling
 
-/// What a running share is asked: a line of JSON, such as `{"pause":{"slate":true}}`.
-enum ControlRequest: Codable, Hashable, Sendable {
+/// What a running share is asked. ``ControlRoute`` has the HTTP request for each.
+enum ControlRequest: Hashable, Sendable {
     case status
     case stop
     case pause(slate: Bool)
@@ -29,7 +29,7 @@ enum ControlRequest: Codable, Hashable, Sendable {
 }
 
 /// What `rtcshare set` changes; nil stays as it is.
-struct ControlledSettings: Codable, Hashable, Sendable {
+struct ControlledSettings: Hashable, Sendable {
     /// In kbit/s.
     var maxBitrate: Int?
     var maxFramerate: Double?
@@ -39,14 +39,14 @@ struct ControlledSettings: Codable, Hashable, Sendable {
 }
 
 /// Which sounds `rtcshare mute` is about.
-enum ControlledSounds: String, Codable, Hashable, Sendable {
+enum ControlledSounds: Hashable, Sendable {
     case all
     case audio
     case microphone
 }
 
-/// What a running share answers: a line of JSON.
-enum ControlAnswer: Codable, Hashable, Sendable {
+/// What a running share answers.
+enum ControlAnswer: Hashable, Sendable {
     /// It is done; with a sentence about what changed.
     case done(notice: String?)
     case status(ControlledShare)
@@ -194,25 +194,40 @@ struct ControlledShare: Codable, Hashable, Sendable {
     var uptime: Double
 }
 
-/// Messages as lines.
-enum ControlLine {
-    /// No request is longer: the longest holds an answer in SDP, of which nobody needs a tenth of this.
-    static let maximumRequestBytes = 256 * 1024
-    /// No answer is longer: the longest holds an offer.
-    static let maximumAnswerBytes = 256 * 1024
+/// What was done, in a sentence; nil where there is nothing to say.
+struct ControlNotice: Codable, Hashable, Sendable {
+    let notice: String?
+}
 
-    /// A message with the end of its line.
+/// W3C's `RTCSessionDescriptionInit`, and the viewer that it is for or from.
+struct ControlDescription: Codable, Hashable, Sendable {
+    /// Nil for the answer of the only invited viewer.
+    var viewer: Int?
+    let type: SessionDescriptionType
+    let sdp: String
+
+    enum SessionDescriptionType: String, Codable {
+        case offer, answer
+    }
+}
+
+/// The links of a share, best first.
+struct ControlLinks: Codable, Hashable, Sendable {
+    let links: [String]
+}
+
+/// Messages as JSON.
+enum ControlJSON {
     static func encode(_ message: some Encodable) throws -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         encoder.dateEncodingStrategy = .iso8601
-        return [UInt8](try encoder.encode(message)) + [UInt8(ascii: "\n")]
+        return [UInt8](try encoder.encode(message))
     }
 
-    /// What a line says.
-    static func decode<Message: Decodable>(_ type: Message.Type, from line: some Collection<UInt8>) throws -> Message {
+    static func decode<Message: Decodable>(_ type: Message.Type, from text: some Collection<UInt8>) throws -> Message {
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .iso8601
-        return try decoder.decode(type, from: Data(line))
+        return try decoder.decode(type, from: Data(text))
     }
 }

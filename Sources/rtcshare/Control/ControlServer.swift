@@ -1,171 +1,138 @@
 internal import Glibc
+internal import Logging
 internal import NIOCore
-internal import NIOPosix
+internal import NIOHTTP1
+internal import RTCShareCControlAPI
 internal import RTCShareLocks
+internal import RTCShareSignaling
 
-/// Takes requests at a share's socket, one line each, and answers them in order.
+/// Answers HTTP requests at a share's socket, as ``ControlRoute`` and `openapi.json` describe them.
 ///
-/// Who asks is of this user, or root. A client that sends no line, or too long a one, one that is not understood, or
-/// nothing for a while, is told so or let go, and disturbs neither the share nor other clients.
+/// Clients are processes of this user, or of root. Names of other hosts are refused: a page that reaches a forwarded socket
+/// has such a name (DNS rebinding).
 final class ControlServer: Sendable {
     typealias Respond = @Sendable (ControlRequest) async -> ControlAnswer
 
-    /// How patient it is.
-    struct Limits: Sendable {
-        /// How long a client may take for a request, or to take an answer.
-        var patience = Duration.seconds(10)
-        /// The clients at a time; more are turned away.
-        var clients = 16
-    }
+    private struct Stranger: Error {}
 
-    private let channel: any Channel
+    private let server: HTTPServer
     private let socket: ControlSocket
+    private let end: AsyncStream<Void>.Continuation
 
-    private init(channel: any Channel, socket: ControlSocket) {
-        self.channel = channel
-        self.socket = socket
+    /// How long an answer that is under way at the end may take.
+    private static let closingTime = Duration.seconds(1)
+    private static let timeBetweenEvents = Duration.seconds(1)
+
+    private init(server: HTTPServer, socket: ControlSocket, end: AsyncStream<Void>.Continuation) {
+        (self.server, self.socket, self.end) = (server, socket, end)
     }
 
     /// Answers at a socket that listens.
     static func start(
-        _ listening: ControlSocket.Listening, limits: Limits = Limits(), respond: @escaping Respond
+        _ listening: ControlSocket.Listening, limits: HTTPServer.Limits = .ownPrograms, respond: @escaping Respond
     ) async throws -> ControlServer {
-        let group = MultiThreadedEventLoopGroup.singleton
-        let door = Door(limit: limits.clients)
-        let channel = try await ServerBootstrap(group: group)
-            .childChannelOption(.allowRemoteHalfClosure, value: true)
-            .childChannelInitializer { child in
-                door.admit(child).flatMapThrowing {
-                    try child.pipeline.syncOperations.addHandler(
-                        ControlHandler(limits: limits, respond: respond))
-                }
+        let (ending, end) = AsyncStream.makeStream(of: Void.self)
+        let ended = Task { for await _ in ending {} }
+        let server = try await HTTPServer.start(
+            listening: listening.descriptor, limits: limits, logger: Logger(label: "rtcshare.control"), admit: admit
+        ) { request in
+            var response: HTTPResponse
+            do throws(ProblemDetails) {
+                response = try await Self.response(to: request, ended: ended, respond)
+            } catch {
+                response = error.response
             }
-            .withBoundSocket(listening.descriptor).get()
-        return ControlServer(channel: channel, socket: listening.socket)
+            response.headers.add(name: "Cache-Control", value: "no-store")
+            return response
+        }
+        return ControlServer(server: server, socket: listening.socket, end: end)
     }
 
-    /// Listens no more. Answers under way are still given.
+    /// Listens no more, and answers those who wait for the share's end. Answers under way are still given.
     func close() async {
         socket.remove()
-        try? await channel.close()
+        end.finish()
+        await server.finish(within: Self.closingTime)
     }
-}
 
-/// Who is let in.
-private final class Door: Sendable {
-    private enum Refusal: Error { case tooMany, stranger }
-
-    private let places: Locked<Int>
-
-    init(limit: Int) { places = Locked(limit) }
-
-    func admit(_ channel: any Channel) -> EventLoopFuture<Void> {
-        let isFree = places.withLock { places in
-            places -= 1
-            return places >= 0
-        }
-        channel.closeFuture.whenComplete { _ in self.places.withLock { $0 += 1 } }
-        guard isFree, let provider = channel as? any SocketOptionProvider else {
-            return channel.eventLoop.makeFailedFuture(Refusal.tooMany)
+    private static func admit(_ channel: any Channel) -> EventLoopFuture<Void> {
+        guard let provider = channel as? any SocketOptionProvider else {
+            return channel.eventLoop.makeFailedFuture(Stranger())
         }
         let peer: EventLoopFuture<SocketPeer> = provider.unsafeGetSocketOption(
             level: .socket, name: NIOBSDSocket.Option(rawValue: SO_PEERCRED))
         return peer.flatMapThrowing { peer in
-            guard peer.isTrusted(by: geteuid()) else { throw Refusal.stranger }
-        }
-    }
-}
-
-/// One client: takes a line, has it answered, and only then reads on.
-private final class ControlHandler: ChannelInboundHandler {
-    typealias InboundIn = ByteBuffer
-    typealias OutboundOut = ByteBuffer
-
-    private let limits: ControlServer.Limits
-    private let respond: ControlServer.Respond
-    private var received = ByteBuffer()
-    private var isAnswering = false
-    private var isInputClosed = false
-    private var deadline: Scheduled<Void>?
-
-    init(limits: ControlServer.Limits, respond: @escaping ControlServer.Respond) {
-        self.limits = limits
-        self.respond = respond
-    }
-
-    func handlerAdded(context: ChannelHandlerContext) { setDeadline(context) }
-
-    func handlerRemoved(context: ChannelHandlerContext) { deadline?.cancel() }
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        var bytes = unwrapInboundIn(data)
-        received.writeBuffer(&bytes)
-        takeLine(context)
-    }
-
-    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        guard case ChannelEvent.inputClosed? = event as? ChannelEvent else { return }
-        isInputClosed = true
-        if !isAnswering { context.close(promise: nil) }
-    }
-
-    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
-
-    /// A client that takes its time is let go.
-    private func setDeadline(_ context: ChannelHandlerContext) {
-        deadline?.cancel()
-        deadline = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(limits.patience)) {
-            context.close(promise: nil)
+            guard peer.isTrusted(by: geteuid()) else { throw Stranger() }
         }
     }
 
-    private func takeLine(_ context: ChannelHandlerContext) {
-        guard !isAnswering else { return }
-        guard
-            let length = received.readableBytesView.firstIndex(of: UInt8(ascii: "\n")).map({ $0 - received.readerIndex }
-            )
-        else {
-            guard received.readableBytes > ControlLine.maximumRequestBytes else { return }
-            let limit = ControlLine.maximumRequestBytes
-            return answer(
-                .failed(status: 65, reason: "a request of more than \(limit) bytes is none", remedy: nil), context,
-                isLast: true)
+    // MARK: Responses
+
+    private static func response(
+        to request: HTTPRequest, ended: Task<Void, Never>, _ respond: @escaping Respond
+    ) async throws(ProblemDetails) -> HTTPResponse {
+        guard HostCheck.isLoopback(host: request["Host"]) else {
+            throw ProblemDetails(
+                .misdirectedRequest, "the request names another host", remedy: "http://localhost", exitStatus: 64)
         }
-        guard length <= ControlLine.maximumRequestBytes, let line = received.readBytes(length: length) else {
-            return answer(.failed(status: 65, reason: "the request is too long", remedy: nil), context, isLast: true)
+        switch try ControlRoute.action(for: request) {
+        case .describe:
+            var size = 0
+            let text = control_api(&size)
+            let body = Array(UnsafeBufferPointer(start: text, count: size))
+            return HTTPResponse(.ok, type: "application/json", body: body)
+        case .watch:
+            var response = HTTPResponse(.ok, type: "text/event-stream")
+            response.body = .stream(events(respond))
+            return response
+        case .ask(let asked):
+            let answer = await respond(asked)
+            if asked == .stop { await ended.value }
+            return try response(with: answer)
         }
-        received.moveReaderIndex(forwardBy: 1)
-        received.discardReadBytes()
-        guard let request = try? ControlLine.decode(ControlRequest.self, from: line) else {
-            return answer(
-                .failed(
-                    status: 64, reason: "the share does not understand this request",
-                    remedy: "end the share and start it with this version of rtcshare"),
-                context, isLast: true)
-        }
-        isAnswering = true
-        deadline?.cancel()
-        // What comes meanwhile waits with the client.
-        context.channel.setOption(.autoRead, value: false).whenFailure { _ in }
-        let promise = context.eventLoop.makePromise(of: ControlAnswer.self)
-        promise.completeWithTask { [respond] in await respond(request) }
-        promise.futureResult.assumeIsolated().whenSuccess { self.answer($0, context, isLast: false) }
     }
 
-    private func answer(_ answer: ControlAnswer, _ context: ChannelHandlerContext, isLast: Bool) {
-        isAnswering = true
-        guard let bytes = try? ControlLine.encode(answer) else { return context.close(promise: nil) }
-        // Whatever else it says is heard no more.
-        if isLast { context.channel.setOption(.autoRead, value: false).whenFailure { _ in } }
-        setDeadline(context)
-        let written = context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: bytes)))
-        // Where the client is gone, what it asked beyond this is not done.
-        written.assumeIsolated().whenSuccess { _ in
-            guard !isLast, !self.isInputClosed else { return context.close(promise: nil) }
-            self.isAnswering = false
-            self.setDeadline(context)
-            context.channel.setOption(.autoRead, value: true).whenFailure { _ in }
-            self.takeLine(context)
+    /// The state of the share at once, and then each second.
+    private static func events(_ respond: @escaping Respond) -> AsyncStream<[UInt8]> {
+        let sent = Locked(0)
+        return AsyncStream {
+            let isFirst = sent.withLock { count in
+                count &+= 1
+                return count == 1
+            }
+            if !isFirst, (try? await Task.sleep(for: timeBetweenEvents)) == nil { return nil }
+            guard case .status(let share) = await respond(.status), let data = try? ControlJSON.encode(share) else {
+                return nil
+            }
+            return Array("event: share\ndata: ".utf8) + data + Array("\n\n".utf8)
         }
+    }
+
+    private static func response(with answer: ControlAnswer) throws(ProblemDetails) -> HTTPResponse {
+        switch answer {
+        case .done(let notice): return json(ControlNotice(notice: notice))
+        case .status(let share): return json(share)
+        case .links(let links): return json(ControlLinks(links: links))
+        case .offer(let viewer, let description):
+            var response = json(ControlDescription(viewer: viewer, type: .offer, sdp: description))
+            response.status = .created
+            response.headers.add(name: "Location", value: "/v1/viewers/\(viewer)")
+            return response
+        case .failed(let status, let reason, let remedy):
+            let code: HTTPResponseStatus =
+                switch CommandFailure.Status(rawValue: status) {
+                case .usage, .badInput: .unprocessableEntity
+                case .inputMissing: .notFound
+                case .unavailable: .conflict
+                case .notPermitted: .forbidden
+                case .internalError, .cannotCreate, .inputOutput, .protocol, nil: .internalServerError
+                }
+            throw ProblemDetails(code, reason, remedy: remedy, exitStatus: status)
+        }
+    }
+
+    private static func json(_ message: some Encodable) -> HTTPResponse {
+        guard let body = try? ControlJSON.encode(message) else { return HTTPResponse(.internalServerError) }
+        return HTTPResponse(.ok, type: "application/json", body: body)
     }
 }

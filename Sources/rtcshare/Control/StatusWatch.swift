@@ -5,8 +5,6 @@ struct StatusWatch {
     private let client: ControlClient
     private let isJSON: Bool
 
-    private static let interval = Duration.seconds(1)
-
     init(_ client: ControlClient, asJSON isJSON: Bool) {
         self.client = client
         self.isJSON = isJSON
@@ -16,7 +14,7 @@ struct StatusWatch {
         let isScreen = !isJSON && StandardStreams.isOutputTerminal
         var previous: ControlledShare?
         var drawn = 0
-        while let status = try client.status() {
+        for try await status in client.states() {
             if isScreen {
                 drawn = try StandardStreams.redraw(status.lines, over: drawn)
             } else if previous.map({ $0.differs(from: status, inMeasurements: isJSON) }) ?? true {
@@ -27,7 +25,6 @@ struct StatusWatch {
                 }
             }
             previous = status
-            try await Task.sleep(for: Self.interval)
         }
         Terminal.shared.say("The share has ended.")
     }

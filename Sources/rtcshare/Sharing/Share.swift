@@ -113,13 +113,15 @@ struct Share {
             await finish(control, server, statistics)
         } catch {
             await finish(control, server, statistics)
-            await socket?.close()
             // The error that ended the share is thrown, not one of closing the film.
             try? film?.close()
+            await socket?.close()
             throw error
         }
+        let closing = Result { try closeAll([{ try film?.close() }, { try statistics?.close() }]) }
+        // The last: it answers commands that wait for the end of the share.
         await socket?.close()
-        try closeAll([{ try film?.close() }, { try statistics?.close() }])
+        try closing.get()
         withExtendedLifetime(listener) {}
     }
 

@@ -1,143 +1,204 @@
 import Foundation
 import RTCShareLocks
+import RTCShareSignaling
 import Testing
 import TestSupport
 
 @testable import rtcshare
 
-/// The socket where a running share is asked, and what comes in at it.
+/// The socket of a running share, and the HTTP requests that it answers.
 @Suite(.timeLimit(.minutes(1)))
 struct ControlServerTests {
     private static let requests: [ControlRequest] = [
-        .status, .stop, .pause(slate: true), .pause(slate: false), .resume, .source(spec: "test:640x360@15"),
+        .pause(slate: true), .pause(slate: false), .resume, .source(spec: "test:640x360@15"), .camera(spec: "none"),
+        .light(isOn: true),
         .set(ControlledSettings(maxBitrate: 800, maxFramerate: 7.5, width: 640, height: 360, hint: .text)),
-        .set(ControlledSettings()), .mute(.all), .unmute(.microphone), .destination(name: "main"),
-        .join(subgroup: "design"), .leave(subgroup: "design"), .invite(main: false, subgroups: ["design", "sales"]),
-        .admit(viewer: nil, answer: "v=0\r\n"), .admit(viewer: 2, answer: ""),
+        .set(ControlledSettings(hint: .motion)), .mute(.all), .mute(.audio), .unmute(.microphone), .unmute(.all),
+        .destination(name: "main"), .lock, .unlock, .join(subgroup: "design"), .leave(subgroup: "a.b-c_d"),
+        .admit(viewer: nil, answer: "v=0\r\n"), .admit(viewer: 2, answer: ""), .letIn(viewer: 3), .kick(viewer: 0),
     ]
 
-    @Test("A message is one line, and reads as what was written")
-    func roundTrip() throws {
-        for request in Self.requests {
-            let line = try ControlLine.encode(request)
-            #expect(line.firstIndex(of: UInt8(ascii: "\n")) == line.count - 1)
-            #expect(try ControlLine.decode(ControlRequest.self, from: line.dropLast()) == request)
-        }
-        for answer in [
-            .done(notice: nil), .done(notice: "é\n"), .failed(status: 65, reason: "", remedy: nil),
-            .offer(viewer: 2, description: "v=0\r\n"),
-        ] as [ControlAnswer] {
-            let line = try ControlLine.encode(answer)
-            #expect(line.firstIndex(of: UInt8(ascii: "\n")) == line.count - 1)
-            #expect(try ControlLine.decode(ControlAnswer.self, from: line.dropLast()) == answer)
-        }
-        #expect(
-            try ControlLine.encode(ControlRequest.pause(slate: true)) == Array("{\"pause\":{\"slate\":true}}\n".utf8))
+    @Test("The share gets each request as the command sent it", arguments: requests)
+    func roundTrip(request: ControlRequest) async throws {
+        let host = try await Host()
+        #expect(try await host.ask(request) == "\(request)")
+        await host.end()
     }
 
-    @Test("A request that is cut short anywhere is none")
-    func requestCutShort() throws {
-        for request in Self.requests {
-            let line = try ControlLine.encode(request).dropLast()
-            for length in 0..<line.count {
-                #expect(throws: (any Error).self) {
-                    try ControlLine.decode(ControlRequest.self, from: line.prefix(length))
-                }
+    @Test("Links, offers and failures reach the command as the share gave them")
+    func answers() async throws {
+        let host = try await Host { request in
+            switch request {
+            case .link(let subgroup): .links(["http://a/#\(subgroup ?? "-")"])
+            case .invite(let main, let subgroups): .offer(viewer: 2, description: "\(main) \(subgroups)")
+            default: .failed(status: 66, reason: "é", remedy: "b")
             }
         }
+        let client = ControlClient(path: host.path)
+        #expect(try await client.ask(.link(subgroup: nil), ControlLinks.self).links == ["http://a/#-"])
+        #expect(try await client.ask(.link(subgroup: "a.b"), ControlLinks.self).links == ["http://a/#a.b"])
+        let offer = try await client.ask(.invite(main: false, subgroups: ["a"]), ControlDescription.self)
+        #expect(offer == ControlDescription(viewer: 2, type: .offer, sdp: "false [\"a\"]"))
+        let failure = await #expect(throws: CommandFailure.self) { try await host.ask(.resume) }
+        #expect(failure?.status == .inputMissing && failure?.message == "é" && failure?.remedy == "b")
+        await #expect(throws: (any Error).self) { try await host.ask(.join(subgroup: "a b")) }
+        await host.end()
     }
 
-    @Test("Only its user can use the socket, and it is gone with the share")
+    @Test("Only its user can use the socket, and it is removed with the share")
     func privateSocket() async throws {
         let host = try await Host()
         let attributes = try FileManager.default.attributesOfItem(atPath: host.path)
         #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
         #expect(throws: CommandFailure.self) { try ControlSocket.listen(path: host.path) }
-        #expect(try await host.ask([.resume]) == [.done(notice: "resume")])
+        #expect(try await host.ask(.resume) == "resume")
         await host.end()
         #expect(!FileManager.default.fileExists(atPath: host.path))
+    }
+
+    @Test("Nothing is sent to a server that is not trusted")
+    func untrustedServer() async throws {
+        let asked = Locked(0)
+        let host = try await Host { _ in
+            asked.withLock { $0 += 1 }
+            return .done(notice: nil)
+        }
+        for isTrusted in [false, true] {
+            let client = LocalHTTPClient(path: host.path, timeout: .seconds(20)) { _ in isTrusted }
+            let response = try? await client.perform("DELETE", "/v1/viewers/1", json: nil)
+            #expect(response?.status == (isTrusted ? 200 : nil))
+        }
+        #expect(asked.withLock { $0 } == 1)
+        await host.end()
     }
 
     @Test("Requests of one client are answered in their order")
     func requestOrder() async throws {
         let host = try await Host()
-        let answers = try await host.ask([.resume, .stop, .destination(name: "main")])
-        #expect(
-            answers == [.done(notice: "resume"), .done(notice: "stop"), .done(notice: "destination(name: \"main\")")])
+        let requests = (1...3).map { Host.text("DELETE", "/v1/viewers/\($0)") }.joined()
+        let text = try await host.exchange(requests + Host.text("PUT", "/v1/subgroups/a", more: "Connection: close"))
+        let notices = text.matches(of: /"notice":"([^}]*)"/).map { String($0.1) }
+        let expected = (1...3).map { "kick(viewer: \($0))" } + [#"join(subgroup: \"a\")"#]
+        #expect(notices == expected, "\(text)")
         await host.end()
     }
 
     @Test(
-        "What is no request is told so, and the next client is served",
+        "A request that the share does not take has a problem for an answer, and the next one is answered",
         arguments: [
-            ("hello\n", 64), ("\n", 64), ("{}\n", 64), ("{\"reboot\":{}}\n", 64), ("\u{0}\u{1}\u{2}\n", 64),
-            ("{\"pause\":{}}\n", 64), ("[[[[[[[[[[[[\n", 64), (String(repeating: "x", count: 262_145), 65),
-            (String(repeating: "[", count: 262_000) + "\n", 64),
-        ] as [(String, Int32)])
-    func invalidRequest(text: String, status: Int32) async throws {
-        let host = try await Host()
-        let bytes = try await host.exchange(Array(text.utf8))
-        let answer = try ControlLine.decode(ControlAnswer.self, from: bytes.dropLast())
-        guard case .failed(status, _, _) = answer else { Issue.record("\(answer)"); return }
-        #expect(try await host.ask([.resume]) == [.done(notice: "resume")])
-        await host.end()
-    }
-
-    @Test("A client that says no more is answered what it asked")
-    func halfClose() async throws {
-        let host = try await Host()
-        let line = try ControlLine.encode(ControlRequest.resume)
-        let bytes = try await host.exchange(line, isHalfClosed: true)
-        #expect(try ControlLine.decode(ControlAnswer.self, from: bytes.dropLast()) == .done(notice: "resume"))
-        #expect(try await host.exchange(line.dropLast(), isHalfClosed: true).isEmpty)
-        #expect(try await host.exchange([], isHalfClosed: true).isEmpty)
-        await host.end()
-    }
-
-    @Test("A client that takes its time is let go, and those who are too many are turned away")
-    func clientLimits() async throws {
-        let host = try await Host(limits: ControlServer.Limits(patience: .milliseconds(300), clients: 2))
-        let slow = try [host.connect(), host.connect()]
-        // Both have their places; the third is turned away without a word.
-        #expect(try await host.exchange([]).isEmpty)
-        for client in slow { #expect(try await host.rest(of: client).isEmpty) }
-        // Their places are free again.
-        while try await host.exchange(ControlLine.encode(ControlRequest.resume), isHalfClosed: true).isEmpty {}
-        await host.end()
-    }
-
-    @Test("Of a client whose last answer is on its way nothing is read, and for one that is gone nothing is done")
-    func unreadAnswers() async throws {
+            ("GET", "/v1/nothing", nil, 404), ("GET", "/", nil, 404), ("GET", "/v1/share/", nil, 404),
+            ("GET", "/v1/links?group=a", nil, 400), ("GET", "/v1/links?subgroup=main", nil, 422),
+            ("POST", "/v1/share", "{}", 405), ("OPTIONS", "/v1/viewers/2", nil, 405),
+            ("PATCH", "/v1/share", nil, 415), ("PATCH", "/v1/share", "", 400), ("PATCH", "/v1/share", "{", 400),
+            ("PATCH", "/v1/share", "[]", 400), ("PATCH", "/v1/share", "{}", 422),
+            ("PATCH", "/v1/share", #"{"isPaused":1}"#, 400), ("PATCH", "/v1/share", #"{"isPaused":true,"a":1}"#, 400),
+            ("PATCH", "/v1/share", #"{"isPaused":true,"source":null}"#, 400),
+            ("PATCH", "/v1/share", #"{"isPaused":true,"isLocked":true}"#, 422),
+            ("PATCH", "/v1/share", #"{"isPaused":false,"isSlateShown":true}"#, 422),
+            ("PATCH", "/v1/share", #"{"isSlateShown":true}"#, 422),
+            ("PATCH", "/v1/share", #"{"camera":{"spec":"none","isLightOn":true}}"#, 422),
+            ("PATCH", "/v1/share", #"{"isAudioMuted":true,"isMicrophoneMuted":false}"#, 422),
+            ("PATCH", "/v1/share", #"{"maxBitrate":9223372036854775807}"#, 422),
+            ("PATCH", "/v1/share", #"{"maxBitrate":1e999}"#, 400), ("PATCH", "/v1/share", #"{"maxFramerate":-1}"#, 422),
+            ("PATCH", "/v1/share", #"{"maxWidth":640}"#, 422),
+            ("PATCH", "/v1/share", #"{"maxWidth":-9223372036854775808,"maxHeight":1}"#, 422),
+            ("PATCH", "/v1/share", String(repeating: "[", count: 1000), 400),
+            ("POST", "/v1/answers", #"{"type":"offer","sdp":""}"#, 422),
+            ("DELETE", "/v1/viewers/99999999999999999999", nil, 422), ("PATCH", "/v1/viewers/2", "{}", 400),
+            ("PATCH", "/v1/viewers/2", #"{"isAdmitted":false}"#, 422),
+        ] as [(String, String, String?, Int)])
+    func invalidRequest(method: String, path: String, body: String?, status: Int) async throws {
         let asked = Locked(0)
-        let host = try await Host(limits: ControlServer.Limits(patience: .milliseconds(500))) { _ in
-            asked.withLock { $0 += 1 }
-            return .done(notice: String(repeating: "x", count: 1000))
+        let host = try await Host { request in
+            if request != .resume { asked.withLock { $0 += 1 } }
+            return .done(notice: "\(request)")
         }
-        // A client that reads none is asked for so many until it has to.
-        let line = try ControlLine.encode(ControlRequest.resume)
-        _ = try await host.flood([], repeating: line)
-        let answered = asked.withLock { $0 } - 1
-        #expect(answered > 1)
-        // Now the one that waits is the last.
-        let requests = Array(repeating: line, count: answered).flatMap { $0 } + Array("hello\n".utf8)
-        let taken = try await host.flood(requests, repeating: [0x20])
-        #expect(asked.withLock { $0 } == 2 * answered + 1)
-        #expect(taken < 4 << 20, "\(taken)")
+        let text = try await host.exchange(Host.text(method, path, json: body, more: "Connection: close"))
+        #expect(text.hasPrefix("HTTP/1.1 \(status) ") && text.contains("application/problem+json"), "\(text)")
+        #expect(text.contains(#""exitStatus":64"#) && text.contains(#""detail":""#), "\(text)")
+        #expect(asked.withLock { $0 } == 0)
+        #expect(try await host.ask(.resume) == "resume")
         await host.end()
     }
 
-    @Test("A request that takes long holds up no other client")
+    @Test(
+        "A host that is not this machine is refused, and a text that is not a request",
+        arguments: [
+            ("GET /v1/share HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n", "HTTP/1.1 421 "),
+            ("GET /v1/share HTTP/1.1\r\nConnection: close\r\n\r\n", "HTTP/1.1 421 "),
+            ("GET /../x HTTP/1.1\r\nHost: localhost\r\n\r\n", "HTTP/1.1 400 "),
+            (#"{"status":{}}"# + "\n", "HTTP/1.1 400 "),
+            ("POST /v1/answers HTTP/1.1\r\nHost: localhost\r\nContent-Length: 300000\r\n\r\n", "HTTP/1.1 413 "),
+        ])
+    func refusedRequest(text: String, beginning: String) async throws {
+        let host = try await Host { _ in
+            Issue.record("asked"); return .done(notice: nil)
+        }
+        let answer = try await host.exchange(text)
+        #expect(answer.hasPrefix(beginning), "\(answer)")
+        await host.end()
+    }
+
+    @Test("A request without an end is refused, and the next one is answered")
+    func overlongRequest() async throws {
+        let host = try await Host()
+        let answer = try await host.exchange("GET /" + String(repeating: "x", count: 300_000))
+        #expect(answer.isEmpty || answer.hasPrefix("HTTP/1.1 4"), "\(answer)")
+        #expect(try await host.ask(.resume) == "resume")
+        await host.end()
+    }
+
+    @Test("An idle client makes room for another, and one that watches does not")
+    func clientLimits() async throws {
+        var limits = HTTPServer.Limits.ownPrograms
+        limits.connections = 2
+        let host = try await Host(limits: limits) { _ in .status(Host.share) }
+        let share = Host.text("GET", "/v1/share")
+        let idle = try [await host.connect(sending: share), await host.connect(sending: share)]
+        let events = Host.text("GET", "/v1/share/events")
+        let first = try await host.connect(sending: events)
+        #expect(await Host.isClosed(idle[0]))
+        let second = try await host.connect(sending: events)
+        #expect(await Host.isClosed(idle[1]))
+        #expect(try await host.exchange(share).isEmpty)
+        for client in idle + [first, second] { close(client) }
+        await host.end()
+    }
+
+    @Test("A request that takes long delays no other client")
     func slowRequest() async throws {
         let (stream, gate) = AsyncStream.makeStream(of: Void.self)
         let host = try await Host { request in
             if request == .resume { for await _ in stream { break } }
-            return .done(notice: nil)
+            return .done(notice: "done")
         }
-        let waiting = Task { try await host.ask([.resume]) }
-        #expect(try await host.ask([.stop]) == [.done(notice: nil)])
+        let waiting = Task { try await host.ask(.resume) }
+        #expect(try await host.ask(.lock) == "done")
         gate.yield()
-        #expect(try await waiting.value == [.done(notice: nil)])
+        #expect(try await waiting.value == "done")
         await host.end()
+    }
+
+    @Test("The end of the share answers a stop, and ends the events")
+    func end() async throws {
+        let (stops, stopped) = AsyncStream.makeStream(of: Void.self)
+        let hasEnded = Locked(false)
+        let host = try await Host { request in
+            if request == .stop { stopped.yield() }
+            return request == .stop ? .done(notice: "stopped") : .status(Host.share)
+        }
+        let stopping = Task {
+            let notice = try await host.ask(.stop)
+            #expect(hasEnded.withLock { $0 })
+            return notice
+        }
+        var states = ControlClient(path: host.path).states().makeAsyncIterator()
+        #expect(try await states.next() == Host.share)
+        for await _ in stops { break }
+        hasEnded.withLock { $0 = true }
+        await host.end()
+        #expect(try await stopping.value == "stopped")
+        while let state = try await states.next() { #expect(state == Host.share) }
     }
 
     @Test("What a share left that was killed is taken over; a file is not")
@@ -184,14 +245,23 @@ struct ControlServerTests {
     }
 }
 
-/// A server in a folder of its own, which answers with what it was asked.
+/// A server in a folder of its own, which answers with the request.
 private final class Host: Sendable {
+    static let share = ControlledShare(
+        name: "share", pid: 1, attendee: "alice", state: .paused, source: "test", interruption: nil, framesPerSecond: 0,
+        bitrate: 0, maxBitrate: 1, maxFramerate: 1, hint: nil, isSlateShown: false, isAudioMuted: false,
+        isMicrophoneMuted: false, destination: "main", subgroups: [],
+        viewers: [
+            ControlledShare.Viewer(
+                id: 1, state: .connected, groups: ["main"], since: Date(timeIntervalSince1970: 1_700_000_000))
+        ], uptime: 1)
+
     let path: String
     private let folder: TemporaryFolder
     private let server: ControlServer
 
     init(
-        limits: ControlServer.Limits = ControlServer.Limits(),
+        limits: HTTPServer.Limits = .ownPrograms,
         respond: @escaping ControlServer.Respond = { .done(notice: "\($0)") }
     ) async throws {
         folder = try TemporaryFolder()
@@ -201,75 +271,69 @@ private final class Host: Sendable {
 
     func end() async { await server.close() }
 
-    func connect() throws -> Int32 { try #require(try ControlSocket(path: path).connect()) }
-
-    /// Asks over one connection.
-    func ask(_ requests: [ControlRequest]) async throws -> [ControlAnswer] {
-        let bytes = try await exchange(try requests.flatMap { try ControlLine.encode($0) }, lines: requests.count)
-        return try bytes.split(separator: UInt8(ascii: "\n")).map {
-            try ControlLine.decode(ControlAnswer.self, from: $0)
-        }
+    func ask(_ request: ControlRequest) async throws -> String? {
+        try await ControlClient(path: path).ask(request, ControlNotice.self).notice
     }
 
-    /// Sends `bytes`, and returns what comes: up to the end, or to so many lines.
-    func exchange(
-        _ bytes: some Collection<UInt8>, isHalfClosed: Bool = false, lines: Int = .max
-    ) async throws -> [UInt8] {
-        let (client, bytes) = (try connect(), Array(bytes))
-        return await Self.blocking {
-            var rest = bytes[...]
-            while !rest.isEmpty {
-                let count = rest.withUnsafeBytes { send(client, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
-                // A server that has heard enough does not listen to the rest.
-                if count <= 0 { break }
-                rest = rest.dropFirst(count)
-            }
-            if isHalfClosed { shutdown(client, Int32(SHUT_WR)) }
-            return Self.read(client, lines: lines)
-        }
+    /// A request as text.
+    static func text(_ method: String, _ path: String, json body: String? = nil, more: String? = nil) -> String {
+        var head = "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\n"
+        if let body { head += "Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n" }
+        if let more { head += more + "\r\n" }
+        return head + "\r\n" + (body ?? "")
     }
 
-    /// Sends `bytes`, and `unit` again and again, without reading; how much was taken before the server ended it, up to a
-    /// bound.
-    func flood(_ bytes: [UInt8], repeating unit: [UInt8]) async throws -> Int {
+    private func connect() throws -> Int32 { try #require(try ControlSocket(path: path).connect()) }
+
+    /// A client that has sent a request, and got a state in return.
+    func connect(sending request: String) async throws -> Int32 {
         let client = try connect()
-        let chunk = Array(repeating: unit, count: (1 << 16) / unit.count).flatMap { $0 }
         return await Self.blocking {
-            defer { close(client) }
-            var (rest, taken) = (bytes[...], 0)
-            while taken < 64 << 20 {
-                if rest.isEmpty { rest = chunk[...] }
-                let count = rest.withUnsafeBytes { send(client, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
-                if count <= 0 { break }
-                rest = rest.dropFirst(count)
-                taken += count
+            Self.write(client, request)
+            var received = ""
+            while !received.contains("viewers") {
+                guard let piece = Self.read(client) else { break }
+                received += piece
             }
-            return taken
+            return client
         }
     }
 
-    /// What still comes to a client.
-    func rest(of client: Int32) async throws -> [UInt8] {
-        await Self.blocking { Self.read(client, lines: .max) }
+    /// Sends a text, and returns everything that comes until the server closes the connection.
+    func exchange(_ text: String) async throws -> String {
+        let client = try connect()
+        return await Self.blocking {
+            Self.write(client, text)
+            var received = ""
+            while let piece = Self.read(client) { received += piece }
+            close(client)
+            return received
+        }
     }
 
-    /// Reads, and closes.
-    private static func read(_ client: Int32, lines: Int) -> [UInt8] {
-        var received: [UInt8] = []
+    /// Waits until the server closes the connection; false if it sends something before.
+    static func isClosed(_ client: Int32) async -> Bool { await blocking { read(client) == nil } }
+
+    private static func write(_ client: Int32, _ text: String) {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { send(client, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            // A server that refuses a request does not take the rest of it.
+            if count <= 0 { return }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    private static func read(_ client: Int32) -> String? {
         var buffer = [UInt8](repeating: 0, count: 4096)
-        while received.count(where: { $0 == UInt8(ascii: "\n") }) < lines {
-            let count = Glibc.read(client, &buffer, buffer.count)
-            guard count > 0 else { break }
-            received += buffer[..<count]
-        }
-        close(client)
-        return received
+        let count = Glibc.read(client, &buffer, buffer.count)
+        return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
     }
 
     /// Waits on a thread of its own.
     private static func blocking<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
         await withCheckedContinuation { continuation in
-            DispatchQueue.global().async { continuation.resume(returning: body()) }
+            Thread.detachNewThread { continuation.resume(returning: body()) }
         }
     }
 }

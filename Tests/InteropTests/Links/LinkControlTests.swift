@@ -157,7 +157,7 @@ extension Interop {
             defer { watching.stop() }
             func states() -> [ControlledShare.State] {
                 watching.standardOutput.split(separator: "\n").compactMap { line in
-                    try? ControlLine.decode(ControlledShare.self, from: Array(line.utf8)).state
+                    try? ControlJSON.decode(ControlledShare.self, from: Array(line.utf8)).state
                 }
             }
             for (command, state) in [("pause", ControlledShare.State.paused), ("resume", .waiting)] {

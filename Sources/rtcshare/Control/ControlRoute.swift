@@ -1,0 +1,210 @@
+internal import ArgumentParser
+internal import NIOHTTP1
+internal import RTCShareContentShare
+internal import RTCShareSignaling
+
+/// A route of the control interface. `openapi.json` describes each for those who use it.
+struct ControlRoute: Sendable {
+    /// What the server does with a request.
+    enum Action: Hashable, Sendable {
+        case ask(ControlRequest)
+        /// Streams the state of the share.
+        case watch
+        /// Responds with the description of the interface.
+        case describe
+    }
+
+    let method: HTTPMethod
+    /// A segment in braces stands for any.
+    let path: String
+    /// The name of the operation in the description.
+    let operation: String
+    /// Reads a request; `segment` is what stands for the one in braces.
+    let read: @Sendable (_ request: HTTPRequest, _ segment: String) throws -> Action
+
+    private init(
+        _ method: HTTPMethod, _ path: String, _ operation: String,
+        read: @escaping @Sendable (HTTPRequest, _ segment: String) throws -> Action
+    ) {
+        (self.method, self.path, self.operation, self.read) = (method, path, operation, read)
+    }
+
+    static let all = [
+        ControlRoute(.GET, "/v1/openapi.json", "getDescription") { _, _ in .describe },
+        ControlRoute(.GET, "/v1/share", "getShare") { _, _ in .ask(.status) },
+        ControlRoute(.PATCH, "/v1/share", "changeShare") { request, _ in
+            .ask(try request.json(ShareChange.self).request)
+        },
+        ControlRoute(.DELETE, "/v1/share", "stopShare") { _, _ in .ask(.stop) },
+        ControlRoute(.GET, "/v1/share/events", "watchShare") { _, _ in .watch },
+        ControlRoute(.GET, "/v1/links", "getLinks") { request, _ in .ask(.link(subgroup: try request.subgroup)) },
+        ControlRoute(.PUT, "/v1/subgroups/{subgroup}", "joinSubgroup") { .ask(.join(subgroup: $1)) },
+        ControlRoute(.DELETE, "/v1/subgroups/{subgroup}", "leaveSubgroup") { .ask(.leave(subgroup: $1)) },
+        ControlRoute(.POST, "/v1/viewers", "inviteViewer") { request, _ in
+            let invitation = try request.json(Invitation.self)
+            return .ask(.invite(main: invitation.main ?? true, subgroups: invitation.subgroups ?? []))
+        },
+        ControlRoute(.POST, "/v1/answers", "acceptAnswer") { request, _ in
+            let answer = try request.json(ControlDescription.self)
+            guard answer.type == .answer else { throw ValidationError("type: use answer") }
+            return .ask(.admit(viewer: answer.viewer, answer: answer.sdp))
+        },
+        ControlRoute(.PATCH, "/v1/viewers/{viewer}", "admitViewer") { request, segment in
+            let viewer = try number(segment)
+            guard try request.json(Admission.self).isAdmitted else {
+                throw ValidationError("isAdmitted: use true. To disconnect a viewer, delete it")
+            }
+            return .ask(.letIn(viewer: viewer))
+        },
+        ControlRoute(.DELETE, "/v1/viewers/{viewer}", "removeViewer") {
+            .ask(.kick(viewer: try number($1)))
+        },
+    ]
+
+    private static func number(_ segment: String) throws -> Int {
+        guard let number = Int(segment) else { throw ValidationError("\(segment): use the number of a viewer") }
+        return number
+    }
+
+    /// What a request asks for.
+    static func action(for request: HTTPRequest) throws(ProblemDetails) -> Action {
+        let found = all.compactMap { route in route.segment(of: request.target).map { (route, $0) } }
+        guard !found.isEmpty else { throw unknown("there is no such path", .notFound) }
+        guard let (route, segment) = found.first(where: { $0.0.method == request.method }) else {
+            var problem = unknown("the path does not have the method \(request.method.rawValue)", .methodNotAllowed)
+            problem.headers = [("Allow", found.map(\.0.method.rawValue).joined(separator: ", "))]
+            throw problem
+        }
+        do {
+            return try route.read(request, segment)
+        } catch let problem as ProblemDetails {
+            throw problem
+        } catch let error as ValidationError {
+            throw ProblemDetails(.unprocessableEntity, error.message, remedy: nil, exitStatus: 64)
+        } catch {
+            let failure = CommandFailure(explaining: error)
+            throw ProblemDetails(
+                .unprocessableEntity, failure.message, remedy: failure.remedy, exitStatus: failure.status.rawValue)
+        }
+    }
+
+    /// What stands for the segment in braces, empty without one; nil for another path.
+    private func segment(of target: HTTPTarget) -> String? {
+        let pattern = path.split(separator: "/")
+        guard pattern.count == target.segments.count, !target.endsInSlash else { return nil }
+        var segment = ""
+        for (expected, actual) in zip(pattern, target.segments) where expected != actual {
+            guard expected.hasPrefix("{") else { return nil }
+            segment = actual
+        }
+        return segment
+    }
+
+    fileprivate static func unknown(_ reason: String, _ status: HTTPResponseStatus = .badRequest) -> ProblemDetails {
+        ProblemDetails(
+            status, "the share does not understand this request: \(reason)",
+            remedy: "end the share and start it with this version of rtcshare", exitStatus: 64)
+    }
+}
+
+/// Who is invited: to the main room unless `main` is false, and to subgroups.
+private struct Invitation: Codable {
+    var main: Bool?
+    var subgroups: [String]?
+}
+
+private struct Admission: Codable {
+    let isAdmitted: Bool
+}
+
+// MARK: Reading requests
+
+extension HTTPRequest {
+    /// The message in the body: JSON, without members that the message does not have.
+    fileprivate func json<Message: Codable>(_ type: Message.Type) throws(ProblemDetails) -> Message {
+        guard contentType == "application/json" || contentType == "application/merge-patch+json" else {
+            throw ProblemDetails(
+                .unsupportedMediaType, "the request has no body of JSON", remedy: "Content-Type: application/json",
+                exitStatus: 64)
+        }
+        do {
+            let message = try ControlJSON.decode(type, from: body)
+            let known = try ControlJSON.decode(Members.self, from: ControlJSON.encode(message))
+            guard try ControlJSON.decode(Members.self, from: body) == known else {
+                throw ControlRoute.unknown("it has a member that is unknown, or null")
+            }
+            return message
+        } catch let problem as ProblemDetails {
+            throw problem
+        } catch {
+            throw ControlRoute.unknown("its body is not what this path takes")
+        }
+    }
+
+    /// The subgroup that the query names.
+    fileprivate var subgroup: String? {
+        get throws {
+            guard let query = target.query, !query.isEmpty else { return nil }
+            let field = query.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard field.count == 2, field[0] == "subgroup" else { throw ControlRoute.unknown("its query is unknown") }
+            return try Subgroup(field[1]).name
+        }
+    }
+}
+
+/// The members of a JSON text, whatever their values are.
+private enum Members: Decodable, Equatable {
+    case object([String: Members])
+    case other
+
+    init(from decoder: any Decoder) throws {
+        if let members = try? decoder.singleValueContainer().decode([String: Members].self) {
+            self = .object(members)
+        } else {
+            self = .other
+        }
+    }
+}
+
+// MARK: Sending requests
+
+/// The HTTP request of a client.
+struct ControlCall: Sendable {
+    let method: HTTPMethod
+    let path: String
+    var body: [UInt8]?
+
+    static let watch = ControlCall(.GET, "share/events")
+
+    fileprivate init(_ method: HTTPMethod, _ path: String, body: [UInt8]? = nil) {
+        (self.method, self.path, self.body) = (method, "/v1/" + path, body)
+    }
+
+    fileprivate init(_ method: HTTPMethod, _ path: String, _ message: some Encodable) throws {
+        self.init(method, path, body: try ControlJSON.encode(message))
+    }
+}
+
+extension ControlRequest {
+    /// The HTTP request for it.
+    var call: ControlCall {
+        get throws {
+            switch self {
+            case .status: ControlCall(.GET, "share")
+            case .stop: ControlCall(.DELETE, "share")
+            case .link(nil): ControlCall(.GET, "links")
+            case .link(let subgroup?): ControlCall(.GET, "links?subgroup=\(try Subgroup(subgroup))")
+            case .join(let subgroup): ControlCall(.PUT, "subgroups/\(try Subgroup(subgroup))")
+            case .leave(let subgroup): ControlCall(.DELETE, "subgroups/\(try Subgroup(subgroup))")
+            case .invite(let main, let subgroups):
+                try ControlCall(.POST, "viewers", Invitation(main: main, subgroups: subgroups))
+            case .admit(let viewer, let answer):
+                try ControlCall(
+                    .POST, "answers", ControlDescription(viewer: viewer, type: .answer, sdp: answer))
+            case .letIn(let viewer): try ControlCall(.PATCH, "viewers/\(viewer)", Admission(isAdmitted: true))
+            case .kick(let viewer): ControlCall(.DELETE, "viewers/\(viewer)")
+            default: try ControlCall(.PATCH, "share", ShareChange(self))
+            }
+        }
+    }
+}

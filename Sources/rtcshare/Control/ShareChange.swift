@@ -1,0 +1,108 @@
+internal import ArgumentParser
+internal import RTCShareSignaling
+
+/// One change of a share, as `PATCH /v1/share` takes it: a merge patch (RFC 7396) of the members that ``ControlledShare``
+/// has.
+struct ShareChange: Codable, Hashable {
+    struct Camera: Codable, Hashable {
+        /// `none` turns it off.
+        var spec: String?
+        var isLightOn: Bool?
+    }
+
+    var isPaused: Bool?
+    var isSlateShown: Bool?
+    var source: String?
+    var camera: Camera?
+    /// In kbit/s.
+    var maxBitrate: Int?
+    var maxFramerate: Double?
+    var maxWidth: Int?
+    var maxHeight: Int?
+    var hint: SharingOptions.Hint?
+    var isAudioMuted: Bool?
+    var isMicrophoneMuted: Bool?
+    var destination: String?
+    var isLocked: Bool?
+
+    /// The request that this is; a share makes one change after the other, each of them whole or not at all.
+    var request: ControlRequest {
+        get throws {
+            let asked = [
+                try pausing, source.map { .source(spec: $0) }, camera?.spec.map { .camera(spec: $0) },
+                camera?.isLightOn.map { .light(isOn: $0) }, try limiting, try muting,
+                destination.map { .destination(name: $0) }, isLocked.map { $0 ? .lock : .unlock },
+            ].compactMap { $0 }
+            guard let request = asked.first, asked.count == 1 else {
+                throw ValidationError(
+                    asked.isEmpty ? "the request changes nothing" : "a request makes one change: send one for each")
+            }
+            return request
+        }
+    }
+
+    private var pausing: ControlRequest? {
+        get throws {
+            switch (isPaused, isSlateShown) {
+            case (nil, nil): return nil
+            case (true?, let slate): return .pause(slate: slate ?? false)
+            case (false?, nil): return .resume
+            case (_, _?): throw ValidationError("isSlateShown: only with an isPaused of true")
+            }
+        }
+    }
+
+    private var limiting: ControlRequest? {
+        get throws {
+            let settings = ControlledSettings(
+                maxBitrate: try maxBitrate.map { try OptionValue.videoBitrate(String($0)) },
+                maxFramerate: try maxFramerate.map { try OptionValue.frameRate(String($0)) }, width: maxWidth,
+                height: maxHeight, hint: hint)
+            guard (maxWidth == nil) == (maxHeight == nil) else {
+                throw ValidationError("maxWidth and maxHeight: only both together")
+            }
+            if let maxWidth, let maxHeight { _ = try OptionValue.size("\(maxWidth)x\(maxHeight)") }
+            return settings == ControlledSettings() ? nil : .set(settings)
+        }
+    }
+
+    private var muting: ControlRequest? {
+        get throws {
+            let sounds: ControlledSounds =
+                isAudioMuted == nil ? .microphone : isMicrophoneMuted == nil ? .audio : .all
+            guard let isMuted = isAudioMuted ?? isMicrophoneMuted else { return nil }
+            guard isMuted == isMicrophoneMuted ?? isMuted else {
+                throw ValidationError("isAudioMuted and isMicrophoneMuted: send a request for each")
+            }
+            return isMuted ? .mute(sounds) : .unmute(sounds)
+        }
+    }
+}
+
+extension ShareChange {
+    /// The change that a request asks for; without members for other requests.
+    init(_ request: ControlRequest) {
+        switch request {
+        case .pause(let slate): self.init(isPaused: true, isSlateShown: slate)
+        case .resume: self.init(isPaused: false)
+        case .source(let spec): self.init(source: spec)
+        case .camera(let spec): self.init(camera: Camera(spec: spec))
+        case .light(let isOn): self.init(camera: Camera(isLightOn: isOn))
+        case .set(let settings):
+            self.init(
+                maxBitrate: settings.maxBitrate, maxFramerate: settings.maxFramerate, maxWidth: settings.width,
+                maxHeight: settings.height, hint: settings.hint)
+        case .mute(let sounds): self.init(muting: sounds, true)
+        case .unmute(let sounds): self.init(muting: sounds, false)
+        case .destination(let name): self.init(destination: name)
+        case .lock: self.init(isLocked: true)
+        case .unlock: self.init(isLocked: false)
+        default: self.init()
+        }
+    }
+
+    private init(muting sounds: ControlledSounds, _ isMuted: Bool) {
+        self.init(
+            isAudioMuted: sounds == .microphone ? nil : isMuted, isMicrophoneMuted: sounds == .audio ? nil : isMuted)
+    }
+}
