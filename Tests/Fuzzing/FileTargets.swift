@@ -107,25 +107,3 @@ struct WAVETarget: FuzzTarget {
         ]
     }
 }
-
-/// An IVF file.
-struct IVFTarget: FuzzTarget {
-    private let file = InputFile()
-
-    func run(_ input: [UInt8]) throws {
-        file.write(input)
-        let reader = try IVFReader(path: file.path)
-        var count = 0
-        while let frame = try reader.next() { count += frame.data.count }
-        expect(count <= input.count, "there are no more bytes in frames than in the file")
-    }
-
-    func seeds() throws -> [String: [UInt8]] {
-        let url = FileManager.default.temporaryDirectory.appending(path: "rtcshare-seed-\(getpid()).ivf")
-        defer { try? FileManager.default.removeItem(at: url) }
-        let writer = try IVFWriter(path: url.path, size: PixelSize(width: 16, height: 16))
-        for time in 0..<3 { try writer.write([0x10, 2, 0, 0x9D, 1, 0x2A], timestamp: .milliseconds(time * 33)) }
-        try writer.close()
-        return ["three": Array(try Data(contentsOf: url))]
-    }
-}

@@ -26,7 +26,6 @@ private let targets: [String: any FuzzTarget.Type] = [
     "dtls": DTLSTarget.self,
     "frame-memory": FrameMemoryTarget.self,
     "http-response": HTTPResponseTarget.self,
-    "ivf": IVFTarget.self,
     "janus": JanusTarget.self,
     "multicast-dns": MulticastDNSTarget.self,
     "requests": RequestsTarget.self,

@@ -13,13 +13,6 @@ final class BufferedFile {
         if stream == nil { throw .cannotOpen(path: path, reason: systemMessage(errno, path: path)) }
     }
 
-    /// Opens a file that is there.
-    init(reading path: String) throws(MediaFileError) {
-        self.path = path
-        stream = fopen(path, "rbe")
-        if stream == nil { throw .cannotOpen(path: path, reason: systemMessage(errno, path: path)) }
-    }
-
     deinit {
         if let stream { fclose(stream) }
     }
@@ -42,16 +35,6 @@ final class BufferedFile {
     func seek(to offset: Int) throws(MediaFileError) {
         guard let stream else { throw .cannotWrite(path: path, reason: "it is closed") }
         guard fseek(stream, offset, SEEK_SET) == 0 else { throw .cannotWrite(path: path, reason: systemMessage(errno)) }
-    }
-
-    /// At most `count` bytes; fewer at the end of the file.
-    func read(_ count: Int) throws(MediaFileError) -> [UInt8] {
-        guard let stream else { throw .cannotRead(path: path, reason: "it is closed") }
-        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-            initialized = fread(buffer.baseAddress, 1, count, stream)
-        }
-        if bytes.count < count, ferror(stream) != 0 { throw .cannotRead(path: path, reason: systemMessage(errno)) }
-        return bytes
     }
 
     /// Writes out what is buffered, so that a full disk is noticed, and closes. Does nothing the second time.

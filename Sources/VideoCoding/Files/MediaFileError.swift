@@ -1,6 +1,6 @@
 package import RTCShareWireFormat
 
-/// Why a picture or recording could not be written or read.
+/// The reason why a picture or a recording could not be written.
 public enum MediaFileError: Error, Sendable, Hashable {
     /// The file can't be made or opened; `reason` is the system's.
     case cannotOpen(path: String, reason: String)
@@ -8,10 +8,6 @@ public enum MediaFileError: Error, Sendable, Hashable {
     case alreadyExists(path: String)
     /// The file is open and took not all; `reason` is the system's.
     case cannotWrite(path: String, reason: String)
-    /// The file is open and can't be read; `reason` is the system's.
-    case cannotRead(path: String, reason: String)
-    /// The file is not what it should be, from this byte on.
-    case malformed(path: String, offset: Int, reason: String)
     /// The picture can't be put into this file.
     case unsuitablePicture(path: String, reason: String)
     /// No picture came that could be written.
@@ -31,8 +27,6 @@ extension MediaFileError: ExplainedError {
         case .alreadyExists(let path):
             Explanation("\(path) exists already", remedy: "remove it, or choose another file")
         case .cannotWrite(let path, let reason): "can't write \(path): \(reason)"
-        case .cannotRead(let path, let reason): "can't read \(path): \(reason)"
-        case .malformed(let path, let offset, let reason): "\(path) is damaged at byte \(offset): \(reason)"
         case .unsuitablePicture(let path, let reason): "can't write the picture to \(path): \(reason)"
         case .noPicture(let path):
             Explanation(

@@ -40,3 +40,10 @@ public final class SnapshotSink: VideoSink {
         try PNGWriter.write(picture, to: path)
     }
 }
+
+extension VideoFrame {
+    /// The output size after the rotation.
+    fileprivate var uprightSize: PixelSize {
+        rotation.swapsSides ? PixelSize(width: outputSize.height, height: outputSize.width) : outputSize
+    }
+}

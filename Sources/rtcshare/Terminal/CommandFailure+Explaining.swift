@@ -178,8 +178,7 @@ extension AudioFileError {
 extension MediaFileError {
     fileprivate var status: CommandFailure.Status {
         switch self {
-        case .cannotWrite, .cannotRead: .inputOutput
-        case .malformed: .badInput
+        case .cannotWrite: .inputOutput
         case .cannotOpen, .alreadyExists, .unsuitablePicture, .noPicture: .cannotCreate
         }
     }

@@ -3,6 +3,7 @@ import RTCShareCapture
 import RTCShareLocks
 import RTCShareMedia
 import RTCShareVideoCoding
+import TestSupport
 import Testing
 import TestSupport
 

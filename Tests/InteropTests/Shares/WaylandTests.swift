@@ -2,6 +2,7 @@ import Foundation
 import RTCShareCapture
 import RTCShareMedia
 import RTCShareVideoCoding
+import TestSupport
 import Testing
 import TestSupport
 
