@@ -172,16 +172,6 @@ public actor AttendeeSession {
 
     // MARK: A recording
 
-    /// Records what is sent from now on, until `recorder` is closed: the content and its sound as `alice#content`, the own
-    /// picture and voice as `alice`. Of two recorders the later has it.
-    ///
-    /// It is recorded whether anybody takes it or not, and encoded for that.
-    public func recordSent(to recorder: WebMRecorder) async {
-        let source = recorder.addSource()
-        own.record(to: source)
-        for share in shares { await share.record(to: source) }
-    }
-
     /// Records what the peer sends from now on, until `recorder` is closed: each picture and each sound in a track with
     /// its attendee's id. Nothing is decoded for that.
     ///
