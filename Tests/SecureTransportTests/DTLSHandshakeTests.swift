@@ -223,32 +223,6 @@ import Testing
         #expect(path.client.failure != nil)
     }
 
-    @Test("Keys are held back until the description comes", arguments: [true, false])
-    func keysHeldBack(isRight: Bool) throws {
-        let alice = try #require(Identities.alice)
-        let bob = try #require(Identities.bob)
-        let client = try DTLSConnection(
-            role: .client, context: DTLSContext(DTLSConfiguration(certificate: alice)), expectedFingerprints: nil)
-        let server = try DTLSConnection(
-            role: .server, context: DTLSContext(DTLSConfiguration(certificate: bob)),
-            expectedFingerprints: [alice.fingerprint()])
-        var path = SimulatedPath(client: client, server: server)
-        path.run()
-        #expect(client.state == .handshaking)
-        #expect(client.nextDeadline == nil)
-        #expect(server.keys != nil)
-        client.setExpectedFingerprints([isRight ? bob.fingerprint() : alice.fingerprint()], now: path.now)
-        path.collect()
-        while path.step(until: .distantFuture) {}
-        if isRight {
-            try Self.expectConnected(path)
-        } else {
-            #expect(
-                client.failure == .fingerprintMismatch(expected: [alice.fingerprint()], actual: bob.fingerprint()))
-            #expect(server.state == .closed(byPeer: true))
-        }
-    }
-
     @Test("Close is told to the peer")
     func closeIsToldToThePeer() throws {
         var path = try Self.makePath()

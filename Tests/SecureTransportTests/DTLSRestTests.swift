@@ -91,7 +91,8 @@ import Testing
     func restAwaitsLastFlight() throws {
         let alice = try #require(Identities.alice)
         let connection = try DTLSConnection(
-            role: .client, context: DTLSContext(DTLSConfiguration(certificate: alice)))
+            role: .client, context: DTLSContext(DTLSConfiguration(certificate: alice)),
+            expectedFingerprints: [alice.fingerprint()])
         #expect(!connection.rest())
         connection.start(now: Instant(nanoseconds: 0))
         #expect(!connection.rest())

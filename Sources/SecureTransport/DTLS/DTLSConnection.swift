@@ -12,15 +12,13 @@ package import RTCShareWireFormat
 ///                        ├── alert, mismatch, time ──▶ failed ◀── fatal alert
 ///                        └── close ───────────────▶ closed ◀── close, close_notify
 ///
-/// ``keys`` are released only after the certificate was found to be the one that the session description promises; where
-/// the description comes later than the handshake, it stays `handshaking` until
-/// ``setExpectedFingerprints(_:now:)``.
+/// ``keys`` are released only after the certificate was found to be the one that the session description promises.
 package final class DTLSConnection {
     /// Where the connection stands.
     package enum State: Hashable, Sendable {
         /// Not started; datagrams are discarded.
         case new
-        /// Under way, or through but with no fingerprints yet to check the peer's certificate against.
+        /// Under way.
         case handshaking
         /// The peer is who it should be, and there are keys for SRTP.
         case connected
@@ -92,14 +90,14 @@ package final class DTLSConnection {
     /// - Parameters:
     ///   - role: which end this is.
     ///   - context: certificate and settings, shared by any number of connections.
-    ///   - expectedFingerprints: those of the peer's session description; nil where it is not there yet.
-    package init(role: DTLSRole, context: DTLSContext, expectedFingerprints: [Fingerprint]? = nil) throws(DTLSError) {
+    ///   - expectedFingerprints: the fingerprints in the peer's session description.
+    package init(role: DTLSRole, context: DTLSContext, expectedFingerprints: [Fingerprint]) throws(DTLSError) {
         let configuration = context.configuration
         let transport = DatagramBIO(
             timer: RetransmissionTimer(
                 initial: configuration.initialRetransmission, maximum: configuration.maximumRetransmission),
-            maximumDatagramByteCount: configuration.maximumDatagramByteCount)
-        transport.expectedFingerprints = expectedFingerprints
+            maximumDatagramByteCount: configuration.maximumDatagramByteCount,
+            expectedFingerprints: expectedFingerprints)
         OpenSSLError.clear()
         guard let ssl = SSL_new(context.pointer) else {
             throw .libraryFailure(operation: "SSL_new", reason: OpenSSLError.takeReason())
@@ -246,15 +244,6 @@ package final class DTLSConnection {
         statistics.retransmissions += 1
         suspicion?.retransmissions += 1
         transport.repeatFlight()
-    }
-
-    /// Tells what the peer's session description promises; with a handshake that is through already, the peer's
-    /// certificate is checked now.
-    package func setExpectedFingerprints(_ fingerprints: [Fingerprint], now: Instant) {
-        guard state == .new || state == .handshaking else { return }
-        transport.timer.now = now
-        transport.expectedFingerprints = fingerprints
-        if isHandshakeDone { verifyPeer() }
     }
 
     /// Ends the connection; the peer is told with a `close_notify` where there is a connection to tell it over.
@@ -413,16 +402,14 @@ package final class DTLSConnection {
 
     private func verifyPeer() {
         OpenSSLError.clear()
-        if peerCertificate == nil {
-            guard let x509 = X509Handle(adopting: SSL_get1_peer_certificate(ssl)) else {
-                return fail(.handshakeFailed(reason: "the peer showed no certificate"))
-            }
-            peerCertificate = x509.derBytes
+        guard let x509 = X509Handle(adopting: SSL_get1_peer_certificate(ssl)) else {
+            return fail(.handshakeFailed(reason: "the peer showed no certificate"))
         }
-        guard let peerCertificate, transport.expectedFingerprints != nil else { return }
-        guard transport.accepts(certificate: peerCertificate) else {
+        let certificate = x509.derBytes
+        peerCertificate = certificate
+        guard transport.accepts(certificate: certificate) else {
             sendCloseNotify()
-            return fail(mismatch(peerCertificate))
+            return fail(mismatch(certificate))
         }
         guard let profile else {
             sendCloseNotify()
@@ -446,7 +433,7 @@ package final class DTLSConnection {
 
     /// The mismatch in the hash function that decided, so that both sides of it can be compared by eye.
     private func mismatch(_ derBytes: [UInt8]) -> DTLSError {
-        let expected = transport.expectedFingerprints ?? []
+        let expected = transport.expectedFingerprints
         let algorithm = expected.map(\.algorithm).max() ?? .sha256
         return .fingerprintMismatch(
             expected: expected, actual: Fingerprint(ofCertificate: derBytes, algorithm: algorithm))

@@ -11,8 +11,8 @@ final class DatagramBIO {
     /// Datagrams that OpenSSL wrote, oldest first.
     var outgoing: [[UInt8]] = []
     var timer: RetransmissionTimer
-    /// Which certificates the peer may show; nil while its session description is not known.
-    var expectedFingerprints: [Fingerprint]?
+    /// The certificates that the peer may show.
+    let expectedFingerprints: [Fingerprint]
     /// Set where the peer's certificate was none of them.
     private(set) var rejectedCertificate: [UInt8]?
     /// The peer's fatal alert, by its number.
@@ -26,8 +26,9 @@ final class DatagramBIO {
     private var repetitionsWritten = 0
     private let maximumDatagramByteCount: Int
 
-    init(timer: RetransmissionTimer, maximumDatagramByteCount: Int) {
+    init(timer: RetransmissionTimer, maximumDatagramByteCount: Int, expectedFingerprints: [Fingerprint]) {
         self.timer = timer
+        self.expectedFingerprints = expectedFingerprints
         self.maximumDatagramByteCount = maximumDatagramByteCount
     }
 
@@ -61,7 +62,6 @@ final class DatagramBIO {
     var hasFlightInAir: Bool { timer.deadline != nil }
 
     func accepts(certificate derBytes: [UInt8]) -> Bool {
-        guard let expectedFingerprints else { return true }
         if expectedFingerprints.accept(certificate: derBytes) { return true }
         rejectedCertificate = derBytes
         return false
