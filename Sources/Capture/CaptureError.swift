@@ -111,9 +111,6 @@ extension CaptureError: CaptureFailure {
 extension CaptureError: CustomStringConvertible {
     /// What failed, why, and what to do.
     public var description: String { explanation.text }
-
-    /// The same in the words of a program that has names of its own for what else can be shared.
-    public func words(naming name: (CaptureRemedy) -> String) -> String { explanation(naming: name).text }
 }
 
 extension CaptureError: ExplainedError {

@@ -75,8 +75,6 @@ public struct Pacer<Packet: Sendable>: ~Copyable, Sendable {
     @inlinable public var queuedBytes: Int { waiting.bytes }
     /// Packets that wait.
     @inlinable public var queuedPackets: Int { waiting.packets }
-    /// How long all packets together have waited (`totalPacketSendDelay` of W3C webrtc-stats).
-    public var totalPacketSendDelay: Duration { .nanoseconds(sendDelay) }
     /// Packets that ``removeAll()`` threw away.
     public private(set) var packetsDiscarded = 0
 
@@ -115,7 +113,6 @@ public struct Pacer<Packet: Sendable>: ~Copyable, Sendable {
     @usableFromInline var paddingLevel: Int64 = 0
     @usableFromInline var waiting = (bytes: 0, packets: 0)
     /// In nanoseconds.
-    @usableFromInline var sendDelay: Int64 = 0
     @usableFromInline var sound = RingQueue<Packet>()
     @usableFromInline var retransmissions = RingQueue<Packet>()
     @usableFromInline var video = RingQueue<Packet>()
@@ -142,15 +139,6 @@ public struct Pacer<Packet: Sendable>: ~Copyable, Sendable {
     /// How long what waits takes to leave at the present rate.
     public var queueDuration: Duration {
         queuedBytes == 0 ? .zero : pacingRate.duration(ofBytes: queuedBytes)
-    }
-
-    /// How long the packet that waits longest has waited; zero where none waits.
-    public func oldestQueueTime(now: Instant) -> Duration {
-        var oldest = now
-        for next in [sound.next, retransmissions.next, video.next] {
-            if let next, next.queued < oldest { oldest = next.queued }
-        }
-        return now - oldest
     }
 
     /// Sets the rates: what the sources keep to, at what packets leave, nil for ``Configuration/pacingFactor`` times
@@ -286,7 +274,6 @@ public struct Pacer<Packet: Sendable>: ~Copyable, Sendable {
         waiting.bytes -= packet.size
         waiting.packets -= 1
         lastDelay = now.nanoseconds - packet.queued.nanoseconds
-        sendDelay += lastDelay
         if queuedPackets == 0 { drainRate = .zero }
         if isQueueFull { updateFullness() }
         if hasProbes { countProbe(packet.size, now: now) }

@@ -16,9 +16,6 @@ package final class ObserverList<Observer: Sendable>: Sendable {
     /// Nobody.
     package init() {}
 
-    /// Whether there is nobody.
-    package var isEmpty: Bool { references.withLock { $0.allSatisfy { $0.object == nil } } }
-
     /// Tells `observer` from now on; false where it is there already.
     @discardableResult
     package func add(_ observer: Observer) -> Bool {

@@ -11,9 +11,6 @@ final class SinkConnection: Sendable {
 
     private let state = Locked(State())
 
-    /// Whether the source gives to the track.
-    var isConnected: Bool { state.withLock { $0.isConnected } }
-
     /// Connects or disconnects until that is as `isWanted` says.
     func follow(isWanted: () -> Bool, connect: () -> Void, disconnect: () -> Void) {
         while true {

@@ -9,8 +9,6 @@ package struct ChannelData: Hashable, Sendable {
 
     /// Bytes before the application data.
     package static let headerByteCount = 4
-    /// The most application data that the length field can tell, in bytes.
-    package static let payloadLimit = Int(UInt16.max)
 
     /// Whether the first byte is that of ChannelData (RFC 7983 §7).
     package static func isChannelData(_ bytes: RawSpan) -> Bool {

@@ -141,7 +141,7 @@ struct TileBindingTests {
 
     private static func video(_ streamID: String, isContent: Bool) -> RemoteMedia {
         RemoteMedia(
-            mid: nil, isVideo: true, streamID: streamID, trackID: nil, isContent: isContent, isActive: true, opus: nil)
+            isVideo: true, streamID: streamID, trackID: nil, isContent: isContent, isActive: true, opus: nil)
     }
 
     @Test("A sink for whatever content comes gets each tile's pictures from the first on, and none of a camera")

@@ -15,7 +15,7 @@ import Testing
         subgroup: String? = nil
     ) -> RemoteMedia {
         RemoteMedia(
-            mid: "0", isVideo: isVideo, streamID: streamID, trackID: nil, isContent: isContent, isActive: isActive,
+            isVideo: isVideo, streamID: streamID, trackID: nil, isContent: isContent, isActive: isActive,
             subgroup: subgroup, opus: nil)
     }
 

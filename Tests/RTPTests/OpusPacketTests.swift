@@ -73,8 +73,8 @@ struct OpusPacketTests {
     func twentyMilliseconds() throws {
         // Configuration 31, stereo, one frame: what a browser sends for music.
         let packet = try parse([0xFC, 1, 2, 3])
-        #expect(packet.duration == .milliseconds(20))
-        #expect(packet.bandwidth.hertz == 20_000)
+        #expect(packet.sampleCount == 960)
+        #expect(packet.bandwidth == .fullband)
         #expect(OpusPacket.Bandwidth.narrowband < .fullband)
     }
 

@@ -86,7 +86,7 @@ struct RTPHeaderTests {
         extensions.mediaIdentification = "video0"
         extensions.absoluteSendTime = AbsoluteSendTime(0xFFFFFF)
         extensions.transportSequenceNumber = TransportSequenceNumber(65535)
-        extensions.videoOrientation = VideoOrientation(quarterTurns: 3, isFlipped: true)
+        extensions.videoOrientation = VideoOrientation(rawValue: 0b1111)
         extensions.playoutDelay = PlayoutDelay(minimum: .milliseconds(20), maximum: .milliseconds(400))
         extensions.videoContentType = .screenshare
         extensions.audioLevel = AudioLevel(level: 30, isVoice: true)

@@ -39,7 +39,7 @@ public struct VP8TestStream: Sendable {
         isKeyFrame: Bool, packetCount: Int, size: Int = 50, layer: VP8TemporalLayer? = nil, isNonReference: Bool = false
     ) -> [Packet] {
         timestamp = timestamp.advanced(by: 3000)
-        pictureID = pictureID.next
+        pictureID = .long((pictureID.value &+ 1) & 0x7FFF)
         if (layer?.index ?? 0) == 0 { temporalLevelZeroIndex &+= 1 }
         return (0..<packetCount).map { index in
             defer { nextNumber = nextNumber.next }

@@ -26,15 +26,8 @@ package struct AudioJitterBuffer: Sendable {
         case silence(sampleCount: Int)
     }
 
-    /// The shortest and the longest wait that jitter leads to.
-    package static let targetDelays: ClosedRange<Duration> = .milliseconds(20) ... .seconds(1)
     /// The wait before anything is known of the jitter.
     package static let initialDelay: Duration = .milliseconds(40)
-    /// Longer than this nothing is made up: libopus's encoder refreshes a pause's noise every 400 ms, and lost sound
-    /// has faded out long before.
-    package static let longestConcealment: Duration = .milliseconds(500)
-    /// Timestamps that are this far from where time has come to are a stream that began anew.
-    package static let restartThreshold: Duration = .seconds(2)
     /// The most packets kept; the oldest gives way.
     package static let capacity = 512
 

@@ -41,9 +41,6 @@ package final class AudioPlayout {
     /// The counts so far.
     package var statistics: AudioJitterBuffer.Statistics { buffer.statistics }
 
-    /// How long packets are to wait for the jitter seen.
-    package var targetDelay: Duration { buffer.targetDelay }
-
     /// How long they are to wait at least, whatever the jitter is: for pictures that take longer. At most a second counts.
     package var minimumDelay: Duration {
         get { AudioJitterBuffer.duration(buffer.minimumTarget) }

@@ -1,4 +1,3 @@
-import RTCShareLocks
 import RTCShareMedia
 import RTCShareWireFormat
 import Synchronization
@@ -29,7 +28,6 @@ struct PulseCapture: Sendable {
     /// What the thread tells of itself.
     final class Measurements: Sendable {
         let overruns = Atomic(0)
-        let latency = Locked<Duration?>(nil)
     }
 
     /// For how many seconds it goes on without sinks: a headset takes its time to begin.
@@ -135,11 +133,9 @@ struct PulseCapture: Sendable {
             progress.clock.skip(sampleCount: sampleCount)
             return 0
         case .samples(let samples, let time):
-            let now = monotonicNow()
             let sampleCount = samples.count / format.channels
             // What was given was taken, whatever the server says.
-            let timestamp = progress.clock.timestamp(sampleCount: sampleCount, measured: min(time, now))
-            measurements.latency.withLock { $0 = now - timestamp }
+            let timestamp = progress.clock.timestamp(sampleCount: sampleCount, measured: min(time, monotonicNow()))
             progress.reporter.report(nil)
             broadcaster.send(
                 AudioFrame(

@@ -1,4 +1,3 @@
-import RTCShareLocks
 public import RTCShareMedia
 import Synchronization
 
@@ -44,9 +43,6 @@ public final class PulseSource: AudioCaptureSource, BroadcastingAudioSource {
 
     /// How often sound was lost, as it was not fetched in time or the device paused.
     public var overruns: Int { capture.measurements.overruns.load(ordering: .relaxed) }
-
-    /// How long after it was taken the newest sound was given; nil before there was any.
-    public var latency: Duration? { capture.measurements.latency.withLock { $0 } }
 
     /// Begins to record.
     public func start() throws {

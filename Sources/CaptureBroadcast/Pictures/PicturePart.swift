@@ -51,8 +51,6 @@ struct ChangedParts: Equatable {
         self.parts = parts.flatMap { $0.count <= Self.most ? $0 : nil }
     }
 
-    var isEmpty: Bool { parts?.isEmpty ?? false }
-
     /// The same on whole samples of chroma, of a picture of `size`.
     func aligned(to format: PixelFormat, of size: PixelSize) -> ChangedParts {
         ChangedParts(parts: parts?.compactMap { format.aligned($0, in: size) })

@@ -1,9 +1,6 @@
 internal import RTCShareWireFormat
 
 extension DataRate {
-    /// Higher than any path.
-    static let unlimited = DataRate.bitsPerSecond(Int64.max)
-
     /// The difference, no less than zero.
     static func - (left: DataRate, right: DataRate) -> DataRate {
         let (difference, overflow) = left.bitsPerSecond.subtractingReportingOverflow(right.bitsPerSecond)

@@ -48,9 +48,6 @@ public protocol VideoSource: AnyObject, Sendable {
     func remove(_ sink: any VideoSink)
 }
 
-/// Takes frames, does something to them, and gives them on: what stands between a source and a track.
-public typealias VideoProcessor = VideoSource & VideoSink
-
 /// A source that keeps its sinks in a ``VideoBroadcaster``, and needs no more than that to be a source.
 public protocol BroadcastingVideoSource: VideoSource {
     /// The sinks and observers. The source gives it each frame.

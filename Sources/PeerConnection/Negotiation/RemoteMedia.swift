@@ -2,8 +2,6 @@ internal import RTCShareSDP
 
 /// A media section that the peer sends, as the descriptions have it.
 package struct RemoteMedia: Hashable, Sendable {
-    /// The section's `a=mid`.
-    package let mid: String?
     /// Whether it is pictures; else it is sound.
     package let isVideo: Bool
     /// The media stream's id (`a=msid`, RFC 8830).
@@ -25,7 +23,7 @@ extension RemoteMedia {
         let negotiated = inbound.negotiated
         let stream = negotiated.remote.streams.first
         self.init(
-            mid: negotiated.mid, isVideo: !inbound.isAudio, streamID: stream?.streamID, trackID: stream?.trackID,
+            isVideo: !inbound.isAudio, streamID: stream?.streamID, trackID: stream?.trackID,
             isContent: negotiated.remote.isSlides || stream?.streamID.hasSuffix("#content") == true,
             isActive: inbound.isActive, subgroup: inbound.subgroup, opus: negotiated.opus)
     }

@@ -74,9 +74,6 @@ public final class VideoWindow: Sendable {
         return surface
     }
 
-    /// Throws where SDL 2 is not there, without looking for a display.
-    public static func checkAvailable() throws(VideoWindowError) { _ = try SDLLibrary.load() }
-
     /// Throws if SDL 2 is not there or no display takes windows, before there is anything to show.
     @ViewActor
     package static func checkDisplay() throws(VideoWindowError) { _ = try WindowLoop.shared.start() }

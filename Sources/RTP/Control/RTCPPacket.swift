@@ -44,7 +44,7 @@ package struct OpaqueRTCPPacket: Hashable, Sendable {
     }
 }
 
-/// Numbers of the RTCP packet types (RFC 3550 §12.1, RFC 4585 §6.1, RFC 3611 §2).
+/// Numbers of the RTCP packet types (RFC 3550 §12.1, RFC 4585 §6.1).
 enum RTCPPacketType {
     static let senderReport: UInt8 = 200
     static let receiverReport: UInt8 = 201
@@ -53,7 +53,6 @@ enum RTCPPacketType {
     static let application: UInt8 = 204
     static let transportLayerFeedback: UInt8 = 205
     static let payloadSpecificFeedback: UInt8 = 206
-    static let extendedReport: UInt8 = 207
 }
 
 /// Feedback message types within types 205 and 206 (RFC 4585 §6.2, §6.3, RFC 5104 §4.3.1).

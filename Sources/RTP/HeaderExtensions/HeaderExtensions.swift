@@ -94,16 +94,12 @@ package struct VideoOrientation: RawRepresentable, Hashable, Sendable {
     package init(rawValue: UInt8) { self.rawValue = rawValue & 0x0F }
 
     /// A picture that must be turned clockwise by `quarterTurns` to stand upright.
-    package init(quarterTurns: Int, isFlipped: Bool = false, isBackCamera: Bool = false) {
-        self.init(rawValue: (isBackCamera ? 8 : 0) | (isFlipped ? 4 : 0) | UInt8(quarterTurns & 3))
+    package init(quarterTurns: Int) {
+        self.init(rawValue: UInt8(quarterTurns & 3))
     }
 
     /// Quarter turns clockwise that make the picture stand upright, 0 to 3.
     package var quarterTurns: Int { Int(rawValue & 3) }
-    /// Whether the picture is mirrored left to right.
-    package var isFlipped: Bool { rawValue & 4 != 0 }
-    /// Whether the camera looks away from its user.
-    package var isBackCamera: Bool { rawValue & 8 != 0 }
 }
 
 /// The least and the greatest time that a receiver may let pass between capture and display.

@@ -27,8 +27,6 @@ package struct OpusPacket: Hashable, Sendable {
         /// 20 kHz.
         case fullband = 20_000
 
-        /// The highest frequency in hertz.
-        package var hertz: Int { rawValue }
         /// Whether `left` is the narrower one.
         package static func < (left: Bandwidth, right: Bandwidth) -> Bool { left.rawValue < right.rawValue }
     }
@@ -48,10 +46,6 @@ package struct OpusPacket: Hashable, Sendable {
 
     /// Samples in each channel of the whole packet, at 48 kHz; at most ``maximumSampleCount``.
     package var sampleCount: Int { frameCount * samplesPerFrame }
-    /// How long the packet sounds.
-    package var duration: Duration {
-        .nanoseconds(Int64(sampleCount) * 1_000_000_000 / Int64(EncodedAudioFrame.clockRate))
-    }
 
     /// The longest packet: 120 ms (RFC 6716 §3.4, R5).
     package static let maximumSampleCount = 5760

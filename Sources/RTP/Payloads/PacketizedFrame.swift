@@ -88,9 +88,6 @@ package final class PacketizedFrame: Sendable {
         try writer.write(piece.bytes)
     }
 
-    /// Bytes of all payloads together, descriptors included.
-    package var payloadByteCount: Int { bytes.count + fragmentCount * descriptorByteCount }
-
     /// The RTP timestamp of the frame for a peer whose 90 kHz clock read `offset` at time zero (RFC 7741 §4.1).
     package func timestamp(offset: RTPTimestamp) -> RTPTimestamp {
         RTPTimestamp(timestamp.rawValue &+ offset.rawValue)

@@ -128,14 +128,6 @@ package enum VP8PictureID: Hashable, Sendable {
     /// Whether the number has 15 bits.
     package var isLong: Bool { if case .long = self { true } else { false } }
 
-    /// The number of the next picture, around the wrap of its width.
-    package var next: VP8PictureID {
-        switch self {
-        case .short(let number): .short((number &+ 1) & 0x7F)
-        case .long(let number): .long((number &+ 1) & 0x7FFF)
-        }
-    }
-
     /// The signed way from `other` to this number, the shorter way round this number's width.
     package func distance(from other: VP8PictureID) -> Int {
         let modulus = isLong ? 0x8000 : 0x80

@@ -34,8 +34,6 @@ struct WebMBlock: Sendable, Hashable {
 ///
 /// Used from one thread at a time. After an error nothing more can be written but by ``close()``.
 final class WebMWriter {
-    /// Where the file is.
-    var path: String { file.path }
     /// How long the film is so far.
     private(set) var duration = Duration.zero
     private let file: GrowingFile

@@ -102,9 +102,6 @@ extension MediaDescription {
     /// Whether RTP and RTCP share a port: `a=rtcp-mux` (RFC 5761 §5.1.1).
     package var hasRTCPMux: Bool { has("rtcp-mux") }
 
-    /// `a=rtcp-mux-only` (RFC 8858 §3).
-    package var hasRTCPMuxOnly: Bool { has("rtcp-mux-only") }
-
     /// `a=rtcp-rsize`: RTCP packets need not begin with a report (RFC 5506 §5).
     package var hasReducedSizeRTCP: Bool { has("rtcp-rsize") }
 

@@ -25,9 +25,6 @@ package enum SRTPProfile: UInt16, CaseIterable, Sendable, Codable {
     /// Bytes that protection adds to a compound RTCP packet: the tag, and the index with the encryption flag.
     package var rtcpOverhead: Int { rtpOverhead + 4 }
 
-    /// The most that protection adds, in any profile.
-    package static let maximumOverhead = 20
-
     /// OpenSSL's name for it.
     var opensslName: String {
         switch self {

@@ -49,10 +49,4 @@ extension ViewerServer {
         }
         return links
     }
-
-    /// What a player is given that knows only a URL: it holds the token.
-    public nonisolated func playerURL(of link: ViewerLink) -> String {
-        let parts = link.url.split(separator: "#", maxSplits: 1)
-        return String(parts[0]) + "whep" + (parts.count > 1 ? "/\(parts[1])" : "")
-    }
 }

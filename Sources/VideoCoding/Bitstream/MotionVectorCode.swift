@@ -9,7 +9,6 @@ struct MotionVectorCode {
         static let sign = 1
         static let shortTree = 2
         static let longBits = 9
-        static let count = 19
     }
 
     private struct Decision {

@@ -30,10 +30,6 @@ final class ReferencePicture {
         memory.deallocate()
     }
 
-    func matches(_ size: PixelSize) -> Bool {
-        columns == (size.width + 15) / 16 && rows == (size.height + 15) / 16
-    }
-
     /// Becomes what libvpx, its encoder or decoder, has there.
     func copy(
         _ reference: ReferenceFrame, of context: UnsafeMutablePointer<vpx_codec_ctx_t>

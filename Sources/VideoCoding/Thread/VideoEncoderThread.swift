@@ -164,24 +164,6 @@ package final class VideoEncoderThread: VideoSink {
         mailbox.post { $0.apply(settings, now: now) }
     }
 
-    /// Changes settings of the running encoder; what is nil stays. A bitrate of zero pauses. A hint given here goes before
-    /// the source's from now on.
-    package func update(
-        bitrate: DataRate? = nil, framesPerSecond: Double? = nil, maximumSize: PixelSize? = nil,
-        hint: ContentHint? = nil, turnsPictures: Bool? = nil
-    ) {
-        let now = CaptureClock.now
-        mailbox.post { state in
-            var settings = state.settings
-            settings.bitrate = bitrate ?? settings.bitrate
-            settings.framesPerSecond = framesPerSecond ?? settings.framesPerSecond
-            settings.maximumSize = maximumSize ?? settings.maximumSize
-            settings.hint = hint ?? settings.hint
-            settings.turnsPictures = turnsPictures ?? settings.turnsPictures
-            state.apply(settings, now: now)
-        }
-    }
-
     /// What the settings are now.
     package var settings: Settings { mailbox.read { $0.settings } }
 

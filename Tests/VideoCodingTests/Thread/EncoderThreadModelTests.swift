@@ -65,7 +65,7 @@ struct EncoderThreadModelTests {
         source.capture(frame(10))
         last = frames.waitForLast { $0.size == PixelSize(width: 120, height: 120) }
         #expect(last.isKeyFrame)
-        thread.update(maximumSize: PixelSize(width: 60, height: 80))
+        thread.update { $0.maximumSize = PixelSize(width: 60, height: 80) }
         last = frames.waitForLast { $0.size == PixelSize(width: 60, height: 60) }
         thread.stop()
         #expect(thread.statistics.sourceSize == PixelSize(width: 120, height: 120))
@@ -117,7 +117,7 @@ struct EncoderThreadModelTests {
         source.add(thread)
         source.capture(frame(0))
         #expect(frames.wait { !$0.isEmpty }[0].contentHint == .text)
-        thread.update(hint: .motion)
+        thread.update { $0.hint = .motion }
         _ = frames.wait { $0.last?.contentHint == .motion }
         source.contentHint = .text
         source.capture(frame(10, seed: 2))
@@ -170,10 +170,10 @@ struct EncoderThreadModelTests {
         source.capture(frame(0, rotation: .quarter))
         let first = frames.wait { !$0.isEmpty }[0]
         #expect(first.rotation == .quarter && first.size == size)
-        thread.update(turnsPictures: true)
+        thread.update { $0.turnsPictures = true }
         let turned = frames.waitForLast { $0.rotation == .upright }
         #expect(turned.size == PixelSize(width: 240, height: 320) && turned.isKeyFrame)
-        thread.update(turnsPictures: false)
+        thread.update { $0.turnsPictures = false }
         _ = frames.wait { $0.last?.rotation == .quarter && $0.last?.size == size }
         thread.stop()
     }
@@ -184,7 +184,7 @@ struct EncoderThreadModelTests {
         source.add(thread)
         source.capture(frame(0, rotation: .half))
         _ = frames.wait { !$0.isEmpty }
-        thread.update(turnsPictures: true)
+        thread.update { $0.turnsPictures = true }
         _ = frames.wait { $0.last?.rotation == .upright }
         thread.requestKeyFrame()
         let key = frames.waitForLast { $0.rotation == .upright && $0.isKeyFrame }

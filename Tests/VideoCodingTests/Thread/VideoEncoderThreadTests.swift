@@ -167,10 +167,14 @@ struct VideoEncoderThreadTests {
         let thread = try start(output)
         thread.receive(frame(0))
         _ = output.waitForFrames(1)
-        thread.update(bitrate: .kilobitsPerSecond(200), framesPerSecond: 15, hint: .motion)
+        thread.update {
+            $0.bitrate = .kilobitsPerSecond(200)
+            $0.framesPerSecond = 15
+            $0.hint = .motion
+        }
         thread.receive(frame(10, seed: 2))
         let count = output.waitForFrames(3).count
-        thread.update(maximumSize: PixelSize(width: 100, height: 100))
+        thread.update { $0.maximumSize = PixelSize(width: 100, height: 100) }
         while output.frames.last?.size == size { _ = output.waitForFrames(output.frames.count + 1) }
         thread.stop()
         let frames = output.frames
@@ -260,7 +264,7 @@ struct VideoEncoderThreadTests {
         let thread = try start(output) { $0.bitrate = .zero }
         for index in 0..<4 { thread.receive(frame(index)) }
         #expect(output.frames.isEmpty)
-        thread.update(bitrate: .kilobitsPerSecond(500))
+        thread.update { $0.bitrate = .kilobitsPerSecond(500) }
         #expect(output.waitForFrames(1)[0].timestamp == begin + .milliseconds(120))
         thread.stop()
         #expect(thread.statistics.framesDropped == 3)

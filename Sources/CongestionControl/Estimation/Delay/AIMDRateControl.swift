@@ -25,7 +25,6 @@ package struct AIMDRateControl: Sendable {
     /// The rate below which no estimate falls unless another minimum is set.
     package static let defaultMinimum = DataRate.kilobitsPerSecond(5)
     private static let initializationTime = Duration.seconds(5)
-    private static let defaultBandwidthPeriod = Duration.seconds(3)
     private static let frameRate = 30.0
     private static let packetBits = 9600.0
 
@@ -46,7 +45,6 @@ package struct AIMDRateControl: Sendable {
     private var phase = Phase.hold
     private var lastChange: Instant?
     private var firstThroughput: Instant?
-    private var lastDecrease: DataRate?
 
     /// Whether the path's capacity is not known: it was never found full, or carries more than when it was.
     package var isCapacityUnknown: Bool { capacity.estimate == nil }
@@ -101,13 +99,6 @@ package struct AIMDRateControl: Sendable {
         let packetBits = frameBits / max(1, (frameBits / Self.packetBits).rounded(.up))
         let responseTime = 2 * (roundTripTime.seconds + 0.1)
         return DataRate(kilobits: max(4, packetBits / responseTime / 1000))
-    }
-
-    /// How long the estimate takes to regain what the last overuse cost, 2 to 50 s; 3 s before the first.
-    package var expectedBandwidthPeriod: Duration {
-        guard let lastDecrease else { return Self.defaultBandwidthPeriod }
-        let seconds = Double(lastDecrease.bitsPerSecond) / Double(increasePerSecond.bitsPerSecond)
-        return .seconds(min(max(seconds, 2), 50))
     }
 
     /// Takes what the detector found and the rate that arrives, nil where not known.
@@ -171,7 +162,6 @@ package struct AIMDRateControl: Sendable {
         if reduced > .kilobitsPerSecond(5) { reduced = reduced - .kilobitsPerSecond(5) }
         if reduced > estimate, let capacity = capacity.estimate { reduced = capacity * Self.backoffFactor }
         let new = min(reduced, estimate)
-        if isValid, throughput < estimate { lastDecrease = estimate - new }
         if let bound = capacity.lowerBound, throughput < bound { capacity.reset() }
         capacity.overuseDetected(acknowledged: throughput)
         estimate = new

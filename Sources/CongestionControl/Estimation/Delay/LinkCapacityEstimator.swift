@@ -5,7 +5,7 @@ package import RTCShareWireFormat
 /// Source: libwebrtc, `goog_cc/link_capacity_estimator`; draft-ietf-rmcat-gcc-02 5.5 (the average of the incoming rate
 /// at overuse). Deviations: none.
 package struct LinkCapacityEstimator: Sendable {
-    private static let overuseWeight = 0.05
+    private static let weight = 0.05
     private static let probeWeight = 0.5
     private static let varianceRange = 0.4...2.5
 
@@ -34,25 +34,16 @@ package struct LinkCapacityEstimator: Sendable {
 
     /// Takes the rate that arrived while the path was overused.
     package mutating func overuseDetected(acknowledged: DataRate) {
-        update(acknowledged, weight: Self.overuseWeight)
-    }
-
-    /// Takes what a probe measured.
-    package mutating func probeMeasured(_ rate: DataRate) {
-        update(rate, weight: Self.probeWeight)
+        let sample = acknowledged.kilobits
+        let value = kilobits.map { (1 - Self.weight) * $0 + Self.weight * sample } ?? sample
+        let error = value - sample
+        let variance = (1 - Self.weight) * normalizedVariance + Self.weight * error * error / max(value, 1)
+        kilobits = value
+        normalizedVariance = min(max(variance, Self.varianceRange.lowerBound), Self.varianceRange.upperBound)
     }
 
     /// Forgets the estimate.
     package mutating func reset() {
         kilobits = nil
-    }
-
-    private mutating func update(_ sample: DataRate, weight: Double) {
-        let sample = sample.kilobits
-        let value = kilobits.map { (1 - weight) * $0 + weight * sample } ?? sample
-        let error = value - sample
-        let variance = (1 - weight) * normalizedVariance + weight * error * error / max(value, 1)
-        kilobits = value
-        normalizedVariance = min(max(variance, Self.varianceRange.lowerBound), Self.varianceRange.upperBound)
     }
 }

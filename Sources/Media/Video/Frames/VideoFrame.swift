@@ -34,17 +34,6 @@ public struct VideoFrame: Sendable {
         self.captureTime = captureTime
     }
 
-    /// A picture taken `timestampNanoseconds` after the start of the monotonic clock.
-    public init(timestampNanoseconds: Int64, rotation: VideoRotation = .upright, buffer: any VideoFrameBuffer) {
-        self.init(buffer: buffer, timestamp: .nanoseconds(timestampNanoseconds), rotation: rotation)
-    }
-
-    /// When the picture was taken, in nanoseconds since the start of the monotonic clock.
-    public var timestampNanoseconds: Int64 {
-        let (seconds, attoseconds) = timestamp.components
-        return seconds &* 1_000_000_000 &+ attoseconds / 1_000_000_000
-    }
-
     /// Width and height in pixels, before rotation.
     public var size: PixelSize { buffer.size }
 

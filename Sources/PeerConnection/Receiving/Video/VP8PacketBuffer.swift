@@ -53,8 +53,6 @@ struct VP8PacketBuffer: Sendable {
     /// Whether this number has been stored, even if it was removed since.
     func hasSeen(_ number: Int64) -> Bool { seen[index(of: number)] == number }
 
-    func contains(_ number: Int64) -> Bool { slots[index(of: number)]?.number == number }
-
     mutating func insert(_ slot: Slot) {
         remove(at: index(of: slot.number))
         let index = index(of: slot.number)

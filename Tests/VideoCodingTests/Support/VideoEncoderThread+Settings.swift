@@ -1,0 +1,10 @@
+import RTCShareVideoCoding
+
+extension VideoEncoderThread {
+    /// Changes settings of the running encoder.
+    func update(_ change: (inout Settings) -> Void) {
+        var settings = settings
+        change(&settings)
+        apply(settings)
+    }
+}
