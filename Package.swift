@@ -19,14 +19,16 @@ func needs(_ modules: [String], _ others: [Target.Dependency] = []) -> [Target.D
     modules.map { .target(name: moduleName($0)) } + others
 }
 
-func module(_ folder: String, _ modules: [String] = [], _ others: [Target.Dependency] = []) -> Target {
+func module(
+    _ folder: String, _ modules: [String] = [], _ others: [Target.Dependency] = [], under parent: String = "Sources"
+) -> Target {
     .target(
-        name: moduleName(folder), dependencies: needs(modules, others), path: "Sources/\(folder)",
+        name: moduleName(folder), dependencies: needs(modules, others), path: "\(parent)/\(folder)",
         swiftSettings: settings)
 }
 
-func moduleInC(_ folder: String, _ modules: [String] = []) -> Target {
-    .target(name: moduleName(folder), dependencies: needs(modules), path: "Sources/\(folder)")
+func moduleInC(_ folder: String, _ modules: [String] = [], under parent: String = "Sources") -> Target {
+    .target(name: moduleName(folder), dependencies: needs(modules), path: "\(parent)/\(folder)")
 }
 
 func systemLibrary(_ folder: String, pkgConfig: String? = nil, debian packages: String...) -> Target {
@@ -34,8 +36,11 @@ func systemLibrary(_ folder: String, pkgConfig: String? = nil, debian packages: 
         name: moduleName(folder), path: "Sources/\(folder)", pkgConfig: pkgConfig, providers: [.apt(packages)])
 }
 
-func program(_ name: String, _ modules: [String], _ others: [Target.Dependency] = []) -> Target {
-    .executableTarget(name: name, dependencies: needs(modules, others), swiftSettings: settings)
+func program(
+    _ name: String, _ modules: [String], _ others: [Target.Dependency] = [], under parent: String = "Sources"
+) -> Target {
+    .executableTarget(
+        name: name, dependencies: needs(modules, others), path: "\(parent)/\(name)", swiftSettings: settings)
 }
 
 /// A program as anybody would write it: it sees what is public.
@@ -69,7 +74,6 @@ let package = Package(
         .library(name: "RTCShareSignaling", targets: ["RTCShareSignaling"]),
         .library(name: "RTCSharePlayback", targets: ["RTCSharePlayback"]),
         .executable(name: "rtcshare", targets: ["rtcshare"]),
-        .executable(name: "rtcbench", targets: ["rtcbench"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -112,8 +116,6 @@ let package = Package(
         .target(name: moduleName("CViewerPage"), path: "Sources/CViewerPage", exclude: ["page"]),
         // The description of the control interface, embedded.
         .target(name: moduleName("CControlAPI"), path: "Sources/CControlAPI", exclude: ["openapi.json"]),
-        // Counts the allocations of whoever links it: for benchmarks alone.
-        moduleInC("CAllocations"),
 
         // Floor 1: formats and the media model.
         module("Locks"),
@@ -123,8 +125,6 @@ let package = Package(
         module("STUN", ["CUnistring", "Cryptography", "WireFormat"]),
         module("RTP", ["WireFormat"]),
         module("Media", ["Locks", "WireFormat"]),
-        // A network in virtual time, for benchmarks and tests alone.
-        module("NetworkSimulation", ["WireFormat"]),
 
         // Floor 2: the protocols and the codecs.
         module("ICE", ["STUN", "WireFormat"]),
@@ -178,7 +178,7 @@ let package = Package(
             "Playback",
             ["AudioCoding", "CSDL", "Capture", "ContentShare", "Locks", "Media", "PeerConnection", "WireFormat"]),
 
-        // Floor 6: the programs.
+        // Floor 6: the program.
         program(
             "rtcshare",
             [
@@ -186,13 +186,6 @@ let package = Package(
                 "CongestionControl", "ContentShare", "Cryptography", "ICE", "Locks", "Media", "NetworkRuntime",
                 "PeerConnection", "Playback", "RTP", "SDP", "SecureTransport", "Signaling", "VideoCoding", "WireFormat",
             ], ["RTCShare", argumentParser, logging, nioCore, nioHTTP]),
-        program(
-            "rtcbench",
-            [
-                "CAllocations", "CDatagrams", "CProcess", "CXCB", "Capture", "CongestionControl", "ContentShare", "ICE",
-                "Locks", "Media", "NetworkRuntime", "NetworkSimulation", "PeerConnection", "RTP", "SDP",
-                "SecureTransport", "Signaling", "VideoCoding", "WireFormat",
-            ], [argumentParser, logging]),
 
         // What the README shows, and a program for each of the systems whose ways these are.
         example("ShareTestPattern"),
@@ -211,6 +204,17 @@ let package = Package(
             name: "Snippets", dependencies: ["RTCShare"] + needs(["Playback", "Signaling"]), path: "Examples/Snippets",
             packageAccess: false,
             swiftSettings: settings),
+
+        // The benchmarks: a network in virtual time, a count of the allocations of a process, and the program.
+        module("NetworkSimulation", ["WireFormat"], under: "Tests"),
+        moduleInC("CAllocations", under: "Tests"),
+        program(
+            "rtcbench",
+            [
+                "CAllocations", "CDatagrams", "CProcess", "CXCB", "Capture", "CongestionControl", "ContentShare", "ICE",
+                "Locks", "Media", "NetworkRuntime", "NetworkSimulation", "PeerConnection", "RTP", "SDP",
+                "SecureTransport", "Signaling", "VideoCoding", "WireFormat",
+            ], [argumentParser, logging], under: "Tests"),
 
         // Tests: a folder a module, and what they share.
         .target(
