@@ -142,7 +142,7 @@ public actor AttendeeSession {
         source: any VideoSource, configuration: LocalVideoConfiguration = LocalVideoConfiguration()
     ) async throws(ContentShareError) {
         try checkOpen()
-        try await own.startVideo(source, configuration, over: [connection]) { _ in isEnding ? nil : true }
+        try await own.startVideo(source, configuration, over: [connection])
     }
 
     /// Sends no own picture any more.
@@ -153,7 +153,7 @@ public actor AttendeeSession {
         source: any AudioSource, configuration: LocalAudioConfiguration = LocalAudioConfiguration()
     ) async throws(ContentShareError) {
         try checkOpen()
-        try await own.startAudio(source, configuration, over: [connection]) { _ in isEnding ? nil : true }
+        try await own.startAudio(source, configuration, over: [connection])
     }
 
     /// Sends no own voice any more.

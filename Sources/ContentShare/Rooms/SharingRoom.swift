@@ -19,7 +19,7 @@ public actor SharingRoom {
     /// Shares the owner's content to those in the destination.
     public nonisolated let contentShare: ContentShareController
     /// Where the share goes.
-    public private(set) var destination = ShareDestination.main
+    public var destination: ShareDestination { audience.destination }
     /// The subgroups that the owner has joined.
     public private(set) var subgroups: Set<Subgroup> = []
     /// Where the viewers' connections live that have no port of their own.
@@ -27,10 +27,17 @@ public actor SharingRoom {
     /// The owner's picture and voice, encoded once for all.
     private let own: OwnMedia
     private let ownMediaObservers: ObserverList<any OwnMediaObserver>
-    private var members: [Int: RoomViewer] = [:]
+    private let audience = RoomAudience()
+    private var members: [Int: Member] = [:]
     private var viewersSoFar = 0
-    private var changes = 0
     private var hasEnded = false
+
+    /// A viewer. The audience has its membership.
+    private struct Member {
+        /// What it is sent at most.
+        let media: Set<SharedMedia>
+        let session: AttendeeSession
+    }
 
     /// The viewers that a room has at most.
     public static let maximumViewers = 1000
@@ -43,14 +50,18 @@ public actor SharingRoom {
         self.ports = ports
         let observers = ObserverList<any OwnMediaObserver>()
         ownMediaObservers = observers
-        own = OwnMedia(of: owner) { observers.forEach { $0.ownMediaDidChange() } }
-        contentShare = try ContentShareController(attendee: owner)
+        own = OwnMedia(of: owner, to: audience) { observers.forEach { $0.ownMediaDidChange() } }
+        contentShare = try ContentShareController(attendee: owner, audience: audience)
     }
 
     // MARK: Viewers
 
     /// Those who are there, in the order in which they came.
-    public var viewers: [RoomViewer] { members.values.sorted { $0.id < $1.id } }
+    public var viewers: [RoomViewer] {
+        members.sorted { $0.key < $1.key }.compactMap { id, member in
+            audience[member.session.connection].map { RoomViewer(id: id, membership: $0, session: member.session) }
+        }
+    }
 
     /// Opens a connection to one more viewer, as the one who offers: for the owner's content and what else `media` names.
     public func addViewer(
@@ -145,25 +156,26 @@ public actor SharingRoom {
             throw SharingRoomError.tooManyViewers(limit: Self.maximumViewers)
         }
         viewersSoFar += 1
-        let viewer = RoomViewer(
-            id: viewersSoFar, membership: membership, media: media,
-            session: AttendeeSession(connection: connection, contentShare: contentShare))
-        members[viewer.id] = viewer
+        let id = viewersSoFar
+        let session = AttendeeSession(connection: connection, contentShare: contentShare)
+        members[id] = Member(media: media, session: session)
+        audience[connection] = membership
         do {
-            try await contentShare.add(connection, taking: media, isIncluded: membership.includes(destination))
-            try await own.add(connection, taking: media, isIncluded: isSentOwnMedia)
+            try await contentShare.add(connection, taking: media)
+            try await own.add(connection, taking: media)
             guard !hasEnded else { throw SharingRoomError.ended }
         } catch {
-            members[viewer.id] = nil
+            members[id] = nil
+            audience[connection] = nil
             throw error
         }
         // The destination may have changed meanwhile.
-        await follow()
+        await contentShare.audienceChanged()
         Task { [weak self] in
-            try? await viewer.session.waitUntilEnd()
-            await self?.remove(viewer.id)
+            try? await session.waitUntilEnd()
+            await self?.remove(id)
         }
-        return viewer
+        return RoomViewer(id: id, membership: membership, session: session)
     }
 
     /// Has a viewer elsewhere in the room from now on.
@@ -171,14 +183,14 @@ public actor SharingRoom {
         of viewer: Int, to membership: RoomMembership
     ) async throws(SharingRoomError) {
         guard let member = members[viewer] else { throw .unknownViewer(viewer) }
-        members[viewer] = RoomViewer(
-            id: viewer, membership: membership, media: member.media, session: member.session)
-        own.setIncluded(!membership.isWaiting, on: member.session.connection)
-        await follow()
+        audience[member.session.connection] = membership
+        own.audienceChanged()
+        await contentShare.audienceChanged()
     }
 
     private func remove(_ viewer: Int) {
         guard let connection = members.removeValue(forKey: viewer)?.session.connection else { return }
+        audience[connection] = nil
         own.remove(connection)
     }
 
@@ -190,7 +202,7 @@ public actor SharingRoom {
         source: any VideoSource, configuration: LocalVideoConfiguration = LocalVideoConfiguration()
     ) async throws(ContentShareError) {
         guard !hasEnded else { throw .ended }
-        try await own.startVideo(source, configuration, over: connections(taking: .camera), isIncluded: isSentOwnMedia)
+        try await own.startVideo(source, configuration, over: connections(taking: .camera))
     }
 
     /// Sends no own picture any more.
@@ -201,8 +213,7 @@ public actor SharingRoom {
         source: any AudioSource, configuration: LocalAudioConfiguration = LocalAudioConfiguration()
     ) async throws(ContentShareError) {
         guard !hasEnded else { throw .ended }
-        try await own.startAudio(
-            source, configuration, over: connections(taking: .microphone), isIncluded: isSentOwnMedia)
+        try await own.startAudio(source, configuration, over: connections(taking: .microphone))
     }
 
     /// Sends no own voice any more.
@@ -218,13 +229,7 @@ public actor SharingRoom {
     package nonisolated func add(observer: any OwnMediaObserver) { ownMediaObservers.add(observer) }
 
     private func connections(taking media: SharedMedia) -> [Connection] {
-        viewers.filter { $0.media.contains(media) }.map(\.session.connection)
-    }
-
-    /// Whether who is at the other end of a connection is sent the owner's picture and voice; nil for who is gone.
-    private func isSentOwnMedia(_ connection: Connection) -> Bool? {
-        guard !hasEnded else { return nil }
-        return members.values.first { $0.session.connection === connection }.map { !$0.membership.isWaiting }
+        members.values.filter { $0.media.contains(media) }.map(\.session.connection)
     }
 
     /// A report of all that was counted for a viewer, as `getStats()` gives it; empty where there is no such viewer.
@@ -265,18 +270,18 @@ public actor SharingRoom {
         guard subgroups.contains(subgroup) else { throw .notJoined(subgroup) }
         if destination == .subgroup(subgroup) {
             guard !isSharing else { throw .sharingTo(subgroup) }
-            destination = .main
+            audience.destination = .main
         }
         subgroups.remove(subgroup)
-        await follow()
+        await contentShare.audienceChanged()
     }
 
     /// Has the share go elsewhere from now on, without a pause; where nothing is shared yet, from its start on. A subgroup
     /// is to be joined before.
     public func changeDestination(to new: ShareDestination) async throws(SharingRoomError) {
         try check(new)
-        destination = new
-        await follow()
+        audience.destination = new
+        await contentShare.audienceChanged()
     }
 
     /// Shares `source`, with the sound of `audio` where there is one, to a destination in one step: viewers elsewhere see
@@ -290,36 +295,20 @@ public actor SharingRoom {
     ) async throws {
         try check(destination)
         let previous = self.destination
-        self.destination = destination
+        audience.destination = destination
         do {
             try await contentShare.start(
-                source: source, audio: audio, configuration: configuration, audioConfiguration: audioConfiguration,
-                to: nextAudience())
+                source: source, audio: audio, configuration: configuration, audioConfiguration: audioConfiguration)
         } catch {
-            if self.destination == destination { self.destination = previous }
-            await follow()
+            if self.destination == destination { audience.destination = previous }
+            await contentShare.audienceChanged()
             throw error
         }
-        // Viewers may have come meanwhile.
-        await follow()
     }
 
     private func check(_ destination: ShareDestination) throws(SharingRoomError) {
         guard !hasEnded else { throw .ended }
         if case .subgroup(let subgroup) = destination, !subgroups.contains(subgroup) { throw .notJoined(subgroup) }
-    }
-
-    /// Has those get what is shared who are where it goes.
-    private func follow() async { await contentShare.setAudience(nextAudience()) }
-
-    private func nextAudience() -> ContentShareController.Audience {
-        changes += 1
-        let audience = members.values.filter { $0.membership.includes(destination) }
-        var subgroup: Subgroup?
-        if case .subgroup(let present) = destination { subgroup = present }
-        return ContentShareController.Audience(
-            connections: Set(audience.map { ObjectIdentifier($0.session.connection) }), subgroup: subgroup,
-            revision: changes)
     }
 
     /// Ends the share, and takes leave of everybody.
@@ -346,8 +335,6 @@ public struct RoomViewer: Sendable, Identifiable {
     public let id: Int
     /// Where the viewer is.
     public let membership: RoomMembership
-    /// What this viewer is sent at most.
-    let media: Set<SharedMedia>
     /// The owner's session with the viewer: for descriptions, statistics, and an own picture and voice.
     public let session: AttendeeSession
 }

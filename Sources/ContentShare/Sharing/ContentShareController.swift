@@ -18,8 +18,8 @@ public actor ContentShareController {
     public nonisolated let attendee: AttendeeID
     /// Those to whom it goes: one, or those of a ``SharingRoom``.
     private var viewers: [ObjectIdentifier: Viewer] = [:]
-    /// Whether the share goes on when its last viewer has left: that of a room does.
-    private let outlivesViewers: Bool
+    /// Who in a room gets what is shared. Nil for the share of one connection, which ends with it.
+    private let audience: RoomAudience?
     private let observers = ObserverList<any ContentShareObserver>()
     private var phase = SharePhase()
     private var video: VideoSendPipeline?
@@ -31,9 +31,6 @@ public actor ContentShareController {
     private var stopCapture: (@Sendable () -> Void)?
     /// The end of those that went with what was shared before.
     private var captureEnd: Task<Void, Never>?
-    private var audienceRevision = 0
-    /// The subgroup that what is shared goes to, which viewers are told.
-    private var subgroup: Subgroup?
     private var timeout: Task<Void, Never>?
     private var follower: Task<Void, Never>?
 
@@ -42,19 +39,17 @@ public actor ContentShareController {
         let connection: Connection
         /// What it is sent at most.
         var media: Set<SharedMedia> = Set(SharedMedia.allCases)
-        /// Whether it gets what is shared now.
-        var isIncluded: Bool
     }
 
-    /// The share of one connection, which ends with it; without a connection, that of a room.
-    init(attendee: AttendeeID, connection: Connection? = nil) throws(AttendeeIDError) {
+    /// The share of one connection, or that of a room, to an audience.
+    init(
+        attendee: AttendeeID, connection: Connection? = nil, audience: RoomAudience? = nil
+    ) throws(AttendeeIDError) {
         self.attendee = attendee
+        self.audience = audience
         // An attendee whose content no id can name shares none.
         _ = try attendee.content
-        outlivesViewers = connection == nil
-        if let connection {
-            viewers[ObjectIdentifier(connection)] = Viewer(connection: connection, isIncluded: true)
-        }
+        if let connection { viewers[ObjectIdentifier(connection)] = Viewer(connection: connection) }
     }
 
     /// Whether something is shared, or about to be.
@@ -76,15 +71,6 @@ public actor ContentShareController {
         source: any VideoSource, audio: (any AudioSource)? = nil,
         configuration: LocalVideoConfiguration = LocalVideoConfiguration(),
         audioConfiguration: LocalAudioConfiguration = LocalAudioConfiguration()
-    ) async throws(ContentShareError) {
-        try await start(
-            source: source, audio: audio, configuration: configuration, audioConfiguration: audioConfiguration, to: nil)
-    }
-
-    /// The same, to an audience that holds from the moment at which the source does; nil for those who are included.
-    func start(
-        source: any VideoSource, audio: (any AudioSource)?, configuration: LocalVideoConfiguration,
-        audioConfiguration: LocalAudioConfiguration, to audience: Audience?
     ) async throws(ContentShareError) {
         if let problem = configuration.problem ?? audioConfiguration.problem { throw .configuration(problem) }
         if phase.hasEnded { throw .ended }
@@ -108,8 +94,8 @@ public actor ContentShareController {
         endCapture()
         tell(event)
         starts += 1
-        // Nobody sees the new source who is not to, nor those who come what was shared before.
-        if let audience { include(audience, isIncluded: false) }
+        // A viewer who leaves the audience does not see the new source, and one who enters it does not see the old one.
+        setActive(adding: false)
         video.apply(configuration, defaults: .content)
         video.replaceTrack(
             with: VideoTrack(id: "content-\(starts)", source: source), sourceCanWait: configuration.sourceCanWait)
@@ -119,7 +105,7 @@ public actor ContentShareController {
         } else {
             self.audio?.replaceTrack(with: nil)
         }
-        if let audience { setAudience(audience) }
+        audienceChanged()
         awaitFirstPicture()
     }
 
@@ -232,57 +218,37 @@ public actor ContentShareController {
 
     // MARK: A room's viewers
 
-    /// Shares to the viewer at a connection too, which is sent `media` at most; `isIncluded`: it is to get what is shared now.
-    func add(
-        _ connection: Connection, taking media: Set<SharedMedia>, isIncluded: Bool
-    ) async throws(ContentShareError) {
+    /// Shares to the viewer at a connection too, which is sent `media` at most.
+    func add(_ connection: Connection, taking media: Set<SharedMedia>) async throws(ContentShareError) {
         if phase.hasEnded { throw .ended }
         let id = ObjectIdentifier(connection)
-        let viewer = Viewer(connection: connection, media: media, isIncluded: isIncluded)
+        let viewer = Viewer(connection: connection, media: media)
         viewers[id] = viewer
         do {
             if let video { try await open(video, .content, for: viewer) }
             if let audio { try await open(audio, .contentAudio, for: viewer) }
+            tellSubgroup(viewer)
         } catch {
             drop(connection)
             throw error
         }
     }
 
-    /// Those who get what is shared.
-    struct Audience {
-        /// The connections of its viewers.
-        let connections: Set<ObjectIdentifier>
-        /// The subgroup that they are in; nil for the main room.
-        let subgroup: Subgroup?
-        /// Of two audiences the later holds.
-        let revision: Int
-    }
-
-    /// Has an audience get what is shared, and nobody else.
-    func setAudience(_ audience: Audience) {
-        guard audience.revision > audienceRevision, !phase.hasEnded else { return }
-        audienceRevision = audience.revision
-        subgroup = audience.subgroup
+    /// Shares to those who are in the audience now, and to no others.
+    func audienceChanged() {
+        guard audience != nil, !phase.hasEnded else { return }
         for viewer in viewers.values { tellSubgroup(viewer) }
-        // Who comes in comes first: the encoder does not rest in between.
-        include(audience, isIncluded: true)
-        include(audience, isIncluded: false)
+        setActive(adding: true)
     }
 
-    /// Includes those of an audience, or excludes all others.
-    private func include(_ audience: Audience, isIncluded: Bool) {
-        guard audience.revision >= audienceRevision, !phase.hasEnded else { return }
-        for (id, viewer) in viewers
-        where audience.connections.contains(id) == isIncluded && viewer.isIncluded != isIncluded {
-            viewers[id]?.isIncluded = isIncluded
-            video?.setIncluded(isIncluded, on: viewer.connection)
-            audio?.setIncluded(isIncluded, on: viewer.connection)
-        }
+    private func setActive(adding: Bool) {
+        guard let connections = audience?.connections(sent: .content) else { return }
+        video?.setActive(connections, adding: adding)
+        audio?.setActive(connections, adding: adding)
     }
 
     private func tellSubgroup(_ viewer: Viewer) {
-        video?.sender(on: viewer.connection)?.setSubgroup(subgroup?.name)
+        video?.sender(on: viewer.connection)?.setSubgroup(audience?.subgroup?.name)
     }
 
     /// Ends the share for good.
@@ -303,7 +269,7 @@ public actor ContentShareController {
     }
 
     func connectionEnded(_ connection: Connection, _ status: ContentShareStatus) {
-        if outlivesViewers { drop(connection) } else { end(status) }
+        if audience == nil { end(status) } else { drop(connection) }
     }
 
     // MARK: Parts
@@ -332,9 +298,9 @@ public actor ContentShareController {
     ) async throws(ContentShareError) {
         guard viewer.media.contains(kind) else { return }
         try await pipeline.open(kind, of: attendee, on: viewer.connection) {
-            phase.hasEnded ? nil : viewers[ObjectIdentifier(viewer.connection)]?.isIncluded
+            guard !phase.hasEnded, viewers[ObjectIdentifier(viewer.connection)] != nil else { return nil }
+            return audience.map { $0.isActive(kind, on: viewer.connection) } ?? true
         }
-        tellSubgroup(viewer)
     }
 
     /// What sends the picture, made where there is nothing yet.
@@ -394,7 +360,7 @@ public actor ContentShareController {
     }
 
     /// Whether the one viewer declines the picture. In a room others may come.
-    private var isRefused: Bool { !outlivesViewers && video?.isRefused == true }
+    private var isRefused: Bool { audience == nil && video?.isRefused == true }
 
     private func awaitFirstPicture() {
         timeout?.cancel()

@@ -10,6 +10,9 @@ internal import RTCSharePeerConnection
 /// Its owner is an actor, and nobody else has it.
 final class OwnMedia {
     private let attendee: AttendeeID
+    /// Who in a room is sent it. Nil for a session's, whose peer is.
+    private let audience: RoomAudience?
+    private var hasEnded = false
     private var camera: VideoSendPipeline?
     private var voice: AudioSendPipeline?
     private var starts = 0
@@ -19,22 +22,22 @@ final class OwnMedia {
     private let onChange: @Sendable () -> Void
 
     /// Neither picture nor voice, yet.
-    init(of attendee: AttendeeID, onChange: @escaping @Sendable () -> Void = {}) {
+    init(of attendee: AttendeeID, to audience: RoomAudience? = nil, onChange: @escaping @Sendable () -> Void = {}) {
         self.attendee = attendee
+        self.audience = audience
         self.onChange = onChange
     }
 
     // MARK: What is sent
 
     /// Sends what `source` shows over these connections, but for those that have ended; replaces the source where one is sent
-    /// already. `isIncluded` says of a connection whether its peer is to be sent it; nil: not any more.
+    /// already.
     func startVideo(
-        _ source: any VideoSource, _ configuration: LocalVideoConfiguration, over connections: [Connection],
-        isIncluded: (Connection) -> Bool?
+        _ source: any VideoSource, _ configuration: LocalVideoConfiguration, over connections: [Connection]
     ) async throws(ContentShareError) {
         if let problem = configuration.problem { throw .configuration(problem) }
         let camera = try madeCamera(configuration)
-        try await open(camera, .camera, over: connections, isIncluded: isIncluded)
+        try await open(camera, .camera, over: connections)
         camera.apply(configuration, defaults: .camera)
         starts += 1
         camera.replaceTrack(
@@ -42,14 +45,13 @@ final class OwnMedia {
         onChange()
     }
 
-    /// Sends the sound of `source` over these connections, as ``startVideo(_:_:over:isIncluded:)`` does pictures.
+    /// Sends the sound of `source` over these connections, as ``startVideo(_:_:over:)`` does pictures.
     func startAudio(
-        _ source: any AudioSource, _ configuration: LocalAudioConfiguration, over connections: [Connection],
-        isIncluded: (Connection) -> Bool?
+        _ source: any AudioSource, _ configuration: LocalAudioConfiguration, over connections: [Connection]
     ) async throws(ContentShareError) {
         if let problem = configuration.problem { throw .configuration(problem) }
         let voice = madeVoice()
-        try await open(voice, .microphone, over: connections, isIncluded: isIncluded)
+        try await open(voice, .microphone, over: connections)
         voice.apply(configuration, isVoice: true)
         starts += 1
         voice.replaceTrack(with: AudioTrack(id: "voice-\(starts)", source: source))
@@ -90,6 +92,7 @@ final class OwnMedia {
 
     /// Nothing is sent any more, nor will be.
     func end() {
+        hasEnded = true
         camera?.stop()
         voice?.stop()
     }
@@ -114,20 +117,21 @@ final class OwnMedia {
 
     /// Sends what there is of `media` over one more connection.
     func add(
-        _ connection: Connection, taking media: Set<SharedMedia>, isIncluded: (Connection) -> Bool?
+        _ connection: Connection, taking media: Set<SharedMedia>
     ) async throws(ContentShareError) {
         if let camera, media.contains(.camera) {
-            try await open(camera, .camera, over: [connection], isIncluded: isIncluded)
+            try await open(camera, .camera, over: [connection])
         }
         if let voice, media.contains(.microphone) {
-            try await open(voice, .microphone, over: [connection], isIncluded: isIncluded)
+            try await open(voice, .microphone, over: [connection])
         }
     }
 
-    /// Has a connection's peer be sent it, or not.
-    func setIncluded(_ isIncluded: Bool, on connection: Connection) {
-        camera?.setIncluded(isIncluded, on: connection)
-        voice?.setIncluded(isIncluded, on: connection)
+    /// Sends it to those who are in the audience now, and to no others.
+    func audienceChanged() {
+        guard let audience else { return }
+        camera?.setActive(audience.connections(sent: .camera), adding: true)
+        voice?.setActive(audience.connections(sent: .microphone), adding: true)
     }
 
     /// Sends nothing more over a connection.
@@ -150,12 +154,13 @@ final class OwnMedia {
     }
 
     private func open(
-        _ pipeline: some SendingPipeline, _ kind: SharedMedia, over connections: [Connection],
-        isIncluded: (Connection) -> Bool?
+        _ pipeline: some SendingPipeline, _ kind: SharedMedia, over connections: [Connection]
     ) async throws(ContentShareError) {
         for connection in connections {
             do throws(ContentShareError) {
-                try await pipeline.open(kind, of: attendee, on: connection) { isIncluded(connection) }
+                try await pipeline.open(kind, of: attendee, on: connection) {
+                    hasEnded ? nil : audience.map { $0.isActive(kind, on: connection) } ?? true
+                }
             } catch {
                 // Who leaves takes nothing from the others.
                 guard case .ended = error else { throw error }

@@ -61,14 +61,14 @@ extension AudioSendPipeline {
 }
 
 extension SendingPipeline {
-    /// Has it send one kind of an attendee's media over a connection, as far as its descriptions have a place for that.
-    /// `isIncluded` says, once the place is taken, whether the peer is to be sent what there is now; nil: not any more.
+    /// Sends one kind of an attendee's media over a connection too, as far as its descriptions have a place for that. `isActive`
+    /// is called once the place is taken, and returns whether the peer is sent anything for now, or nil if it is gone.
     func open(
         _ kind: SharedMedia, of attendee: AttendeeID, on connection: Connection,
-        isolation: isolated (any Actor)? = #isolation, isIncluded: () -> Bool?
+        isolation: isolated (any Actor)? = #isolation, isActive: () -> Bool?
     ) async throws(ContentShareError) {
         let isContent = kind == .content || kind == .contentAudio
-        let sender: RTPSender
+        let sender: Sender
         do {
             guard let media = try SharedMedia.kinds([kind], of: attendee).first else { throw ContentShareError.ended }
             let limit = isContent ? ContentShareController.maximumShares : 1
@@ -82,10 +82,10 @@ extension SendingPipeline {
         } catch {
             throw .configuration("\(error)")
         }
-        guard let isIncluded = isIncluded() else { throw .ended }
+        guard let isActive = isActive() else { throw .ended }
         // Another call may have been first.
         guard self.sender(on: connection) !== sender else { return }
-        add(sender, isIncluded: isIncluded)
+        add(sender, isActive: isActive)
         await connection.report(to: sender)
     }
 }

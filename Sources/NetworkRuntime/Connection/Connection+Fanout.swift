@@ -1,24 +1,32 @@
 internal import NIOCore
 internal import RTCSharePeerConnection
 package import RTCShareRTP
+internal import RTCShareWireFormat
 
-/// One picture for a whole room.
+/// One frame for a whole room.
 extension Connection {
-    /// Sends an encoded picture to any number of peers, to each as the media of the index beside it, from any thread: all
-    /// connections of an event loop are visited in one go, and what they send at once leaves in one batch.
-    package static func send(_ frame: PacketizedFrame, to destinations: [(connection: Connection, media: Int)]) {
-        var rest = destinations
-        while let eventLoop = rest.first?.connection.eventLoop {
-            // Mostly one event loop has them all: then no list is made anew, which touches every connection.
-            let isWhole = rest.allSatisfy { $0.connection.eventLoop === eventLoop }
-            let here = isWhole ? rest : rest.filter { $0.connection.eventLoop === eventLoop }
-            rest = isWhole ? [] : rest.filter { $0.connection.eventLoop !== eventLoop }
+    /// Sends an encoded picture through any number of senders, from any thread. Each list has the senders of one event loop: their
+    /// connections are visited in one go, and what they send at once leaves in one batch.
+    package static func send<Sender: RTPSender>(_ frame: PacketizedFrame, through lists: [[Sender]]) {
+        visit(lists) { $0.send(frame, media: $1, now: $2) }
+    }
+
+    /// Sends encoded sound through any number of senders, as ``send(_:through:)`` does pictures.
+    static func send<Sender: RTPSender>(_ frame: EncodedAudioFrame, through lists: [[Sender]]) {
+        visit(lists) { $0.send(frame, media: $1, now: $2) }
+    }
+
+    private static func visit<Sender: RTPSender>(
+        _ lists: [[Sender]], _ body: @escaping @Sendable (inout PeerConnection, _ media: Int, _ now: Instant) -> Void
+    ) {
+        for senders in lists {
+            guard let eventLoop = senders.first?.connection.eventLoop else { continue }
             eventLoop.execute {
                 ConnectionLoop.of(eventLoop).gather {
-                    for (connection, media) in here {
-                        connection.assumeIsolated {
+                    for sender in senders {
+                        sender.connection.assumeIsolated {
                             let now = MonotonicClock.now
-                            $0.peer.send(frame, media: media, now: now)
+                            body(&$0.peer, sender.media, now)
                             $0.drain(now: now)
                         }
                     }

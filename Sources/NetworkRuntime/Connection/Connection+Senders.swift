@@ -1,31 +1,32 @@
 package import RTCSharePeerConnection
 
-/// Those who send over a connection.
+/// The senders of a connection.
 extension Connection {
-    /// A sender that is not kept alive: the place of one that nobody has any more can be taken.
+    /// A sender that is not kept alive. If nobody has it any more, its place can be taken.
     struct SenderReference {
-        weak var sender: RTPSender?
+        weak var sender: (any RTPSender)?
+        let kind: LocalIdentity.MediaKind
+        weak var owner: AnyObject?
     }
 
-    /// The sender of a kind of media for one owner alone: what the descriptions have and nobody took yet, or new media,
-    /// which take effect with the next offer and its answer. The owner that has one gets the same again, and another in its
-    /// place once the peer rejected it for good. At most `limit` of the same nature (pictures or sound, content or
-    /// not) are given out.
-    package func sender(
-        of kind: LocalIdentity.MediaKind, for owner: any SenderOwner, atMost limit: Int
-    ) throws(SenderError) -> RTPSender {
+    /// Returns the sender of a kind of media for one owner: through media that the descriptions have and nobody took yet, or
+    /// through new media, which take effect with the next offer and its answer. An owner that has a sender gets the same one,
+    /// and another one if the peer rejected it for good. At most `limit` of the same nature (video or audio, content or not) are
+    /// given out.
+    package func sender<Owner: SenderOwner>(
+        of kind: LocalIdentity.MediaKind, for owner: Owner, atMost limit: Int
+    ) throws(SenderError) -> Owner.Sender {
         guard !isClosed else { throw .closed }
-        // What the peer rejected is nobody's any more: it can be offered anew.
+        // What the peer rejected belongs to nobody any more and can be offered again.
         senders = senders.filter { $0.value.sender != nil && !peer.hasEnded(media: $0.key) }
-        let present = senders.values.compactMap(\.sender)
-        if let known = present.first(where: { $0.kind == kind }) {
-            guard known.isOf(owner) else { throw .taken }
-            return known
+        if let known = senders.values.first(where: { $0.kind == kind }) {
+            guard known.owner === owner, let sender = known.sender as? Owner.Sender else { throw .taken }
+            return sender
         }
-        let alike = present.filter { $0.kind.isVideo == kind.isVideo && $0.kind.isContent == kind.isContent }
+        let alike = senders.values.filter { $0.kind.isVideo == kind.isVideo && $0.kind.isContent == kind.isContent }
         guard alike.count < limit else { throw .limit(limit) }
-        let sender = RTPSender(connection: self, media: try index(of: kind), kind: kind, owner: owner)
-        senders[sender.media] = SenderReference(sender: sender)
+        let sender = owner.makeSender(over: self, media: try index(of: kind))
+        senders[sender.media] = SenderReference(sender: sender, kind: kind, owner: owner)
         return sender
     }
 
@@ -41,14 +42,14 @@ extension Connection {
         }
     }
 
-    /// Tells a sender's owner what is known of it by now.
-    package func report(to sender: RTPSender) {
+    /// Reports to a sender what is known of it by now.
+    package func report(to sender: some RTPSender) {
         guard hasConnected, !isClosed else { return }
-        sender.tell(.negotiated(agreement(of: sender)))
+        sender.receive(.negotiated(agreement(of: sender)))
     }
 
     /// What the descriptions say of a sender.
-    func agreement(of sender: RTPSender) -> SenderAgreement {
+    func agreement(of sender: some RTPSender) -> SenderAgreement {
         var agreement = SenderAgreement()
         agreement.media = peer.agreement(media: sender.media)
         agreement.limits = peer.mediaLimits(media: sender.media)
@@ -56,13 +57,13 @@ extension Connection {
         return agreement
     }
 
-    /// Tells a sender's owner what is of no interest to anybody else, and all of them what follows for them from the rest;
-    /// returns whether it is for everybody.
-    func tellSenders(_ event: PeerConnection.Event) -> Bool {
+    /// Reports to one sender what concerns it only, and to all of them what follows for them from the rest. Returns whether the
+    /// event is for others too.
+    func notifySenders(_ event: PeerConnection.Event) -> Bool {
         switch event {
-        case .targetBitrateChanged(let target, let media): senders[media]?.sender?.tell(.target(target))
-        case .keyFrameRequested(let media): senders[media]?.sender?.tell(.keyFrameRequested)
-        case .lossReported(let fraction, let media): senders[media]?.sender?.tell(.lossReported(fraction))
+        case .targetBitrateChanged(let target, let media): senders[media]?.sender?.receive(.target(target))
+        case .keyFrameRequested(let media): senders[media]?.sender?.receive(.keyFrameRequested)
+        case .lossReported(let fraction, let media): senders[media]?.sender?.receive(.lossReported(fraction))
         case .connected:
             hasConnected = true
             reportToSenders()
@@ -71,13 +72,13 @@ extension Connection {
             reportToSenders()
             return true
         case .disconnected:
-            tellAll(.away(true))
+            notifyAll(.unresponsive(true))
             return true
         case .reconnected:
-            tellAll(.away(false))
+            notifyAll(.unresponsive(false))
             return true
         case .feedbackStopped(let isSilent):
-            tellAll(.away(isSilent))
+            notifyAll(.unresponsive(isSilent))
         case .closedByPeer, .failed:
             endSenders()
             return true
@@ -86,18 +87,18 @@ extension Connection {
         return false
     }
 
-    private func tellAll(_ feedback: SenderFeedback) {
-        for reference in senders.values { reference.sender?.tell(feedback) }
+    private func notifyAll(_ feedback: SenderFeedback) {
+        for reference in senders.values { reference.sender?.receive(feedback) }
     }
 
     private func reportToSenders() {
         for reference in senders.values { if let sender = reference.sender { report(to: sender) } }
     }
 
-    /// Tells those who send that there is nothing to send over any more.
+    /// Notifies the senders that the connection is over.
     func endSenders() {
         let ended = senders.values.compactMap(\.sender)
         senders = [:]
-        for sender in ended { sender.tell(.ended) }
+        for sender in ended { sender.receive(.ended) }
     }
 }

@@ -3,7 +3,7 @@ internal import NIOCore
 public import NIOPosix
 public import RTCShareICE
 public import RTCSharePeerConnection
-package import RTCShareRTP
+internal import RTCShareRTP
 package import RTCShareSDP
 public import RTCShareWireFormat
 
@@ -124,7 +124,7 @@ public actor Connection {
     private(set) var isClosed = false
     /// Whether media could flow once.
     var hasConnected = false
-    /// Those who send over it, by the indices of their media.
+    /// The senders that use it, by the indices of their media.
     var senders: [Int: SenderReference] = [:]
     /// The names of the peer's candidates that are being resolved.
     var resolutions = NameResolutions()
@@ -233,17 +233,6 @@ public actor Connection {
     package var isNegotiated: Bool { peer.isNegotiated }
 
     // MARK: Media
-
-    /// Sends an encoded frame to the peer as the media of this index, from any thread. Frames before the connection
-    /// stands are counted as dropped.
-    package nonisolated func send(_ frame: PacketizedFrame, media: Int) {
-        onEventLoop { $0.send(frame, media: media, now: MonotonicClock.now) }
-    }
-
-    /// Sends encoded sound to the peer as the media of this index, from any thread.
-    package nonisolated func send(_ frame: EncodedAudioFrame, media: Int) {
-        onEventLoop { $0.send(frame, media: media, now: MonotonicClock.now) }
-    }
 
     /// Sets the most that all media together may take, in place of what the configuration says; from any thread. Higher
     /// rates are probed for.
@@ -372,7 +361,7 @@ public actor Connection {
         if !queueWaiters.isEmpty, !peer.hasQueuedPackets { resumeQueueWaiters() }
         var unread: Set<Int> = []
         while let event = peer.pollEvent() {
-            guard tellSenders(event) else { continue }
+            guard notifySenders(event) else { continue }
             switch event {
             case .frame, .sound: break
             default: logger.debug("\(event)")

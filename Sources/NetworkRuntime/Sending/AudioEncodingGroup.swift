@@ -2,14 +2,16 @@ internal import RTCShareAudioCoding
 internal import RTCSharePeerConnection
 internal import RTCShareWireFormat
 
-/// The senders of one sound, who all are sent the same encoding: who is, and what it is made at. What is known, and what
-/// follows from it; whoever has it encodes and sends.
-struct AudioEncodingGroup<Sender: Hashable> {
+/// The senders of one audio, which all are sent the same encoding: which senders are, and what it is made at. Its owner encodes
+/// and sends.
+struct AudioEncodingGroup<Sender: GroupMember> where Sender.State == AudioSender.State {
     /// What is wanted, before the peers' limits.
     var wanted: AudioSendPipeline.Settings
-    /// Whether there is something to hear.
+    /// Whether there is something to play.
     var isPlaying = false
-    private(set) var senders: [Sender: AudioSenderState] = [:]
+    private(set) var senders: [Sender.ID: Sender] = [:]
+    /// The senders that are sent what is encoded next.
+    private var receiving = SenderLists<Sender>()
 
     init(wanted: AudioSendPipeline.Settings) {
         self.wanted = wanted
@@ -17,39 +19,58 @@ struct AudioEncodingGroup<Sender: Hashable> {
 
     // MARK: What happens
 
-    /// Somebody may be sent to, once a description takes it.
-    mutating func add(_ sender: Sender, isIncluded: Bool) {
-        senders[sender] = AudioSenderState(isIncluded: isIncluded)
+    /// Adds a sender, which is sent something once a description takes it.
+    mutating func add(_ sender: Sender, isActive: Bool) {
+        sender.state = AudioSender.State(isActive: isActive)
+        senders[sender.id] = sender
     }
 
-    /// Nothing more is sent there.
-    mutating func remove(_ sender: Sender) { senders[sender] = nil }
+    /// Removes a sender.
+    mutating func remove(_ sender: Sender) {
+        change(sender) { $0.isActive = false }
+        if contains(sender) { senders[sender.id] = nil }
+    }
 
-    /// What the descriptions say has changed, maybe.
+    private func contains(_ sender: Sender) -> Bool { senders[sender.id] === sender }
+
+    /// Takes what the descriptions say, which may be the same as before.
     mutating func negotiated(_ agreement: SenderAgreement, of sender: Sender) {
-        senders[sender]?.negotiated(agreement)
+        change(sender) { $0.agreement = agreement }
     }
 
-    /// Somebody is to be sent what there is, or not any more.
-    mutating func setIncluded(_ isIncluded: Bool, _ sender: Sender) { senders[sender]?.setIncluded(isIncluded) }
+    /// Sends to a sender, or stops that.
+    mutating func setActive(_ isActive: Bool, _ sender: Sender) { change(sender) { $0.isActive = isActive } }
 
-    /// What a path has is another.
-    mutating func targetChanged(_ target: BitrateTarget, of sender: Sender) { senders[sender]?.targetChanged(target) }
+    /// Takes what a sender's path has.
+    mutating func targetChanged(_ target: BitrateTarget, of sender: Sender) { change(sender) { $0.target = target } }
 
-    /// Somebody's newest report misses this share of its packets, 0 to 1.
-    mutating func lossReported(_ share: Double, of sender: Sender) { senders[sender]?.lossReported(share) }
+    /// A peer's newest report misses this share of its packets, 0 to 1.
+    func lossReported(_ share: Double, of sender: Sender) { sender.state.loss.note(share) }
+
+    /// Changes what is known of a sender, and with it whether it is sent something. The only place that does.
+    private mutating func change(_ sender: Sender, _ body: (inout AudioSender.State) -> Void) {
+        guard contains(sender) else { return }
+        let wasSending = sender.state.phase == .sending
+        body(&sender.state)
+        // A target from before it became idle is out of date.
+        if sender.state.phase == .idle { sender.state.target = nil }
+        let isSending = sender.state.phase == .sending
+        guard isSending != wasSending else { return }
+        if isSending { receiving.insert(sender) } else { receiving.remove(sender) }
+    }
 
     // MARK: What follows
 
-    /// Whether anybody is sent something, or would be if its path had room.
-    var hasActive: Bool { senders.values.contains(where: \.isActive) }
+    /// Whether any sender is sent something, or would be if its path had room.
+    var hasViewer: Bool { senders.values.contains { $0.state.phase != .idle } }
 
-    /// Those who are sent what is encoded next.
-    var recipients: [Sender] { senders.filter { $0.value.phase == .sending }.map(\.key) }
+    /// The senders that are sent what is encoded next, in a list for each event loop.
+    var recipients: [[Sender]] { receiving.lists }
 
-    /// What a sender would use of its path: nothing while there is nothing to hear.
+    /// What a sender would use of its path: nothing while there is nothing to play.
     func demand(of sender: Sender) -> BitrateDemand {
-        guard let state = senders[sender], state.isActive, isPlaying else { return .zero }
+        let state = sender.state
+        guard contains(sender), state.phase != .idle, isPlaying else { return .zero }
         let rates = [state.parameters.maximumAverageBitrate, state.agreement.limits.maximumBitrate]
         let maximum = rates.compactMap { $0 }.reduce(max(wanted.bitrate, .zero), min)
         return BitrateDemand(
@@ -57,14 +78,14 @@ struct AudioEncodingGroup<Sender: Hashable> {
     }
 
     /// Samples a channel in a packet: 20 ms where the peers' `ptime` and `maxptime` have nothing against it.
-    func blockSize(for recipients: [Sender]) -> Int {
-        let parameters = recipients.compactMap { senders[$0]?.parameters }
+    var blockSize: Int {
+        let parameters = recipients.joined().map(\.state.parameters)
         let preferred = parameters.compactMap(\.packetTime).min() ?? .milliseconds(20)
         let longest = parameters.compactMap(\.maximumPacketTime).min() ?? preferred
         let sizes = OpusEncoder.blockSizes
         let limit = Int(min(preferred, longest) / .milliseconds(1) * Double(AudioSendWorker.sampleRate) / 1000)
         let size = sizes.last { $0 <= limit } ?? sizes[0]
-        return recipients.count > 1 ? max(size, AudioSharing.leastBlockSize) : size
+        return parameters.count > 1 ? max(size, AudioSharing.leastBlockSize) : size
     }
 
     /// What the encoder is to make: what is wanted, as the peers ask for it (RFC 7587 §6.1) and their paths allow.
@@ -74,23 +95,23 @@ struct AudioEncodingGroup<Sender: Hashable> {
     /// band down to wide and the bits for it, a rate that varies (a constant one tells nothing of what is said, RFC 6562),
     /// pauses that go unsent, and the bits for FEC where it reports losses. Bits are the least that any of them allows
     /// (`b=`, RFC 8866 §5.8) or has.
-    func configuration(for recipients: [Sender]) -> OpusEncoder.Configuration {
+    var configuration: OpusEncoder.Configuration {
         var configuration = OpusEncoder.Configuration(
             channels: wanted.isVoice ? 1 : 2, application: wanted.isVoice ? .voice : .music, bitrate: wanted.bitrate)
         configuration.usesDTX = wanted.isVoice
-        let states = recipients.compactMap { senders[$0] }
-        if !states.isEmpty {
-            if !states.contains(where: \.parameters.isStereo) { configuration.channels = 1 }
-            configuration.usesInbandFEC = states.contains(where: \.parameters.usesInbandFEC)
+        let senders = Array(recipients.joined())
+        if !senders.isEmpty {
+            if !senders.contains(where: \.state.parameters.isStereo) { configuration.channels = 1 }
+            configuration.usesInbandFEC = senders.contains(where: \.state.parameters.usesInbandFEC)
         }
-        for state in states { apply(state, to: &configuration, isShared: states.count > 1) }
+        for sender in senders { apply(sender.state, to: &configuration, isShared: senders.count > 1) }
         configuration.bitrate = max(configuration.bitrate, OpusEncoder.bitrates.lowerBound)
         return configuration
     }
 
     /// Takes from an encoding what one who is sent it asks for, or has no bits for.
     private func apply(
-        _ state: AudioSenderState, to configuration: inout OpusEncoder.Configuration, isShared: Bool
+        _ state: AudioSender.State, to configuration: inout OpusEncoder.Configuration, isShared: Bool
     ) {
         let parameters = state.parameters
         for limit in [parameters.maximumAverageBitrate, state.agreement.limits.maximumBitrate].compactMap({ $0 }) {

@@ -26,7 +26,7 @@ package final class AudioSendPipeline: Sendable {
     }
 
     private struct State {
-        var group: AudioEncodingGroup<RTPSender>
+        var group: AudioEncodingGroup<AudioSender>
         var track: AudioTrack?
         var input: AudioSendInput?
         var isMuted = false
@@ -35,11 +35,9 @@ package final class AudioSendPipeline: Sendable {
         var recorder: TrackRecorder?
 
         /// What is played: nothing while nobody takes it.
-        var playing: AudioTrack? { group.hasActive || recorder != nil ? track : nil }
+        var playing: AudioTrack? { group.hasViewer || recorder != nil ? track : nil }
 
-        func sender(on connection: Connection) -> RTPSender? {
-            group.senders.keys.first { $0.connection === connection }
-        }
+        func sender(on connection: Connection) -> AudioSender? { group.senders[ObjectIdentifier(connection)] }
     }
 
     private let state: Locked<State>
@@ -74,7 +72,7 @@ package final class AudioSendPipeline: Sendable {
         state.withLock { state in
             guard !state.isStopped else { return }
             let isSending = state.track != nil
-            for (sender, known) in state.group.senders where isSending || known.agreement.media == .agreed {
+            for sender in state.group.senders.values where isSending || sender.state.agreement.media == .agreed {
                 sender.setSending(isSending)
             }
         }
@@ -95,26 +93,25 @@ package final class AudioSendPipeline: Sendable {
             if let previous { previous.track.remove(previous) }
             if let input { input.track.add(input) }
         }
-        tellDemand()
+        updateDemand()
     }
 
     /// Changes what is wanted of the running encoder.
     package func update(_ change: (inout Settings) -> Void) {
         state.withLock { change(&$0.group.wanted) }
-        tellDemand()
+        updateDemand()
     }
 
     fileprivate func muteDidChange(_ isMuted: Bool, of input: AudioSendInput) {
         state.withLock { if $0.input === input { $0.isMuted = isMuted } }
-        tellDemand()
+        updateDemand()
     }
 
-    /// Tells a sender's connection, or each, what this would use of its path: nothing while there is nothing to play. In one
-    /// piece with finding that out.
-    private func tellDemand(of sender: RTPSender? = nil) {
+    /// Sets the demand of some senders, or of all. Finds out and posts it under one lock, so that the latest one holds.
+    private func updateDemand(of senders: [AudioSender]? = nil) {
         state.withLock { state in
             state.group.isPlaying = state.playing != nil && !state.isMuted
-            for sender in sender.map({ [$0] }) ?? Array(state.group.senders.keys) {
+            for sender in senders ?? Array(state.group.senders.values) {
                 sender.setDemand(state.group.demand(of: sender))
             }
         }
@@ -132,37 +129,50 @@ package final class AudioSendPipeline: Sendable {
     /// Whether the peer at a connection declines it.
     package func isRefused(on connection: Connection) -> Bool {
         state.withLock { state in
-            state.sender(on: connection).map { state.group.senders[$0]?.agreement.media == .refused } ?? false
+            state.sender(on: connection)?.state.agreement.media == .refused
         }
     }
 
-    /// Changes what is known of a sender, which it returns, and has what follows be done.
-    private func change(_ body: (inout State) -> RTPSender?) {
-        let (sender, isAnotherPlaying) = state.withLock { state in
+    /// Changes what is known of senders, which it returns, and does what follows.
+    private func change(_ body: (inout State) -> [AudioSender]) {
+        let (senders, isAnotherPlaying) = state.withLock { state in
             let before = state.playing
-            let sender = body(&state)
-            return (sender, state.playing !== before)
+            let senders = body(&state)
+            return (senders, state.playing !== before)
         }
         if isAnotherPlaying {
             DispatchQueue.global(qos: .userInitiated).async { [weak self] in self?.listen() }
-        } else if let sender {
-            tellDemand(of: sender)
+        } else if !senders.isEmpty {
+            updateDemand(of: senders)
         }
+    }
+
+    /// How a block is encoded, and where it goes.
+    private struct Order {
+        let configuration: OpusEncoder.Configuration
+        let blockSize: Int
+        let recipients: [[AudioSender]]
+        let recorder: TrackRecorder?
     }
 
     /// Takes a block on the source's thread, and leaves the work to the queue.
     fileprivate func receive(_ frame: AudioFrame, from input: AudioSendInput) {
         let now = CaptureClock.now
         worker.queue.async { [self] in
-            let (isCurrent, group, recorder) = state.withLock { ($0.input === input, $0.group, $0.recorder) }
-            guard isCurrent else { return }
+            let order = state.withLock { state in
+                guard state.input === input else { return nil as Order? }
+                let group = state.group
+                return Order(
+                    configuration: group.configuration, blockSize: group.blockSize, recipients: group.recipients,
+                    recorder: state.recorder)
+            }
+            guard let order else { return }
             let worker = worker.value
-            let recipients = group.recipients
-            worker.configuration = group.configuration(for: recipients)
-            worker.blockSize = group.blockSize(for: recipients)
+            worker.configuration = order.configuration
+            worker.blockSize = order.blockSize
             for encoded in worker.encode(frame, reset: worker.input !== input, now: now) {
-                recorder?.receive(encoded)
-                for sender in recipients { sender.connection.send(encoded, media: sender.media) }
+                order.recorder?.receive(encoded)
+                Connection.send(encoded, through: order.recipients)
             }
             worker.input = input
         }
@@ -170,38 +180,46 @@ package final class AudioSendPipeline: Sendable {
 }
 
 extension AudioSendPipeline: SendingPipeline {
-    package func add(_ sender: RTPSender, isIncluded: Bool) {
+    package func makeSender(over connection: Connection, media: Int) -> AudioSender {
+        AudioSender(connection: connection, media: media, pipeline: self)
+    }
+
+    package func add(_ sender: AudioSender, isActive: Bool) {
         change { state in
-            guard !state.isStopped else { return nil }
+            guard !state.isStopped else { return [] }
             if let old = state.sender(on: sender.connection) { state.group.remove(old) }
-            state.group.add(sender, isIncluded: isIncluded)
-            if !isIncluded { sender.setHeldBack(true) }
+            state.group.add(sender, isActive: isActive)
+            if !isActive { sender.setHeldBack(true) }
             // Descriptions that are still to be made have a place for it.
             if state.track != nil { sender.setSending(true) }
-            return sender
+            return [sender]
         }
     }
 
     package func remove(_ connection: Connection) {
         change { state in
-            guard let sender = state.sender(on: connection) else { return nil }
+            guard let sender = state.sender(on: connection) else { return [] }
             sender.setDemand(.zero)
             state.group.remove(sender)
-            return nil
+            return []
         }
     }
 
-    package func setIncluded(_ isIncluded: Bool, on connection: Connection) {
+    package func setActive(_ connections: Set<ObjectIdentifier>, adding: Bool) {
         change { state in
-            guard let sender = state.sender(on: connection), state.group.senders[sender]?.isIncluded != isIncluded
-            else { return nil }
-            state.group.setIncluded(isIncluded, sender)
-            sender.setHeldBack(!isIncluded)
-            return sender
+            let senders = state.group.senders.values.filter {
+                $0.state.isActive ? !connections.contains($0.id) : adding && connections.contains($0.id)
+            }
+            for sender in senders {
+                let isActive = !sender.state.isActive
+                state.group.setActive(isActive, sender)
+                sender.setHeldBack(!isActive)
+            }
+            return senders
         }
     }
 
-    package func sender(on connection: Connection) -> RTPSender? { state.withLock { $0.sender(on: connection) } }
+    package func sender(on connection: Connection) -> AudioSender? { state.withLock { $0.sender(on: connection) } }
 
     package func record(to source: RecordingSource, name: String, isMain: Bool) {
         let recorder = TrackRecorder(sound: source.sound(name: name, isMain: isMain))
@@ -213,24 +231,25 @@ extension AudioSendPipeline: SendingPipeline {
     private func setRecorder(_ recorder: TrackRecorder?, insteadOf current: TrackRecorder?) {
         change { state in
             if !state.isStopped, current == nil || state.recorder === current { state.recorder = recorder }
-            return nil
+            return []
         }
     }
 
-    package func receive(_ feedback: SenderFeedback, of sender: RTPSender) {
+    /// Takes what a sender's connection reports, on the connection's event loop.
+    func receive(_ feedback: SenderFeedback, of sender: AudioSender) {
         switch feedback {
         case .negotiated(let agreement):
             change { state in
                 state.group.negotiated(agreement, of: sender)
-                return sender
+                return [sender]
             }
         case .target(let target): state.withLock { $0.group.targetChanged(target, of: sender) }
         case .lossReported(let share): state.withLock { $0.group.lossReported(share, of: sender) }
-        case .keyFrameRequested, .away: return
+        case .keyFrameRequested, .unresponsive: return
         case .ended:
             change { state in
                 state.group.remove(sender)
-                return nil
+                return []
             }
         }
     }

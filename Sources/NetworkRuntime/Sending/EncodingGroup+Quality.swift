@@ -32,50 +32,49 @@ extension EncodingGroup {
         let bestLimited: Double
     }
 
-    /// Whether somebody has not the first quality.
-    var isDivided: Bool { senders.values.contains { $0.isActive && $0.place.quality > 0 } }
+    /// Whether a sender has another quality than the first.
+    var isDivided: Bool { senders.values.contains { !$0.state.isIdle && $0.state.quality.index > 0 } }
 
-    /// Where one begins who is about to be sent something: at the first quality, unless its description takes little.
-    func place(for sender: Sender, now: Duration) -> QualityPlace {
-        var place = QualityPlace(since: now)
-        guard let state = senders[sender] else { return place }
-        let share = share(of: state)
+    /// The quality of a sender that begins: the first, unless its description takes little.
+    func firstQuality(of sender: Sender, now: Duration) -> VideoSender.Quality {
+        var quality = VideoSender.Quality(since: now)
+        let share = share(of: sender)
         let shares = shares(with: share)
         if isLimited(share, in: 0, best: shares.best) {
-            place.quality = limitedQuality(for: share, now: 0, shares: shares)
+            quality.index = limitedQuality(for: share, now: 0, shares: shares)
         }
-        return place
+        return quality
     }
 
-    /// What an encoding may take for those who are sent it, in bits a second: nil where nothing is known of their paths.
-    func rate(among members: [SenderState], now: Duration) -> DataRate? {
-        let all = Self.present(members).filter { $0.rate != nil }
-        let judged = all.filter { !$0.isWithheld && now >= $0.place.since + Self.trial }
-        // Where all are new, their rates are all that is known.
-        return (judged.isEmpty ? all : judged).compactMap(\.rate).min()
+    /// What an encoding may take for its senders. Nil if nothing is known of their paths.
+    func rate(among members: [Sender], now: Duration) -> DataRate? {
+        let all = Self.responsive(members).filter { $0.state.rate != nil }
+        let measured = all.filter { !$0.state.isWithheld && now >= $0.state.quality.since + Self.trial }
+        // If all are new, their rates are all that is known.
+        return (measured.isEmpty ? all : measured).compactMap(\.state.rate).min()
     }
 
-    /// Those who answer; where nobody does, all.
-    static func present(_ members: [SenderState]) -> [SenderState] {
-        members.contains { !$0.isAway } ? members.filter { !$0.isAway } : members
+    /// The senders whose peers answer, or all if none does.
+    static func responsive(_ members: [Sender]) -> [Sender] {
+        let responsive = members.filter { !$0.state.isUnresponsive }
+        return responsive.isEmpty ? members : responsive
     }
 
-    /// Who is to have another quality from now on.
-    mutating func moves(now: Duration) -> [(sender: Sender, quality: Int)] {
+    /// The senders that have another quality from now on.
+    func moves(now: Duration) -> [(sender: Sender, quality: Int)] {
         let shares = shares()
         let bases = bases(now: now, shares: shares)
         var moves: [(sender: Sender, quality: Int)] = []
-        for (sender, state) in senders where state.isActive && !state.isAway {
-            let place = state.place
-            let next = quality(for: state, now: now, bases: bases, shares: shares)
-            guard next != place.quality else {
-                setNext(nil, of: sender)
+        for sender in senders.values where !sender.state.isIdle && !sender.state.isUnresponsive {
+            let present = sender.state.quality
+            let next = quality(for: sender, now: now, bases: bases, shares: shares)
+            sender.state.quality.next = nil
+            guard next != present.index else { continue }
+            let since = present.next.flatMap { $0.index == next ? $0.since : nil } ?? now
+            guard now >= since + Self.patience(from: present.index, to: next) else {
+                sender.state.quality.next = (next, since)
                 continue
             }
-            let since = place.next.flatMap { $0.quality == next ? $0.since : nil } ?? now
-            setNext((next, since), of: sender)
-            guard now >= since + Self.patience(from: place.quality, to: next) else { continue }
-            setNext(nil, of: sender)
             moves.append((sender, next))
         }
         return moves
@@ -87,11 +86,12 @@ extension EncodingGroup {
     }
 
     /// How much of what is wanted a description takes, up to 1.
-    private func share(of state: SenderState) -> Double { state.agreement.limits.share(of: wanted) }
+    private func share(of sender: Sender) -> Double { sender.state.agreement.limits.share(of: wanted) }
 
     /// Those of all who are sent something, and of one who is about to be.
     private func shares(with new: Double? = nil) -> Shares {
-        var shares = senders.values.filter { $0.isActive && !$0.isWithheld }.map { ($0.place.quality, share(of: $0)) }
+        var shares = senders.values.filter { !$0.state.isIdle && !$0.state.isWithheld }
+            .map { ($0.state.quality.index, share(of: $0)) }
         if let new { shares.append((0, new)) }
         let best = shares.map(\.1).max() ?? 0
         let limited = shares.filter { isLimited($0.1, in: $0.0, best: best) }
@@ -112,9 +112,10 @@ extension EncodingGroup {
     /// The best rate of each quality, as the rates now are.
     private func bases(now: Duration, shares: Shares) -> [DataRate] {
         var rates = senders.values.filter {
-            $0.isActive && !$0.isAway && !$0.isWithheld && now >= $0.place.since + Self.trial
-                && !isLimited(share(of: $0), in: $0.place.quality, best: shares.best)
-        }.compactMap(\.rate)
+            !$0.state.isIdle && !$0.state.isUnresponsive && !$0.state.isWithheld
+                && now >= $0.state.quality.since + Self.trial
+                && !isLimited(share(of: $0), in: $0.state.quality.index, best: shares.best)
+        }.compactMap(\.state.rate)
         rates.sort(by: >)
         var bases: [DataRate] = []
         for rate in rates where bases.count < Self.pathQualityCount {
@@ -128,13 +129,13 @@ extension EncodingGroup {
     }
 
     /// The quality that a sender should have.
-    private func quality(for state: SenderState, now: Duration, bases: [DataRate], shares: Shares) -> Int {
-        let (share, place) = (share(of: state), state.place)
-        if isLimited(share, in: place.quality, best: shares.best) {
-            return limitedQuality(for: share, now: place.quality, shares: shares)
+    private func quality(for sender: Sender, now: Duration, bases: [DataRate], shares: Shares) -> Int {
+        let (share, present) = (share(of: sender), sender.state.quality)
+        if isLimited(share, in: present.index, best: shares.best) {
+            return limitedQuality(for: share, now: present.index, shares: shares)
         }
-        let current = Self.limitedQualities.contains(place.quality) ? 0 : place.quality
-        guard let rate = state.rate, now >= place.since + Self.trial, !bases.isEmpty else { return current }
+        let current = Self.limitedQualities.contains(present.index) ? 0 : present.index
+        guard let rate = sender.state.rate, now >= present.since + Self.trial, !bases.isEmpty else { return current }
         return Self.quality(for: rate, now: current, bases: bases)
     }
 

@@ -2,12 +2,12 @@ internal import RTCSharePeerConnection
 internal import RTCShareVideoCoding
 internal import RTCShareWireFormat
 
-/// The senders of one picture and its encodings: who is sent which, and what each is made at. What is known, and what
-/// follows from it, in virtual time; whoever has it carries out what ``takeAction()`` gives, and sends.
+/// The senders of one video and its encodings: which sender is sent which encoding, and what each encoding is made at. It works
+/// in virtual time. Its owner carries out what ``takeAction()`` returns, and sends.
 ///
-/// An encoding (W3C's `RTCRtpEncodingParameters`) is one encoder with its settings. Encoding 0 is always there; others are
-/// while somebody is in their quality.
-struct EncodingGroup<Sender: Hashable> {
+/// An encoding (W3C's `RTCRtpEncodingParameters`) is one encoder with its settings. Encoding 0 always exists, others exist
+/// while a sender has their quality.
+struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.State {
     enum Action: Hashable {
         /// An encoder is to begin, that shows what the others do.
         case begin(Int)
@@ -25,8 +25,10 @@ struct EncodingGroup<Sender: Hashable> {
     var isShowing = false
     /// Whether encoding 0 is recorded: it is made whether somebody is sent it or not.
     var isRecorded = false
-    private(set) var senders: [Sender: SenderState] = [:]
-    private var keyFrames = KeyFrameSchedule<Sender>()
+    private(set) var senders: [Sender.ID: Sender] = [:]
+    /// The senders that are sent each encoding now.
+    private var receiving: [Int: SenderLists<Sender>] = [:]
+    private var keyFrames = KeyFrameSchedule()
     /// When the next key frame of an encoding is made, where one is asked for.
     private var nextKeyFrames: [Int: Duration] = [:]
     /// By their qualities.
@@ -48,61 +50,69 @@ struct EncodingGroup<Sender: Hashable> {
 
     // MARK: What happens
 
-    /// Somebody may be sent to, once a description takes it.
-    mutating func add(_ sender: Sender, isIncluded: Bool) {
-        senders[sender] = SenderState(isIncluded: isIncluded)
+    /// Adds a sender, which is sent something once a description takes it.
+    mutating func add(_ sender: Sender, isActive: Bool) {
+        sender.state = VideoSender.State(isActive: isActive)
+        senders[sender.id] = sender
     }
 
-    /// Nothing more is sent there.
+    /// Removes a sender.
     mutating func remove(_ sender: Sender, now: Duration) {
-        keyFrames.remove(sender)
-        guard senders.removeValue(forKey: sender)?.isActive == true else { return }
-        // The qualities and rates of those who are left may have depended on it.
+        guard contains(sender) else { return }
+        senders[sender.id] = nil
+        guard !sender.state.isIdle else { return }
+        setPhase(.idle, of: sender)
+        // The qualities and rates of the others may have depended on it.
         move(now: now)
     }
 
-    /// What the descriptions say has changed, maybe.
+    private func contains(_ sender: Sender) -> Bool { senders[sender.id] === sender }
+
+    /// Takes what the descriptions say, which may be the same as before.
     mutating func negotiated(_ agreement: SenderAgreement, of sender: Sender, now: Duration) {
-        guard senders[sender] != nil else { return }
-        senders[sender]?.agreement = agreement
-        if !followPlace(of: sender, now: now) { move(now: now) }
+        guard contains(sender) else { return }
+        sender.state.agreement = agreement
+        if !startOrStop(sender, now: now) { move(now: now) }
     }
 
-    /// Somebody is to be sent what there is, or not any more.
-    mutating func setIncluded(_ isIncluded: Bool, _ sender: Sender, now: Duration) {
-        senders[sender]?.isIncluded = isIncluded
-        followPlace(of: sender, now: now)
+    /// Sends to a sender, or stops that.
+    mutating func setActive(_ isActive: Bool, _ sender: Sender, now: Duration) {
+        guard contains(sender) else { return }
+        sender.state.isActive = isActive
+        startOrStop(sender, now: now)
     }
 
-    /// What a path has is another.
+    /// Takes what a sender's path has.
     mutating func targetChanged(_ target: BitrateTarget, of sender: Sender, now: Duration) {
-        // What was told before somebody went out is no news any more.
-        guard let state = senders[sender], state.isActive else { return }
-        senders[sender]?.target = target
-        if target.isQueueFull || state.isQueueFull { withhold(in: encoding(of: state), now: now) }
+        // A target from before a sender became idle is out of date.
+        guard !sender.state.isIdle else { return }
+        let (rate, wasQueueFull) = (sender.state.rate, sender.state.isQueueFull)
+        sender.state.target = target
+        if target.isQueueFull || wasQueueFull { withhold(in: encoding(of: sender), now: now) }
         // What was too much for the rate that an encoding had may be little for this one's.
-        if target.bitrate != state.rate { hurryKeyFrame(for: sender, now: now) }
+        if target.bitrate != rate { hurryKeyFrame(for: sender, now: now) }
     }
 
-    /// A peer does not answer, or answers again. Who is away is sent what the others are, as long as its queue takes it; nobody
-    /// goes by its path, and no key frame is made for it.
-    mutating func setAway(_ isAway: Bool, _ sender: Sender, now: Duration) {
-        senders[sender]?.isAway = isAway
+    /// A peer stopped answering, or answers again. If it does not answer, it is sent what the others are, as long as its queue
+    /// takes it. No encoding depends on its path, and no key frame is made for it.
+    mutating func setUnresponsive(_ isUnresponsive: Bool, _ sender: Sender, now: Duration) {
+        guard contains(sender) else { return }
+        sender.state.isUnresponsive = isUnresponsive
         move(now: now)
-        guard let state = senders[sender], state.isActive else { return }
-        withhold(in: encoding(of: state), now: now)
-        for sender in senders.keys { hurryKeyFrame(for: sender, now: now) }
+        guard !sender.state.isIdle else { return }
+        withhold(in: encoding(of: sender), now: now)
+        for sender in senders.values { hurryKeyFrame(for: sender, now: now) }
     }
 
-    /// Somebody needs a key frame: who is left out gets one with what it is sent next. One that is about to be made answers
-    /// who asks meanwhile, and is not asked for anew.
+    /// A peer needs a key frame. A withheld sender gets one with what it is sent next. A key frame that is due already answers
+    /// this request too.
     mutating func keyFrameRequested(by sender: Sender, now: Duration) {
-        guard let state = senders[sender], state.isActive, !state.isWithheld else { return }
-        if let next = nextKeyFrames[encoding(of: state)], next <= now { return }
+        guard !sender.state.isIdle, !sender.state.isWithheld else { return }
+        if let next = nextKeyFrames[encoding(of: sender)], next <= now { return }
         makeKeyFrame(for: sender, .request, now: now)
     }
 
-    /// An encoding is to begin anew with a key frame, whoever is sent it: it shows another picture.
+    /// An encoding restarts with a key frame, for all who are sent it: it shows another track.
     mutating func keyFrameNeeded(of encoding: Int, now: Duration) {
         let rate = settings(of: encoding, now: now).bitrate
         makeKeyFrame(of: encoding, notBefore: keyFrames.earliest(of: encoding, at: rate))
@@ -115,128 +125,125 @@ struct EncodingGroup<Sender: Hashable> {
         nextKeyFrames[encoding] = nil
     }
 
-    /// No encoder could be had for an encoding: those in its quality are sent the first.
+    /// No encoder could be made for an encoding. The senders of its quality are sent the first encoding.
     mutating func couldNotBegin(_ encoding: Int, now: Duration) {
         for (quality, other) in encodings where other == encoding { encodings[quality] = 0 }
-        for (sender, state) in senders {
-            guard case .awaitingKeyFrame(of: encoding, let meanwhile) = state.phase else { continue }
-            senders[sender]?.phase = meanwhile == 0 ? .sending(0) : .awaitingKeyFrame(of: 0, meanwhile: meanwhile)
+        for sender in senders.values {
+            guard case .awaitingKeyFrame(of: encoding, let meanwhile) = sender.state.phase else { continue }
+            setPhase(meanwhile == 0 ? .sending(0) : .awaitingKeyFrame(of: 0, meanwhile: meanwhile), of: sender)
             keyFrameNeeded(of: 0, now: now)
         }
     }
 
-    /// A frame of an encoding is about to be sent; returns to whom.
-    mutating func recipients(of encoding: Int, isKeyFrame: Bool) -> [Sender] {
-        var recipients: [Sender] = []
-        var joined: [Sender] = []
-        for (sender, state) in senders {
-            if isKeyFrame, case .awaitingKeyFrame(of: encoding, _) = state.phase {
-                joined.append(sender)
-            } else if state.shown == encoding {
-                recipients.append(sender)
+    /// Returns the senders of a frame that is sent now, in a list for each event loop.
+    mutating func recipients(of encoding: Int, isKeyFrame: Bool) -> [[Sender]] {
+        if isKeyFrame {
+            for sender in senders.values {
+                guard case .awaitingKeyFrame(of: encoding, _) = sender.state.phase else { continue }
+                setPhase(.sending(encoding), of: sender)
             }
         }
-        for sender in joined { senders[sender]?.phase = .sending(encoding) }
-        return recipients + joined
+        return receiving[encoding]?.lists ?? []
     }
 
-    /// Whether it is time to look who is to have another quality.
+    /// Whether it is time to see which senders need another quality.
     func isMoveDue(now: Duration) -> Bool {
         now >= lastMoves + Self.moveInterval && (senders.count > 1 || isDivided)
     }
 
-    /// Has senders another quality, where that is called for: each from a key frame of its encoding on.
+    /// Gives another quality to the senders that need one: each from a key frame of its encoding on.
     mutating func move(now: Duration) {
         lastMoves = now
         for (sender, quality) in moves(now: now) {
-            senders[sender]?.place.quality = quality
-            if senders[sender]?.isWithheld == false { join(sender, .rejoining, now: now) }
+            sender.state.quality.index = quality
+            if !sender.state.isWithheld { join(sender, .rejoining, now: now) }
         }
         endUnused()
     }
 
     // MARK: What follows
 
-    /// What an encoding is made at: what is wanted, as far as the paths and peers of those who are sent it allow.
+    /// What an encoding is made at: what is wanted, as far as the paths and peers of its senders allow.
     func settings(of encoding: Int, now: Duration) -> VideoEncoderThread.Settings {
         var settings = wanted
-        let members = members(of: encoding).map(\.state)
+        let members = members(of: encoding)
         guard !members.isEmpty else {
             // What nobody would see is not encoded.
             let isKept = encoding == 0 && isRecorded
-            if !isKept, encoding > 0 || senders.values.contains(where: \.isActive) { settings.bitrate = .zero }
+            if !isKept, encoding > 0 || hasViewer { settings.bitrate = .zero }
             return settings
         }
         if let rate = rate(among: members, now: now) { settings.bitrate = min(settings.bitrate, rate) }
-        let pacing = Self.present(members).compactMap { $0.isWithheld ? nil : $0.target?.pacingRate }.min()
+        let pacing = Self.responsive(members).compactMap { $0.state.isWithheld ? nil : $0.state.target?.pacingRate }
+            .min()
         settings.burstRate = pacing ?? .zero
-        for member in members { member.agreement.limits.apply(to: &settings, isShared: members.count > 1) }
+        for member in members { member.state.agreement.limits.apply(to: &settings, isShared: members.count > 1) }
         return settings
     }
 
     /// Whether the queues of all who are sent an encoding, and answer, are full.
     func isQueueFull(of encoding: Int) -> Bool {
-        let members = Self.present(members(of: encoding).map(\.state))
-        return !members.isEmpty && members.allSatisfy(\.isQueueFull)
+        let members = Self.responsive(members(of: encoding))
+        return !members.isEmpty && members.allSatisfy(\.state.isQueueFull)
     }
 
     /// What a sender would use of its path: nothing while there is nothing to show.
     func demand(of sender: Sender) -> BitrateDemand {
-        guard let state = senders[sender], state.isActive, isShowing else { return .zero }
+        guard !sender.state.isIdle, isShowing else { return .zero }
         let rate = max(wanted.bitrate, .zero)
-        let maximum = min(rate, state.agreement.limits.maximumBitrate ?? rate)
+        let maximum = min(rate, sender.state.agreement.limits.maximumBitrate ?? rate)
         return BitrateDemand(minimum: min(SendingLimits.leastBitrate, maximum), maximum: maximum, priority: priority)
     }
 
-    /// The encoding that a sender is sent, or is to be.
-    func encoding(of sender: Sender) -> Int? { senders[sender].map { encoding(of: $0) } }
+    /// Whether any sender is sent something, or will be.
+    var hasViewer: Bool { senders.values.contains { !$0.state.isIdle } }
 
-    /// Whether anybody is sent something, or is to be.
-    var hasActive: Bool { senders.values.contains(where: \.isActive) }
-
-    /// Whether all descriptions decline this, and there is one.
-    var isRefused: Bool { !senders.isEmpty && senders.values.allSatisfy { $0.agreement.media == .refused } }
+    /// Whether there are senders, and all descriptions decline this.
+    var isRefused: Bool { !senders.isEmpty && senders.values.allSatisfy { $0.state.agreement.media == .refused } }
 
     // MARK: Parts
 
-    /// Notes which quality a sender should have.
-    mutating func setNext(_ next: (quality: Int, since: Duration)?, of sender: Sender) {
-        senders[sender]?.place.next = next
+    /// Changes a sender's phase, and with it who is sent which encoding. The only place that does.
+    private mutating func setPhase(_ phase: VideoSender.Phase, of sender: Sender) {
+        let (previous, next) = (sender.state.phase.encoding, phase.encoding)
+        sender.state.phase = phase
+        guard next != previous else { return }
+        if let previous { receiving[previous]?.remove(sender) }
+        if let next { receiving[next, default: SenderLists()].insert(sender) }
     }
 
-    /// Has a sender begin or end, as its description and its inclusion say; returns whether it did.
+    /// Starts or stops a sender, as its description and ``VideoSender/State/isActive`` say. Returns whether it did.
     @discardableResult
-    private mutating func followPlace(of sender: Sender, now: Duration) -> Bool {
-        guard let state = senders[sender], state.isActive != state.mayBeActive else { return false }
-        if state.isActive {
-            senders[sender]?.phase = .idle
-            senders[sender]?.target = nil
-            move(now: now)
-        } else {
-            let place = place(for: sender, now: now)
-            senders[sender]?.place = place
+    private mutating func startOrStop(_ sender: Sender, now: Duration) -> Bool {
+        guard sender.state.isIdle == sender.state.maySend else { return false }
+        if sender.state.maySend {
+            sender.state.quality = firstQuality(of: sender, now: now)
             join(sender, .request, now: now)
-            // Where all queues were full the encoder waited and nobody was left out; the one who joins has room, so that the
-            // others are left out now.
-            withhold(in: encoding(of: sender) ?? 0, now: now)
+            // While all queues were full the encoder waited, and no sender was withheld. The new one has room, so that the
+            // others are withheld now.
+            withhold(in: encoding(of: sender), now: now)
+        } else {
+            setPhase(.idle, of: sender)
+            sender.state.target = nil
+            move(now: now)
         }
         return true
     }
 
-    /// Has a sender sent the encoding of its quality from the next key frame on.
-    private mutating func join(_ sender: Sender, _ need: KeyFrameSchedule<Sender>.Need, now: Duration) {
-        guard let state = senders[sender] else { return }
-        let encoding = beginEncoding(of: state.place.quality)
-        guard state.shown != encoding else {
+    /// Gives a sender the encoding of its quality from the next key frame on.
+    private mutating func join(_ sender: Sender, _ need: KeyFrameSchedule.Need, now: Duration) {
+        let encoding = beginEncoding(of: sender.state.quality.index)
+        let present = sender.state.phase.encoding
+        guard present != encoding else {
             // It never left.
-            senders[sender]?.phase = .sending(encoding)
+            setPhase(.sending(encoding), of: sender)
             return
         }
-        senders[sender]?.phase = .awaitingKeyFrame(of: encoding, meanwhile: state.shown)
+        setPhase(.awaitingKeyFrame(of: encoding, meanwhile: present), of: sender)
         makeKeyFrame(for: sender, need, now: now)
     }
 
-    /// The encoding of a quality, begun where nobody had it before.
+    /// Returns the encoding of a quality, and begins it if no sender had it before.
     private mutating func beginEncoding(of quality: Int) -> Int {
         if let encoding = encodings[quality] { return encoding }
         let encoding = encodingsSoFar
@@ -248,48 +255,48 @@ struct EncodingGroup<Sender: Hashable> {
 
     private mutating func endUnused() {
         for (quality, encoding) in encodings where quality > 0 {
-            guard !senders.values.contains(where: { $0.isActive && $0.place.quality == quality }) else { continue }
+            let isUsed = senders.values.contains { !$0.state.isIdle && $0.state.quality.index == quality }
+            guard !isUsed else { continue }
             encodings[quality] = nil
             guard encoding > 0 else { continue }
-            for (sender, state) in senders {
-                guard case .awaitingKeyFrame(let next, meanwhile: encoding) = state.phase else { continue }
-                senders[sender]?.phase = .awaitingKeyFrame(of: next, meanwhile: nil)
+            for sender in senders.values {
+                guard case .awaitingKeyFrame(let next, meanwhile: encoding) = sender.state.phase else { continue }
+                setPhase(.awaitingKeyFrame(of: next, meanwhile: nil), of: sender)
             }
+            receiving[encoding] = nil
             keyFrames.end(encoding)
             nextKeyFrames[encoding] = nil
             actions.append(.end(encoding))
         }
     }
 
-    private func encoding(of state: SenderState) -> Int { encodings[state.place.quality] ?? 0 }
+    /// The encoding that a sender is sent, or will be.
+    func encoding(of sender: Sender) -> Int { encodings[sender.state.quality.index] ?? 0 }
 
-    /// Those who are sent an encoding, or are to be.
-    private func members(of encoding: Int) -> [(sender: Sender, state: SenderState)] {
-        senders.compactMap { sender, state in
-            state.isActive && self.encoding(of: state) == encoding ? (sender, state) : nil
-        }
+    /// The senders that are sent an encoding, or will be.
+    private func members(of encoding: Int) -> [Sender] {
+        senders.values.filter { !$0.state.isIdle && self.encoding(of: $0) == encoding }
     }
 
-    /// Has a key frame that a sender needs be made of its encoding.
-    private mutating func makeKeyFrame(
-        for sender: Sender, _ need: KeyFrameSchedule<Sender>.Need, now: Duration
-    ) {
-        guard let encoding = encoding(of: sender) else { return }
-        let isShared = senders.contains { other, state in
-            other != sender && state.isActive && self.encoding(of: state) == encoding
+    /// Requests the key frame that a sender needs from its encoding.
+    private mutating func makeKeyFrame(for sender: Sender, _ need: KeyFrameSchedule.Need, now: Duration) {
+        let encoding = encoding(of: sender)
+        let isShared = senders.values.contains {
+            $0 !== sender && !$0.state.isIdle && self.encoding(of: $0) == encoding
         }
         let rate = settings(of: encoding, now: now).bitrate
-        let time = keyFrames.time(of: encoding, at: rate, for: sender, need, isShared: isShared, now: now)
+        let time = keyFrames.time(
+            of: encoding, at: rate, for: &sender.state.keyFrameRequests, need, isShared: isShared, now: now)
         makeKeyFrame(of: encoding, notBefore: time)
     }
 
-    /// Has the key frame that a sender waits for made as soon as the rate of now allows, where it is not yet on its way.
+    /// Requests the key frame that a sender awaits as soon as the present rate allows, if it is not yet on its way.
     private mutating func hurryKeyFrame(for sender: Sender, now: Duration) {
-        guard case .awaitingKeyFrame(let encoding, _)? = senders[sender]?.phase, let next = nextKeyFrames[encoding],
+        guard case .awaitingKeyFrame(let encoding, _) = sender.state.phase, let next = nextKeyFrames[encoding],
             next > now
         else { return }
         let rate = settings(of: encoding, now: now).bitrate
-        let time = keyFrames.time(of: encoding, at: rate, awaitedBy: sender)
+        let time = keyFrames.time(of: encoding, at: rate, awaitedBy: sender.state.keyFrameRequests)
         if time < next { makeKeyFrame(of: encoding, notBefore: time) }
     }
 
@@ -298,15 +305,15 @@ struct EncodingGroup<Sender: Hashable> {
         actions.append(.makeKeyFrame(encoding, notBefore: time))
     }
 
-    /// Leaves out those who are sent an encoding and whose queues are full while others' are not, and takes them up again,
-    /// with a key frame, once theirs are not either and they answer.
+    /// Withholds senders of an encoding whose queues are full while others' are not. Once theirs are not full either and they
+    /// answer, they rejoin with a key frame.
     private mutating func withhold(in encoding: Int, now: Duration) {
         let members = members(of: encoding)
-        let anyIsReady = Self.present(members.map(\.state)).contains { !$0.isQueueFull }
-        for (sender, state) in members {
-            if state.isQueueFull, anyIsReady, !state.isWithheld {
-                senders[sender]?.phase = .withheld
-            } else if !state.isQueueFull, state.isWithheld, !state.isAway {
+        let anyIsReady = Self.responsive(members).contains { !$0.state.isQueueFull }
+        for sender in members {
+            if sender.state.isQueueFull, anyIsReady, !sender.state.isWithheld {
+                setPhase(.withheld, of: sender)
+            } else if !sender.state.isQueueFull, sender.state.isWithheld, !sender.state.isUnresponsive {
                 join(sender, .rejoining, now: now)
             }
         }

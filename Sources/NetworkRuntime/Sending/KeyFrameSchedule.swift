@@ -14,7 +14,7 @@ internal import RTCShareWireFormat
 ///
 /// A key frame answers everybody who waits for one, whoever asked. The encoder spaces none: it makes one as soon as it is
 /// told and the bits of what it made before are paid for.
-struct KeyFrameSchedule<Sender: Hashable> {
+struct KeyFrameSchedule {
     /// What a sender needs a key frame for.
     enum Need {
         /// Its peer asked for it, or it begins.
@@ -24,25 +24,24 @@ struct KeyFrameSchedule<Sender: Hashable> {
     }
 
     private var encodings: [Int: EncodingInterval] = [:]
-    private var requests: [Sender: RequestInterval] = [:]
-    private var rejoinings: [Sender: RequestInterval] = [:]
 
-    /// When a key frame of an encoding, which is made at `rate`, and which a sender needs now, is made; `isShared`: others are
-    /// sent it too.
-    mutating func time(
-        of encoding: Int, at rate: DataRate, for sender: Sender, _ need: Need, isShared: Bool, now: Duration
+    /// When a key frame of an encoding, which is made at `rate`, is made for a sender with these requests that needs it now.
+    /// `isShared`: others are sent the encoding too.
+    func time(
+        of encoding: Int, at rate: DataRate, for requests: inout KeyFrameRequestIntervals, _ need: Need, isShared: Bool,
+        now: Duration
     ) -> Duration {
         let earliest = max(now, earliest(of: encoding, at: rate))
         guard isShared else { return earliest }
         return switch need {
-        case .request: max(earliest, requests[sender, default: .init(longest: .seconds(10))].request(now: now))
-        case .rejoining: max(earliest, rejoinings[sender, default: .init(longest: .seconds(2))].request(now: now))
+        case .request: max(earliest, requests.requests.request(now: now))
+        case .rejoining: max(earliest, requests.rejoinings.request(now: now))
         }
     }
 
-    /// When the key frame that a sender waits for is made, now that the encoding's rate is this.
-    func time(of encoding: Int, at rate: DataRate, awaitedBy sender: Sender) -> Duration {
-        let answers = [requests[sender]?.answerTime, rejoinings[sender]?.answerTime].compactMap { $0 }
+    /// When the key frame that a sender with these requests awaits is made, now that the encoding's rate is this.
+    func time(of encoding: Int, at rate: DataRate, awaitedBy requests: KeyFrameRequestIntervals) -> Duration {
+        let answers = [requests.requests.answerTime, requests.rejoinings.answerTime].compactMap { $0 }
         return answers.reduce(earliest(of: encoding, at: rate), max)
     }
 
@@ -57,12 +56,12 @@ struct KeyFrameSchedule<Sender: Hashable> {
 
     /// Nobody is sent an encoding any more.
     mutating func end(_ encoding: Int) { encodings[encoding] = nil }
+}
 
-    /// A sender is gone.
-    mutating func remove(_ sender: Sender) {
-        requests[sender] = nil
-        rejoinings[sender] = nil
-    }
+/// When a sender's needs for key frames are answered.
+struct KeyFrameRequestIntervals {
+    fileprivate var requests = RequestInterval(longest: .seconds(10))
+    fileprivate var rejoinings = RequestInterval(longest: .seconds(2))
 }
 
 /// The shortest time between any two key frames of an encoding, and between the first two that one sender asks for: lost

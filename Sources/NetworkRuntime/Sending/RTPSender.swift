@@ -1,63 +1,46 @@
 package import RTCSharePeerConnection
 
-/// A connection's place for one of its media, as W3C's `RTCRtpSender` is: what a pipeline sends through.
-///
-/// What the peer and the path say of it goes from the connection's event loop straight to its owner, the pipeline.
-package final class RTPSender: Sendable {
-    /// What it sends over.
-    package let connection: Connection
+/// Sends one medium over one connection (W3C `RTCRtpSender`).
+package protocol RTPSender: AnyObject, Sendable {
+    /// The connection that it sends over.
+    var connection: Connection { get }
     /// The media's index on the connection.
-    package let media: Int
-    let kind: LocalIdentity.MediaKind
-    private let owner: @Sendable () -> (any SenderOwner)?
+    var media: Int { get }
 
-    init(connection: Connection, media: Int, kind: LocalIdentity.MediaKind, owner: any SenderOwner) {
-        self.connection = connection
-        self.media = media
-        self.kind = kind
-        self.owner = { [weak owner] in owner }
-    }
+    /// Takes feedback of the connection, on the connection's event loop. Must not wait.
+    func receive(_ feedback: SenderFeedback)
+}
 
-    /// Whether it was made for `owner`.
-    func isOf(_ owner: any SenderOwner) -> Bool { self.owner() === owner }
-
-    /// Hands on what the connection says.
-    func tell(_ feedback: SenderFeedback) { owner()?.receive(feedback, of: self) }
+extension RTPSender {
+    /// The connection's event loop. One closure sends a frame over all connections of a loop.
+    package var loop: ObjectIdentifier { ObjectIdentifier(connection.eventLoop) }
 
     // MARK: From any thread
 
-    /// Sends the media, or stops sending it, which the peer is told; the next offer says so too.
+    /// Sends the media, or stops sending it, and notifies the peer. The next offer says so too.
     func setSending(_ isSending: Bool) {
         connection.onEventLoop { [media] in $0.setSending(isSending, media: media, now: MonotonicClock.now) }
     }
 
-    /// Holds the media back, which the peer is told, or sends it again. Its place in the descriptions is left as it is.
+    /// Holds the media back, or sends it again, and notifies the peer. Its place in the descriptions stays as it is.
     func setHeldBack(_ isHeldBack: Bool) {
         connection.onEventLoop { [media] in $0.setHeldBack(isHeldBack, media: media, now: MonotonicClock.now) }
     }
 
-    /// Tells the peer that the media is shared to a subgroup, or nil to everybody.
+    /// Notifies the peer that the media is shared to a subgroup, or with nil to everybody.
     package func setSubgroup(_ subgroup: String?) {
         connection.onEventLoop { [media] in $0.setSubgroup(subgroup, media: media, now: MonotonicClock.now) }
     }
 
-    /// Says what the encoder could use, for the path's rate to be divided by.
+    /// Sets what the encoder could use, by which the path's rate is divided.
     package func setDemand(_ demand: BitrateDemand) {
         connection.onEventLoop { [media] in $0.setDemand(demand, media: media, now: MonotonicClock.now) }
     }
 }
 
-extension RTPSender: Hashable {
-    /// A sender is itself alone.
-    package static func == (left: RTPSender, right: RTPSender) -> Bool { left === right }
-
-    /// By which one it is.
-    package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
-}
-
-/// What a connection says of one of its senders.
+/// What a connection reports to one of its senders.
 package enum SenderFeedback: Sendable {
-    /// What the newest descriptions say, from when media can flow; maybe no more than was told before.
+    /// The newest descriptions' agreement, once media can flow. It may be the same as before.
     case negotiated(SenderAgreement)
     /// What the path has for it.
     case target(BitrateTarget)
@@ -65,8 +48,8 @@ package enum SenderFeedback: Sendable {
     case keyFrameRequested
     /// The peer's newest report misses this share of its packets, 0 to 1.
     case lossReported(Double)
-    /// The peer does not answer, and may come back; or it answers again.
-    case away(Bool)
+    /// The peer stopped answering and may come back, or it answers again.
+    case unresponsive(Bool)
     /// The connection is over.
     case ended
 }
@@ -75,36 +58,40 @@ package enum SenderFeedback: Sendable {
 package struct SenderAgreement: Sendable, Hashable {
     /// Whether the peer takes it.
     package var media = MediaAgreement.pending
-    /// What the peer asks of it.
+    /// The peer's limits.
     package var limits = SendingLimits()
-    /// What the peer asks of sound; nil for pictures.
+    /// The peer's parameters of audio. Nil for video.
     package var opus: OpusParameters?
 
     /// Nothing is known before the peer's description.
     package init() {}
 }
 
-/// Who sends through a sender.
+/// Sends over connections, through a sender for each.
 package protocol SenderOwner: AnyObject, Sendable {
-    /// Takes what a connection says of a sender, on the connection's event loop: without waiting for anything.
-    func receive(_ feedback: SenderFeedback, of sender: RTPSender)
+    associatedtype Sender: RTPSender
+
+    /// Makes the sender for the media of this index.
+    func makeSender(over connection: Connection, media: Int) -> Sender
 }
 
-/// What sends one media of ours to any number of connections, each through a sender.
+/// Sends one media to any number of connections, each through a sender.
 package protocol SendingPipeline: SenderOwner {
-    /// Sends through this sender too, once its peer takes it; `isIncluded`: it is to be sent what there is now.
-    func add(_ sender: RTPSender, isIncluded: Bool)
+    /// Sends through this sender too, once its peer takes it. `isActive` as in W3C's `RTCRtpEncodingParameters`: whether it is
+    /// sent anything for now.
+    func add(_ sender: Sender, isActive: Bool)
 
     /// Sends nothing more over a connection.
     func remove(_ connection: Connection)
 
-    /// Has the peer at a connection be sent what there is, or not: who goes out is told that it is gone.
-    func setIncluded(_ isIncluded: Bool, on connection: Connection)
+    /// Sends to the peers at these connections and to no others, which it notifies that the media is gone. Without `adding`, it
+    /// sends to no peer that it did not send to before.
+    func setActive(_ connections: Set<ObjectIdentifier>, adding: Bool)
 
     /// The sender on a connection.
-    func sender(on connection: Connection) -> RTPSender?
+    func sender(on connection: Connection) -> Sender?
 
-    /// Records what is sent, or would be if anybody took it, until `source` records nothing any more: in a track of this
-    /// name, which players show first where it is a main one. Of two recordings the later holds.
+    /// Records what is sent, or would be if a peer took it, until `source` ends: in a track of this name, which players show
+    /// first if it is a main one. A later recording replaces an earlier one.
     func record(to source: RecordingSource, name: String, isMain: Bool)
 }

@@ -12,8 +12,8 @@ internal import RTCShareWireFormat
 ///     track ─▶ slot of the newest frame ─▶ encoder's thread ─▶ packets ─▶ each connection's event loop
 ///
 /// The encoder never makes the source or the network wait. The track can be replaced while it runs; while nobody takes it,
-/// nothing is captured. What peers and paths say of their senders comes straight here. Who is sent which encoding, and what
-/// each is made at, `EncodingGroup` says; here it is carried out.
+/// nothing is captured. Senders forward the feedback of their connections to this pipeline. `EncodingGroup` decides which sender
+/// is sent which encoding, and what each is made at. The pipeline carries that out.
 package final class VideoSendPipeline: Sendable {
     /// What happens to what is sent.
     package enum Event: Sendable {
@@ -37,7 +37,7 @@ package final class VideoSendPipeline: Sendable {
     }
 
     private struct State {
-        var group: EncodingGroup<RTPSender>
+        var group: EncodingGroup<VideoSender>
         var encodings: [Int: Encoding] = [:]
         var track: VideoTrack?
         var sourceCanWait = false
@@ -55,9 +55,7 @@ package final class VideoSendPipeline: Sendable {
         /// Whether the encoders are brought to what the paths have now in a moment.
         var followsSoon = false
 
-        func sender(on connection: Connection) -> RTPSender? {
-            group.senders.keys.first { $0.connection === connection }
-        }
+        func sender(on connection: Connection) -> VideoSender? { group.senders[ObjectIdentifier(connection)] }
 
         /// Whether there is anybody, or anything, that takes what is shown.
         var isTaken: Bool { audience.hasViewer || recorder != nil }
@@ -119,7 +117,7 @@ package final class VideoSendPipeline: Sendable {
     }
 
     /// Where it is said what happens to the encoders: with no viewer a recorder may be who takes what they make.
-    private var presentLogger: Logger { state.withLock { $0.group.senders.keys.first }?.connection.logger ?? logger }
+    private var presentLogger: Logger { state.withLock { $0.group.senders.values.first }?.connection.logger ?? logger }
 
     // MARK: The track
 
@@ -148,7 +146,7 @@ package final class VideoSendPipeline: Sendable {
         state.withLock { state in
             guard !state.isStopped else { return }
             let isSending = state.track != nil
-            for (sender, known) in state.group.senders where isSending || known.agreement.media == .agreed {
+            for sender in state.group.senders.values where isSending || sender.state.agreement.media == .agreed {
                 sender.setSending(isSending)
             }
         }
@@ -176,7 +174,7 @@ package final class VideoSendPipeline: Sendable {
             if track != nil { requestKeyFrame(of: encoding.index) }
         }
         showing.post { $0 = Showing(track: track, encodings: Set(encodings.map(\.index))) }
-        tellDemand()
+        updateDemand()
         // One that was muted before shows where it stands.
         if isNew { repeatPicture() }
     }
@@ -187,7 +185,7 @@ package final class VideoSendPipeline: Sendable {
             state.isRepeated = false
         }
         continuation.yield(.muteChanged)
-        tellDemand()
+        updateDemand()
     }
 
     // MARK: The senders
@@ -201,7 +199,7 @@ package final class VideoSendPipeline: Sendable {
     /// Whether the peer at a connection declines it.
     package func isRefused(on connection: Connection) -> Bool {
         state.withLock { state in
-            state.sender(on: connection).map { state.group.senders[$0]?.agreement.media == .refused } ?? false
+            state.sender(on: connection)?.state.agreement.media == .refused
         }
     }
 
@@ -210,7 +208,7 @@ package final class VideoSendPipeline: Sendable {
     private static let largestSmallRoom = 16
     private static let followingInterval = Duration.milliseconds(20)
 
-    private func targetChanged(_ target: BitrateTarget, of sender: RTPSender) {
+    private func targetChanged(_ target: BitrateTarget, of sender: VideoSender) {
         let now = Self.now
         let isHeardSoon = state.withLock { state in
             guard state.group.senders.count > Self.largestSmallRoom else { return false }
@@ -253,16 +251,15 @@ package final class VideoSendPipeline: Sendable {
         }
         if let firstOf { continuation.yield(.began(firstOf)) }
         recorder?.receive(frame)
-        Connection.send(frame, to: recipients.map { ($0.connection, $0.media) })
+        Connection.send(frame, through: recipients)
         if isMoveDue { change { $0.group.move(now: now) } }
     }
 
-    /// Tells a sender's connection, or each, what this would use of its path: nothing while there is nothing to show. In one
-    /// piece with finding that out.
-    private func tellDemand(of sender: RTPSender? = nil) {
+    /// Sets the demand of some senders, or of all. Finds out and posts it under one lock, so that the latest one holds.
+    private func updateDemand(of senders: [VideoSender]? = nil) {
         state.withLock { state in
             state.group.isShowing = state.shown != nil && (!state.isMuted || state.isRepeated)
-            for sender in sender.map({ [$0] }) ?? Array(state.group.senders.keys) {
+            for sender in senders ?? Array(state.group.senders.values) {
                 sender.setDemand(state.group.demand(of: sender))
             }
         }
@@ -279,7 +276,7 @@ package final class VideoSendPipeline: Sendable {
     /// Changes what is wanted of the running encoder.
     package func update(_ change: (inout VideoEncoderThread.Settings) -> Void) {
         self.change { change(&$0.group.wanted) }
-        tellDemand()
+        updateDemand()
     }
 
     /// Changes what is known, carries out what follows, and brings the encoders to what is wanted and allowed now. In one
@@ -294,7 +291,7 @@ package final class VideoSendPipeline: Sendable {
                 encoding.encoder.apply(state.group.settings(of: index, now: now))
                 encoding.encoder.queueDidFill(state.group.isQueueFull(of: index))
             }
-            let audience = Audience(hasViewer: state.group.hasActive, isRefused: state.group.isRefused)
+            let audience = Audience(hasViewer: state.group.hasViewer, isRefused: state.group.isRefused)
             let (before, isStopped) = (state.audience, state.isStopped)
             state.audience = audience
             return (ended, hasBegun || state.isTaken != wasTaken, audience != before && !isStopped)
@@ -343,14 +340,14 @@ package final class VideoSendPipeline: Sendable {
 
     /// Has the last picture of a track that is muted sent once more: who has come, or has lost it, sees where it stands.
     private func repeatPicture() {
-        let sender = state.withLock { state -> RTPSender? in
-            guard state.isMuted, !state.isRepeated, let sender = state.group.senders.keys.first else { return nil }
+        let sender = state.withLock { state -> VideoSender? in
+            guard state.isMuted, !state.isRepeated, let sender = state.group.senders.values.first else { return nil }
             state.isRepeated = true
             return sender
         }
         guard let sender else { return }
         setEncodersMuted(false)
-        tellDemand()
+        updateDemand()
         sender.connection.eventLoop.scheduleTask(in: TimeAmount(Self.repetitionTime)) { [weak self] in
             self?.endRepetition()
         }
@@ -363,7 +360,7 @@ package final class VideoSendPipeline: Sendable {
         }
         guard ends else { return }
         setEncodersMuted(true)
-        tellDemand()
+        updateDemand()
     }
 
     private func setEncodersMuted(_ isMuted: Bool) {
@@ -391,7 +388,7 @@ package final class VideoSendPipeline: Sendable {
         let (encoding, media) = state.withLock { state -> (Encoding?, Int) in
             guard let connection else { return (state.encodings[0], 0) }
             guard let sender = state.sender(on: connection) else { return (nil, 0) }
-            return (state.group.encoding(of: sender).flatMap { state.encodings[$0] }, sender.media)
+            return (state.encodings[state.group.encoding(of: sender)], sender.media)
         }
         guard let encoding else { return report }
         return PipelineStatistics(encoding.encoder.statistics, targetBitrate: encoding.encoder.settings.bitrate)
@@ -400,12 +397,16 @@ package final class VideoSendPipeline: Sendable {
 }
 
 extension VideoSendPipeline: SendingPipeline {
-    package func add(_ sender: RTPSender, isIncluded: Bool) {
+    package func makeSender(over connection: Connection, media: Int) -> VideoSender {
+        VideoSender(connection: connection, media: media, pipeline: self)
+    }
+
+    package func add(_ sender: VideoSender, isActive: Bool) {
         change { state in
             guard !state.isStopped else { return }
             if let old = state.sender(on: sender.connection) { state.group.remove(old, now: Self.now) }
-            state.group.add(sender, isIncluded: isIncluded)
-            if !isIncluded { sender.setHeldBack(true) }
+            state.group.add(sender, isActive: isActive)
+            if !isActive { sender.setHeldBack(true) }
             // Descriptions that are still to be made have a place for it.
             if state.track != nil { sender.setSending(true) }
         }
@@ -419,22 +420,28 @@ extension VideoSendPipeline: SendingPipeline {
         }
     }
 
-    package func setIncluded(_ isIncluded: Bool, on connection: Connection) {
-        var changed: RTPSender?
-        change { state in
-            guard let sender = state.sender(on: connection), state.group.senders[sender]?.isIncluded != isIncluded
-            else { return }
-            // Held back, it has its place in the descriptions all the same.
-            if isIncluded { sender.setHeldBack(false) }
-            state.group.setIncluded(isIncluded, sender, now: Self.now)
-            if !isIncluded { sender.setHeldBack(true) }
-            changed = sender
+    package func setActive(_ connections: Set<ObjectIdentifier>, adding: Bool) {
+        let (added, removed) = state.withLock { state in
+            let senders = state.group.senders.values.filter { $0.state.isActive != connections.contains($0.id) }
+            return (adding ? senders.filter { !$0.state.isActive } : [], senders.filter(\.state.isActive))
         }
-        if let changed { tellDemand(of: changed) }
-        if isIncluded { repeatPicture() }
+        guard !added.isEmpty || !removed.isEmpty else { return }
+        change { state in
+            for sender in added {
+                // Held back, it keeps its place in the descriptions.
+                sender.setHeldBack(false)
+                state.group.setActive(true, sender, now: Self.now)
+            }
+            for sender in removed {
+                state.group.setActive(false, sender, now: Self.now)
+                sender.setHeldBack(true)
+            }
+        }
+        updateDemand(of: added + removed)
+        if !added.isEmpty { repeatPicture() }
     }
 
-    package func sender(on connection: Connection) -> RTPSender? { state.withLock { $0.sender(on: connection) } }
+    package func sender(on connection: Connection) -> VideoSender? { state.withLock { $0.sender(on: connection) } }
 
     package func record(to source: RecordingSource, name: String, isMain: Bool) {
         let take = source.picture(name: name, isMain: isMain) { [weak self] in self?.requestKeyFrame(of: 0) }
@@ -453,14 +460,15 @@ extension VideoSendPipeline: SendingPipeline {
         }
     }
 
-    package func receive(_ feedback: SenderFeedback, of sender: RTPSender) {
+    /// Takes what a sender's connection reports, on the connection's event loop.
+    func receive(_ feedback: SenderFeedback, of sender: VideoSender) {
         let now = Self.now
         switch feedback {
         case .negotiated(let agreement):
-            let wasActive = state.withLock { $0.group.senders[sender]?.isActive ?? false }
+            let wasIdle = state.withLock { _ in sender.state.isIdle }
             change { $0.group.negotiated(agreement, of: sender, now: now) }
-            tellDemand(of: sender)
-            if !wasActive { repeatPicture() }
+            updateDemand(of: [sender])
+            if wasIdle { repeatPicture() }
         case .target(let target): targetChanged(target, of: sender)
         case .keyFrameRequested:
             // Of what else is known nothing changes.
@@ -471,7 +479,8 @@ extension VideoSendPipeline: SendingPipeline {
             repeatPicture()
         // Its bits are the path's to find.
         case .lossReported: return
-        case .away(let isAway): change { $0.group.setAway(isAway, sender, now: now) }
+        case .unresponsive(let isUnresponsive):
+            change { $0.group.setUnresponsive(isUnresponsive, sender, now: now) }
         case .ended: change { $0.group.remove(sender, now: now) }
         }
     }

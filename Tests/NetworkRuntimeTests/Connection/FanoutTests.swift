@@ -54,9 +54,8 @@ import Testing
         let dead = [3, 20, 41]
         for index in dead { await seats[index].viewer.vanish() }
         let count = 20
-        let destinations = seats.map { (connection: $0.sender, media: 0) }
         for number in 1...UInt16(count) {
-            Connection.send(Loopback.frame(isKeyFrame: true, number: number), to: destinations)
+            Connection.send(Loopback.frame(isKeyFrame: true, number: number), to: seats.map(\.sender))
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (index, seat) in seats.enumerated() where !dead.contains(index) {
@@ -95,7 +94,7 @@ import Testing
         }
         for number in 1...UInt16(10) {
             Connection.send(
-                Loopback.frame(isKeyFrame: true, number: number), to: seats.map { (connection: $0.sender, media: 0) })
+                Loopback.frame(isKeyFrame: true, number: number), to: seats.map(\.sender))
         }
         for seat in seats { #expect(await Self.frames(10, of: seat.viewer) == Array(1...10)) }
         for port in ports.ports { #expect(await port.statistics.unknownFragments == 0) }

@@ -11,16 +11,14 @@ import Testing
     enum Event: Character, CaseIterable {
         case agreed = "A"
         case declined = "D"
-        case included = "I"
-        case excluded = "E"
+        case activated = "I"
+        case deactivated = "E"
         /// Its path has nothing for sound.
         case pathFell = "L"
         case pathRose = "R"
         case lossReported = "O"
         case ended = "X"
     }
-
-    private static let (one, other) = (1, 2)
 
     private static func agreement(_ media: MediaAgreement) -> SenderAgreement {
         var agreement = SenderAgreement()
@@ -29,23 +27,24 @@ import Testing
     }
 
     private struct Scene {
-        var group = AudioEncodingGroup<Int>(wanted: .init(isVoice: false))
+        var group = AudioEncodingGroup<NumberedAudioSender>(wanted: .init(isVoice: false))
+        let one = NumberedAudioSender(1)
+        let other = NumberedAudioSender(2)
 
         /// Another sender is there, and is sent what there is.
         init() {
             group.isPlaying = true
-            group.add(AudioEncodingGroupTests.other, isIncluded: true)
-            group.negotiated(AudioEncodingGroupTests.agreement(.agreed), of: AudioEncodingGroupTests.other)
-            group.add(AudioEncodingGroupTests.one, isIncluded: true)
+            group.add(other, isActive: true)
+            group.negotiated(AudioEncodingGroupTests.agreement(.agreed), of: other)
+            group.add(one, isActive: true)
         }
 
         mutating func take(_ event: Event) {
-            let one = AudioEncodingGroupTests.one
             switch event {
             case .agreed: group.negotiated(AudioEncodingGroupTests.agreement(.agreed), of: one)
             case .declined: group.negotiated(AudioEncodingGroupTests.agreement(.refused), of: one)
-            case .included: group.setIncluded(true, one)
-            case .excluded: group.setIncluded(false, one)
+            case .activated: group.setActive(true, one)
+            case .deactivated: group.setActive(false, one)
             case .pathFell: group.targetChanged(BitrateTarget(bitrate: .zero), of: one)
             case .pathRose: group.targetChanged(BitrateTarget(bitrate: .kilobitsPerSecond(64)), of: one)
             case .lossReported: group.lossReported(0.1, of: one)
@@ -55,14 +54,14 @@ import Testing
 
         /// i: idle; s: is sent the sound; q: silent; -: is no more. What follows from the state is judged with it.
         var state: Character {
-            let (one, other) = (AudioEncodingGroupTests.one, AudioEncodingGroupTests.other)
-            let phase = group.senders[one]?.phase
-            #expect(group.hasActive && group.recipients.contains(other))
-            #expect(group.recipients.contains(one) == (phase == .sending))
+            let phase = group.senders[one.id]?.state.phase
+            let recipients = group.recipients.joined().map(\.id)
+            #expect(group.hasViewer && recipients.contains(other.id))
+            #expect(recipients.contains(one.id) == (phase == .sending))
             #expect((group.demand(of: one) == .zero) == (phase == nil || phase == .idle))
             // Whoever is not sent the sound takes nothing from the other, be it bits.
-            let rate = group.configuration(for: group.recipients).bitrate
-            let hasPoorPath = phase == .sending && group.senders[one]?.target != nil
+            let rate = group.configuration.bitrate
+            let hasPoorPath = phase == .sending && one.state.target != nil
             #expect(rate == .kilobitsPerSecond(hasPoorPath ? 64 : 128))
             return switch phase {
             case nil: "-"
@@ -140,10 +139,10 @@ import Testing
         var scene = Scene()
         scene.take(.agreed)
         scene.group.isPlaying = false
-        #expect(scene.group.demand(of: Self.one) == .zero && scene.group.demand(of: Self.other) == .zero)
-        scene.group.remove(Self.one)
-        #expect(scene.group.hasActive)
-        scene.group.setIncluded(false, Self.other)
-        #expect(!scene.group.hasActive && scene.group.recipients.isEmpty)
+        #expect(scene.group.demand(of: scene.one) == .zero && scene.group.demand(of: scene.other) == .zero)
+        scene.group.remove(scene.one)
+        #expect(scene.group.hasViewer)
+        scene.group.setActive(false, scene.other)
+        #expect(!scene.group.hasViewer && scene.group.recipients.isEmpty)
     }
 }

@@ -64,6 +64,7 @@ import Testing
         let firefox = Self.limits(frames: 60, macroblocks: 12_288)
         var large = Self.wanted
         large.maximumSize = PixelSize(width: 3840, height: 2160)
-        #expect(firefox.share(of: Self.wanted) == 1 && firefox.share(of: large) > EncodingGroup<Int>.climbingShare)
+        #expect(
+            firefox.share(of: Self.wanted) == 1 && firefox.share(of: large) > EncodingGroup<VideoSender>.climbingShare)
     }
 }

@@ -12,13 +12,14 @@ import Testing
     /// When the requests of one who asks at these times are answered, each answer once, where others are sent the same and
     /// key frames cost nothing.
     private static func answers(
-        _ schedule: inout KeyFrameSchedule<Int>, _ need: KeyFrameSchedule<Int>.Need = .request,
+        _ requests: inout KeyFrameRequestIntervals, _ need: KeyFrameSchedule.Need = .request,
         asking times: some Sequence<Int>
     ) -> [Int] {
+        let schedule = KeyFrameSchedule()
         var answers: [Int] = []
         for time in times {
             let answer = milliseconds(
-                schedule.time(of: 0, at: rate, for: 1, need, isShared: true, now: .milliseconds(time)))
+                schedule.time(of: 0, at: rate, for: &requests, need, isShared: true, now: .milliseconds(time)))
             #expect(answer >= time)
             if answers.last != answer { answers.append(answer) }
         }
@@ -28,62 +29,54 @@ import Testing
     @Test("The first request is answered at once, however late it comes")
     func firstRequestAnswered() {
         for time in [0, 1, 100_000] {
-            var schedule = KeyFrameSchedule<Int>()
-            #expect(Self.answers(&schedule, asking: [time]) == [time])
+            var requests = KeyFrameRequestIntervals()
+            #expect(Self.answers(&requests, asking: [time]) == [time])
         }
     }
 
     @Test("Who keeps asking is answered at intervals that double, up to ten seconds; who is taken up again, up to two")
     func keepsAsking() {
-        var schedule = KeyFrameSchedule<Int>()
+        var requests = KeyFrameRequestIntervals()
         let times = stride(from: 0, through: 60_000, by: 20)
         #expect(
-            Self.answers(&schedule, asking: times) == [
+            Self.answers(&requests, asking: times) == [
                 0, 300, 900, 2100, 4500, 9300, 18_900, 28_900, 38_900, 48_900, 58_900, 68_900,
             ])
-        #expect(Self.answers(&schedule, .rejoining, asking: times).prefix(7) == [0, 300, 900, 2100, 4100, 6100, 8100])
+        #expect(Self.answers(&requests, .rejoining, asking: times).prefix(7) == [0, 300, 900, 2100, 4100, 6100, 8100])
     }
 
     @Test("Who asks now and then is answered at once")
     func occasionalRequests() {
-        var schedule = KeyFrameSchedule<Int>()
+        var requests = KeyFrameRequestIntervals()
         let times = stride(from: 0, through: 300_000, by: 15_000)
-        #expect(Self.answers(&schedule, asking: times) == Array(times))
+        #expect(Self.answers(&requests, asking: times) == Array(times))
     }
 
     @Test("Who asks regularly and politely gets no more than one in ten seconds, after a while")
     func regularRequests() {
         for interval in [500, 1000, 2000, 5000] {
-            var schedule = KeyFrameSchedule<Int>()
-            let answers = Self.answers(&schedule, asking: stride(from: 0, through: 300_000, by: interval))
+            var requests = KeyFrameRequestIntervals()
+            let answers = Self.answers(&requests, asking: stride(from: 0, through: 300_000, by: interval))
             #expect(answers.count(where: { $0 > 60_000 && $0 <= 260_000 }) <= 21, "\(interval): \(answers)")
         }
     }
 
     @Test("Who has stopped asking is soon heard as before")
     func stoppedAsking() {
-        var schedule = KeyFrameSchedule<Int>()
-        _ = Self.answers(&schedule, asking: stride(from: 0, through: 60_000, by: 20))
+        var requests = KeyFrameRequestIntervals()
+        _ = Self.answers(&requests, asking: stride(from: 0, through: 60_000, by: 20))
         // Answered last at 68.9 s; ten seconds are halved five times, then what is left is no more than 300 ms.
-        #expect(Self.answers(&schedule, asking: [130_000, 130_001]) == [130_000, 130_300])
-    }
-
-    @Test("Who keeps asking takes nothing from another: each has its own waits, and whoever is gone leaves none")
-    func apart() {
-        var schedule = KeyFrameSchedule<Int>()
-        _ = Self.answers(&schedule, asking: stride(from: 0, through: 10_000, by: 20))
-        #expect(
-            schedule.time(of: 0, at: Self.rate, for: 2, .request, isShared: true, now: .seconds(10)) == .seconds(10))
-        schedule.remove(1)
-        #expect(Self.answers(&schedule, asking: [10_000]) == [10_000])
+        #expect(Self.answers(&requests, asking: [130_000, 130_001]) == [130_000, 130_300])
     }
 
     /// What a lone viewer that asks every 20 ms gets in ten seconds, where each key frame takes so long to send.
     private static func keyFrames(cost: Duration, isBlurred: Bool = false) -> [Int] {
-        var schedule = KeyFrameSchedule<Int>()
+        var requests = KeyFrameRequestIntervals()
+        var schedule = KeyFrameSchedule()
         var made: [Int] = []
         for now in stride(from: 0, to: 10_000, by: 20) {
-            let time = schedule.time(of: 0, at: rate, for: 1, .request, isShared: false, now: .milliseconds(now))
+            let time = schedule.time(
+                of: 0, at: rate, for: &requests, .request, isShared: false, now: .milliseconds(now))
             guard time <= .milliseconds(now) else { continue }
             made.append(now)
             schedule.made(
@@ -106,13 +99,15 @@ import Testing
 
     @Test("What an encoding's key frames cost delays no other encoding, and is forgotten with it")
     func encodings() {
-        var schedule = KeyFrameSchedule<Int>()
+        var requests = KeyFrameRequestIntervals()
+        var schedule = KeyFrameSchedule()
         schedule.made(of: 0, byteCount: 1_000_000, at: Self.rate, isBlurred: false, now: .seconds(10))
         #expect(schedule.earliest(of: 0, at: Self.rate) == .seconds(12))
         #expect(schedule.earliest(of: 0, at: Self.rate * 2) == .seconds(11))
         #expect(schedule.earliest(of: 1, at: Self.rate) == .zero)
         #expect(
-            schedule.time(of: 1, at: Self.rate, for: 1, .request, isShared: false, now: .seconds(10)) == .seconds(10))
+            schedule.time(of: 1, at: Self.rate, for: &requests, .request, isShared: false, now: .seconds(10))
+                == .seconds(10))
         schedule.end(0)
         #expect(schedule.earliest(of: 0, at: Self.rate) == .zero)
     }

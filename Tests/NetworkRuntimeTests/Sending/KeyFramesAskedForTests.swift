@@ -12,7 +12,7 @@ import Testing
     /// A connection whose pictures come from an encoding that another viewer is sent too.
     private final class Scene {
         let call: SimulatedCall
-        private(set) var group = EncodingGroup<Int>(wanted: .init(bitrate: .kilobitsPerSecond(2000)))
+        private(set) var group = EncodingGroup<NumberedVideoSender>(wanted: .init(bitrate: .kilobitsPerSecond(2000)))
         /// How long the encoder takes from when a key frame may be made.
         let encodingTime: Duration
         /// How much later than the test began each key frame was made.
@@ -20,7 +20,8 @@ import Testing
         private var wanted: Duration?
         private var heard = 0
         private let begin: Instant
-        private static let (asking, other) = (1, 2)
+        private let asking = NumberedVideoSender(1)
+        private let other = NumberedVideoSender(2)
 
         init(encodingTime: Duration, isShared: Bool = true) throws {
             call = try SimulatedCall(conditions: LinkConditions(delay: .milliseconds(20)), seed: 401)
@@ -31,8 +32,8 @@ import Testing
             heard = call.record.keyFrameRequests
             var agreement = SenderAgreement()
             agreement.media = .agreed
-            for sender in isShared ? [Self.asking, Self.other] : [Self.asking] {
-                group.add(sender, isIncluded: true)
+            for sender in isShared ? [asking, other] : [asking] {
+                group.add(sender, isActive: true)
                 group.negotiated(agreement, of: sender, now: .zero)
             }
             while group.takeAction() != nil {}
@@ -60,7 +61,7 @@ import Testing
                 call.run(for: min(.milliseconds(5), end - call.now), sendsFrames: false)
                 while heard < call.record.keyFrameRequests {
                     heard += 1
-                    group.keyFrameRequested(by: Self.asking, now: now)
+                    group.keyFrameRequested(by: asking, now: now)
                 }
                 while let action = group.takeAction() {
                     guard case .makeKeyFrame(0, let time) = action else { continue }

@@ -21,7 +21,7 @@ import Testing
         let known = LocalIdentity.MediaKind.video(streamID: "alice#content", isContent: true)
         let first = try await connection.sender(of: known, for: owner, atMost: 1)
         #expect(first.media == 0)
-        #expect(try await connection.sender(of: known, for: owner, atMost: 1) == first)
+        #expect(try await connection.sender(of: known, for: owner, atMost: 1) === first)
         await #expect(throws: SenderError.taken) { try await connection.sender(of: known, for: another, atMost: 9) }
         let other = LocalIdentity.MediaKind.video(streamID: "bob#content", isContent: true)
         await #expect(throws: SenderError.limit(1)) { try await connection.sender(of: other, for: owner, atMost: 1) }
@@ -51,7 +51,7 @@ import Testing
         let connection = try await Loopback.open(as: .offerer)
         let owner = FeedbackLog()
         let limit = PeerConnection.maximumMedia
-        var senders: [RTPSender] = []
+        var senders: [LoggedSender] = []
         for number in 1..<limit {
             let kind = LocalIdentity.MediaKind.audio(streamID: "a\(number)", isContent: false)
             senders.append(try await connection.sender(of: kind, for: owner, atMost: 99))
@@ -96,9 +96,7 @@ import Testing
             return
         }
         #expect(agreement.media == .agreed && agreement.opus == nil)
-        let sender = RTPSender(
-            connection: pair.sender, media: 0, kind: .video(streamID: "alice#content", isContent: true),
-            owner: pair.feedback)
+        let sender = pair.senders[0]
         let rate = DataRate.kilobitsPerSecond(100)
         sender.setDemand(BitrateDemand(minimum: rate, maximum: rate, priority: .medium))
         #expect(await pair.target { $0 > .zero } != nil)

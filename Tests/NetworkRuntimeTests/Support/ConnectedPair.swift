@@ -12,7 +12,7 @@ struct ConnectedPair {
     let viewer: Connection
     /// What is said of the sender's media.
     let feedback: FeedbackLog
-    private var senders: [RTPSender] = []
+    private(set) var senders: [LoggedSender] = []
 
     /// With `rewriting`, the viewer's answer is another one than it gave.
     init(
@@ -81,7 +81,35 @@ final class FeedbackLog: SenderOwner {
         (stream, continuation) = AsyncStream.makeStream()
     }
 
-    func receive(_ feedback: SenderFeedback, of sender: RTPSender) {
-        continuation.yield((feedback, sender.media))
+    func makeSender(over connection: Connection, media: Int) -> LoggedSender {
+        LoggedSender(connection: connection, media: media, log: continuation)
+    }
+}
+
+/// A sender of which a ``FeedbackLog`` is kept.
+final class LoggedSender: RTPSender {
+    let connection: Connection
+    let media: Int
+    private let log: AsyncStream<(SenderFeedback, media: Int)>.Continuation?
+
+    init(connection: Connection, media: Int, log: AsyncStream<(SenderFeedback, media: Int)>.Continuation? = nil) {
+        self.connection = connection
+        self.media = media
+        self.log = log
+    }
+
+    func receive(_ feedback: SenderFeedback) { _ = log?.yield((feedback, media)) }
+}
+
+extension Connection {
+    /// Sends a frame to this connection's peer only.
+    nonisolated func send(_ frame: PacketizedFrame, media: Int) {
+        Self.send(frame, through: [[LoggedSender(connection: self, media: media)]])
+    }
+
+    /// Sends a frame as the first media of these connections.
+    static func send(_ frame: PacketizedFrame, to connections: [Connection]) {
+        let senders = connections.map { LoggedSender(connection: $0, media: 0) }
+        send(frame, through: Array(Dictionary(grouping: senders, by: \.loop).values))
     }
 }

@@ -10,14 +10,13 @@ extension SendingPipeline {
     ) {
         let sender =
             sender(on: connection)
-            ?? RTPSender(
-                connection: connection, media: media, kind: .video(streamID: "alice", isContent: false), owner: self)
-        if self.sender(on: connection) == nil { add(sender, isIncluded: true) }
+            ?? makeSender(over: connection, media: media)
+        if self.sender(on: connection) == nil { add(sender, isActive: true) }
         var agreement = SenderAgreement()
         agreement.media = .agreed
         agreement.limits = limits
         agreement.opus = opus
-        sender.tell(.negotiated(agreement))
+        sender.receive(.negotiated(agreement))
     }
 
     func detach(_ connection: Connection) { remove(connection) }
@@ -28,9 +27,9 @@ extension SendingPipeline {
         attach(connection, media: 0, opus: parameters)
     }
 
-    func keep(to target: BitrateTarget, of connection: Connection) { sender(on: connection)?.tell(.target(target)) }
+    func keep(to target: BitrateTarget, of connection: Connection) { sender(on: connection)?.receive(.target(target)) }
 
-    func requestKeyFrame(for connection: Connection) { sender(on: connection)?.tell(.keyFrameRequested) }
+    func requestKeyFrame(for connection: Connection) { sender(on: connection)?.receive(.keyFrameRequested) }
 
-    func note(loss: Double, of connection: Connection) { sender(on: connection)?.tell(.lossReported(loss)) }
+    func note(loss: Double, of connection: Connection) { sender(on: connection)?.receive(.lossReported(loss)) }
 }

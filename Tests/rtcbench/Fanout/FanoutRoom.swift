@@ -10,9 +10,9 @@ internal import Synchronization
 /// Whoever shares to a room: a connection a viewer, all on one port, or on one of each event loop.
 final class FanoutRoom {
     private(set) var connections: [Connection] = []
-    private var senders: [RTPSender] = []
-    /// All connections, as pictures are sent to them.
-    private var everybody: [(connection: Connection, media: Int)] = []
+    private var senders: [FanoutSender] = []
+    /// All senders, in a list for each event loop.
+    private var everybody: [[FanoutSender]] = []
     private(set) var ports: [UInt16] = []
     private let sharedPorts: SharedPorts
     private let crowd: CrowdProcess
@@ -29,7 +29,11 @@ final class FanoutRoom {
         let full = Locked<Set<ObjectIdentifier>>([])
         let framesWithheld = Atomic(0)
 
-        func receive(_ feedback: SenderFeedback, of sender: RTPSender) {
+        func makeSender(over connection: Connection, media: Int) -> FanoutSender {
+            FanoutSender(connection: connection, media: media, counts: self)
+        }
+
+        func receive(_ feedback: SenderFeedback, of sender: FanoutSender) {
             switch feedback {
             case .keyFrameRequested: keyFrameRequests.add(1, ordering: .relaxed)
             case .target(let target):
@@ -38,7 +42,7 @@ final class FanoutRoom {
                 full.withLock { full in
                     if target.isQueueFull { full.insert(identifier) } else { full.remove(identifier) }
                 }
-            case .negotiated, .lossReported, .away, .ended: return
+            case .negotiated, .lossReported, .unresponsive, .ended: return
             }
         }
     }
@@ -57,9 +61,14 @@ final class FanoutRoom {
             let known = connections.count
             try await connect(min(32, count - known))
             Connection.send(
-                frames.next(isKeyFrame: true, now: MonotonicTime.now), to: Array(everybody[known...]))
+                frames.next(isKeyFrame: true, now: MonotonicTime.now), through: Self.lists(of: senders[known...]))
+            everybody = Self.lists(of: senders)
             try await Task.sleep(for: .milliseconds(60))
         }
+    }
+
+    private static func lists(of senders: some Sequence<FanoutSender>) -> [[FanoutSender]] {
+        Array(Dictionary(grouping: senders, by: \.loop).values)
     }
 
     private func connect(_ count: Int) async throws {
@@ -88,7 +97,6 @@ final class FanoutRoom {
             sender.setDemand(BitrateDemand(minimum: .kilobitsPerSecond(30), maximum: rate, priority: .medium))
             connections.append(connection)
             senders.append(sender)
-            everybody.append((connection, sender.media))
             ports.append(port)
         }
         for task in waiting {
@@ -122,9 +130,13 @@ final class FanoutRoom {
     /// given more.
     func send(_ frame: PacketizedFrame) {
         let full = counts.full.withLock { $0 }
-        let ready = full.isEmpty ? everybody : everybody.filter { !full.contains(ObjectIdentifier($0.connection)) }
-        counts.framesWithheld.add(everybody.count - ready.count, ordering: .relaxed)
-        Connection.send(frame, to: ready)
+        let ready =
+            full.isEmpty
+            ? everybody
+            : everybody.map { $0.filter { !full.contains(ObjectIdentifier($0.connection)) } }
+        counts.framesWithheld.add(
+            senders.count - ready.reduce(0) { $0 + $1.count }, ordering: .relaxed)
+        Connection.send(frame, through: ready)
     }
 
     /// Frames that were not handed on since this was asked last.
@@ -140,4 +152,19 @@ final class FanoutRoom {
         for connection in connections { await connection.close() }
         await sharedPorts.close()
     }
+}
+
+/// A sender that counts what its connection reports.
+final class FanoutSender: RTPSender {
+    let connection: Connection
+    let media: Int
+    private let counts: FanoutRoom.EventCounts
+
+    init(connection: Connection, media: Int, counts: FanoutRoom.EventCounts) {
+        self.connection = connection
+        self.media = media
+        self.counts = counts
+    }
+
+    func receive(_ feedback: SenderFeedback) { counts.receive(feedback, of: self) }
 }
