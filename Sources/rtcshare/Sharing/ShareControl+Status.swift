@@ -11,7 +11,7 @@ extension ShareControl {
     /// All of it.
     func report() async -> ControlledShare {
         let present = await room.viewers
-        let served = await server?.viewers ?? []
+        let served = Dictionary((await server?.viewers ?? []).map { ($0.id, $0) }) { $1 }
         let isLocked = await server?.isLocked
         let places = await places.report(rates)
         let isPublished = places.contains { $0.state == .published || $0.state == .away }
@@ -22,7 +22,7 @@ extension ShareControl {
         let listed = present.compactMap { viewer in
             viewers[viewer.id]?.told.map { state in
                 ControlledShare.Viewer(
-                    viewer, state: state, served: served.first { $0.id == viewer.id }, rates: rates.viewers[viewer.id])
+                    viewer, state: state, served: served[viewer.id], rates: rates.viewers[viewer.id])
             }
         }
         let isSeen = isPublished || listed.contains { $0.state == .connected || $0.state == .away }
