@@ -43,7 +43,7 @@ import Testing
         #expect(!thread.isCurrent)
     }
 
-    @Test("A thread that waits for its own end goes on at once")
+    @Test("A thread that waits for its own end continues at once")
     func ownEnd() async throws {
         let itself = Mailbox<WorkerThread?>(nil)
         let thread = try WorkerThread(named: "itself") {
