@@ -1,6 +1,6 @@
-internal import Dispatch
 public import FoundationEssentials
 internal import Glibc
+internal import RTCShareLocks
 
 /// A file that nobody but its owner may read, written whole: what one process leaves for another.
 public struct PrivateFile: Sendable {
@@ -90,34 +90,41 @@ public struct PrivateFile: Sendable {
     /// Gives one element when the file, or its folder, is removed or moved away; at once where it is not there. A file
     /// that is written anew is still there.
     public func removals() throws -> AsyncStream<Void> {
-        let watch = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
+        let watch = inotify_init1(Int32(IN_CLOEXEC))
         guard watch >= 0 else { throw POSIXError.last }
+        let file = OpenFile(watch)
         let folder = URL(filePath: path).deletingLastPathComponent().path
         let events = UInt32(IN_DELETE | IN_MOVED_FROM | IN_DELETE_SELF | IN_MOVE_SELF)
-        guard inotify_add_watch(watch, folder, events) >= 0 else {
-            let error = POSIXError.last
-            close(watch)
-            throw error
-        }
+        let number = inotify_add_watch(watch, folder, events)
+        guard number >= 0 else { throw POSIXError.last }
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
-        let path = path
-        // One at a time: nothing is read once the descriptor is closed.
-        let queue = DispatchQueue(label: "rtcshare.removals")
-        // Dispatch sources are safe to share; the protocol does not say so.
-        nonisolated(unsafe) let source = DispatchSource.makeReadSource(fileDescriptor: watch, queue: queue)
-        let look: @Sendable () -> Void = {
-            // Whatever happened in the folder: it counts whether the file is there.
-            var bytes = [UInt8](repeating: 0, count: 4096)
-            while Glibc.read(watch, &bytes, bytes.count) > 0 {}
-            guard access(path, F_OK) != 0 else { return }
-            continuation.yield()
-            continuation.finish()
+        do throws(WorkerThreadError) {
+            _ = try WorkerThread(named: "file watch") { [path] in
+                // Whatever happened in the folder: it counts whether the file is there.
+                while access(path, F_OK) == 0, Self.waitForEvents(of: file) {}
+                if access(path, F_OK) != 0 { continuation.yield() }
+                continuation.finish()
+            }
+        } catch {
+            throw POSIXError(POSIXErrorCode(rawValue: error.errorNumber) ?? .EAGAIN)
         }
-        source.setEventHandler(handler: look)
-        source.setCancelHandler { close(watch) }
-        continuation.onTermination = { _ in source.cancel() }
-        queue.async(execute: look)
-        source.activate()
+        // The system reports the end of the watch to the thread.
+        continuation.onTermination = { _ in withExtendedLifetime(file) { _ = inotify_rm_watch(watch, number) } }
         return stream
+    }
+
+    /// Returns whether the folder is still watched.
+    private static func waitForEvents(of file: OpenFile) -> Bool {
+        guard let bytes = try? file.read(atMost: 4096), !bytes.isEmpty else { return false }
+        return bytes.withUnsafeBytes { bytes in
+            // An event has four numbers, the second what happened, the fourth the length of a name that follows.
+            var offset = 0
+            while offset + 16 <= bytes.count {
+                let mask = bytes.loadUnaligned(fromByteOffset: offset + 4, as: UInt32.self)
+                if mask & UInt32(IN_IGNORED) != 0 { return false }
+                offset += 16 + Int(bytes.loadUnaligned(fromByteOffset: offset + 12, as: UInt32.self))
+            }
+            return true
+        }
     }
 }

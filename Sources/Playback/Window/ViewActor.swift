@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import FoundationEssentials
 internal import Glibc
 internal import RTCShareLocks
@@ -30,18 +29,16 @@ final class ViewExecutor: SerialExecutor {
     }
 
     static let shared = ViewExecutor()
-    private let state = Locked(State())
-    private let work = DispatchSemaphore(value: 0)
+    private let mailbox = Mailbox(State())
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        let (isFirst, wakening) = state.withLock { state in
+        let (isFirst, wakening) = mailbox.post { state in
             state.jobs.append(job)
             defer { state.hasThread = true }
             return (!state.hasThread, state.takeWakening())
         }
         if isFirst { startThread() }
-        work.signal()
         wakening?()
     }
 
@@ -49,41 +46,44 @@ final class ViewExecutor: SerialExecutor {
 
     /// Has who waits for events look at what there is to do.
     func wake() {
-        let wakening = state.withLock { $0.takeWakening() }
+        let wakening = mailbox.post { $0.takeWakening() }
         wakening?()
     }
 
     /// Says that events are about to be waited for, and `wakening` ends that: until it was called, or ``waitsNoLonger()``.
     /// Called before it is looked whether there is something to do, so that nothing comes unnoticed in between.
     func waits(_ wakening: @escaping @Sendable () -> Void) {
-        state.withLock { $0.wakening = $0.jobs.isEmpty ? wakening : nil }
+        mailbox.post { $0.wakening = $0.jobs.isEmpty ? wakening : nil }
     }
 
     /// Whether something was to be done since ``waits(_:)``.
-    var isWanted: Bool { state.withLock { $0.wakening == nil } }
+    var isWanted: Bool { mailbox.read { $0.wakening == nil } }
 
     /// Says that events are waited for no longer.
     func waitsNoLonger() {
-        state.withLock { $0.wakening = nil }
+        mailbox.post { $0.wakening = nil }
     }
 
     /// What the thread has taken of the processor's time.
     var processorTime: Duration {
         var time = timespec()
-        guard let clock = state.withLock({ $0.clock }), clock_gettime(clock, &time) == 0 else { return .zero }
+        guard let clock = mailbox.read({ $0.clock }), clock_gettime(clock, &time) == 0 else { return .zero }
         return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 
     private func startThread() {
-        // A queue of its own, whose only work never ends, is a thread of its own.
-        DispatchQueue(label: "video-window").async { [self] in
-            var clock = clockid_t()
-            if pthread_getcpuclockid(pthread_self(), &clock) == 0 { state.withLock { $0.clock = clock } }
-            while true {
-                work.wait()
-                let job = state.withLock { $0.jobs.removeFirst() }
-                job.runSynchronously(on: asUnownedSerialExecutor())
+        do throws(WorkerThreadError) {
+            _ = try WorkerThread(named: "video window") { [self] in
+                var clock = clockid_t()
+                if pthread_getcpuclockid(pthread_self(), &clock) == 0 { mailbox.post { $0.clock = clock } }
+                while true {
+                    let job = mailbox.take { $0.jobs.isEmpty ? .wait(until: nil) : .done($0.jobs.removeFirst()) }
+                    job.runSynchronously(on: asUnownedSerialExecutor())
+                }
             }
+        } catch {
+            // The next job tries again.
+            mailbox.post { $0.hasThread = false }
         }
     }
 }

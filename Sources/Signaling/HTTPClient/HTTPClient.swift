@@ -1,7 +1,7 @@
-internal import Dispatch
 internal import FoundationEssentials
 internal import Glibc
 internal import RTCShareCCURL
+internal import RTCShareLocks
 package import RTCShareWireFormat
 internal import Synchronization
 
@@ -86,9 +86,7 @@ struct HTTPClient: Sendable {
         // libcurl waits on the thread that asks: one of its own, for those that tasks or SwiftNIO's files have are few, and a
         // server that does not answer is to keep nobody else waiting.
         let result = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                DispatchQueue(label: "rtcshare.http").async { continuation.resume(returning: transfer.run()) }
-            }
+            await WorkerThread.run(named: "HTTP request") { transfer.run() }
         } onCancel: {
             transfer.cancel()
         }

@@ -1,5 +1,5 @@
-internal import Dispatch
 internal import Glibc
+internal import RTCShareLocks
 internal import RTCSharePeerConnection
 internal import RTCShareSDP
 
@@ -17,9 +17,7 @@ enum AnswerFile {
     static func readInput(
         _ check: @escaping @Sendable (SessionDescription, String) throws -> Void
     ) async throws -> SessionDescription {
-        try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.global().async { continuation.resume(with: Result { try read("-", check) }) }
-        }
+        try await WorkerThread.run(named: "answer") { try read("-", check) }
     }
 
     /// Reads an answer, which `check` gets with its name in messages. At a terminal a person who pasted something else is

@@ -1,7 +1,7 @@
-internal import Dispatch
 internal import RTCShareAudioCoding
 internal import RTCShareCapture
 internal import RTCShareCaptureBroadcast
+internal import RTCShareLocks
 internal import RTCShareMedia
 
 /// The sources of a share, opened and not yet started.
@@ -68,21 +68,14 @@ struct OpenedSources: Sendable {
     static func openContent(
         _ specification: SourceSpecification, maximumFrameRate: Double, broadcastTokens: BroadcastTokens?
     ) async throws -> Content {
-        try await aside {
+        try await WorkerThread.run(named: "source") {
             try open(specification, maximumFrameRate: maximumFrameRate, broadcastTokens: broadcastTokens)
         }
     }
 
     /// Opens what a running share is to show of its attendee next, in the same way.
     static func openCamera(_ specification: SourceSpecification) async throws -> any CaptureSource {
-        try await aside { try specification.open(framesPerSecond: cameraRate) }
-    }
-
-    private static func aside<Opened: Sendable>(_ open: @escaping @Sendable () throws -> Opened) async throws -> Opened
-    {
-        try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.global().async { continuation.resume(with: Result { try open() }) }
-        }
+        try await WorkerThread.run(named: "camera") { try specification.open(framesPerSecond: cameraRate) }
     }
 
     private static func open(
