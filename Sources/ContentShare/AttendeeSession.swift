@@ -309,7 +309,7 @@ public actor AttendeeSession {
         own.end()
         for controller in shares { await controller.connectionEnded(connection, share) }
         await tiles.end()
-        sounds.end()
+        await sounds.end()
         var error: (any Error)?
         if case .failure(let failure) = result { error = failure }
         observers.forEach { $0.sessionDidEnd(error: error) }

@@ -26,12 +26,12 @@ enum MediaReceiver {
         case .remoteMediaChanged:
             let media = await connection.remoteMedia
             await tiles.update(media)
-            sounds.update(media)
+            await sounds.update(media)
         case .frame(let frame, let receiver): tiles.receive(frame, receiver: receiver)
         case .sound(let packet, let receiver): sounds.receive(packet, receiver: receiver)
         case .activityChanged(let activity, let receiver):
             await tiles.activityChanged(activity, receiver: receiver)
-            sounds.activityChanged(activity, receiver: receiver)
+            await sounds.activityChanged(activity, receiver: receiver)
         case .closedByPeer, .failed: return false
         // How the connection goes is its session's.
         default: break

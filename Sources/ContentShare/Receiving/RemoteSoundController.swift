@@ -67,6 +67,8 @@ public final class RemoteSoundController: Sendable {
             pipeline.add(sink)
         } catch let error as RemoteSoundError {
             throw error
+        } catch let error as WorkerThreadError {
+            throw .decoder("no thread to decode on: \(systemMessage(error.errorNumber))")
         } catch {
             throw .decoder("\(error)")
         }
@@ -110,7 +112,7 @@ public final class RemoteSoundController: Sendable {
 
     // MARK: What the connection tells
 
-    func update(_ media: [RemoteMedia]) {
+    func update(_ media: [RemoteMedia]) async {
         let attendees = media.enumerated().map { index, media -> AttendeeID? in
             guard !media.isVideo, media.isActive else { return nil }
             return AttendeeID(ofStream: media.streamID, isContent: media.isContent, receiver: index)
@@ -122,14 +124,14 @@ public final class RemoteSoundController: Sendable {
             state.recordings.removeAll { !$0.isOpen }
             return (removed, state.recordings)
         }
-        tell(removed)
+        await tell(removed)
         for recording in recordings { recording.announce(attendees) }
     }
 
-    func activityChanged(_ activity: ReceiverActivity, receiver: Int) {
+    func activityChanged(_ activity: ReceiverActivity, receiver: Int) async {
         guard activity == .ended else { return }
         let (removed, recordings) = state.withLock { ($0.remove(receiver: receiver), $0.recordings) }
-        tell([removed])
+        await tell([removed])
         for recording in recordings { recording.end(receiver: receiver) }
     }
 
@@ -152,7 +154,7 @@ public final class RemoteSoundController: Sendable {
         pipeline?.decode(packet)
     }
 
-    func end() {
+    func end() async {
         let removed = state.withLock { state in
             defer {
                 state.attendees = []
@@ -160,12 +162,13 @@ public final class RemoteSoundController: Sendable {
             }
             return state.attendees.indices.map { state.remove(receiver: $0) }
         }
-        tell(removed)
+        await tell(removed)
     }
 
-    private func tell(_ removed: [Removal]) {
+    private func tell(_ removed: [Removal]) async {
         for removal in removed {
-            removal.pipeline?.stop()
+            removal.pipeline?.end()
+            await removal.pipeline?.finish()
             removal.pipeline?.broadcaster.end(error: nil)
             if let sound = removal.sound { observers.forEach { $0.remoteSoundDidRemove(sound) } }
         }

@@ -1,4 +1,4 @@
-internal import Dispatch
+internal import RTCShareLocks
 public import RTCShareMedia
 internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
@@ -76,7 +76,7 @@ public actor ContentShareController {
         if phase.hasEnded { throw .ended }
         // Made first: whoever comes meanwhile finds them, and has them go there too.
         let video = try madeVideo(configuration)
-        let sound = audio == nil ? nil : madeAudio()
+        let sound = audio == nil ? nil : try madeAudio()
         try await forEachViewer { viewer throws(ContentShareError) in try await open(video, .content, for: viewer) }
         if let sound {
             try await forEachViewer { viewer throws(ContentShareError) in
@@ -141,12 +141,7 @@ public actor ContentShareController {
         captureEnd = Task { [captureEnd] in
             await captureEnd?.value
             // It waits for the threads of the capture.
-            await withCheckedContinuation { continuation in
-                DispatchQueue.global().async {
-                    stopCapture()
-                    continuation.resume()
-                }
-            }
+            await WorkerThread.run(named: "capture end", stopCapture)
         }
     }
 
@@ -316,9 +311,9 @@ public actor ContentShareController {
         return made
     }
 
-    private func madeAudio() -> AudioSendPipeline {
+    private func madeAudio() throws(ContentShareError) -> AudioSendPipeline {
         if let audio { return audio }
-        let made = AudioSendPipeline(settings: AudioSendPipeline.Settings(isVoice: false))
+        let made = try AudioSendPipeline(isVoice: false)
         audio = made
         if let recording { record(made, to: recording) }
         return made

@@ -50,7 +50,7 @@ final class OwnMedia {
         _ source: any AudioSource, _ configuration: LocalAudioConfiguration, over connections: [Connection]
     ) async throws(ContentShareError) {
         if let problem = configuration.problem { throw .configuration(problem) }
-        let voice = madeVoice()
+        let voice = try madeVoice()
         try await open(voice, .microphone, over: connections)
         voice.apply(configuration, isVoice: true)
         starts += 1
@@ -70,9 +70,9 @@ final class OwnMedia {
         return made
     }
 
-    private func madeVoice() -> AudioSendPipeline {
+    private func madeVoice() throws(ContentShareError) -> AudioSendPipeline {
         if let voice { return voice }
-        let made = AudioSendPipeline(settings: AudioSendPipeline.Settings(isVoice: true))
+        let made = try AudioSendPipeline(isVoice: true)
         voice = made
         if let recording { record(made, to: recording) }
         return made

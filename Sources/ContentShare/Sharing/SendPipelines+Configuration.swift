@@ -1,3 +1,4 @@
+internal import RTCShareLocks
 internal import RTCShareMedia
 internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
@@ -53,6 +54,15 @@ extension VideoSendPipeline {
 }
 
 extension AudioSendPipeline {
+    /// A pipeline for a voice, or for other audio.
+    convenience init(isVoice: Bool) throws(ContentShareError) {
+        do throws(WorkerThreadError) {
+            try self.init(settings: Settings(isVoice: isVoice))
+        } catch {
+            throw .encoder("no thread to encode on: \(systemMessage(error.errorNumber))")
+        }
+    }
+
     /// Brings the running encoder to what a configuration says; `isVoice` holds where it does not say what the sound is.
     func apply(_ configuration: LocalAudioConfiguration, isVoice: Bool) {
         let settings = Settings(isVoice: configuration.isVoice ?? isVoice, bitrate: configuration.maxBitrate)

@@ -1,13 +1,11 @@
-internal import Dispatch
-internal import Glibc
 internal import RTCShareAudioCoding
-internal import RTCShareLocks
+package import RTCShareLocks
 package import RTCShareMedia
 internal import RTCSharePeerConnection
 internal import RTCShareRTP
 package import RTCShareWireFormat
 
-/// From a track's sound to any number of peers: one encode for all of them, on a queue of its own.
+/// From a track's sound to any number of peers: one encode for all of them, on a thread of its own.
 ///
 ///     track ─▶ 48 kHz, 20 ms blocks ─▶ Opus ─▶ each connection's event loop
 package final class AudioSendPipeline: Sendable {
@@ -40,15 +38,64 @@ package final class AudioSendPipeline: Sendable {
         func sender(on connection: Connection) -> AudioSender? { group.senders[ObjectIdentifier(connection)] }
     }
 
+    /// A block of a source.
+    private struct Block: Sendable {
+        let frame: AudioFrame
+        let input: AudioSendInput
+        let arrival: Duration
+    }
+
+    private enum Work: Sendable {
+        case listen
+        case encode(Block)
+        /// Releases the track.
+        case end(AudioSendInput?)
+    }
+
+    /// The work that waits for the thread.
+    private struct Inbox {
+        var blocks: [Block] = []
+        /// Whether another track may have to be listened to.
+        var isTrackOutdated = false
+        var end: Work?
+
+        /// Some seconds of blocks, after which the thread can't keep up.
+        private static let maximumBlocks = 500
+
+        mutating func append(_ block: Block) {
+            if blocks.count < Self.maximumBlocks { blocks.append(block) }
+        }
+
+        /// A track goes before the blocks: of the track before, nothing more is sent.
+        mutating func next() -> Work? {
+            if let end { return end }
+            if isTrackOutdated {
+                isTrackOutdated = false
+                return .listen
+            }
+            return blocks.isEmpty ? nil : .encode(blocks.removeFirst())
+        }
+    }
+
     private let state: Locked<State>
-    /// The track that is listened to. Held while that changes; never within ``state``.
-    private let listening = Locked<AudioTrack?>(nil)
-    private let worker = QueueBound(
-        AudioSendWorker(), to: DispatchQueue(label: "rtcshare.audio-encoder", qos: .userInitiated))
+    private let inbox = Mailbox(Inbox())
 
     /// A pipeline without a track.
-    package init(settings: Settings) {
+    package init(settings: Settings) throws(WorkerThreadError) {
         state = Locked(State(group: AudioEncodingGroup(wanted: settings)))
+        let inbox = inbox
+        _ = try WorkerThread(named: "audio encoder") { [weak self] in
+            let worker = AudioSendWorker()
+            while true {
+                switch inbox.take({ $0.next().map { .done($0) } ?? .wait(until: nil) }) {
+                case .listen: self?.listen()
+                case .encode(let block): self?.encode(block, with: worker)
+                case .end(let input):
+                    if let input { input.track.remove(input) }
+                    return
+                }
+            }
+        }
     }
 
     deinit {
@@ -58,11 +105,11 @@ package final class AudioSendPipeline: Sendable {
     /// The track whose sound is sent.
     package var track: AudioTrack? { state.withLock { $0.track } }
 
-    /// Sends this track's sound in place of what was before, in the same stream. Without a track, those who listen are told
-    /// that the sound is gone.
+    /// Sends this track's audio in place of the track before, in the same stream. Without a track, viewers are told that the
+    /// audio is gone. The thread soon adds its sink to the track and removes it from the one before, whose audio is not sent any more.
     package func replaceTrack(with track: AudioTrack?) {
         state.withLock { if !$0.isStopped { $0.track = track } }
-        listen()
+        inbox.post { $0.isTrackOutdated = true }
         tellSending()
     }
 
@@ -78,21 +125,17 @@ package final class AudioSendPipeline: Sendable {
         }
     }
 
-    /// Listens to the present track. Not on an event loop: a source may take a while to let go.
+    /// Listens to the present track. On the thread: a source may take a while to release a sink.
     private func listen() {
-        listening.withLock { listening in
-            let track = state.withLock { $0.playing }
-            guard track !== listening else { return }
-            listening = track
-            let input = track.map { AudioSendInput(track: $0, pipeline: self) }
-            let previous = state.withLock { state in
-                state.isMuted = false
-                defer { state.input = input }
-                return state.input
-            }
-            if let previous { previous.track.remove(previous) }
-            if let input { input.track.add(input) }
+        let (previous, next) = state.withLock { state -> (AudioSendInput?, AudioSendInput?) in
+            let (track, previous) = (state.playing, state.input)
+            guard track !== previous?.track else { return (nil, nil) }
+            state.isMuted = false
+            state.input = track.map { AudioSendInput(track: $0, pipeline: self) }
+            return (previous, state.input)
         }
+        if let previous { previous.track.remove(previous) }
+        if let next { next.track.add(next) }
         updateDemand()
     }
 
@@ -117,13 +160,15 @@ package final class AudioSendPipeline: Sendable {
         }
     }
 
-    /// Ends encoding.
+    /// Ends encoding. The thread releases the track soon after.
     package func stop() {
-        state.withLock { state in
+        let input = state.withLock { state in
             state.track = nil
             state.isStopped = true
+            return state.input.take()
         }
-        listen()
+        inbox.post { if $0.end == nil { $0.end = .end(input) } }
+        tellDemand()
     }
 
     /// Whether the peer at a connection declines it.
@@ -141,7 +186,7 @@ package final class AudioSendPipeline: Sendable {
             return (senders, state.playing !== before)
         }
         if isAnotherPlaying {
-            DispatchQueue.global(qos: .userInitiated).async { [weak self] in self?.listen() }
+            inbox.post { $0.isTrackOutdated = true }
         } else if !senders.isEmpty {
             updateDemand(of: senders)
         }
@@ -155,27 +200,28 @@ package final class AudioSendPipeline: Sendable {
         let recorder: TrackRecorder?
     }
 
-    /// Takes a block on the source's thread, and leaves the work to the queue.
+    /// Takes a block on the source's thread, and leaves the work to the encoder's.
     fileprivate func receive(_ frame: AudioFrame, from input: AudioSendInput) {
-        let now = CaptureClock.now
-        worker.queue.async { [self] in
-            let order = state.withLock { state in
-                guard state.input === input else { return nil as Order? }
-                let group = state.group
-                return Order(
-                    configuration: group.configuration, blockSize: group.blockSize, recipients: group.recipients,
-                    recorder: state.recorder)
-            }
-            guard let order else { return }
-            let worker = worker.value
-            worker.configuration = order.configuration
-            worker.blockSize = order.blockSize
-            for encoded in worker.encode(frame, reset: worker.input !== input, now: now) {
-                order.recorder?.receive(encoded)
-                Connection.send(encoded, through: order.recipients)
-            }
-            worker.input = input
+        let block = Block(frame: frame, input: input, arrival: CaptureClock.now)
+        inbox.post { $0.append(block) }
+    }
+
+    private func encode(_ block: Block, with worker: AudioSendWorker) {
+        let order = state.withLock { state in
+            guard state.input === block.input else { return nil as Order? }
+            let group = state.group
+            return Order(
+                configuration: group.configuration, blockSize: group.blockSize, recipients: group.recipients,
+                recorder: state.recorder)
         }
+        guard let order else { return }
+        worker.configuration = order.configuration
+        worker.blockSize = order.blockSize
+        for encoded in worker.encode(block.frame, reset: worker.input !== block.input, now: block.arrival) {
+            order.recorder?.receive(encoded)
+            Connection.send(encoded, through: order.recipients)
+        }
+        worker.input = block.input
     }
 }
 

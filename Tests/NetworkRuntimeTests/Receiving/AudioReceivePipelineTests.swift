@@ -66,8 +66,9 @@ import Testing
         #expect(completed?.integer("concealedSamples").map { $0 > 0 } == true)
         #expect(completed?.integer("totalSamplesReceived").map { $0 >= 30 * 960 } == true)
         #expect(pipeline.complete([object], receiver: 4).first?.integer("concealedSamples") == nil)
-        pipeline.stop()
-        pipeline.stop()
+        pipeline.end()
+        await pipeline.finish()
+        await pipeline.finish()
     }
 
     @Test("Packets that are no Opus play nothing, and those after them do")
@@ -84,6 +85,7 @@ import Testing
         let playing = Task { try await play(300, to: pipeline) }
         _ = await sink.framesUntilTone()
         playing.cancel()
-        pipeline.stop()
+        pipeline.end()
+        await pipeline.finish()
     }
 }

@@ -4,6 +4,7 @@ import RTCShareMedia
 import RTCSharePeerConnection
 import RTCShareRTP
 import RTCShareWireFormat
+import TestSupport
 import Testing
 
 @testable import RTCShareNetworkRuntime
@@ -68,9 +69,10 @@ import Testing
     private static func pipeline(
         _ pair: ConnectedPair, isVoice: Bool, source: CustomAudioSource
     ) async throws -> AudioSendPipeline {
-        let pipeline = AudioSendPipeline(settings: .init(isVoice: isVoice))
+        let pipeline = try AudioSendPipeline(settings: .init(isVoice: isVoice))
         pipeline.attach(pair.sender, media: 0, opus: await pair.agreement(media: 0).opus)
         pipeline.replaceTrack(with: AudioTrack(id: "sound", source: source))
+        await waitUntil { source.broadcaster.hasSinks }
         return pipeline
     }
 
@@ -106,7 +108,8 @@ import Testing
         #expect(packets.map(\.marker) == [true] + Array(repeating: false, count: 49))
         #expect(abs(Self.frequency(try Self.decode(packets).suffix(38_400).map { $0 }) - 440) < 5)
         pipeline.stop()
-        #expect(pipeline.track == nil && !source.broadcaster.hasSinks)
+        #expect(pipeline.track == nil)
+        await waitUntil { !source.broadcaster.hasSinks }
         await pair.close()
     }
 
@@ -271,7 +274,9 @@ import Testing
         for frame in Self.tone(440, milliseconds: 200) { source.capture(frame) }
         _ = await pair.sounds(10)
         pipeline.replaceTrack(with: AudioTrack(id: "other", source: other))
+        // Also while the sink is still there.
         source.capture(Self.tone(440, milliseconds: 10)[0])
+        await waitUntil { other.broadcaster.hasSinks && !source.broadcaster.hasSinks }
         for frame in Self.tone(1000, milliseconds: 1000) { other.capture(frame) }
         let later = await pair.sounds(50)
         #expect(abs(Self.frequency(try Self.decode(later).suffix(38_400).map { $0 }) - 1000) < 10)
@@ -447,17 +452,19 @@ import Testing
     @Test("A pipeline that was stopped takes no track any more")
     func stoppedPipeline() async throws {
         let connection = try await Loopback.open(as: .offerer)
-        let pipeline = AudioSendPipeline(settings: .init(isVoice: true))
+        let pipeline = try AudioSendPipeline(settings: .init(isVoice: true))
         let (one, other) = (CustomAudioSource(), CustomAudioSource())
         pipeline.replaceTrack(with: AudioTrack(id: "one", source: one))
         #expect(!one.broadcaster.hasSinks, "for nobody nothing is captured")
         pipeline.attach(connection, media: 0)
         pipeline.replaceTrack(with: AudioTrack(id: "other", source: other))
-        #expect(!one.broadcaster.hasSinks && other.broadcaster.hasSinks)
+        await waitUntil { other.broadcaster.hasSinks }
+        #expect(!one.broadcaster.hasSinks)
         pipeline.stop()
         pipeline.stop()
         pipeline.replaceTrack(with: AudioTrack(id: "late", source: one))
-        #expect(!one.broadcaster.hasSinks && !other.broadcaster.hasSinks)
+        await waitUntil { !other.broadcaster.hasSinks }
+        #expect(!one.broadcaster.hasSinks)
         await connection.close()
     }
 }
