@@ -7,7 +7,7 @@ func record(_ room: SharingRoom) async throws {
     let recorder = try WebMRecorder(path: "meeting.webm") { error in print("the recording stopped: \(error)") }
     await room.record(to: recorder)
     // …
-    try recorder.close()
+    try await recorder.close()
     print("\(recorder.path) is \(recorder.duration) long")
     // end
 }

@@ -94,7 +94,7 @@ func record(_ session: AttendeeSession) async throws {
     let recorder = try WebMRecorder(path: "seen.webm")
     session.recordReceived(to: recorder)
     try await session.waitUntilEnd()
-    try recorder.close()
+    try await recorder.close()
     // end
 }
 

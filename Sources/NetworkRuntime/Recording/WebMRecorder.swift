@@ -1,5 +1,5 @@
-internal import Dispatch
 internal import RTCShareLocks
+internal import RTCShareMedia
 package import RTCShareRecording
 public import RTCShareVideoCoding
 internal import RTCShareWireFormat
@@ -11,28 +11,12 @@ internal import RTCShareWireFormat
 /// where the program is killed: all but the last second is there then.
 ///
 /// A program gives it to those whose media it is to record, `AttendeeSession` or `SharingRoom`, and closes it at the end.
-/// Disks can be slow: all is written on a queue of the recorder's own, and neither encoder nor network waits for it.
+/// Disks can be slow: all is written on a thread of the recorder's own, and neither encoder nor network waits for it.
 public final class WebMRecorder: Sendable {
-    private struct State {
-        var waitingBytes = 0
-        var failure: MediaFileError?
-        var isClosed = false
-        var duration = Duration.zero
-        var idsSoFar = 0
-        /// Told that nothing is recorded any more.
-        var endings: [@Sendable () -> Void] = []
-
-        var isOpen: Bool { !isClosed && failure == nil }
-    }
-
     /// Where the recording goes.
     public let path: String
-    private let worker: QueueBound<Worker>
-    private let state = Locked(State())
-    private let onFailure: @Sendable (MediaFileError) -> Void
-
-    /// As much waits for the disk at most: minutes of what is usual.
-    private static let maximumWaitingBytes = 64 << 20
+    private let writing: Writing
+    private let thread: WorkerThread
 
     /// Makes the file, which must not be there yet. Where it can't be written any more, a full disk being the usual reason,
     /// `onFailure` is called once, from a thread of the recorder's: what was recorded until then is kept.
@@ -40,26 +24,29 @@ public final class WebMRecorder: Sendable {
         path: String, onFailure: @escaping @Sendable (MediaFileError) -> Void = { _ in }
     ) throws(MediaFileError) {
         self.path = path
-        self.onFailure = onFailure
-        let muxer = try WebMMuxer(path: path, unixTimeAtZero: MonotonicClock.unixTimeAtZero)
-        worker = QueueBound(Worker(muxer), to: DispatchQueue(label: "rtcshare.recorder", qos: .utility))
+        let writing = Writing(
+            try WebMMuxer(path: path, unixTimeAtZero: MonotonicClock.unixTimeAtZero), path: path, onFailure: onFailure)
+        self.writing = writing
+        do throws(WorkerThreadError) {
+            thread = try WorkerThread(named: "recorder") { writing.run() }
+        } catch {
+            throw .cannotWrite(path: path, reason: systemMessage(error.errorNumber))
+        }
+    }
+
+    deinit {
+        _ = writing.close()
     }
 
     /// How long the film is so far.
-    public var duration: Duration { state.withLock { $0.duration } }
+    public var duration: Duration { writing.mailbox.read { $0.duration } }
 
     /// Writes what came, and ends the file; one in which nothing is, is removed. Does nothing the second time.
     /// - Throws: why the recording has ended before.
-    public func close() throws(MediaFileError) {
-        let isFirst = state.withLock { state in
-            defer { state.isClosed = true }
-            return !state.isClosed
-        }
-        guard isFirst else { return }
-        tellEnd()
-        let outcome = worker.queue.sync { [worker] in worker.value.close() }
-        state.withLock { $0.duration = outcome.duration }
-        if let failure = state.withLock({ $0.failure }) ?? outcome.failure { throw failure }
+    public func close() async throws(MediaFileError) {
+        guard writing.close() else { return }
+        await thread.finish()
+        if let failure = writing.mailbox.read({ $0.failure }) { throw failure }
     }
 
     /// Media of one sender, whose clocks go together.
@@ -67,7 +54,7 @@ public final class WebMRecorder: Sendable {
 
     /// Calls `body` once nothing is recorded any more; at once where that is so.
     package func onEnd(_ body: @escaping @Sendable () -> Void) {
-        let isOpen = state.withLock { state in
+        let isOpen = writing.mailbox.post { state in
             if state.isOpen { state.endings.append(body) }
             return state.isOpen
         }
@@ -75,65 +62,20 @@ public final class WebMRecorder: Sendable {
     }
 
     /// Whether anything is still recorded.
-    package var isOpen: Bool { state.withLock { $0.isOpen } }
+    package var isOpen: Bool { writing.mailbox.read { $0.isOpen } }
 
     fileprivate func nextID() -> Int {
-        state.withLock { state in
+        writing.mailbox.post { state in
             state.idsSoFar += 1
             return state.idsSoFar
         }
     }
 
-    /// Does something with the muxer on the recorder's queue, which holds so many bytes until then.
+    /// Does something with the muxer on the recorder's thread, which holds so many bytes until then.
     fileprivate func enqueue(
         _ byteCount: Int = 0, _ body: @escaping @Sendable (WebMMuxer) throws(MediaFileError) -> Void
     ) {
-        let isTooSlow = state.withLock { state in
-            state.waitingBytes += byteCount
-            return state.waitingBytes > Self.maximumWaitingBytes
-        }
-        if isTooSlow { fail(.cannotWrite(path: path, reason: "the disk is too slow, record to another")) }
-        worker.queue.async { [self] in
-            state.withLock { $0.waitingBytes -= byteCount }
-            let worker = worker.value
-            worker.startTimer(on: self.worker.queue) { [weak self] in self?.advance() }
-            do throws(MediaFileError) {
-                try worker.perform(body)
-            } catch {
-                fail(error)
-            }
-        }
-    }
-
-    /// Has what can't change any more be written. On the queue.
-    private func advance() {
-        do throws(MediaFileError) {
-            let duration = try worker.value.advance(to: .nanoseconds(MonotonicClock.now.nanoseconds))
-            state.withLock { $0.duration = duration }
-        } catch {
-            fail(error)
-        }
-    }
-
-    private func fail(_ error: MediaFileError) {
-        let isFirst = state.withLock { state in
-            guard state.failure == nil else { return false }
-            state.failure = error
-            return true
-        }
-        guard isFirst else { return }
-        // What is there gets its end.
-        worker.queue.async { [worker] in _ = worker.value.close() }
-        tellEnd()
-        onFailure(error)
-    }
-
-    private func tellEnd() {
-        let endings = state.withLock { state in
-            defer { state.endings = [] }
-            return state.endings
-        }
-        for ending in endings { ending() }
+        writing.enqueue(Job(byteCount: byteCount, body: body))
     }
 }
 
@@ -173,55 +115,126 @@ package struct RecordingSource: Sendable {
     }
 }
 
-/// The muxer, and the timer that has it write.
-private final class Worker {
-    private let muxer: WebMMuxer
-    private var timer: (any DispatchSourceTimer)?
-    private var isClosed = false
+/// Something to be done with the muxer.
+private struct Job: Sendable {
+    let byteCount: Int
+    let body: @Sendable (WebMMuxer) throws(MediaFileError) -> Void
+}
 
+/// The muxer, its thread's work, and the jobs that wait.
+private final class Writing: Sendable {
+    struct State {
+        var jobs: [Job] = []
+        /// Of the jobs that are not done.
+        var waitingBytes = 0
+        var failure: MediaFileError?
+        var isClosed = false
+        var duration = Duration.zero
+        var idsSoFar = 0
+        /// Called when nothing is recorded any more.
+        var endings: [@Sendable () -> Void] = []
+
+        var isOpen: Bool { !isClosed && failure == nil }
+    }
+
+    let mailbox = Mailbox(State())
+    /// Only the thread uses it.
+    private nonisolated(unsafe) let muxer: WebMMuxer
+    private let path: String
+    private let onFailure: @Sendable (MediaFileError) -> Void
+
+    /// As much waits for the disk at most: minutes of what is usual.
+    private static let maximumWaitingBytes = 64 << 20
     /// How long what can be written waits for that.
-    private static let interval = DispatchTimeInterval.milliseconds(100)
+    private static let interval = Duration.milliseconds(100)
 
-    init(_ muxer: WebMMuxer) {
+    init(_ muxer: WebMMuxer, path: String, onFailure: @escaping @Sendable (MediaFileError) -> Void) {
         self.muxer = muxer
+        self.path = path
+        self.onFailure = onFailure
     }
 
-    deinit {
-        timer?.cancel()
-        if !isClosed { try? muxer.close() }
+    private static var now: Duration { .nanoseconds(MonotonicClock.now.nanoseconds) }
+
+    func enqueue(_ job: Job) {
+        let isTooSlow = mailbox.post { state in
+            guard state.isOpen else { return false }
+            guard state.waitingBytes + job.byteCount <= Self.maximumWaitingBytes else { return true }
+            state.waitingBytes += job.byteCount
+            state.jobs.append(job)
+            return false
+        }
+        if isTooSlow { fail(.cannotWrite(path: path, reason: "the disk is too slow, record to another")) }
     }
 
-    func perform(_ body: (WebMMuxer) throws(MediaFileError) -> Void) throws(MediaFileError) {
-        if !isClosed { try body(muxer) }
+    /// Asks the thread to write what came, and to end the file; false if somebody did before.
+    func close() -> Bool {
+        let isFirst = mailbox.post { state in
+            defer { state.isClosed = true }
+            return !state.isClosed
+        }
+        if isFirst { callEndings() }
+        return isFirst
     }
 
-    /// Calls `advance` again and again, on the queue.
-    func startTimer(on queue: DispatchQueue, _ advance: @escaping @Sendable () -> Void) {
-        guard timer == nil, !isClosed else { return }
-        let timer = DispatchSource.makeTimerSource(queue: queue)
-        timer.schedule(deadline: .now() + Self.interval, repeating: Self.interval, leeway: .milliseconds(10))
-        timer.setEventHandler(handler: advance)
-        timer.resume()
-        self.timer = timer
-    }
-
-    /// Writes what can be written; returns how long the film is.
-    func advance(to now: Duration) throws(MediaFileError) -> Duration {
-        try perform { muxer throws(MediaFileError) in try muxer.advance(to: now) }
-        return muxer.duration
-    }
-
-    /// Ends the file; returns how long it is, and what of it could not be written.
-    func close() -> (duration: Duration, failure: MediaFileError?) {
-        timer?.cancel()
-        timer = nil
-        guard !isClosed else { return (muxer.duration, nil) }
-        isClosed = true
+    func run() {
+        do throws(MediaFileError) {
+            var advance: Duration?
+            while let jobs = nextJobs(orAt: advance) {
+                for job in jobs {
+                    try job.body(muxer)
+                    mailbox.post { $0.waitingBytes -= job.byteCount }
+                }
+                let now = Self.now
+                guard advance ?? .zero <= now else { continue }
+                if advance != nil { try muxer.advance(to: now) }
+                advance = now + Self.interval
+                showDuration()
+            }
+        } catch {
+            fail(error)
+        }
         do throws(MediaFileError) {
             try muxer.close()
-            return (muxer.duration, nil)
         } catch {
-            return (muxer.duration, error)
+            mailbox.post { $0.failure = $0.failure ?? error }
         }
+        showDuration()
+    }
+
+    /// The jobs that wait, of which there are none at `time`; nil when all are done and nothing more is recorded.
+    private func nextJobs(orAt time: Duration?) -> [Job]? {
+        mailbox.take { state in
+            guard state.jobs.isEmpty else {
+                defer { state.jobs = [] }
+                return .done(state.jobs)
+            }
+            guard state.isOpen else { return .done(nil) }
+            return time.map { $0 <= Self.now } ?? false ? .done([]) : .wait(until: time)
+        }
+    }
+
+    private func showDuration() {
+        let duration = muxer.duration
+        mailbox.post { $0.duration = duration }
+    }
+
+    private func fail(_ error: MediaFileError) {
+        let isFirst = mailbox.post { state in
+            guard state.failure == nil else { return false }
+            state.failure = error
+            return true
+        }
+        guard isFirst else { return }
+        callEndings()
+        onFailure(error)
+    }
+
+    private func callEndings() {
+        let endings = mailbox.post { state in
+            defer { state.endings = [] }
+            return state.endings
+        }
+        for ending in endings { ending() }
     }
 }

@@ -168,7 +168,7 @@ package final class AudioSendPipeline: Sendable {
             return state.input.take()
         }
         inbox.post { if $0.end == nil { $0.end = .end(input) } }
-        tellDemand()
+        updateDemand()
     }
 
     /// Whether the peer at a connection declines it.

@@ -58,9 +58,9 @@ final class FilmFile: Sendable {
 
     /// Ends the film, and says how long it is.
     /// - Throws: why it has ended before.
-    func close() throws(CommandFailure) {
+    func close() async throws(CommandFailure) {
         do {
-            try recorder.close()
+            try await recorder.close()
         } catch {
             throw CommandFailure(explaining: error)
         }

@@ -114,14 +114,19 @@ struct Share {
         } catch {
             await finish(control, server, statistics)
             // The error that ended the share is thrown, not one of closing the film.
-            try? film?.close()
+            try? await film?.close()
             await socket?.close()
             throw error
         }
-        let closing = Result { try closeAll([{ try film?.close() }, { try statistics?.close() }]) }
+        var failure: (any Error)?
+        do {
+            try await closeAll([{ try await film?.close() }, { try statistics?.close() }])
+        } catch {
+            failure = error
+        }
         // The last: it answers commands that wait for the end of the share.
         await socket?.close()
-        try closing.get()
+        if let failure { throw failure }
         withExtendedLifetime(listener) {}
     }
 

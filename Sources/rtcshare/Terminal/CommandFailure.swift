@@ -64,11 +64,11 @@ extension String {
 
 /// Closes files one after the other, whatever fails.
 /// - Throws: what failed first.
-func closeAll(_ closings: [() throws -> Void]) throws {
+func closeAll(_ closings: [() async throws -> Void]) async throws {
     var failure: (any Error)?
     for close in closings {
         do {
-            try close()
+            try await close()
         } catch {
             failure = failure ?? error
         }

@@ -128,11 +128,11 @@ final class Viewing: Sendable {
         } catch {
             await finish(watchers)
             // What was seen before the failure is kept; the failure is thrown, not an error of keeping it.
-            try? keep()
+            try? await keep()
             throw error
         }
         await finish(watchers)
-        try keep()
+        try await keep()
     }
 
     /// How long a server can take to restart, and the pause between two tries.
@@ -179,9 +179,9 @@ final class Viewing: Sendable {
         }
     }
 
-    private func keep() throws {
-        try closeAll([
-            { [film] in try film?.close() }, writeSnapshot, { [statistics] in try statistics?.close() },
+    private func keep() async throws {
+        try await closeAll([
+            { [film] in try await film?.close() }, writeSnapshot, { [statistics] in try statistics?.close() },
         ])
     }
 
