@@ -94,7 +94,8 @@ extension Interop.CommandLineTests {
         let folder = try TemporaryFolder()
         let share = try Share(environment: Self.environment(folder), in: folder)
         try await share.offer(Self.testPattern)
-        for path in ["no/such/folder/file", folder.url.path] {
+        try FileManager.default.createDirectory(at: folder.file("folder.webm"), withIntermediateDirectories: true)
+        for path in ["no/such/folder/file.webm", "folder.webm"] {
             let outcome = try await share.run(["view", "--offer", folder.file("offer.sdp").path, option, path])
             #expect(outcome.status == 73, "\(outcome.standardError)")
             #expect(outcome.standardOutput.isEmpty)

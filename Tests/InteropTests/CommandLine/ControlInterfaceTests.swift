@@ -1,5 +1,6 @@
 import Foundation
 import RTCShareSignaling
+import TestSupport
 import Testing
 
 @testable import rtcshare

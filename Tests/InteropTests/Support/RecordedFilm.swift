@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A film that `--record` made, read by FFmpeg.
