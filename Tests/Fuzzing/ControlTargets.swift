@@ -91,7 +91,8 @@ struct StoredShareTarget: FuzzTarget {
             session: StoredSession(
                 attendee: try AttendeeID("alice"), identity: identity, addresses: [SimulatedCall.senderAddress],
                 offer: offer.description),
-            sources: SourceSelection(source: "test", audio: ["tone"], microphone: nil, camera: nil), transportPolicy: "all",
+            sources: SourceSelection(source: "test", audio: ["tone"], microphone: nil, camera: nil),
+            transportPolicy: "all",
             resolvesHostNames: true,
             servers: [server.source],
             relays: [SavedRelay(relay, now: time)])
