@@ -75,8 +75,10 @@ public final class VideoWindow: Sendable {
     }
 
     /// Throws if SDL 2 is not there or no display takes windows, before there is anything to show.
+    package static func checkDisplay() async throws(VideoWindowError) { try await startLoop() }
+
     @ViewActor
-    package static func checkDisplay() throws(VideoWindowError) { _ = try WindowLoop.shared.start() }
+    private static func startLoop() throws(VideoWindowError) { _ = try WindowLoop.shared.start() }
 
     /// The version of SDL that shows windows here; nil where there is none.
     public static var libraryVersion: String? { try? SDLLibrary.load().version }
