@@ -167,6 +167,7 @@ static void on_remove_buffer(void *data, struct pw_buffer *buffer) {
     pipewire_video *video = data;
     video->removals++;
     video->buffer_count = 0;
+    video->missed = NULL;
     video->looks_for_missed = false;
 }
 
