@@ -1,9 +1,12 @@
+internal import RTCShareSecureTransport
+
 /// Where the program begins.
 @main
 enum Main {
     static func main() async {
         StandardStreams.replaceClosed()
         OpenFiles.raiseLimit()
+        SecurityLibraries.skipCleanupAtExit()
         await RTCShareCommand.main()
     }
 }

@@ -2,6 +2,7 @@ internal import FoundationEssentials
 internal import Glibc
 internal import RTCShareCCURL
 internal import RTCShareLocks
+internal import RTCShareSecureTransport
 package import RTCShareWireFormat
 internal import Synchronization
 
@@ -275,7 +276,10 @@ struct HTTPClient: Sendable {
         }
 
         /// libcurl's part for the whole process, once.
-        private static let isReady = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
+        private static let isReady: Bool = {
+            SecurityLibraries.skipCleanupAtExit()
+            return curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
+        }()
     }
 }
 
