@@ -11,18 +11,10 @@ extension BandwidthEstimator {
     ///   - now: when it leaves.
     package mutating func packetSent(number: TransportSequenceNumber?, size: Int, cluster: Int?, now: Instant) {
         let size = min(max(0, size), 1 << 20)
-        let before = outstanding.lastSent
         outstanding.packetSent(number, size: size, cluster: cluster, now: now)
         lastActivity = now
         limitedRegion.packetSent(bytes: size, now: now)
         followLimitedRegion(now: now)
-        // The first packet after a silence: how things stand is to be known before much follows.
-        if cluster == nil, deviations.contains(.confidence),
-            before.map({ now - $0 > EstimateConfidence.trustTime }) ?? false
-        {
-            add(probeController.probe(at: estimate, now: now))
-            announce(now: now)
-        }
     }
 
     /// Takes what transport-wide feedback says of packets that were sent, arrived and lost ones.
@@ -55,21 +47,13 @@ extension BandwidthEstimator {
             arrived, acknowledged: carried, probe: probe, isApplicationLimited: isLimited,
             hasQueue: hasQueue(now: now), now: now)
         lowerToArrivals(now: now)
-        if let estimate = result.estimate {
-            if result.isProbe {
-                sendSide.setMeasured(estimate)
-                confidence.restore(now: now)
-            }
-        }
+        if result.isProbe, let estimate = result.estimate { sendSide.setMeasured(estimate) }
         followOthers(results, roundTrip: arrived.last.map { now - $0.sent }, estimateBefore: before, now: now)
         if let estimate = delayBased.estimate { sendSide.setDelayLimit(max(estimate, competing.rate ?? .zero)) }
         sendSide.receive(
             results, acknowledged: acknowledged, isApplicationLimited: isLimited,
             background: background.share)
         followBackground(now: now)
-        if let acknowledged {
-            confidence.confirm(acknowledged, estimate: estimate, floor: configuration.start, now: now)
-        }
         update(now: now)
         if let before = estimateBeforeBackoff, !sendSide.isBackingOff {
             estimateBeforeBackoff = nil
@@ -92,12 +76,6 @@ extension BandwidthEstimator {
     package mutating func receive(_ report: LossReport, packets: Int, now: Instant) {
         lastActivity = now
         guard sendSide.receive(fractionLost: report.fractionLost, packets: packets, now: now) else { return }
-        if let reported, now > reported.time {
-            let rate = DataRate(byteCount: outstanding.allBytes - reported.bytes, over: now - reported.time)
-            confidence.confirm(
-                rate * (1 - fractionLost), estimate: estimate, floor: configuration.start, now: now)
-        }
-        reported = (now, outstanding.allBytes)
         update(now: now)
     }
 
@@ -183,12 +161,6 @@ extension BandwidthEstimator {
             probeEstimator.receive(sent: result.sent, arrival: arrival, size: result.size, of: cluster)
         }
         guard let rate = probeEstimator.takeEstimate() else { return nil }
-        // Media alone, without padding, may have made the probe, at less than its rate: no reason to go down.
-        if deviations.contains(.starvedProbes), probeEstimator.isStarved,
-            delayBased.estimate.map({ rate < $0 }) ?? false
-        {
-            return nil
-        }
         // A few packets that were held up do not disprove what arrives all the time.
         guard let acknowledged, let estimate = delayBased.estimate else { return rate }
         return max(rate, min(estimate, acknowledged * AIMDRateControl.backoffFactor))

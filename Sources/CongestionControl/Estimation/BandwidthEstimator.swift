@@ -8,7 +8,7 @@ package import RTCShareWireFormat
 /// ``paddingRate``.
 ///
 /// ```
-///   feedback ─┬─▶ throughput ──┬─▶ delay-based ─▶ loss-based ─▶ bounds ─▶ confidence ─▶ window ─▶ target
+///   feedback ─┬─▶ throughput ──┬─▶ delay-based ─▶ loss-based ─▶ bounds ─▶ window ─▶ target
 ///             ├─▶ probe result ┘                                  ▲
 ///             └─▶ round trip                        REMB, reports ┘
 /// ```
@@ -48,8 +48,6 @@ package struct BandwidthEstimator: ~Copyable, Sendable {
         case feedback
         /// More is under way than the path carries in a round trip.
         case window
-        /// Nothing has tested the estimate lately.
-        case confidence
     }
 
     /// The time between two runs while packets flow.
@@ -70,7 +68,7 @@ package struct BandwidthEstimator: ~Copyable, Sendable {
 
     /// What media and retransmissions may take together.
     package private(set) var target: DataRate
-    /// What the path is estimated to carry, before what is under way and the time since the last test lower it.
+    /// The bandwidth of the path, before the packets that are under way lower the target.
     package var estimate: DataRate { sendSide.target }
     /// The rate that the pacer goes by.
     package private(set) var pacingRate: DataRate
@@ -106,7 +104,6 @@ package struct BandwidthEstimator: ~Copyable, Sendable {
     var sendSide: SendSideEstimator
     var limitedRegion = ALRDetector()
     var window = CongestionWindow()
-    var confidence = EstimateConfidence()
     /// The round trip of the newest packet that feedback tells of: what is asked for again sooner may be on its way. Nil
     /// where no feedback comes.
     package internal(set) var feedbackRoundTrip: Duration?
@@ -116,8 +113,6 @@ package struct BandwidthEstimator: ~Copyable, Sendable {
     var lastFeedback: Instant?
     /// The estimate before feedback stayed away; nil while it comes.
     var estimateBeforeBackoff: DataRate?
-    /// Bytes and time of the last receiver report, for the rate in between.
-    var reported: (time: Instant, bytes: Int)?
     private var probes: [ProbeCluster] = []
     /// What the probe controller was last told.
     private var announced: (rate: DataRate, limit: ProbeController.Limit)?
@@ -156,7 +151,6 @@ package struct BandwidthEstimator: ~Copyable, Sendable {
         lastProcess = now
         lastActivity = now
         if announced == nil {
-            confidence.restore(now: now)
             add(
                 probeController.setBounds(
                     minimum: bounds.minimum, start: sendSide.target, maximum: bounds.maximum, now: now))
@@ -199,10 +193,8 @@ package struct BandwidthEstimator: ~Copyable, Sendable {
             start: start, minimum: bounds.minimum, maximum: bounds.maximum, deviations: deviations)
         sendSide.setRemoteLimit(remote)
         estimateBeforeBackoff = nil
-        reported = nil
         announced = nil
         begin(at: start)
-        confidence.restore(now: now)
         probeController.reset(now: now)
         add(probeController.setBounds(minimum: bounds.minimum, start: start, maximum: bounds.maximum, now: now))
         announce(now: now)
@@ -313,20 +305,17 @@ package struct BandwidthEstimator: ~Copyable, Sendable {
             limitedRegion.setEstimate(estimate)
             add(probeController.setEstimate(estimate, limit: limit, now: now))
         }
-        let trusted =
-            deviations.contains(.confidence)
-            ? confidence.bound(on: estimate, floor: configuration.start, now: now) : estimate
-        window.update(target: trusted)
+        window.update(target: estimate)
         // Beside others that fill the queue, what is under way is that queue and none of one's own making.
         let isExceeded = isWindowExceeded(now: now)
         let pushed =
             competing.isActive || !deviations.contains(.window)
-            ? trusted
-            : max(window.push(trusted, outstanding: outstanding.bytes, isExceeded: isExceeded), bounds.minimum)
+            ? estimate
+            : max(window.push(estimate, outstanding: outstanding.bytes, isExceeded: isExceeded), bounds.minimum)
         target = min(pushed, estimate)
         pacingRate = isExceeded ? target : max(target * Self.pacingFactor, burstRate(now: now))
         paddingRate = sendSide.lossBased.state == .increasing ? min(target, allocation ?? target) : .zero
-        limitation = limitation(estimate: estimate, trusted: trusted)
+        limitation = limitation(estimate: estimate)
     }
 
     /// How fast a picture may leave where not the path is what keeps the rate from being higher; else zero.
@@ -347,10 +336,9 @@ package struct BandwidthEstimator: ~Copyable, Sendable {
         }
     }
 
-    private func limitation(estimate: DataRate, trusted: DataRate) -> Limitation {
+    private func limitation(estimate: DataRate) -> Limitation {
         if sendSide.isBackingOff { return .feedback }
-        if trusted < estimate { return .confidence }
-        if target < trusted { return .window }
+        if target < estimate { return .window }
         if estimate >= bounds.maximum { return .maximum }
         if let remote = sendSide.remoteLimit, estimate >= remote { return .remote }
         if sendSide.isBoundByLoss { return .loss }

@@ -21,31 +21,26 @@ package struct Deviations: OptionSet, Hashable, Sendable {
     package static let returnProbe = Deviations(rawValue: 1 << 6)
     /// A path that proved wider than when it was last full is probed every two seconds.
     package static let capacitySearch = Deviations(rawValue: 1 << 7)
-    /// A probe that left slower than it was to never lowers the estimate.
-    package static let starvedProbes = Deviations(rawValue: 1 << 8)
     /// Time alone, without a packet, shows that the application is the limit.
-    package static let silentLimit = Deviations(rawValue: 1 << 9)
-    /// An estimate that nothing has tested for a while is used in part.
-    package static let confidence = Deviations(rawValue: 1 << 10)
+    package static let silentLimit = Deviations(rawValue: 1 << 8)
     /// Growth near the capacity is three times as fast.
-    package static let fastGrowth = Deviations(rawValue: 1 << 11)
+    package static let fastGrowth = Deviations(rawValue: 1 << 9)
     /// The delay-based estimate is cut only where packets were seen to wait.
-    package static let queueCut = Deviations(rawValue: 1 << 12)
+    package static let queueCut = Deviations(rawValue: 1 << 10)
     /// What a path loses without a queue is not taken for congestion.
-    package static let backgroundLoss = Deviations(rawValue: 1 << 13)
+    package static let backgroundLoss = Deviations(rawValue: 1 << 11)
     /// Beside flows that fill the queue the rate is what TCP would send.
-    package static let competingRate = Deviations(rawValue: 1 << 14)
+    package static let competingRate = Deviations(rawValue: 1 << 12)
     /// What was given up at a burst of somebody else is taken back.
-    package static let foreignBurst = Deviations(rawValue: 1 << 15)
+    package static let foreignBurst = Deviations(rawValue: 1 << 13)
 
     /// The names that benchmarks have for them, in the order of the article.
     package static let named: KeyValuePairs<String, Deviations> = [
         "prompt-delay": .promptDelay, "window": .window, "arrivals-bound": .arrivalsBound,
         "burst-cut": .burstCut, "burst-rate": .burstRate, "report-growth": .reportGrowth,
         "return-probe": .returnProbe, "capacity-search": .capacitySearch,
-        "starved-probes": .starvedProbes, "silent-limit": .silentLimit, "confidence": .confidence,
-        "fast-growth": .fastGrowth, "queue-cut": .queueCut, "background-loss": .backgroundLoss,
-        "competing-rate": .competingRate, "foreign-burst": .foreignBurst,
+        "silent-limit": .silentLimit, "fast-growth": .fastGrowth, "queue-cut": .queueCut,
+        "background-loss": .backgroundLoss, "competing-rate": .competingRate, "foreign-burst": .foreignBurst,
     ]
 
     /// All of them.

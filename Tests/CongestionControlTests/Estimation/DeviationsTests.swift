@@ -48,37 +48,6 @@ import Testing
         #expect(isPacedAtTarget == isOn)
     }
 
-    @Test("What nothing has tested for a minute is used in part", arguments: [true, false])
-    func confidence(isOn: Bool) {
-        var flow = flow(.confidence, isOn: isOn)
-        flow.run(.seconds(8))
-        let before = flow.estimator.target
-        flow.isSending = false
-        flow.canPad = false
-        flow.run(.seconds(60))
-        #expect(isOn ? flow.estimator.target == .kilobitsPerSecond(300) : flow.estimator.target >= before * 0.9)
-    }
-
-    @Test("Small pictures after a silence, with nothing to pad with, lower no estimate", arguments: [true, false])
-    func starvedProbes(isOn: Bool) {
-        var flow = flow(.starvedProbes, isOn: isOn)
-        flow.run(.seconds(8))
-        flow.isSending = false
-        flow.canPad = false
-        flow.run(.seconds(15))
-        for _ in 0..<10 {
-            flow.produce(picture: 2 * ControlledFlow.packetSize)
-            flow.run(.milliseconds(200))
-        }
-        flow.run(.seconds(2))
-        let estimate = flow.estimator.estimate
-        #expect(isOn ? estimate > .kilobitsPerSecond(2000) : estimate < .kilobitsPerSecond(300), "\(estimate)")
-        flow.isSending = true
-        flow.run(.seconds(5))
-        let target = flow.estimator.target
-        #expect(isOn ? target > .kilobitsPerSecond(2000) : target < .kilobitsPerSecond(1000), "\(target)")
-    }
-
     @Test("Large pictures leave as fast as they were seen to arrive", arguments: [true, false])
     func burstRate(isOn: Bool) {
         var flow = flow(.burstRate, isOn: isOn, kilobits: 100_000, maximum: 2500)

@@ -24,7 +24,6 @@ package struct ProbeEstimator: Sendable {
     package static let saturationRatio = 0.9
     /// What is used of a path that was filled.
     package static let utilization = 0.95
-    private static let starvedRatio = 0.8
     private static let longestInterval = Duration.seconds(1)
     private static let history = Duration.seconds(1)
     private static let capacity = 16
@@ -41,10 +40,6 @@ package struct ProbeEstimator: Sendable {
         return newest
     }
 
-    /// Whether the newest result is low only because the cluster left slower than it was to: it says what the path takes
-    /// at least, not what it takes at most.
-    package private(set) var isStarved = false
-
     /// Takes a packet of a cluster that arrived at `arrival` on the receiver's clock.
     ///
     /// - Returns: the rate that the cluster measured up to here; nil where too little of it arrived or its times are not
@@ -60,7 +55,6 @@ package struct ProbeEstimator: Sendable {
             let rate = Self.rate(of: measurement)
         else { return nil }
         newest = rate
-        isStarved = Self.isStarved(measurement, of: cluster, rate: rate)
         return rate
     }
 
@@ -72,13 +66,6 @@ package struct ProbeEstimator: Sendable {
                 identifier: identifier, firstSent: sent, lastSent: sent, lastSentBytes: size, firstArrival: arrival,
                 lastArrival: arrival, firstArrivalBytes: size))
         return measurements.count - 1
-    }
-
-    private static func isStarved(_ measurement: Measurement, of cluster: ProbeCluster, rate: DataRate) -> Bool {
-        let sendRate = DataRate(
-            byteCount: measurement.bytes - measurement.lastSentBytes, over: measurement.lastSent - measurement.firstSent
-        )
-        return sendRate < cluster.rate * starvedRatio && rate >= sendRate * saturationRatio
     }
 
     private static func rate(of measurement: Measurement) -> DataRate? {

@@ -22,8 +22,6 @@ struct OutstandingPackets: Sendable {
     private(set) var lastSent: Instant?
     /// All bytes of numbered packets so far.
     private(set) var totalBytes = 0
-    /// All bytes so far.
-    private(set) var allBytes = 0
     private var slots = [Slot](repeating: Slot(), count: firstSize)
     private var unwrapper = SerialNumberUnwrapper<TransportSequenceNumber>()
     private var newest: Int64?
@@ -42,10 +40,9 @@ struct OutstandingPackets: Sendable {
     /// Takes note of a packet.
     mutating func packetSent(_ number: TransportSequenceNumber?, size: Int, cluster: Int?, now: Instant) {
         lastSent = now
-        let (sum, overflow) = allBytes.addingReportingOverflow(max(0, size))
-        allBytes = overflow ? allBytes : sum
         guard let number else { return }
-        totalBytes = overflow ? totalBytes : totalBytes + max(0, size)
+        let (sum, overflow) = totalBytes.addingReportingOverflow(max(0, size))
+        totalBytes = overflow ? totalBytes : sum
         let unwrapped = unwrapper.unwrap(number)
         newest = unwrapped
         // What feedback has not told of is kept as long as there can be more room.
