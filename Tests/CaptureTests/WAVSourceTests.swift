@@ -11,9 +11,7 @@ import Testing
     private func file(sampleRate: Int, channels: Int, frames: Int) throws -> (path: String, samples: [Float]) {
         let path = NSTemporaryDirectory() + "sound-\(UUID().uuidString).wav"
         let samples = (0..<frames * channels).map { Float($0 % 2000 - 1000) / 32768 }
-        let writer = try WAVWriter(path: path, sampleRate: sampleRate, channels: channels)
-        try writer.write(samples)
-        try writer.close()
+        try WAVFile.write(samples, sampleRate: sampleRate, channels: channels, to: path)
         return (path, samples)
     }
 

@@ -1,8 +1,8 @@
 package import RTCShareWireFormat
 
-/// Why a sound file could not be read or written.
+/// The reason why an audio file could not be read.
 public enum AudioFileError: Error, Sendable, Hashable {
-    /// The file can't be made or opened; `reason` is the system's.
+    /// The file can't be opened; `reason` is the system's.
     case cannotOpen(path: String, reason: String)
     /// The file is no WAVE file; `found` says what it is instead.
     case notWAVE(path: String, found: String)
@@ -12,10 +12,6 @@ public enum AudioFileError: Error, Sendable, Hashable {
     case unsuitableFormat(path: String, reason: String)
     /// The file is open and can't be read.
     case cannotRead(path: String, reason: String)
-    /// The file is open and took not all.
-    case cannotWrite(path: String, reason: String)
-    /// A WAVE file's sizes have 32 bits, and it has reached them.
-    case full(path: String, bytes: Int)
 }
 
 extension AudioFileError: CustomStringConvertible {
@@ -42,11 +38,6 @@ extension AudioFileError: ExplainedError {
                 remedy: "convert it, for example with `ffmpeg -i FILE -ac 2 -ar 48000 sound.wav`")
         case .cannotRead(let path, let reason):
             Explanation("can't read \(path) to its end: \(reason)", remedy: "check the disk, or use a copy of the file")
-        case .cannotWrite(let path, let reason):
-            Explanation("can't write \(path): \(reason)", remedy: "free space on the disk, or choose another file")
-        case .full(let path, let bytes):
-            Explanation(
-                "\(path) has \(bytes) bytes, and a WAVE file can't be longer", remedy: "continue in another file")
         }
     }
 }

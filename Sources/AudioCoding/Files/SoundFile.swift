@@ -2,12 +2,12 @@ internal import Glibc
 internal import RTCShareCSndFile
 internal import RTCShareMedia
 
-/// The owner of one libsndfile handle and of the descriptor that it reads or writes.
+/// The owner of one libsndfile handle and of the descriptor that it reads.
 final class SoundFile {
     let path: String
     let info: SF_INFO
     private let descriptor: Int32
-    private var handle: OpaquePointer?
+    private let handle: OpaquePointer
 
     init(reading path: String) throws(AudioFileError) {
         // Not blocking, so that a named pipe is an error rather than a wait; of no effect on files.
@@ -31,47 +31,13 @@ final class SoundFile {
         self.info = info
     }
 
-    init(writing path: String, format: SF_INFO) throws(AudioFileError) {
-        let descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
-        guard descriptor >= 0 else { throw .cannotOpen(path: path, reason: systemMessage(errno, path: path)) }
-        if let reason = Self.unseekable(descriptor) {
-            Glibc.close(descriptor)
-            throw .cannotOpen(path: path, reason: reason)
-        }
-        var info = format
-        guard let handle = sf_open_fd(descriptor, Int32(SFM_WRITE), &info, Int32(SF_FALSE)) else {
-            let reason = String(cString: sf_strerror(nil))
-            Glibc.close(descriptor)
-            throw .cannotWrite(path: path, reason: Self.tidy(reason))
-        }
-        self.path = path
-        self.descriptor = descriptor
-        self.handle = handle
-        self.info = format
-    }
-
     deinit {
-        if let handle {
-            sf_close(handle)
-            Glibc.close(descriptor)
-        }
-    }
-
-    /// Sets one of libsndfile's switches.
-    func turnOn(_ command: Int32) {
-        guard let handle else { return }
-        sf_command(handle, command, nil, Int32(SF_TRUE))
-    }
-
-    /// Brings the file's header up to date with what was written.
-    func updateHeader() {
-        guard let handle else { return }
-        sf_command(handle, Int32(SFC_UPDATE_HEADER_NOW), nil, 0)
+        sf_close(handle)
+        Glibc.close(descriptor)
     }
 
     /// At most `frames` samples a channel, interleaved.
     func read(frames: Int) throws(AudioFileError) -> [Float] {
-        guard let handle else { throw .cannotRead(path: path, reason: "it is closed") }
         let channels = Int(info.channels)
         let samples = [Float](unsafeUninitializedCapacity: frames * channels) { output, initialized in
             initialized =
@@ -84,27 +50,7 @@ final class SoundFile {
     }
 
     func rewind() throws(AudioFileError) {
-        guard let handle else { throw .cannotRead(path: path, reason: "it is closed") }
         guard sf_seek(handle, 0, SEEK_SET) == 0 else { throw .cannotRead(path: path, reason: reason(handle)) }
-    }
-
-    func write(_ samples: [Float]) throws(AudioFileError) {
-        guard let handle else { throw .cannotWrite(path: path, reason: "it is closed") }
-        let frames = samples.count / Int(info.channels)
-        let written = samples.withUnsafeBufferPointer { sf_writef_float(handle, $0.baseAddress, sf_count_t(frames)) }
-        guard written == frames else { throw .cannotWrite(path: path, reason: reason(handle)) }
-    }
-
-    /// Writes the header a last time. Does nothing the second time.
-    func close() throws(AudioFileError) {
-        guard let handle else { return }
-        self.handle = nil
-        let code = sf_close(handle)
-        let closed = Glibc.close(descriptor)
-        guard code == 0 else {
-            throw .cannotWrite(path: path, reason: sf_error_number(code).map { String(cString: $0) } ?? "code \(code)")
-        }
-        guard closed == 0 else { throw .cannotWrite(path: path, reason: systemMessage(errno)) }
     }
 
     private func reason(_ handle: OpaquePointer) -> String {

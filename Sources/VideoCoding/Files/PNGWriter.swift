@@ -19,14 +19,21 @@ package enum PNGWriter {
         image.height = png_uint_32(picture.size.height)
         image.format = png_uint_32(PNG_FORMAT_FLAG_COLOR)
         defer { png_image_free(&image) }
-        guard png_image_write_to_file(&image, path, 0, pixels, 0, nil) != 0 else {
-            let number = errno
+        guard let file = fopen(path, "wbe") else {
+            throw .cannotOpen(path: path, reason: systemMessage(errno, path: path))
+        }
+        errno = 0
+        let isWritten = png_image_write_to_stdio(&image, file, 0, pixels, 0, nil) != 0 && fflush(file) == 0
+        let number = errno
+        fclose(file)
+        guard isWritten else {
+            // A device, such as /dev/full, stays.
+            var status = stat()
+            if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG { unlink(path) }
             let reason = withUnsafeBytes(of: image.message) { message in
                 String(decoding: message.prefix { $0 != 0 }, as: UTF8.self)
             }
-            // What the system refuses, libpng says in the system's words.
-            let isOfSystem = reason == String(cString: strerror(number))
-            throw .cannotWrite(path: path, reason: isOfSystem ? systemMessage(number, path: path) : reason)
+            throw .cannotWrite(path: path, reason: number == 0 ? reason : systemMessage(number))
         }
     }
 

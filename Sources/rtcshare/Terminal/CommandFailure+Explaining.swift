@@ -170,7 +170,6 @@ extension AudioFileError {
         switch self {
         case .cannotOpen, .cannotRead: .inputOutput
         case .notWAVE, .unreadable, .unsuitableFormat: .badInput
-        case .cannotWrite, .full: .cannotCreate
         }
     }
 }

@@ -52,9 +52,7 @@ extension Interop {
             for (kind, frames) in kinds { #expect(frames.count > 1, "\(kind)") }
 
             let file = folder.file("share.ivf")
-            let writer = try IVFWriter(path: file.path, size: size)
-            for frame in frames { try writer.write(frame.data, timestamp: frame.timestamp) }
-            try writer.close()
+            try IVFFile.write(frames.map { ($0.data, $0.timestamp) }, size: size, to: file.path)
             let seen = try await decode(file, in: browser, folder)
             try #require(seen.error == nil, "\(seen.browser)")
 
