@@ -18,12 +18,12 @@ struct LibraryCoder {
     private var lastChangeAt: Duration?
     private lazy var converter = VideoConverter()
 
-    /// What a picture may take at most that is coarse, in time at the bitrate.
-    private static let longestPicture = Duration.milliseconds(500)
-    /// The same for a key frame, where that leaves as soon as ``longestDeparture``.
-    private static let longestKeyFrame = Duration.milliseconds(800)
+    /// What a key frame or a page takes at most without a blur, in time at the bitrate.
+    private static let longestPage = Duration.milliseconds(500)
+    /// The same for one that leaves within ``longestDeparture``.
+    private static let longestBurst = Duration.milliseconds(800)
     private static let longestDeparture = Duration.milliseconds(320)
-    /// What one may take that is blurred, in time at the bitrate.
+    /// What a blurred one takes at most, in time at the bitrate.
     private static let longestBlurred = Duration.milliseconds(350)
     /// The coarsest quantizer that there is.
     private static let coarsestQuantizer = 63
@@ -138,7 +138,7 @@ struct LibraryCoder {
         let content = QuantizerControl.Picture(kind: .keyFrame, activity: try PictureActivity.sum(of: picture))
         let range = configuration.minimumQuantizer...configuration.maximumQuantizer
         let limit = ledger.bits(in: configuration.keyFrameLimit)
-        let most = Self.mostKeyFrameBits(ledger)
+        let most = Self.mostPageBits(ledger)
         let quantizer = control.quantizer(for: content, bits: limit, in: range)
         if control.bits(content, at: quantizer) <= most {
             return Attempt(picture: picture, content: content, quantizer: quantizer, limit: most, isBlurred: false)
@@ -147,7 +147,7 @@ struct LibraryCoder {
             return Attempt(
                 picture: picture, content: content, quantizer: Self.coarsestQuantizer, limit: limit, isBlurred: false)
         }
-        let blurred = try blurred(picture, as: .keyFrame, ledger)
+        let blurred = try blurred(picture, ledger)
         return Attempt(
             picture: blurred.picture, content: blurred.content, quantizer: Self.coarsestQuantizer,
             limit: ledger.bits(in: Self.longestBlurred), isBlurred: true)
@@ -155,15 +155,15 @@ struct LibraryCoder {
 
     /// The picture, blurred until it takes little enough at the coarsest quantizer.
     private mutating func blurred(
-        _ picture: any PixelPlanes, as kind: QuantizerControl.Picture.Kind, _ ledger: BitLedger
+        _ picture: any PixelPlanes, _ ledger: BitLedger
     ) throws(VideoCodingError) -> (picture: any PixelPlanes, content: QuantizerControl.Picture) {
         var result = picture
-        var content = QuantizerControl.Picture(kind: kind, activity: 0)
+        var content = QuantizerControl.Picture(kind: .blurred, activity: 0)
         for factor in [4, 8, 16] {
             let size = PixelSize(width: picture.size.width / factor, height: picture.size.height / factor)
             guard size.width >= 2, size.height >= 2 else { break }
             result = try converter.convert(try converter.convert(picture, to: size), to: picture.size)
-            content = QuantizerControl.Picture(kind: kind, activity: try PictureActivity.sum(of: result))
+            content = QuantizerControl.Picture(kind: .blurred, activity: try PictureActivity.sum(of: result))
             let bits = control.bits(content, at: Self.coarsestQuantizer)
             guard bits > ledger.bits(in: Self.longestBlurred) else { break }
         }
@@ -208,7 +208,7 @@ struct LibraryCoder {
         let share = ledger.bits(in: .seconds(1 / configuration.framesPerSecond))
         let allowance = control.allowance(share: share, for: content.kind, from: ledger)
         if isNewPage, canBlur, let map,
-            control.bits(content, at: range.upperBound) > max(ledger.bits(in: Self.longestPicture), allowance)
+            control.bits(content, at: range.upperBound) > max(Self.mostPageBits(ledger), allowance)
         {
             return try encodeBlurred(picture, in: map, ledger, time: time, flags: flags)
         }
@@ -224,22 +224,23 @@ struct LibraryCoder {
         _ picture: any PixelPlanes, in map: MacroblockMap, _ ledger: BitLedger, time: (ticks: Int, duration: Int),
         flags: Int
     ) throws(VideoCodingError) -> Packet? {
-        let blurred = try blurred(picture, as: .page, ledger).picture
+        let blurred = try blurred(picture, ledger).picture
         // What did not change is not blurred.
         let mixed = try StandingPicture(size: picture.size)
         var drawn = MacroblockMap(size: picture.size)
         try mixed.update(from: blurred, parts: nil, changed: &drawn)
         try mixed.update(from: picture, parts: map.rest, changed: &drawn)
-        let content = QuantizerControl.Picture(kind: .page, activity: try PictureActivity.sum(of: mixed, in: map))
+        let content = QuantizerControl.Picture(kind: .blurred, activity: try PictureActivity.sum(of: mixed, in: map))
         let packet = try encode(mixed, as: content, quantizer: Self.coarsestQuantizer, time: time, flags: flags)
         guard let packet else { return nil }
         sharpening = try PictureSharpening(of: picture, blurred: mixed, in: map)
         return packet
     }
 
-    /// The most bits of a key frame that is not blurred: it is there later than a blurred one, and long before that is sharp.
-    private static func mostKeyFrameBits(_ ledger: BitLedger) -> Double {
-        let atOnce = min(ledger.burstBits(in: longestDeparture), ledger.bits(in: longestKeyFrame))
-        return max(ledger.bits(in: longestPicture), atOnce)
+    /// The most bits of a key frame or a page without a blur: it arrives later than a blurred one, and long before that is
+    /// sharp.
+    private static func mostPageBits(_ ledger: BitLedger) -> Double {
+        let atOnce = min(ledger.burstBits(in: longestDeparture), ledger.bits(in: longestBurst))
+        return max(ledger.bits(in: longestPage), atOnce)
     }
 }

@@ -37,6 +37,8 @@ struct QuantizerControl {
             case page
             /// Of a picture shortly after another.
             case following
+            /// A blurred key frame or page, which says nothing about the bits of a sharp one.
+            case blurred
         }
 
         let kind: Kind
