@@ -25,11 +25,26 @@ struct RTCShareCommand: AsyncParsableCommand {
             Terminal.shared.say(failure.lines(after: "rtcshare: "))
             Glibc.exit(failure.status.rawValue)
         } catch {
-            if let help = HelpText(fullMessage(for: error, columns: HelpText.unlimited)) {
-                try? StandardStreams.writeLines(help.lines(columns: StandardStreams.columns))
-                Glibc.exit(EXIT_SUCCESS)
+            let text = fullMessage(for: error, columns: HelpText.unlimited)
+            if let help = HelpText(text) {
+                finish { () throws(CommandFailure) in
+                    try StandardStreams.writeLines(help.lines(columns: StandardStreams.columns))
+                }
+            }
+            if exitCode(for: error) == .success {
+                finish { () throws(CommandFailure) in try StandardStreams.writeData(text + "\n") }
             }
             exit(withError: error)
+        }
+    }
+
+    private static func finish(writing body: () throws(CommandFailure) -> Void) -> Never {
+        do throws(CommandFailure) {
+            try body()
+            Glibc.exit(EXIT_SUCCESS)
+        } catch let failure {
+            Terminal.shared.say(failure.lines(after: "rtcshare: "))
+            Glibc.exit(failure.status.rawValue)
         }
     }
 

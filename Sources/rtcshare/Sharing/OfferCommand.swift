@@ -93,9 +93,15 @@ struct OfferCommand: AsyncParsableCommand {
                 sources: sources,
                 transportPolicy: (policy ?? .all).rawValue, resolvesHostNames: offering.network.ice.resolveHostNames,
                 servers: useful.map(\.source), relays: relays))
+        do {
+            try StandardStreams.writeData(offer)
+        } catch {
+            // Nobody has this offer.
+            unlink(file.path)
+            throw error
+        }
         connection.setLeavesRelays(true)
         await connection.close()
-        try StandardStreams.writeData(offer)
         Terminal.shared.say(
             "Session written to \(file.path). When you have the answer: rtcshare send --answer FILE"
                 + (saving.session.map { " --session \($0)" } ?? ""))

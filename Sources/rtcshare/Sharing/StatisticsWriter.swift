@@ -21,11 +21,13 @@ final class StatisticsWriter: Sendable {
             file = .standardOutput
         } else {
             name = path
-            let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+            // To open a pipe that nobody reads would wait for a reader.
+            let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0o644)
             guard descriptor >= 0 else {
-                throw CommandFailure(
-                    .cannotCreate, "can't write statistics to \(path): \(systemMessage(errno, path: path))")
+                let reason = errno == ENXIO ? "no program reads this pipe" : systemMessage(errno, path: path)
+                throw CommandFailure(.cannotCreate, "can't write statistics to \(path): \(reason)")
             }
+            _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK)
             file = OpenFile(descriptor)
         }
     }
