@@ -100,10 +100,22 @@ struct ControlRoute: Sendable {
         return segment
     }
 
+    /// The path of the member that could not be decoded.
+    fileprivate static func place(of error: DecodingError) -> String {
+        let path: [any CodingKey] =
+            switch error {
+            case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
+                context.codingPath
+            case .keyNotFound(let key, let context): context.codingPath + [key]
+            @unknown default: []
+            }
+        return path.map(\.stringValue).joined(separator: ".")
+    }
+
     fileprivate static func unknown(_ reason: String, _ status: HTTPResponseStatus = .badRequest) -> ProblemDetails {
         ProblemDetails(
             status, "the share does not understand this request: \(reason)",
-            remedy: "end the share and start it with this version of rtcshare", exitStatus: 64)
+            remedy: "read GET /v1/openapi.json, which describes all requests", exitStatus: 64)
     }
 }
 
@@ -130,14 +142,16 @@ extension HTTPRequest {
         do {
             let message = try ControlJSON.decode(type, from: body)
             let known = try ControlJSON.decode(Members.self, from: ControlJSON.encode(message))
-            guard try ControlJSON.decode(Members.self, from: body) == known else {
-                throw ControlRoute.unknown("it has a member that is unknown, or null")
+            if let member = try ControlJSON.decode(Members.self, from: body).firstUnknown(besides: known) {
+                throw ControlRoute.unknown("its member \(member) is unknown, or null")
             }
             return message
         } catch let problem as ProblemDetails {
             throw problem
         } catch {
-            throw ControlRoute.unknown("its body is not what this path takes")
+            let place = (error as? DecodingError).map(ControlRoute.place(of:)) ?? ""
+            guard !place.isEmpty else { throw ControlRoute.unknown("its body is not what this path takes") }
+            throw ControlRoute.unknown("its member \(place) is missing or has a wrong value")
         }
     }
 
@@ -153,9 +167,20 @@ extension HTTPRequest {
 }
 
 /// The members of a JSON text, whatever their values are.
-private enum Members: Decodable, Equatable {
+private enum Members: Decodable {
     case object([String: Members])
     case other
+
+    /// The path of the first member, in alphabetic order, that `known` does not have.
+    func firstUnknown(besides known: Members) -> String? {
+        guard case .object(let members) = self else { return nil }
+        guard case .object(let known) = known else { return members.keys.min() }
+        for (name, member) in members.sorted(by: { $0.key < $1.key }) {
+            guard let other = known[name] else { return name }
+            if let inner = member.firstUnknown(besides: other) { return "\(name).\(inner)" }
+        }
+        return nil
+    }
 
     init(from decoder: any Decoder) throws {
         if let members = try? decoder.singleValueContainer().decode([String: Members].self) {

@@ -5,6 +5,7 @@ internal import NIOHTTP1
 internal import RTCShareCControlAPI
 internal import RTCShareLocks
 internal import RTCShareSignaling
+internal import Synchronization
 
 /// Answers HTTP requests at a share's socket, as ``ControlRoute`` and `openapi.json` describe them.
 ///
@@ -22,6 +23,8 @@ final class ControlServer: Sendable {
     /// How long an answer that is under way at the end may take.
     private static let closingTime = Duration.seconds(1)
     private static let timeBetweenEvents = Duration.seconds(1)
+    /// The streams of events at a time: the other connections are for requests.
+    private static let maximumWatchers = 8
 
     private init(server: HTTPServer, socket: ControlSocket, end: AsyncStream<Void>.Continuation) {
         (self.server, self.socket, self.end) = (server, socket, end)
@@ -33,12 +36,13 @@ final class ControlServer: Sendable {
     ) async throws -> ControlServer {
         let (ending, end) = AsyncStream.makeStream(of: Void.self)
         let ended = Task { for await _ in ending {} }
+        let watchers = Watchers()
         let server = try await HTTPServer.start(
             listening: listening.descriptor, limits: limits, logger: Logger(label: "rtcshare.control"), admit: admit
         ) { request in
             var response: HTTPResponse
             do throws(ProblemDetails) {
-                response = try await Self.response(to: request, ended: ended, respond)
+                response = try await Self.response(to: request, ended: ended, watchers, respond)
             } catch {
                 response = error.response
             }
@@ -69,7 +73,7 @@ final class ControlServer: Sendable {
     // MARK: Responses
 
     private static func response(
-        to request: HTTPRequest, ended: Task<Void, Never>, _ respond: @escaping Respond
+        to request: HTTPRequest, ended: Task<Void, Never>, _ watchers: Watchers, _ respond: @escaping Respond
     ) async throws(ProblemDetails) -> HTTPResponse {
         guard HostCheck.isLoopback(host: request["Host"]) else {
             throw ProblemDetails(
@@ -82,8 +86,13 @@ final class ControlServer: Sendable {
             let body = Array(UnsafeBufferPointer(start: text, count: size))
             return HTTPResponse(.ok, type: "application/json", body: body)
         case .watch:
+            guard let watcher = watchers.add(upTo: maximumWatchers) else {
+                throw ProblemDetails(
+                    .serviceUnavailable, "\(maximumWatchers) programs watch this share already",
+                    remedy: "end one of them, such as rtcshare status --watch", exitStatus: 69)
+            }
             var response = HTTPResponse(.ok, type: "text/event-stream")
-            response.body = .stream(events(respond))
+            response.body = .stream(events(for: watcher, respond))
             return response
         case .ask(let asked):
             let answer = await respond(asked)
@@ -93,14 +102,13 @@ final class ControlServer: Sendable {
     }
 
     /// The state of the share at once, and then each second.
-    private static func events(_ respond: @escaping Respond) -> AsyncStream<[UInt8]> {
-        let sent = Locked(0)
-        return AsyncStream {
-            let isFirst = sent.withLock { count in
-                count &+= 1
-                return count == 1
+    private static func events(for watcher: Watcher, _ respond: @escaping Respond) -> AsyncStream<[UInt8]> {
+        AsyncStream {
+            if watcher.hasBegun.exchange(true, ordering: .relaxed),
+                (try? await Task.sleep(for: timeBetweenEvents)) == nil
+            {
+                return nil
             }
-            if !isFirst, (try? await Task.sleep(for: timeBetweenEvents)) == nil { return nil }
             guard case .status(let share) = await respond(.status), let data = try? ControlJSON.encode(share) else {
                 return nil
             }
@@ -135,4 +143,31 @@ final class ControlServer: Sendable {
         guard let body = try? ControlJSON.encode(message) else { return HTTPResponse(.internalServerError) }
         return HTTPResponse(.ok, type: "application/json", body: body)
     }
+}
+
+/// The streams of events that are open.
+private final class Watchers: Sendable {
+    private let count = Locked(0)
+
+    /// Adds a stream; nil if there are `limit`.
+    func add(upTo limit: Int) -> Watcher? {
+        let isAdded = count.withLock { count in
+            guard count < limit else { return false }
+            count += 1
+            return true
+        }
+        return isAdded ? Watcher(self) : nil
+    }
+
+    fileprivate func remove() { count.withLock { $0 -= 1 } }
+}
+
+/// One stream of events. It counts as long as it exists.
+private final class Watcher: Sendable {
+    let hasBegun = Atomic(false)
+    private let watchers: Watchers
+
+    fileprivate init(_ watchers: Watchers) { self.watchers = watchers }
+
+    deinit { watchers.remove() }
 }

@@ -165,6 +165,34 @@ struct ControlServerTests {
         await host.end()
     }
 
+    @Test("Programs that watch the share leave room for requests")
+    func watchers() async throws {
+        let host = try await Host { $0 == .status ? .status(Host.share) : .done(notice: "\($0)") }
+        let events = Host.text("GET", "/v1/share/events")
+        var watching: [CInt] = []
+        for _ in 0..<8 { watching.append(try await host.connect(sending: events)) }
+        let refused = try await host.exchange(Host.text("GET", "/v1/share/events", more: "Connection: close"))
+        #expect(refused.hasPrefix("HTTP/1.1 503 ") && refused.contains("8 programs watch this share already"))
+        #expect(try await host.ask(.resume) == "resume")
+        for client in watching { close(client) }
+        var isAdmitted = false
+        while !isAdmitted { isAdmitted = try await host.beginning(of: events).hasPrefix("HTTP/1.1 200 ") }
+        await host.end()
+    }
+
+    @Test("A request that is not understood names its member")
+    func member() async throws {
+        let host = try await Host()
+        for (body, member) in [
+            (#"{"isPaused":true,"a":1}"#, "a"), (#"{"camera":{"spec":"none","b":{"c":1}}}"#, "camera.b"),
+            (#"{"isPaused":1}"#, "isPaused"), (#"{"isPaused":true,"source":null}"#, "source"),
+        ] {
+            let text = try await host.exchange(Host.text("PATCH", "/v1/share", json: body, more: "Connection: close"))
+            #expect(text.contains("its member \(member) is "), "\(text)")
+        }
+        await host.end()
+    }
+
     @Test("A request that takes long delays no other client")
     func slowRequest() async throws {
         let (stream, gate) = AsyncStream.makeStream(of: Void.self)
@@ -308,6 +336,16 @@ private final class Host: Sendable {
             while let piece = Self.read(client) { received += piece }
             close(client)
             return received
+        }
+    }
+
+    /// Sends a request, and returns the beginning of the response.
+    func beginning(of request: String) async throws -> String {
+        let client = try connect()
+        return await Self.blocking {
+            Self.write(client, request)
+            defer { close(client) }
+            return Self.read(client) ?? ""
         }
     }
 
