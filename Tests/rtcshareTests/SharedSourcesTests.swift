@@ -40,13 +40,14 @@ struct SharedSourcesTests {
     ]
 
     private static let alreadyPaused = "The share is already paused."
+    private static let slateIsShown = "The share is already paused: viewers see a slate."
 
     /// The notices of requests that change nothing.
     static let notices: [Situation: [Event: String]] = [
         .live: [.resume: "The share is not paused."],
         .held: [.pause: alreadyPaused], .keeping: [.pause: alreadyPaused],
-        .slate: [.pause: alreadyPaused, .pauseWithSlate: alreadyPaused],
-        .sharpSlate: [.pause: alreadyPaused, .pauseWithSlate: alreadyPaused],
+        .slate: [.pause: slateIsShown, .pauseWithSlate: slateIsShown],
+        .sharpSlate: [.pause: slateIsShown, .pauseWithSlate: slateIsShown],
     ]
 
     /// A share with fakes around it, and what the table says about it.
@@ -68,7 +69,7 @@ struct SharedSourcesTests {
         private static let options = try? (RTCShareCommand.parsed(["serve"], environment: [:]) as? ServeCommand)?
             .sharing
 
-        init(capturing: Bool = true) async throws {
+        init(capturing: Bool = true, hasMicrophone: Bool = true) async throws {
             let (content, output, time) = (FakeSource("1"), FakeOutput(), VirtualTime())
             (self.content, self.output, self.time) = (content, output, time)
             opened = [content]
@@ -77,7 +78,9 @@ struct SharedSourcesTests {
                 maximumFrameRate: 30)
             fakes.content = content
             fakes.audio = [OpenedSources.Sound(source: FakeSound(), specification: "sound")]
-            fakes.microphone = OpenedSources.Sound(source: FakeSound(), specification: "microphone")
+            if hasMicrophone {
+                fakes.microphone = OpenedSources.Sound(source: FakeSound(), specification: "microphone")
+            }
             sources = SharedSources(
                 fakes, in: output, options: try #require(Self.options), events: events.continuation,
                 sleep: { try await time.sleep(for: $0) })
@@ -263,6 +266,15 @@ struct SharedSourcesTests {
         #expect(await stage.output.wasSoundMuted)
         try await stage.follow(.resume, [.pauseWithSlate, .resume])
         #expect(await !stage.output.wasSoundMuted)
+        #expect(await stage.finish() == 0)
+    }
+
+    @Test("A microphone that the share does not have is not muted")
+    func muteWithoutMicrophone() async throws {
+        let stage = try await Stage(hasMicrophone: false)
+        #expect(try await stage.sources.mute(.all, true) == "The sound is muted.")
+        let status = await stage.sources.status
+        #expect(status.isAudioMuted && !status.isMicrophoneMuted)
         #expect(await stage.finish() == 0)
     }
 

@@ -123,6 +123,9 @@ struct CameraCommand: ControlCommand {
         guard camera != nil || light != nil else {
             throw ValidationError("nothing to change: give a SPEC, none, --light or --no-light")
         }
+        if light != nil, camera == CameraSpecification.none.description {
+            throw ValidationError("none turns the camera off, so --light and --no-light have no camera to switch")
+        }
     }
 
     func run() async throws {

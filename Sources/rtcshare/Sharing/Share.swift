@@ -33,7 +33,7 @@ struct Share {
         /// The same, told by the source itself, whether or not anybody takes its pictures.
         case captureEnded
         /// Something beside the content has ended; with an error where that was not asked for.
-        case otherSourceEnded(String, CaptureSourceError?)
+        case otherSourceEnded(SourceListener, CaptureSourceError?)
         case interrupted
         case stopRequested
         case sessionRemoved
@@ -212,11 +212,14 @@ struct Share {
             case .sourceIsSilent(let time):
                 Terminal.shared.say(
                     "The source has given no frame for \(time.seconds.inSeconds). The share waits for one.")
-            case .otherSourceEnded(let name, let error?):
-                let introduction = "The \(name) is gone, the share continues without it: "
+            case .otherSourceEnded(let source, let error):
+                await control.sourceDidEnd(source)
+                guard let error else {
+                    Terminal.shared.say("The \(source.role) has ended. The share continues without it.")
+                    continue
+                }
+                let introduction = "The \(source.role) is gone. The share continues without it: "
                 Terminal.shared.say(CommandFailure(explaining: error).lines(after: introduction))
-            case .otherSourceEnded(let name, nil):
-                Terminal.shared.say("The \(name) has ended, the share continues without it.")
             case .interrupted, .stopRequested:
                 if !wasConnected { try consume() }
                 return Terminal.shared.say(Self.stop)

@@ -71,6 +71,13 @@ final class ShareCamera {
         replace(with: new, specification: specification)
     }
 
+    /// Sends no camera from now on if the present one is what has ended.
+    func sourceDidEnd(_ ended: SourceListener) async {
+        guard ended === listener else { return }
+        await room.stopLocalVideo()
+        replace(with: nil, specification: nil)
+    }
+
     private func replace(with new: (any CaptureSource)?, specification: String?) {
         let old = source
         // That one has ended is no news then.
@@ -81,9 +88,9 @@ final class ShareCamera {
     }
 
     /// Switches the light of the camera, or else of one that is `content`.
-    func setLight(_ isOn: Bool, content: any CaptureSource) throws {
+    func setLight(_ isOn: Bool, content: any CaptureSource, remedy: String) throws {
         guard let camera = [source, content].lazy.compactMap({ $0 as? CameraSource }).first else {
-            throw CommandFailure(.usage, "--light: the share has no camera", try: "restart the share with --camera")
+            throw CommandFailure(.usage, "--light: the share has no camera", try: remedy)
         }
         try camera.setTorch(isOn)
     }

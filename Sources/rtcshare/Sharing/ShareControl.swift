@@ -39,7 +39,7 @@ actor ShareControl {
     private(set) var rates = ShareRates()
     private var isEnding = false
     /// The change under way: one comes after the other.
-    private var change: Task<ControlAnswer, Never>?
+    private var change: Task<Void, Never>?
     private var changesAsked = 0
     /// The requests that chose what is shared now, and the camera.
     private var newest = (source: 0, camera: 0)
@@ -136,6 +136,13 @@ actor ShareControl {
     /// Takes note that a viewer is gone; returns how many of those who answered are still there.
     func viewerDidEnd(_ id: Int) -> Int { viewers.end(id) }
 
+    /// Records that a source other than the content has ended.
+    func sourceDidEnd(_ source: SourceListener) async {
+        await inTurn { await self.removeCamera(source) }
+    }
+
+    private func removeCamera(_ ended: SourceListener) async { await camera.sourceDidEnd(ended) }
+
     /// Takes note of what goes out.
     func note(_ rates: ShareRates) { self.rates = rates }
 
@@ -188,15 +195,22 @@ actor ShareControl {
             } catch {
                 return ControlAnswer(CommandFailure(explaining: error))
             }
-            let previous = change
-            let next = Task {
-                _ = await previous?.value
-                return await self.perform(request, opened, number: number)
-            }
-            change = next
-            return await next.value
+            return await inTurn { await self.perform(request, opened, number: number) }
         }
     }
+
+    /// Calls `body` when the changes that were requested before are made.
+    private func inTurn<Result: Sendable>(_ body: @escaping @Sendable () async -> Result) async -> Result {
+        let previous = change
+        let next = Task {
+            await previous?.value
+            return await body()
+        }
+        change = Task { _ = await next.value }
+        return await next.value
+    }
+
+    private let cameraRemedy = "restart the share with --camera camera"
 
     private func open(for request: ControlRequest) async throws -> Opened {
         switch request {
@@ -214,7 +228,7 @@ actor ShareControl {
             guard inviting.media.contains(.camera) else {
                 throw CommandFailure(
                     .usage, "the share was started without --camera, so a camera can't be added",
-                    try: "restart the share with --camera")
+                    try: cameraRemedy)
             }
             guard spec != CameraSpecification.none.description else { return .nothing }
             let (source, specification) = try await ShareCamera.open(spec)
@@ -241,7 +255,8 @@ actor ShareControl {
                 words =
                     spec == CameraSpecification.none.description ? "Your camera is off." : "Your camera is now \(spec)."
             case .light(let isOn):
-                try camera.setLight(isOn, content: await sources.content)
+                let remedy = inviting.media.contains(.camera) ? command("camera camera --light") : cameraRemedy
+                try camera.setLight(isOn, content: await sources.content, remedy: remedy)
                 words = "The camera's light is \(isOn ? "on" : "off")."
             case .set(let settings):
                 try await set(settings)

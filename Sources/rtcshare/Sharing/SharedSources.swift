@@ -132,7 +132,9 @@ actor SharedSources {
             throw CommandFailure(
                 .unavailable, "no viewer is connected yet", try: "pause the share when it has a viewer")
         }
-        guard pause.canPause(showingSlate: showingSlate) else { return "The share is already paused." }
+        guard pause.canPause(showingSlate: showingSlate) else {
+            return "The share is already paused" + (pause.isSlateShown ? ": viewers see a slate." : ".")
+        }
         var next = pause
         guard showingSlate else {
             let effects = next.pause(content)
@@ -255,8 +257,8 @@ actor SharedSources {
                 .usage, "the share has no \(sounds == .microphone ? "microphone" : "sound")",
                 try: "restart the share with \(option)")
         }
-        if sounds != .microphone { isAudioMuted = isMuted }
-        if sounds != .audio { isMicrophoneMuted = isMuted }
+        if sounds != .microphone, sound != nil { isAudioMuted = isMuted }
+        if sounds != .audio, sources.microphone != nil { isMicrophoneMuted = isMuted }
         await applyMutes()
         return "The \(names.joined(separator: " and the ")) \(names.count > 1 ? "are" : "is") "
             + (isMuted ? "muted." : "no longer muted.")

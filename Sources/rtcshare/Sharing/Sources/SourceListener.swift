@@ -12,7 +12,7 @@ final class SourceListener: CaptureSourceObserver {
         fileprivate var name: String { self == .camera ? "your camera" : "the \(rawValue)" }
     }
 
-    private let role: Role
+    let role: Role
     private let events: AsyncStream<Share.Occurrence>.Continuation
     private let present = Locked<CaptureInterruption?>(nil)
 
@@ -23,11 +23,11 @@ final class SourceListener: CaptureSourceObserver {
     /// Why the source gives nothing; nil while it does.
     var interruption: CaptureInterruption? { present.withLock { $0 } }
 
-    func captureDidStop() { events.yield(.otherSourceEnded(role.rawValue, nil)) }
+    func captureDidStop() { events.yield(.otherSourceEnded(self, nil)) }
 
     func captureDidFail(error: CaptureSourceError) {
         // A frame that was left out is no end.
-        if error.kind != .invalidFrame { events.yield(.otherSourceEnded(role.rawValue, error)) }
+        if error.kind != .invalidFrame { events.yield(.otherSourceEnded(self, error)) }
     }
 
     func captureWasInterrupted(by interruption: CaptureInterruption) {
