@@ -173,18 +173,10 @@ import Testing
         }
     }
 
-    @Test("A link's test picture beeps where nothing is said of sound, and nothing else does")
-    func testSound() throws {
-        func sound(_ source: String?, _ audio: [String] = []) throws -> [String] {
-            try SourceSelection(source: source, audio: audio, microphone: nil, camera: nil).withTestSound.audio
-                .map(\.description)
-        }
-        #expect(try sound("test") == ["beep"])
-        #expect(try sound("test:640x360@30") == ["beep"])
-        #expect(try sound("test", ["none"]) == ["none"])
-        #expect(try sound("test", ["tone", "microphone"]) == ["tone", "microphone"])
-        #expect(try sound("display") == [])
-        #expect(try sound("file:a.y4m") == [])
-        #expect(try sound(nil) == [])
+    @Test("Nothing is shared of sound unless it is requested, whatever the source", arguments: ["test", "display", nil])
+    func soundOnRequest(source: String?) throws {
+        let selection = try SourceSelection(source: source, audio: [], microphone: nil, camera: nil)
+        #expect(selection.media == [.content])
+        #expect(selection.soundLines(remedy: "REMEDY").first?.hasPrefix("Sound: none.") == true)
     }
 }

@@ -23,8 +23,7 @@ struct ServeCommand: AsyncParsableCommand {
 
             Control it from another terminal: rtcshare status, pause, switch, mute, admit, kick, lock, stop.
 
-            Viewers without a browser: rtcshare view LINK, or another WHEP player with whep/TOKEN instead of #TOKEN. The source
-            test comes with a beep, unless you give --audio.
+            Viewers without a browser: rtcshare view LINK, or another WHEP player with whep/TOKEN instead of #TOKEN.
             """#)
 
     @OptionGroup(title: "What to share") var sources: SourceOptions
@@ -65,7 +64,7 @@ struct ServeCommand: AsyncParsableCommand {
     func run() async throws {
         try await reportingFailure {
             let owner = try attendee.id()
-            let selection = try sources.selection.withTestSound
+            let selection = try sources.selection
             _ = try selection.standardInputOption()
             var configuration = ViewerServer.Configuration()
             try link.apply(to: &configuration)

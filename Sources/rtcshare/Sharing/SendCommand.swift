@@ -117,7 +117,7 @@ struct SendCommand: AsyncParsableCommand {
     /// Shares to servers, until stopped.
     private func publish() async throws {
         let attendee = try offering.attendee.id()
-        let selection = try sources.selection.withTestSound
+        let selection = try sources.selection
         _ = try selection.standardInputOption()
         var configuration = sharing.connectionConfiguration(for: selection.media)
         try offering.apply(to: &configuration)

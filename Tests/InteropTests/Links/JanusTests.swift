@@ -71,7 +71,9 @@ extension Interop {
                 "--janus-secret-file", try Self.secret(Self.secret, "secret", in: folder),
             ]
             let share = try Share(environment: Self.environment(folder), in: folder)
-            let media = ["--source", "test:640x480@30", "--camera", "test:320x240@15", "--microphone", "tone"]
+            let media = [
+                "--source", "test:640x480@30", "--audio", "beep", "--camera", "test:320x240@15", "--microphone", "tone",
+            ]
             let sending = try share.start(["send", "--attendee", "alice"] + media + room)
             defer { sending.stop() }
             try await waitUntilPublished(2, by: sending)

@@ -63,7 +63,7 @@ extension Interop {
             try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: token.path)
             let options = [
                 "--whip", server.url + "?key=hidden-key", "--whip-token-file", token.path, "--source",
-                "test:320x240@30",
+                "test:320x240@30", "--audio", "beep",
             ]
             let stranger = try await Share(environment: Self.environment(folder), in: folder).run(["send"] + options)
             #expect(
@@ -106,7 +106,7 @@ extension Interop {
             let url = first.url
             let port = try #require(URL(string: url)?.port)
             let share = try Share(environment: Self.environment(folder), in: folder)
-            let sending = try share.start(["send", "--whip", url, "--source", "test:320x240@30"])
+            let sending = try share.start(["send", "--whip", url, "--source", "test:320x240@30", "--audio", "beep"])
             defer { sending.stop() }
             try await wait(for: 10, at: first, from: sending)
             kill(first.program.processIdentifier, SIGKILL)

@@ -43,15 +43,6 @@ struct SourceSelection: Codable, Sendable, Hashable {
         return selection
     }
 
-    /// These, and with a test picture, if nothing is said of sound, a beep at each of its flashes: a person who tries a link
-    /// hears whether sound arrives.
-    var withTestSound: SourceSelection {
-        guard audio.isEmpty, case .test? = source else { return self }
-        var selection = self
-        selection.audio = [.beep]
-        return selection
-    }
-
     /// Which option reads the video of standard input, which one can; nil if none does.
     func standardInputOption() throws(CommandFailure) -> String? {
         let options = [("--source", source), ("--camera", camera?.source)].filter { $0.1 == .standardInput }
