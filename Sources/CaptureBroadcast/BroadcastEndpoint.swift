@@ -16,7 +16,14 @@ public enum BroadcastEndpoint: Sendable, Hashable, CustomStringConvertible {
     public static func sharedMemoryPath(
         port: UInt16, environment: [String: String] = ProcessInfo.processInfo.environment
     ) -> String {
-        "\(runtimeFolder(environment: environment))/broadcast-\(port).sock"
+        "\(runtimeFolder(environment: environment))/\(sharedMemoryPrefix)\(port).sock"
+    }
+
+    private static let sharedMemoryPrefix = "broadcast-"
+
+    /// Whether a socket of this name, without `.sock`, in ``runtimeFolder(environment:)`` is one of ``sharedMemoryPath(port:environment:)``.
+    package static func isSharedMemoryName(_ name: String) -> Bool {
+        name.hasPrefix(sharedMemoryPrefix) && UInt16(name.dropFirst(sharedMemoryPrefix.count)) != nil
     }
 
     /// `$XDG_RUNTIME_DIR/rtcshare`, or where there is none, a folder of this user's under `/tmp`.

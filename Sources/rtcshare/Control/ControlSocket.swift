@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Glibc
+internal import RTCShareCaptureBroadcast
 
 /// The control socket of a running share: a socket of mode 0600 in a directory of mode 0700.
 struct ControlSocket: Sendable {
@@ -40,7 +41,7 @@ struct ControlSocket: Sendable {
         self.name = name
     }
 
-    /// Refuses what is no name: it is part of a path.
+    /// Rejects an invalid name, which is part of a path, and that of a capture's socket in the same directory.
     static func check(name: String) throws(CommandFailure) {
         let isPlain = name.utf8.allSatisfy { byte in
             switch byte {
@@ -48,9 +49,11 @@ struct ControlSocket: Sendable {
             default: false
             }
         }
-        guard isPlain, (1...32).contains(name.utf8.count), !name.hasPrefix("-") else {
+        guard isPlain, (1...32).contains(name.utf8.count), !name.hasPrefix("-"),
+            !BroadcastEndpoint.isSharedMemoryName(name)
+        else {
             throw CommandFailure(
-                .usage, "--name \(name): this can't be the name of a share", try: "up to 32 letters, digits, - and _")
+                .usage, "--name \(name): this can't be the name of a share", try: "use up to 32 letters, digits, - and _")
         }
     }
 
