@@ -27,9 +27,7 @@ struct RTCShareCommand: AsyncParsableCommand {
         } catch {
             let text = fullMessage(for: error, columns: HelpText.unlimited)
             if let help = HelpText(text) {
-                finish { () throws(CommandFailure) in
-                    try StandardStreams.writeLines(help.lines(columns: StandardStreams.columns))
-                }
+                finish { () throws(CommandFailure) in try StandardStreams.writeHelp(help) }
             }
             if exitCode(for: error) == .success {
                 finish { () throws(CommandFailure) in try StandardStreams.writeData(text + "\n") }

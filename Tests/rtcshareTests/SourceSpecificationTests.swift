@@ -105,7 +105,7 @@ import Testing
         for environment in [[:], ["DISPLAY": ""]] {
             let pattern = SourceSpecification.preferred(environment: environment)
             #expect(pattern.specification == .test(size: PixelSize(width: 1280, height: 720), framesPerSecond: nil))
-            #expect(pattern.sentence?.contains("No display found") == true)
+            #expect(pattern.sentence?.contains("no display was found") == true)
         }
         // A display that doesn't answer beside a Wayland desktop is no XWayland, and was named by somebody.
         let desktop = SourceSpecification.preferred(environment: ["WAYLAND_DISPLAY": "wayland-1"])

@@ -22,6 +22,30 @@ struct TerminalTests {
         #expect(line.statusRow(columns: columns) == row)
     }
 
+    @Test(
+        "A long line is broken between words, behind its label, and a link stays whole",
+        arguments: [
+            ("short", 40, ["short"]),
+            ("Another share has the name share, so this one is share-2.", 40,
+             ["Another share has the name share, so", "this one is share-2."]),
+            ("limits:       2500 kbit/s, 30 frames per second", 30,
+             ["limits:       2500 kbit/s, 30", "              frames per second"]),
+            ("Watch:  http://192.0.2.1:8080/#0123456789abcdef  (this network)", 40,
+             ["Watch:", "        http://192.0.2.1:8080/#0123456789abcdef", "        (this network)"]),
+            ("  a row with an indent", 12, ["  a row with", "    an", "    indent"]),
+            ("画面 を共有", 6, ["画面", "を共有"]), ("", 40, [""]),
+        ])
+    func wrapping(line: String, columns: Int, rows: [String]) {
+        #expect(line.wrapped(columns: columns) == rows)
+    }
+
+    @Test("Off a terminal a message stays one line")
+    func piped() throws {
+        let pipe = Pipe()
+        let message = Array(repeating: "word", count: 100).joined(separator: " ")
+        #expect(Terminal.text(of: [message], on: pipe.fileHandleForWriting.fileDescriptor) == message + "\n")
+    }
+
     @Test("Without a picture the status lines of both sides wait for it")
     func firstPicture() {
         func report(at time: Double, _ type: StatisticsObject.Kind, _ id: String, width: Int?) -> [StatisticsObject] {

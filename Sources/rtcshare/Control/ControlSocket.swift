@@ -77,8 +77,8 @@ struct ControlSocket: Sendable {
             let notice =
                 number == 1
                 ? nil
-                : "A share named \(name) is already running, so this one is named \(socket.name). To control this one, add "
-                    + "--name \(socket.name) to the command."
+                : "Another share has the name \(name). This share is named \(socket.name). To control it, add "
+                    + "--name \(socket.name) to a command."
             return Listening(socket: socket, descriptor: descriptor, notice: notice)
         }
         throw CommandFailure(

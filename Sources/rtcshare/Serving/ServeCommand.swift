@@ -185,20 +185,20 @@ struct ServeCommand: AsyncParsableCommand {
             show(links)
             if !hosts.leftOut.isEmpty, configuration.publicURL == nil {
                 Terminal.shared.say(
-                    "This machine has other addresses: \(hosts.leftOut.joined(separator: ", ")). To print a link for each, "
-                        + "add --all-addresses.")
+                    "This machine has other addresses: \(hosts.leftOut.joined(separator: ", ")). To print their links, add "
+                        + "--all-addresses.")
             }
         }
         if let fingerprint = configuration.tls?.fingerprint {
             Terminal.shared.say(
-                "Browsers warn of the certificate, because it is self-signed. It is the right one if its SHA-256 is "
+                "Browsers warn about the self-signed certificate. Compare its SHA-256 fingerprint before you accept it: "
                     + fingerprint)
         }
         let isBeyond = links.contains { $0.reach == .network }
         if isBeyond, configuration.tls == nil, configuration.token != nil {
             Terminal.shared.say(
-                "Warning: the page uses plain HTTP. Somebody who can monitor this network can read the link and watch. Add "
-                    + "--tls-self-signed to encrypt the page. Video and sound are always encrypted.")
+                "Warning: the page is not encrypted. Other people on this network can read the link and watch. To encrypt "
+                    + "the page, add --tls-self-signed. Video and audio are always encrypted.")
         }
         if configuration.token == nil {
             Terminal.shared.say("Warning: the link has no secret. Anyone who can reach this machine can watch.")

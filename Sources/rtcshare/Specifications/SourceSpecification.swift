@@ -96,7 +96,7 @@ enum SourceSpecification: Specification {
         }
         return (
             .test(size: defaultTestSize, framesPerSecond: nil),
-            "No display found (DISPLAY and WAYLAND_DISPLAY are not set): sharing a test pattern instead. \(chooseSource)"
+            "Source: a test pattern, because no display was found. \(chooseSource)"
         )
     }
 

@@ -35,6 +35,40 @@ extension String {
     }
 }
 
+extension String {
+    /// Rows of at most so many columns, broken at blanks. A word that is longer than a row, such as a link, stays whole.
+    /// - Parameter indent: The blanks before each row but the first. Default: as far as the text behind the line's label.
+    func wrapped(columns: Int, indent: Int? = nil) -> [String] {
+        let indent = String(repeating: " ", count: indent ?? labelIndent)
+        var rows: [String] = []
+        var row = String(prefix { $0 == " " })
+        var isFirstWord = true
+        for word in split(separator: " ", omittingEmptySubsequences: false).drop(while: \.isEmpty) {
+            if !isFirstWord, row.columns + 1 + word.columns > columns, !word.isEmpty {
+                rows.append(row.trimmedAtEnd)
+                (row, isFirstWord) = (indent, true)
+            }
+            row += (isFirstWord ? "" : " ") + word
+            isFirstWord = false
+        }
+        return rows + [row]
+    }
+
+    /// Where the text behind a label begins, as in `state:   sharing`; without a label, two blanks further than the line.
+    private var labelIndent: Int {
+        if let label = prefixMatch(of: /\s*[^:]{1,24}:\s+/)?.output, label.columns <= 32 { return label.columns }
+        let blanks = prefix { $0 == " " }.count
+        return blanks == 0 ? 0 : blanks + 2
+    }
+
+    private var trimmedAtEnd: String { String(reversed().drop { $0 == " " }.reversed()) }
+}
+
+extension StringProtocol {
+    /// The columns that a terminal needs for it at most.
+    fileprivate var columns: Int { unicodeScalars.reduce(0) { $0 + $1.columns } }
+}
+
 extension Unicode.Scalar {
     /// The most columns that a terminal gives it. Terminals differ: symbols and what combines have one or none on many.
     fileprivate var columns: Int { value < 0x1100 ? 1 : 2 }

@@ -22,7 +22,7 @@ struct HelpText {
         var isOverview = true
         func endParagraph() {
             if !paragraph.isEmpty {
-                lines += Self.wrapped(paragraph.joined(separator: " "), columns: columns, indent: 0)
+                lines += paragraph.joined(separator: " ").wrapped(columns: columns)
             }
             paragraph = []
         }
@@ -37,29 +37,13 @@ struct HelpText {
                 lines.append(String(line))
             } else if line.hasPrefix(Self.usage) {
                 let usage = line.replacing("[<options>]", with: "[options]").replacing("<options>", with: "[options]")
-                lines += Self.wrapped(String(usage), columns: columns, indent: Self.usage.count)
+                lines += String(usage).wrapped(columns: columns, indent: Self.usage.count)
             } else {
-                lines += Self.wrapped(String(line), columns: columns, indent: Self.descriptionIndent)
+                lines += String(line).wrapped(columns: columns, indent: Self.descriptionIndent)
             }
         }
         endParagraph()
         while lines.last?.isEmpty == true { lines.removeLast() }
         return lines
-    }
-
-    /// Breaks a line at its blanks; all rows but the first are indented.
-    private static func wrapped(_ line: String, columns: Int, indent: Int) -> [String] {
-        var rows: [String] = []
-        var row = String(line.prefix { $0 == " " })
-        var isFirstWord = true
-        for word in line.split(separator: " ", omittingEmptySubsequences: false).drop(while: \.isEmpty) {
-            if !isFirstWord, row.count + 1 + word.count > columns, !word.isEmpty {
-                rows.append(row)
-                (row, isFirstWord) = (String(repeating: " ", count: indent), true)
-            }
-            row += (isFirstWord ? "" : " ") + word
-            isFirstWord = false
-        }
-        return rows + [row]
     }
 }

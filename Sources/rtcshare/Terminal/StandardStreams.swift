@@ -24,12 +24,6 @@ enum StandardStreams {
     /// Whether a person sees standard output at a terminal.
     static var isOutputTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
-    /// The columns of standard output: what `COLUMNS` says, else those of the terminal, else 80. Help needs 40 at least.
-    static var columns: Int {
-        let given = ProcessInfo.processInfo.environment["COLUMNS"].flatMap { Int($0) }
-        return max(40, given ?? Terminal.size(of: STDOUT_FILENO).columns)
-    }
-
     /// Nothing that this program reads as text is larger.
     static let maximumTextBytes = 1 << 20
     /// A capture may be longer.
@@ -73,8 +67,14 @@ enum StandardStreams {
         return [UInt8](data)
     }
 
-    /// Writes an answer for people to stdout, without what steers a terminal.
+    /// Writes an answer for people to stdout, without what steers a terminal; on a terminal, broken between words.
     static func writeLines(_ lines: [String]) throws(CommandFailure) {
+        try write(Data(Terminal.text(of: lines, on: STDOUT_FILENO).utf8))
+    }
+
+    /// Writes help to stdout. Its examples keep their lines.
+    static func writeHelp(_ help: HelpText) throws(CommandFailure) {
+        let lines = help.lines(columns: Terminal.columns(of: STDOUT_FILENO))
         try write(Data(lines.map { $0.printable + "\n" }.joined().utf8))
     }
 

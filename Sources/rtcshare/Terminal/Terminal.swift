@@ -6,7 +6,8 @@ internal import RTCShareWireFormat
 
 /// What is said to the person at the terminal, on stderr: stdout holds answers only.
 ///
-/// On a terminal the status is one line that is written over and over; off one it is a line every few seconds. Peers,
+/// On a terminal the status is one line that is written over and over; off one it is a line every few seconds. On a terminal
+/// lines are broken between words; off one each message is one line. Peers,
 /// servers and other programs have their words in what is said: whatever steers a terminal is taken out here, once for
 /// all, and nothing else in this program writes to stderr.
 final class Terminal: Sendable {
@@ -58,6 +59,12 @@ final class Terminal: Sendable {
         }
     }
 
+    /// The columns that text may have: what `COLUMNS` says, else those of the terminal, else 80; 40 at least.
+    static func columns(of descriptor: Int32) -> Int {
+        let given = ProcessInfo.processInfo.environment["COLUMNS"].flatMap { Int($0) }
+        return max(40, given ?? size(of: descriptor).columns)
+    }
+
     /// The size of a terminal, or the usual one if it is unknown.
     static func size(of descriptor: Int32) -> (columns: Int, rows: Int) {
         var size = winsize()
@@ -67,9 +74,16 @@ final class Terminal: Sendable {
 
     private func write(_ lines: [String]) {
         statusLength.withLock { length in
-            write((length > 0 ? "\r\u{1B}[K" : "") + lines.map { $0.printable + "\n" }.joined())
+            write((length > 0 ? "\r\u{1B}[K" : "") + Self.text(of: lines, on: STDERR_FILENO))
             length = 0
         }
+    }
+
+    /// Lines without what steers a terminal, broken between words if `descriptor` is a terminal.
+    static func text(of lines: [String], on descriptor: Int32) -> String {
+        let columns = isatty(descriptor) == 1 ? columns(of: descriptor) : nil
+        return lines.map(\.printable).flatMap { line in columns.map { line.wrapped(columns: $0) } ?? [line] }
+            .map { $0 + "\n" }.joined()
     }
 
     private func write(_ text: String) {
