@@ -23,12 +23,12 @@ struct VP8Target: FuzzTarget {
     func run(_ input: [UInt8]) throws {
         let configuration = VP8FrameAssembler.Configuration()
         var assembler = VP8FrameAssembler(configuration: configuration)
-        var settings = VideoReceiver.Configuration(
+        var settings = InboundVideoStream.Configuration(
             source: Self.source, payloadType: PayloadType(masking: 96), localSource: SynchronizationSource(3))
         settings.retransmission = (Self.retransmissionSource, PayloadType(masking: 97))
         settings.forwardErrorCorrection = ForwardErrorCorrectionTypes(
             red: Self.red, redRetransmission: PayloadType(masking: 113), ulpfec: Self.ulpfec)
-        var receiver = VideoReceiver(configuration: settings)
+        var receiver = InboundVideoStream(configuration: settings)
         var now = Instant(nanoseconds: 1_000_000_000)
         var timestamp = RTPTimestamp(.max - 5000)
         for step in Script(input) {
@@ -60,7 +60,7 @@ struct VP8Target: FuzzTarget {
 
     private func take(
         _ payload: [UInt8], _ step: Script.Step, _ number: SequenceNumber, _ timestamp: RTPTimestamp,
-        _ assembler: inout VP8FrameAssembler, _ receiver: inout VideoReceiver, _ now: Instant
+        _ assembler: inout VP8FrameAssembler, _ receiver: inout InboundVideoStream, _ now: Instant
     ) throws {
         let marker = step.number(4) & 1 != 0
         let isRetransmission = step.number(4) & 2 != 0

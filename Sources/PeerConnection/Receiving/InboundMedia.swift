@@ -36,9 +36,9 @@ struct InboundMedia: Sendable {
     ///
     /// It and the receiver of sound have places of their own: to take one out of an enum and put it back, for each
     /// packet and each question, costs more than what it does with the packet.
-    private(set) var video: VideoReceiver?
+    private(set) var video: InboundVideoStream?
     /// The receiver of sound; nil for video, and before a source is known.
-    private(set) var audio: AudioReceiver?
+    private(set) var audio: InboundAudioStream?
     private var activity = ActivityMonitor()
 
     init(_ negotiated: NegotiatedMedia, localSource: SynchronizationSource) {
@@ -258,18 +258,18 @@ struct InboundMedia: Sendable {
     }
 
     private mutating func hearSound(_ source: SynchronizationSource, payloadType: PayloadType) {
-        let configuration = AudioReceiver.Configuration(source: source, payloadType: payloadType)
+        let configuration = InboundAudioStream.Configuration(source: source, payloadType: payloadType)
         if audio?.source == source {
             audio?.setPayloadType(payloadType)
         } else if let old = audio {
-            audio = AudioReceiver(configuration: configuration, resuming: old)
+            audio = InboundAudioStream(configuration: configuration, resuming: old)
         } else {
-            audio = AudioReceiver(configuration: configuration)
+            audio = InboundAudioStream(configuration: configuration)
         }
     }
 
     private mutating func hearVideo(_ source: SynchronizationSource, payloadType: PayloadType) {
-        var configuration = VideoReceiver.Configuration(
+        var configuration = InboundVideoStream.Configuration(
             source: source, payloadType: payloadType, localSource: localSource)
         // Retransmissions are of the source that they were announced with.
         let announced = negotiated.remote.ssrc == source.rawValue ? negotiated.remote.rtxSSRC : nil
@@ -287,7 +287,7 @@ struct InboundMedia: Sendable {
         if video?.source == source {
             video?.update(configuration)
         } else {
-            video = VideoReceiver(configuration: configuration)
+            video = InboundVideoStream(configuration: configuration)
         }
     }
 }

@@ -50,10 +50,10 @@ func report(
         packetCount: packetCount, octetCount: 0)
 }
 
-extension AudioReceiver {
+extension InboundAudioStream {
     /// A receiver of the tests' stream.
-    static func testing() -> AudioReceiver {
-        AudioReceiver(configuration: .init(source: TestPacket.sound, payloadType: TestPacket.opus))
+    static func testing() -> InboundAudioStream {
+        InboundAudioStream(configuration: .init(source: TestPacket.sound, payloadType: TestPacket.opus))
     }
 
     /// Takes a packet, and returns what there is to take out then.

@@ -6,7 +6,7 @@ package import RTCShareWireFormat
 ///
 /// After each input call ``pollReportBlock(now:)`` and ``pollPacket()``, the latter until nil; call them again at
 /// ``nextDeadline``.
-package struct AudioReceiver: Sendable {
+package struct InboundAudioStream: Sendable {
     /// What was negotiated for the stream.
     package struct Configuration: Hashable, Sendable {
         /// The stream.
@@ -31,14 +31,14 @@ package struct AudioReceiver: Sendable {
     private var nextReport: Instant?
     private var ready: [ReceivedAudioPacket] = []
 
-    /// A receiver that has heard nothing.
+    /// A stream before its first packet.
     package init(configuration: Configuration) {
         self.configuration = configuration
     }
 
-    /// A receiver of another source that goes on where `old` was: its packets continue the timeline, its counts begin
-    /// anew.
-    init(configuration: Configuration, resuming old: AudioReceiver) {
+    /// A stream of another source that continues where `old` was: its packets continue the timeline, its counts begin
+    /// at zero.
+    init(configuration: Configuration, resuming old: InboundAudioStream) {
         self.configuration = configuration
         timeline = old.timeline
         timeline.restart()

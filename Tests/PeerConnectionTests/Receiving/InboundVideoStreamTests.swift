@@ -33,7 +33,7 @@ private func datagram(
     return bytes + packet.payload
 }
 
-extension VideoReceiver {
+extension InboundVideoStream {
     fileprivate mutating func receive(_ datagram: [UInt8], now: Instant) throws {
         try datagram.withRawSpan { (span) throws(RTPError) in
             let header = try RTPHeader(parsing: span)
@@ -50,7 +50,7 @@ private struct Call: ~Copyable {
     }
 
     var link: DuplexLink<Message>
-    var receiver: VideoReceiver
+    var receiver: InboundVideoStream
     var stream = VP8TestStream(seed: 2)
     var pacer = Pacer<(packet: VP8TestStream.Packet, isRetransmission: Bool)>(targetRate: .kilobitsPerSecond(2500))
     var history = RetransmissionHistory<VP8TestStream.Packet>()
@@ -64,9 +64,9 @@ private struct Call: ~Copyable {
     init(_ conditions: LinkConditions, seed: UInt64, usesRetransmissionStream: Bool = true) {
         link = DuplexLink(toRight: conditions, seed: seed)
         self.usesRetransmissionStream = usesRetransmissionStream
-        var configuration = VideoReceiver.Configuration(source: media, payloadType: vp8, localSource: local)
+        var configuration = InboundVideoStream.Configuration(source: media, payloadType: vp8, localSource: local)
         if usesRetransmissionStream { configuration.retransmission = (rtx, vp8rtx) }
-        receiver = VideoReceiver(configuration: configuration)
+        receiver = InboundVideoStream(configuration: configuration)
         receiver.setRoundTripTime(.milliseconds(50))
     }
 
@@ -140,7 +140,7 @@ private struct Call: ~Copyable {
     }
 }
 
-@Suite struct VideoReceiverTests {
+@Suite struct InboundVideoStreamTests {
     @Test(
         "Every frame arrives, in order, over a link that loses and disturbs, with rtx and without",
         arguments: [0, 0.05, 0.2], [true, false])
@@ -175,7 +175,7 @@ private struct Call: ~Copyable {
 
     @Test("The lost end of a frame is asked for, though nothing newer comes", arguments: [true, false])
     func asksForTail(isKeyFrame: Bool) throws {
-        var receiver = VideoReceiver(configuration: .init(source: media, payloadType: vp8, localSource: local))
+        var receiver = InboundVideoStream(configuration: .init(source: media, payloadType: vp8, localSource: local))
         receiver.setRoundTripTime(.milliseconds(40))
         var stream = VP8TestStream(seed: 1)
         if !isKeyFrame {
@@ -204,7 +204,7 @@ private struct Call: ~Copyable {
 
     @Test("What is asked for in vain is given up after the last try, and a key frame asked for")
     func givesUp() throws {
-        var receiver = VideoReceiver(configuration: .init(source: media, payloadType: vp8, localSource: local))
+        var receiver = InboundVideoStream(configuration: .init(source: media, payloadType: vp8, localSource: local))
         receiver.setRoundTripTime(.milliseconds(40))
         var stream = VP8TestStream(seed: 1)
         let lost = stream.frame(isKeyFrame: true, packetCount: 1) + stream.frame(isKeyFrame: false, packetCount: 3)
@@ -235,7 +235,7 @@ private struct Call: ~Copyable {
 
     @Test("A key frame is asked for at most once in an interval, until one comes")
     func limitsKeyFrameRequests() throws {
-        var receiver = VideoReceiver(configuration: .init(source: media, payloadType: vp8, localSource: local))
+        var receiver = InboundVideoStream(configuration: .init(source: media, payloadType: vp8, localSource: local))
         var stream = VP8TestStream(seed: 1)
         for packet in stream.frame(isKeyFrame: false, packetCount: 1) {
             try receiver.receive(datagram(packet), now: at(0))
@@ -259,9 +259,9 @@ private struct Call: ~Copyable {
 
     @Test("FIR counts its requests where PLI was not negotiated")
     func fullIntraRequest() throws {
-        var configuration = VideoReceiver.Configuration(source: media, payloadType: vp8, localSource: local)
+        var configuration = InboundVideoStream.Configuration(source: media, payloadType: vp8, localSource: local)
         configuration.keyFrameRequest = .fullIntraRequest
-        var receiver = VideoReceiver(configuration: configuration)
+        var receiver = InboundVideoStream(configuration: configuration)
         var stream = VP8TestStream(seed: 1)
         for packet in stream.frame(isKeyFrame: false, packetCount: 1) {
             try receiver.receive(datagram(packet), now: at(0))
@@ -276,13 +276,13 @@ private struct Call: ~Copyable {
         #expect(receiver.statistics.firCount == 2)
     }
 
-    private static func redReceiver() -> VideoReceiver {
-        var configuration = VideoReceiver.Configuration(source: media, payloadType: vp8, localSource: local)
+    private static func redReceiver() -> InboundVideoStream {
+        var configuration = InboundVideoStream.Configuration(source: media, payloadType: vp8, localSource: local)
         configuration.retransmission = (rtx, vp8rtx)
         configuration.forwardErrorCorrection = ForwardErrorCorrectionTypes(
             red: PayloadType(masking: 112), redRetransmission: PayloadType(masking: 113),
             ulpfec: PayloadType(masking: 114))
-        return VideoReceiver(configuration: configuration)
+        return InboundVideoStream(configuration: configuration)
     }
 
     /// A datagram put into RED: a byte more before its payload, and another payload type.
@@ -345,9 +345,9 @@ private struct Call: ~Copyable {
 
     @Test("Bytes are counted apart: payload, headers with padding, retransmissions")
     func countsBytes() throws {
-        var configuration = VideoReceiver.Configuration(source: media, payloadType: vp8, localSource: local)
+        var configuration = InboundVideoStream.Configuration(source: media, payloadType: vp8, localSource: local)
         configuration.retransmission = (rtx, vp8rtx)
-        var receiver = VideoReceiver(configuration: configuration)
+        var receiver = InboundVideoStream(configuration: configuration)
         var stream = VP8TestStream(seed: 1)
         let packets = stream.frame(isKeyFrame: true, packetCount: 2, size: 100)
         try receiver.receive(datagram(packets[0]), now: at(0))
@@ -372,18 +372,18 @@ private struct Call: ~Copyable {
 
     @Test("Payloads cut short at every length, and with any one byte wrong, do not trap", arguments: [false, true])
     func survivesDamage(overRetransmission: Bool) throws {
-        var configuration = VideoReceiver.Configuration(source: media, payloadType: vp8, localSource: local)
+        var configuration = InboundVideoStream.Configuration(source: media, payloadType: vp8, localSource: local)
         configuration.retransmission = (rtx, vp8rtx)
         var stream = VP8TestStream(seed: 1)
         let packet = stream.frame(isKeyFrame: true, packetCount: 1, size: 12, layer: .base)[0]
         let whole = try datagram(packet, retransmissionNumber: overRetransmission ? SequenceNumber(1) : nil)
         for length in 12...whole.count {
-            var receiver = VideoReceiver(configuration: configuration)
+            var receiver = InboundVideoStream(configuration: configuration)
             try receiver.receive(Array(whole.prefix(length)), now: at(0))
             _ = receiver.pollFeedback(now: at(1000))
             #expect(receiver.statistics.packetsReceived == 1)
         }
-        var receiver = VideoReceiver(configuration: configuration)
+        var receiver = InboundVideoStream(configuration: configuration)
         for index in whole.indices {
             for value in UInt8.min...UInt8.max {
                 var damaged = whole

@@ -5,7 +5,7 @@ package import RTCShareWireFormat
 ///
 /// After each input call ``pollFeedback(now:)``, ``pollReportBlock(now:)`` and ``pollFrame()``, the last until nil;
 /// call them again at ``nextDeadline(now:)``.
-package struct VideoReceiver: Sendable {
+package struct InboundVideoStream: Sendable {
     /// How a key frame is asked for.
     package enum KeyFrameRequest: Hashable, Sendable {
         /// PLI (`a=rtcp-fb:* nack pli`).

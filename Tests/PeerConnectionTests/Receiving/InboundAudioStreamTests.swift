@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite("Received sound")
-struct AudioReceiverTests {
+struct InboundAudioStreamTests {
     /// The packet `index` of a stream of 20 ms that begins just before both wraps.
     private func packet(_ index: Int) -> TestPacket {
         TestPacket(
@@ -15,7 +15,7 @@ struct AudioReceiverTests {
 
     @Test("Numbers and timestamps go on over their wraps")
     func wraps() throws {
-        var receiver = AudioReceiver.testing()
+        var receiver = InboundAudioStream.testing()
         var received: [ReceivedAudioPacket] = []
         for index in 0..<70_000 {
             received += try receiver.take(packet(index), now: at(milliseconds: index * 20))
@@ -34,7 +34,7 @@ struct AudioReceiverTests {
 
     @Test("Reordered packets come once each, in the order of arrival, and none counts as lost")
     func reordering() throws {
-        var receiver = AudioReceiver.testing()
+        var receiver = InboundAudioStream.testing()
         var numbers: [Int64] = []
         for (step, index) in [0, 3, 1, 2, 2, 9, 3, 7, 8, 4, 5, 6, 9, 0].enumerated() {
             numbers += try receiver.take(packet(index), now: at(milliseconds: step * 20)).map {
@@ -52,7 +52,7 @@ struct AudioReceiverTests {
     func hostileLink() throws {
         for seed: UInt64 in 1...20 {
             var generator = SeededGenerator(seed: seed)
-            var receiver = AudioReceiver.testing()
+            var receiver = InboundAudioStream.testing()
             var arrivals: [(due: Int, index: Int)] = []
             for index in 0..<2000 {
                 for _ in 0..<[0, 1, 1, 1, 1, 1, 1, 2][Int.random(in: 0..<8, using: &generator)] {
@@ -79,7 +79,7 @@ struct AudioReceiverTests {
 
     @Test("Reports tell loss by RFC 3550, once a second")
     func reports() throws {
-        var receiver = AudioReceiver.testing()
+        var receiver = InboundAudioStream.testing()
         #expect(receiver.nextDeadline == nil)
         for index in 0..<50 where index % 5 != 4 || index == 49 {
             _ = try receiver.take(packet(index), now: at(milliseconds: index * 20))
@@ -102,7 +102,7 @@ struct AudioReceiverTests {
 
     @Test("A sender that begins anew goes on after the newest packet, as much later as it came")
     func restart() throws {
-        var receiver = AudioReceiver.testing()
+        var receiver = InboundAudioStream.testing()
         for index in 0..<10 { _ = try receiver.take(packet(index), now: at(milliseconds: index * 20)) }
         receiver.receive(report(at: .seconds(100), timestamp: 0xFFFF_F000), now: at(milliseconds: 190))
         // The first packet far off could be an accident; the second in sequence shows the restart (RFC 3550 §A.1).
@@ -124,7 +124,7 @@ struct AudioReceiverTests {
 
     @Test("What a restart sends at once stands after what the newest packet holds")
     func restartWithoutPause() throws {
-        var receiver = AudioReceiver.testing()
+        var receiver = InboundAudioStream.testing()
         let old = try #require(try receiver.take(packet(0), now: at(milliseconds: 0)).first)
         for number: UInt16 in [30_000, 30_001] {
             let packets = try receiver.take(TestPacket(number: number, timestamp: 7), now: at(milliseconds: 1))
@@ -138,7 +138,7 @@ struct AudioReceiverTests {
             0x8000_0000, 0x7FFF_FFFF, 11 * 48_000, -11 * 48_000,
         ])
     func clockSet(jump: Int) throws {
-        var receiver = AudioReceiver.testing()
+        var receiver = InboundAudioStream.testing()
         func packet(_ index: Int, _ jump: Int) -> TestPacket {
             TestPacket(number: UInt16(index), timestamp: UInt32(truncatingIfNeeded: index * 960 + jump))
         }
@@ -155,7 +155,7 @@ struct AudioReceiverTests {
 
     @Test("Minutes of silence that is not sent keep the sender's clock")
     func silence() throws {
-        var receiver = AudioReceiver.testing()
+        var receiver = InboundAudioStream.testing()
         _ = try receiver.take(TestPacket(number: 0, timestamp: 0), now: at(milliseconds: 0))
         let after = try receiver.take(TestPacket(number: 1, timestamp: 48_000 * 600), now: at(milliseconds: 600_300))
         #expect(after.map(\.timestamp) == [48_000 * 600])
@@ -163,7 +163,7 @@ struct AudioReceiverTests {
 
     @Test("A level and the marker come with their packet")
     func level() throws {
-        var receiver = AudioReceiver.testing()
+        var receiver = InboundAudioStream.testing()
         var loud = packet(0)
         loud.marker = true
         loud.extensions.audioLevel = AudioLevel(level: 20, isVoice: true)
@@ -176,7 +176,7 @@ struct AudioReceiverTests {
 
     @Test("What is no Opus of the stream is counted and left out")
     func rejection() throws {
-        var receiver = AudioReceiver.testing()
+        var receiver = InboundAudioStream.testing()
         var hostile = [packet(0), packet(1), packet(2), packet(3)]
         hostile[0].payload = [0x0B, 0]
         hostile[1].payloadType = PayloadType(masking: 111)
@@ -197,7 +197,7 @@ struct AudioReceiverTests {
     func randomNumbers() throws {
         for seed: UInt64 in 1...10 {
             var generator = SeededGenerator(seed: seed)
-            var receiver = AudioReceiver.testing()
+            var receiver = InboundAudioStream.testing()
             var seen: Set<Int64> = []
             for step in 0..<5000 {
                 let isWild = Int.random(in: 0..<4, using: &generator) == 0
