@@ -58,10 +58,16 @@ public actor AttendeeSession {
         self.contentShare = contentShare
         self.identity = identity
         own = OwnMedia(of: attendee)
-        tiles = VideoTileController(connection: connection)
+        tiles = VideoTileController()
         sounds = RemoteSoundController()
-        reception = MediaReceiver.start(on: connection, tiles: tiles, sounds: sounds)
-        let events = connection.events
+        let (events, media) = (connection.events, connection.media)
+        // It keeps nobody alive: a session that is released closes its connection.
+        reception = Task { [weak tiles, weak sounds] in
+            for await event in media {
+                await tiles?.handle(event)
+                await sounds?.handle(event)
+            }
+        }
         Task { [weak self] in
             for await event in events { await self?.handle(event) }
             await self?.end(with: .success(()), share: .ok)
@@ -266,7 +272,7 @@ public actor AttendeeSession {
     public func statistics() async -> [StatisticsObject] {
         var report = await connection.statistics()
         for share in shares { report = await share.complete(report, of: connection) }
-        return sounds.complete(tiles.complete(own.complete(report, of: connection)))
+        return sounds.complete(own.complete(report, of: connection))
     }
 
     private func handle(_ event: ConnectionEvent) async {

@@ -36,16 +36,20 @@ extension PeerConnection {
         /// the rate fell by more than a hundredth or rose by more than a twentieth, and where the queue fills or empties;
         /// of smaller rises, and where the delay or the loss has become another, at most once a second.
         case targetBitrateChanged(BitrateTarget, media: Int)
-        /// A whole frame of what is received; the index is that of ``PeerConnection/remoteMedia``.
-        case frame(AssembledFrame, receiver: Int)
-        /// A packet of sound, in the order of arrival.
-        case sound(ReceivedAudioPacket, receiver: Int)
-        /// Media began to come, or ceased to.
+        /// Media began to come, or ceased to; the index is that of ``PeerConnection/remoteMedia``.
         case activityChanged(ReceiverActivity, receiver: Int)
         /// The peer said goodbye. Told once.
         case closedByPeer
         /// The connection can't begin, or has ended.
         case failed(Failure)
+    }
+
+    /// What the peer sent; the index is that of ``PeerConnection/remoteMedia``.
+    package enum Received: Sendable {
+        /// A whole frame, in the order of decoding.
+        case frame(AssembledFrame, receiver: Int)
+        /// A packet of sound, in the order of arrival.
+        case packet(ReceivedAudioPacket, receiver: Int)
     }
 
     /// Why a connection ended.

@@ -110,7 +110,7 @@ extension PeerConnection {
     /// Whether packets can leave: there is a path, and there are keys.
     var canSend: Bool { path.isThere && transport.outbound != nil }
 
-    /// After every input: follows ICE, gives out frames, and queues what RTCP has to say.
+    /// After every input: follows ICE, reports changes, and queues what RTCP has to say.
     mutating func advance(now: Instant) {
         followAgent(now: now)
         if !receivers.media.isEmpty, let trip = ice.agent.selectedRoundTripTime { receivers.setRoundTripTime(trip) }

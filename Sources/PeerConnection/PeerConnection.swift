@@ -3,11 +3,11 @@ package import RTCShareWireFormat
 
 /// A whole WebRTC peer, without input or output: descriptions, ICE, DTLS, SRTP, RTP and RTCP.
 ///
-///     datagram ──▶ handle ──▶ ICE │ DTLS │ SRTP ──▶ events
+///     datagram ──▶ handle ──▶ ICE │ DTLS │ SRTP ──▶ frames, events
 ///     frame ─────▶ send ────▶ pacer ─▶ packet ─▶ SRTP ──▶ pollTransmit
 ///
 /// Whoever owns it tells it what arrived and what time it is, and after each input takes out datagrams until there are
-/// none (``pollTransmit(into:now:)``), events until there are none (``pollEvent()``), and asks when to call
+/// none (``pollTransmit(into:now:)``), then frames (``nextReceived()``) and events (``pollEvent()``), and asks when to call
 /// ``handleTimeout(now:)`` (``nextDeadline(now:)``). It opens no socket and reads no clock, so that a whole call runs in
 /// a test in virtual time.
 package struct PeerConnection: ~Copyable {
@@ -84,6 +84,9 @@ package struct PeerConnection: ~Copyable {
     package mutating func pollEvent() -> Event? {
         events.takeFirst()
     }
+
+    /// The next frame or packet of sound that arrived whole, or nil; take all of them after each input, before its events.
+    package mutating func nextReceived() -> Received? { receivers.nextReceived() }
 
     /// Tells the peer goodbye: RTCP BYE, then DTLS close_notify. What was to be sent before is thrown away.
     package mutating func close(now: Instant) {

@@ -1,13 +1,13 @@
 import RTCShareCapture
 import RTCShareLocks
 import RTCShareMedia
-import RTCShareNetworkRuntime
 import RTCShareRTP
 import RTCShareVideoCoding
 import RTCShareWireFormat
 import Testing
 
 @testable import RTCShareContentShare
+@testable import RTCShareNetworkRuntime
 @testable import RTCSharePeerConnection
 
 /// Who gets the pictures of a tile.
@@ -53,34 +53,6 @@ struct TileBindingTests {
         screen.stop()
     }
 
-    @Test("Who looks on beside another takes no key frame")
-    func secondLook() throws {
-        let requests = Locked(0)
-        let view = TileView(receiver: 0) { requests.withLock { $0 += 1 } }
-        defer { view.end() }
-        let attendee = try AttendeeID("alice")
-        // The key frame that begins the tile is about to be given.
-        try view.bind(PictureSink(EventLog(), of: attendee), isBeginning: true)
-        view.bind(encoded: { _ in }, isBeginning: true)
-        #expect(requests.withLock { $0 } == 0)
-        view.receive(try keyFrame())
-        try view.bind(PictureSink(EventLog(), of: attendee), isBeginning: false)
-        #expect(requests.withLock { $0 } == 0)
-        // What is not decoded here has to stand on its own.
-        view.bind(encoded: { _ in }, isBeginning: false)
-        #expect(requests.withLock { $0 } == 1)
-    }
-
-    @Test("Who is the first to look at a tile that has begun takes one key frame")
-    func firstLook() throws {
-        let requests = Locked(0)
-        let view = TileView(receiver: 0) { requests.withLock { $0 += 1 } }
-        defer { view.end() }
-        view.receive(try keyFrame())
-        for _ in 0..<3 { try view.bind(PictureSink(EventLog(), of: AttendeeID("alice")), isBeginning: false) }
-        #expect(requests.withLock { $0 } == 1)
-    }
-
     private func keyFrame() throws -> AssembledFrame {
         let size = PixelSize(width: 64, height: 64)
         let encoder = try VP8Encoder(configuration: .init(size: size, bitrate: .kilobitsPerSecond(1000)))
@@ -104,7 +76,7 @@ struct TileBindingTests {
         let tile = try #require(await pair.tiles.wait(for: .added))
         let frames = EventLog<Bool>()
         let pictures = EventLog<PictureSink.Picture>()
-        try pair.bob.tiles.bindEncoded(toTile: tile.tileID) { frames.append($0.isKeyFrame) }
+        try pair.bob.tiles.receiver(ofTile: tile.tileID).record { frames.append($0.isKeyFrame) }
         try pair.bob.tiles.bind(PictureSink(pictures, of: tile.attendeeID), toTile: tile.tileID)
         await frames.wait(count: 5)
         #expect(frames.entries.first == true)
@@ -129,13 +101,12 @@ struct TileBindingTests {
     }
 
     /// A controller whose peer sends a screen (receiver 0) and a camera (receiver 1), by what a test says.
-    private func controller() async throws -> VideoTileController {
-        let connection = try await Connection(
-            as: .answerer, identity: try LocalIdentity(media: []), configuration: Pair.configuration)
-        let controller = VideoTileController(connection: connection)
-        await controller.update([
-            Self.video("alice#content", isContent: true), Self.video("alice", isContent: false),
-        ])
+    private func controller() async -> VideoTileController {
+        let controller = VideoTileController()
+        await controller.handle(
+            .remoteMediaChanged([
+                Self.video("alice#content", isContent: true), Self.video("alice", isContent: false),
+            ]))
         return controller
     }
 
@@ -146,44 +117,44 @@ struct TileBindingTests {
 
     @Test("A sink for whatever content comes gets each tile's pictures from the first on, and none of a camera")
     func standingSink() async throws {
-        let tiles = try await controller()
+        let tiles = await controller()
         let pictures = EventLog<PictureSink.Picture>()
         let late = EventLog<PictureSink.Picture>()
         let sink = PictureSink(pictures, of: try AttendeeID("alice#content"))
         tiles.bind(sink, to: .content)
         // One frame of each, which no request for another follows: there is nobody who could answer it.
-        tiles.receive(try keyFrame(), receiver: 0)
-        tiles.receive(try keyFrame(), receiver: 1)
+        await tiles.receive(try keyFrame(), receiver: 0)
+        await tiles.receive(try keyFrame(), receiver: 1)
         await pictures.wait(count: 1)
-        await tiles.activityChanged(.ended, receiver: 0)
+        await tiles.handle(.activityChanged(.ended, receiver: 0))
         // What comes back is another tile.
-        tiles.receive(try keyFrame(), receiver: 0)
+        await tiles.receive(try keyFrame(), receiver: 0)
         await pictures.wait(count: 2)
         // Bound to what is there already, a sink gets what comes next; unbound, nothing.
         tiles.bind(PictureSink(late, of: try AttendeeID("alice")), to: .attendee)
         tiles.unbind(sink)
-        tiles.receive(try keyFrame(), receiver: 0)
-        tiles.receive(try keyFrame(), receiver: 1)
+        await tiles.receive(try keyFrame(), receiver: 0)
+        await tiles.receive(try keyFrame(), receiver: 1)
         await late.wait(count: 1)
-        await tiles.activityChanged(.ended, receiver: 0)
-        tiles.receive(try keyFrame(), receiver: 0)
+        await tiles.handle(.activityChanged(.ended, receiver: 0))
+        await tiles.receive(try keyFrame(), receiver: 0)
         await tiles.end()
         #expect(pictures.entries.count == 2 && late.entries.count == 1)
     }
 
     @Test("Whoever reads the tiles is given them as they stand, the newest alone where it is late, until the end")
     func updates() async throws {
-        let tiles = try await controller()
+        let tiles = await controller()
         var one = tiles.updates.makeAsyncIterator()
         var late = tiles.updates.makeAsyncIterator()
         #expect(await one.next(isolation: nil) == [])
-        tiles.receive(try keyFrame(), receiver: 0)
+        await tiles.receive(try keyFrame(), receiver: 0)
         let added = try #require(await one.next(isolation: nil)?.first)
         #expect(added.isContent && added.pauseState == .unpaused)
         tiles.pause(tile: added.tileID)
         #expect(await one.next(isolation: nil)?.map(\.pauseState) == [.pausedByUser])
         tiles.resume(tile: added.tileID)
-        tiles.receive(try keyFrame(), receiver: 1)
+        await tiles.receive(try keyFrame(), receiver: 1)
         #expect(await late.next(isolation: nil) == tiles.tiles)
         #expect(tiles.tiles.map(\.attendeeID.rawValue) == ["alice#content", "alice"])
         #expect(await one.next(isolation: nil) == tiles.tiles)
@@ -197,7 +168,7 @@ struct TileBindingTests {
 
     @Test("Whoever reads tiles keeps no session alive, and reads no more once it is gone")
     func abandonedReader() async throws {
-        var tiles: VideoTileController? = try await controller()
+        var tiles: VideoTileController? = await controller()
         weak var gone: VideoTileController?
         gone = tiles
         var reader = try #require(tiles?.updates).makeAsyncIterator()
@@ -205,5 +176,15 @@ struct TileBindingTests {
         tiles = nil
         #expect(gone == nil)
         #expect(await reader.next(isolation: nil) == nil)
+    }
+}
+
+extension VideoTileController {
+    /// Takes a frame as a connection does.
+    fileprivate func receive(_ frame: AssembledFrame, receiver index: Int) async {
+        let tile = tiles.first { statisticsID(ofTile: $0.tileID) == StatisticsObject.inboundID(receiver: index) }
+        let known = tile.flatMap { try? self.receiver(ofTile: $0.tileID) }
+        let taker = known ?? VideoReceiver(index: index) {}
+        if let size = taker.receive(frame) { await handle(.frameSizeChanged(size, taker)) }
     }
 }

@@ -291,15 +291,18 @@ package final class SimulatedCall {
                 record.targetsOf[media, default: []].append((now, target))
             case .restartNeeded: record.pathEvents.append((now, .restartNeeded))
             case .feedbackStopped(let isSilent): record.silences.append((now, isSilent))
-            case .gatheringComplete, .serverFailed, .frame, .sound, .activityChanged, .localCandidate,
-                .localCandidatesEnded:
+            case .gatheringComplete, .serverFailed, .activityChanged, .localCandidate, .localCandidatesEnded:
                 continue
+            }
+        }
+        while let received = viewer.nextReceived() {
+            switch received {
+            case .frame(let frame, let receiver): record.framesOf[receiver, default: []].append(frame)
+            case .packet(let packet, let receiver): record.soundOf[receiver, default: []].append(packet)
             }
         }
         while let event = viewer.pollEvent() {
             switch event {
-            case .frame(let frame, let receiver): record.framesOf[receiver, default: []].append(frame)
-            case .sound(let packet, let receiver): record.soundOf[receiver, default: []].append(packet)
             case .activityChanged(let activity, let receiver):
                 record.activityOf[receiver, default: []].append(activity)
             case .remoteMediaChanged: record.remoteMediaChanges.viewer += 1

@@ -112,6 +112,15 @@ public final class RemoteSoundController: Sendable {
 
     // MARK: What the connection tells
 
+    func handle(_ event: MediaEvent) async {
+        switch event {
+        case .remoteMediaChanged(let media): await update(media)
+        case .sound(let packet, let receiver): receive(packet, receiver: receiver)
+        case .activityChanged(let activity, let receiver): await activityChanged(activity, receiver: receiver)
+        case .frameSizeChanged: break
+        }
+    }
+
     func update(_ media: [RemoteMedia]) async {
         let attendees = media.enumerated().map { index, media -> AttendeeID? in
             guard !media.isVideo, media.isActive else { return nil }

@@ -1,7 +1,7 @@
 internal import RTCShareLocks
 public import RTCShareMedia
 internal import RTCShareNetworkRuntime
-package import RTCSharePeerConnection
+internal import RTCSharePeerConnection
 internal import RTCShareRTP
 internal import RTCShareRecording
 internal import RTCShareVideoCoding
@@ -17,10 +17,8 @@ internal import RTCShareWireFormat
 public final class VideoTileController: Sendable {
     private struct State {
         var list = VideoTileList()
-        /// By receiver.
-        var views: [Int: TileView] = [:]
-        /// The receiver whose tile is being announced: the key frame that began it is still to be given to its view.
-        var beginning: Int?
+        /// The receivers of the tiles, by their indices.
+        var receivers: [Int: VideoReceiver] = [:]
         /// Sinks for whatever tiles come.
         var standing: [StandingSink] = []
         /// What records whatever tiles come.
@@ -29,6 +27,9 @@ public final class VideoTileController: Sendable {
         var readers: [Int: AsyncStream<Void>.Continuation] = [:]
         var readersSoFar = 0
         var hasEnded = false
+
+        /// The receiver of a tile's pictures.
+        func receiver(ofTile id: Int) -> VideoReceiver? { list.receiver(ofTile: id).flatMap { receivers[$0] } }
     }
 
     /// A sink that is bound to each tile of a modality.
@@ -37,13 +38,10 @@ public final class VideoTileController: Sendable {
         let modality: AttendeeID.Modality
     }
 
-    private let connection: Connection
     private let state = Locked(State())
     private let observers = ObserverList<any VideoTileObserver>()
 
-    init(connection: Connection) {
-        self.connection = connection
-    }
+    init() {}
 
     deinit {
         for reader in state.withLock({ $0.readers.values }) { reader.finish() }
@@ -103,20 +101,12 @@ public final class VideoTileController: Sendable {
     /// Gives `sink` the pictures of a tile: from the next one on where the tile is decoded already, else from the next
     /// one that can be decoded on its own, which the sender is asked for.
     public func bind(_ sink: any VideoSink, toTile id: Int) throws(VideoTileError) {
-        let (view, isBeginning) = try view(ofTile: id)
+        let receiver = try receiver(ofTile: id)
         do {
-            try view.bind(sink, isBeginning: isBeginning)
+            try receiver.add(sink)
         } catch {
             throw .decoder("\(error)")
         }
-    }
-
-    /// Gives `body` each encoded frame of a tile as it arrives: to record it without encoding it anew.
-    package func bindEncoded(
-        toTile id: Int, _ body: @escaping @Sendable (AssembledFrame) -> Void
-    ) throws(VideoTileError) {
-        let (view, isBeginning) = try view(ofTile: id)
-        view.bind(encoded: body, isBeginning: isBeginning)
     }
 
     /// Records each tile, of those that there are and of those that come, as it arrives.
@@ -130,58 +120,50 @@ public final class VideoTileController: Sendable {
 
     private func record(_ tile: VideoTileState, to source: RecordingSource) {
         // It may have gone meanwhile.
-        guard let (view, isBeginning) = try? view(ofTile: tile.tileID) else { return }
+        guard let receiver = try? receiver(ofTile: tile.tileID) else { return }
         let take = source.picture(
-            name: tile.attendeeID.rawValue, isMain: tile.isContent, requestKeyFrame: view.requestKeyFrame)
+            name: tile.attendeeID.rawValue, isMain: tile.isContent, requestKeyFrame: receiver.requestKeyFrame)
         let clock = Locked(SerialNumberUnwrapper<RTPTimestamp>())
-        view.bind(
-            encoded: { frame in
-                let ticks = clock.withLock { $0.unwrap(frame.timestamp) }
-                take(
-                    frame.data, frame.quarterTurns,
-                    MediaTimes(
-                        media: .seconds(1) * ticks / PacketizedFrame.clockRate, capture: frame.captureTime,
-                        arrival: .nanoseconds(frame.completion.nanoseconds)))
-            }, isBeginning: isBeginning)
+        receiver.record { frame in
+            let ticks = clock.withLock { $0.unwrap(frame.timestamp) }
+            take(
+                frame.data, frame.quarterTurns,
+                MediaTimes(
+                    media: .seconds(1) * ticks / PacketizedFrame.clockRate, capture: frame.captureTime,
+                    arrival: .nanoseconds(frame.completion.nanoseconds)))
+        }
     }
 
     /// Gives `sink` no more pictures of a tile; the tile's other sinks go on.
     public func unbind(_ sink: any VideoSink, fromTile id: Int) {
-        let view = state.withLock { state in state.list.receiver(ofTile: id).flatMap { state.views[$0] } }
-        view?.unbind(sink)
+        state.withLock { $0.receiver(ofTile: id) }?.remove(sink)
     }
 
     /// Gives `sink` no more pictures, of whatever tile.
     public func unbind(_ sink: any VideoSink) {
-        let views = state.withLock { state in
+        let receivers = state.withLock { state in
             state.standing.removeAll { $0.sink === sink }
-            return Array(state.views.values)
+            return Array(state.receivers.values)
         }
-        for view in views { view.unbind(sink) }
+        for receiver in receivers { receiver.remove(sink) }
     }
 
     /// Gives the sinks of a tile nothing more.
     public func unbind(tile id: Int) {
-        let view = state.withLock { state -> TileView? in
-            guard let receiver = state.list.receiver(ofTile: id) else { return nil }
-            return state.views.removeValue(forKey: receiver)
-        }
-        view?.endSinks()
-        view?.end()
+        state.withLock { $0.receiver(ofTile: id) }?.removeSinks()
     }
 
-    /// Has a tile stand still here: its pictures are not decoded until ``resume(tile:)``.
-    public func pause(tile id: Int) {
-        tell(state.withLock { $0.list.setPausedByUser(true, tile: id) })
-    }
+    /// Pauses a tile here: its pictures are not decoded until ``resume(tile:)``.
+    public func pause(tile id: Int) { setPausedByUser(true, tile: id) }
 
-    /// Has a paused tile go on.
-    public func resume(tile id: Int) {
-        let (events, view) = state.withLock { state in
-            let view = state.list.receiver(ofTile: id).flatMap { state.views[$0] }
-            return (state.list.setPausedByUser(false, tile: id), view)
+    /// Resumes a paused tile.
+    public func resume(tile id: Int) { setPausedByUser(false, tile: id) }
+
+    private func setPausedByUser(_ isPaused: Bool, tile id: Int) {
+        let (events, receiver) = state.withLock { state in
+            (state.list.setPausedByUser(isPaused, tile: id), state.receiver(ofTile: id))
         }
-        if !events.isEmpty { view?.requestKeyFrame() }
+        receiver?.setPaused(isPaused)
         tell(events)
     }
 
@@ -190,68 +172,58 @@ public final class VideoTileController: Sendable {
         state.withLock { $0.list.receiver(ofTile: id) }.map { StatisticsObject.inboundID(receiver: $0) }
     }
 
-    /// Completes a connection's report with what was decoded.
-    func complete(_ report: [StatisticsObject]) -> [StatisticsObject] {
-        state.withLock { $0.views }.reduce(report) { $1.value.complete($0) }
-    }
-
     // MARK: What the connection tells
 
-    func update(_ media: [RemoteMedia]) async {
-        let events = state.withLock { $0.list.update(media) }
-        await dropViewsWithoutTile()
-        tell(events)
-    }
-
-    func receive(_ frame: AssembledFrame, receiver: Int) {
-        let size = frame.size.map { PixelSize(width: $0.width, height: $0.height).turned(quarters: frame.quarterTurns) }
-        let events = state.withLock { state in
-            let events = state.list.frameArrived(receiver: receiver, size: size)
-            if case .didAdd = events.first { state.beginning = receiver }
-            return events
+    func handle(_ event: MediaEvent) async {
+        switch event {
+        case .remoteMediaChanged(let media): await change { $0.update(media) }
+        case .frameSizeChanged(let size, let receiver): await frameSizeChanged(size, receiver)
+        case .activityChanged(let activity, let receiver):
+            await change { $0.activityChanged(activity, receiver: receiver) }
+        case .sound: break
         }
-        tell(events)
-        let (view, isPaused) = state.withLock { state in
-            state.beginning = nil
-            return (state.views[receiver], state.list.isPausedByUser(receiver: receiver))
-        }
-        if isPaused { view?.skip() } else { view?.receive(frame) }
-    }
-
-    func activityChanged(_ activity: ReceiverActivity, receiver: Int) async {
-        let events = state.withLock { $0.list.activityChanged(activity, receiver: receiver) }
-        await dropViewsWithoutTile()
-        tell(events)
     }
 
     func end() async {
-        let (events, readers) = state.withLock { state in
+        let readers = state.withLock { state in
             state.hasEnded = true
             state.standing = []
             state.recordings = []
-            return (state.list.end(), Array(state.readers.values))
+            return Array(state.readers.values)
         }
-        await dropViewsWithoutTile()
-        tell(events)
+        await change { $0.end() }
         for reader in readers { reader.finish() }
     }
 
-    private func view(ofTile id: Int) throws(VideoTileError) -> (TileView, isBeginning: Bool) {
-        let connection = connection
-        let found = state.withLock { state -> (view: TileView, isPaused: Bool, isBeginning: Bool)? in
-            guard let receiver = state.list.receiver(ofTile: id), let tile = state.list.tile(ofReceiver: receiver)
-            else { return nil }
-            let view =
-                state.views[receiver]
-                ?? TileView(receiver: receiver) {
-                    Task { await connection.requestKeyFrame(ofReceiver: receiver) }
-                }
-            state.views[receiver] = view
-            return (view, tile.pauseState != .unpaused, state.beginning == receiver)
+    private func frameSizeChanged(_ size: PixelSize, _ receiver: VideoReceiver) async {
+        let index = receiver.index
+        if state.withLock({ $0.receivers[index].map { $0 !== receiver } ?? false }) {
+            await change { $0.activityChanged(.ended, receiver: index) }
         }
-        guard let found else { throw .unknownTile(id) }
-        found.view.setPaused(found.isPaused)
-        return (found.view, found.isBeginning)
+        tell(
+            state.withLock { state in
+                let events = state.list.frameArrived(receiver: index, size: size)
+                if state.list.tile(ofReceiver: index) != nil { state.receivers[index] = receiver }
+                return events
+            })
+        receiver.announced()
+    }
+
+    /// Changes the tiles, and returns when the sinks of those that are gone have all that arrived.
+    private func change(_ body: (inout VideoTileList) -> [VideoTileList.Event]) async {
+        let (events, finished) = state.withLock { state in
+            let events = body(&state.list)
+            let gone = state.receivers.keys.filter { state.list.tile(ofReceiver: $0) == nil }
+            return (events, gone.compactMap { state.receivers.removeValue(forKey: $0) })
+        }
+        for receiver in finished { await receiver.finish() }
+        tell(events)
+    }
+
+    /// The receiver of a tile's pictures.
+    func receiver(ofTile id: Int) throws(VideoTileError) -> VideoReceiver {
+        guard let receiver = state.withLock({ $0.receiver(ofTile: id) }) else { throw .unknownTile(id) }
+        return receiver
     }
 
     private func tell(_ events: [VideoTileList.Event]) {
@@ -265,10 +237,10 @@ public final class VideoTileController: Sendable {
                 for source in recordings where source.recorder.isOpen { record(tile, to: source) }
                 observers.forEach { $0.videoTileDidAdd(tile) }
             case .didPause(let tile):
-                setPaused(true, tile)
+                setMuted(true, tile)
                 observers.forEach { $0.videoTileDidPause(tile) }
             case .didResume(let tile):
-                setPaused(false, tile)
+                setMuted(false, tile)
                 observers.forEach { $0.videoTileDidResume(tile) }
             case .sizeDidChange(let tile): observers.forEach { $0.videoTileSizeDidChange(tile) }
             case .subgroupDidChange(let tile): observers.forEach { $0.videoTileSubgroupDidChange(tile) }
@@ -279,18 +251,8 @@ public final class VideoTileController: Sendable {
         for reader in state.withLock({ Array($0.readers.values) }) { reader.yield() }
     }
 
-    private func setPaused(_ isPaused: Bool, _ tile: VideoTileState) {
-        state.withLock { state in state.list.receiver(ofTile: tile.tileID).flatMap { state.views[$0] } }?
-            .setPaused(isPaused)
-    }
-
-    /// Ends the views of tiles that are gone, and returns when their sinks have all that arrived.
-    private func dropViewsWithoutTile() async {
-        let dropped = state.withLock { state -> [TileView] in
-            let gone = state.views.keys.filter { state.list.tile(ofReceiver: $0) == nil }
-            return gone.compactMap { state.views.removeValue(forKey: $0) }
-        }
-        for view in dropped { await view.end()?.finish() }
+    private func setMuted(_ isMuted: Bool, _ tile: VideoTileState) {
+        state.withLock { $0.receiver(ofTile: tile.tileID) }?.setMuted(isMuted)
     }
 }
 
@@ -307,11 +269,5 @@ public enum VideoTileError: Error, Sendable, Hashable, CustomStringConvertible {
         case .unknownTile(let id): "there is no tile \(id); bind when videoTileDidAdd tells of it, before it is removed"
         case .decoder(let reason): "the decoder can't be made: \(reason)"
         }
-    }
-}
-
-extension PixelSize {
-    fileprivate func turned(quarters: Int) -> PixelSize {
-        quarters % 2 == 0 ? self : PixelSize(width: height, height: width)
     }
 }

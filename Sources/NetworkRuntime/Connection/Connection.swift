@@ -90,16 +90,16 @@ public actor Connection {
     /// How the connection goes, in order. One reader; of what is a state and was not read in time, the newest is kept.
     package nonisolated let events: AsyncStream<ConnectionEvent>
 
-    /// What the peer sends, in order: frames and sound, whether they come, which media there are, and that it is over. One
-    /// reader; of what it is slow to read some seconds are kept.
-    package nonisolated let media: AsyncStream<PeerConnection.Event>
+    /// What changes about the media that the peer sends, in order, until the connection is over. One reader; of what is a
+    /// state and was not read in time, the newest is kept.
+    package nonisolated let media: AsyncStream<MediaEvent>
 
     /// The event loop: whoever calls this actor is taken there.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
 
     nonisolated let eventLoop: any EventLoop
-    private nonisolated let pendingEvents = ConnectionEvents()
-    private nonisolated let pendingMedia = ConnectionEvents()
+    private nonisolated let pendingEvents = ConnectionEvents<ConnectionEvent>()
+    nonisolated let pendingMedia = ConnectionEvents<MediaEvent>()
     let logger: Logger
     let configuration: Configuration
     var peer: PeerConnection
@@ -126,6 +126,8 @@ public actor Connection {
     var hasConnected = false
     /// The senders that use it, by the indices of their media.
     var senders: [Int: SenderReference] = [:]
+    /// The receivers of video, by the indices of what the peer sends.
+    var videoReceivers: [Int: VideoReceiver] = [:]
     /// The names of the peer's candidates that are being resolved.
     var resolutions = NameResolutions()
     /// Those who wait in ``drainQueue()``.
@@ -140,8 +142,8 @@ public actor Connection {
         endpoints: [TransportAddress]? = nil
     ) async throws {
         eventLoop = configuration.sharedPort?.eventLoop ?? (configuration.eventLoopGroup ?? .singleton).next()
-        events = pendingEvents.stream(ConnectionEvent.init)
-        media = pendingMedia.stream { $0 }
+        events = pendingEvents.stream
+        media = pendingMedia.stream
         logger = configuration.logger
         self.configuration = configuration
         var peerConfiguration = configuration.peer
@@ -276,20 +278,8 @@ public actor Connection {
             // Neither: what the system refused to send, or had no room for.
             objects[transport].set("packetsRefusedBySystem", sockets.refusedDatagrams)
         }
-        for index in objects.indices where objects[index].type == .inboundRTP { countUnread(&objects[index]) }
+        completeReceivers(&objects)
         return objects
-    }
-
-    /// Adds what was let go of because nobody read it.
-    private func countUnread(_ object: inout StatisticsObject) {
-        let receivers = peer.remoteMedia.indices
-        guard let receiver = receivers.first(where: { object.id == StatisticsObject.inboundID(receiver: $0) })
-        else { return }
-        let dropped = pendingMedia.dropped(receiver: receiver)
-        for (name, count) in [("framesDropped", dropped.frames), ("packetsDiscarded", dropped.soundPackets)]
-        where count > 0 {
-            object.set(name, (object.integer(name) ?? 0) + Int64(count))
-        }
     }
 
     /// What is known of the paths to the peer.
@@ -359,31 +349,16 @@ public actor Connection {
         }
         sockets.flushDedicated()
         if !queueWaiters.isEmpty, !peer.hasQueuedPackets { resumeQueueWaiters() }
-        var unread: Set<Int> = []
+        passOnReceived()
         while let event = peer.pollEvent() {
             guard notifySenders(event) else { continue }
-            switch event {
-            case .frame, .sound: break
-            default: logger.debug("\(event)")
-            }
-            unread.formUnion(tell(event))
+            logger.debug("\(event)")
+            reportMedia(event)
+            if case .gatheringComplete = event { resumeGatherWaiters() }
+            if let event = ConnectionEvent(event) { pendingEvents.append(event) }
         }
         if let entry { loop.schedule(entry, at: peer.nextDeadline(now: now) ?? .distantFuture) }
         loop.endGathering()
-        guard !unread.isEmpty else { return }
-        for receiver in unread { peer.requestKeyFrame(ofReceiver: receiver, now: now) }
-        drain()
-    }
-
-    /// Tells an event to those who read such; returns the receivers of which a key frame is to be asked for.
-    private func tell(_ event: PeerConnection.Event) -> Set<Int> {
-        switch event {
-        case .frame, .sound, .remoteMediaChanged, .activityChanged: return pendingMedia.append(event)
-        case .closedByPeer, .failed: _ = pendingMedia.append(event)
-        case .gatheringComplete: resumeGatherWaiters()
-        default: break
-        }
-        return pendingEvents.append(event)
     }
 
     private func timerDidFire(now: Instant) {

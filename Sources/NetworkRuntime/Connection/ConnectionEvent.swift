@@ -41,7 +41,24 @@ package enum ConnectionEvent: Sendable {
         case .closedByPeer: self = .closedByPeer
         case .failed(let failure): self = .failed(failure)
         case .feedbackStopped, .keyFrameRequested, .lossReported, .targetBitrateChanged: return nil
-        case .frame, .sound, .activityChanged, .remoteMediaChanged: return nil
+        case .activityChanged, .remoteMediaChanged: return nil
+        }
+    }
+}
+
+extension ConnectionEvent: QueuedEvent {
+    func outdates(_ old: ConnectionEvent) -> Bool {
+        switch (old, self) {
+        case (.disconnected, .reconnected), (.reconnected, .disconnected), (.disconnected, .disconnected),
+            (.reconnected, .reconnected), (.restartNeeded, .restartNeeded),
+            (.gatheringComplete, .gatheringComplete), (.localCandidatesEnded, .localCandidatesEnded):
+            true
+        case (.serverFailed(let failure), .serverFailed(let other)):
+            failure.server == other.server && failure.base == other.base
+        case (.localCandidate(_, _, let fragment), .localCandidate(_, _, let other)):
+            fragment != other
+        default:
+            false
         }
     }
 }

@@ -186,11 +186,18 @@ struct Receivers {
         for index in media.indices { media[index].setRoundTripTime(time) }
     }
 
-    /// Gives out what was received, and what has become of whom. `isConnected`: ICE has a path that answers.
+    /// The next frame or packet of sound that is complete.
+    mutating func nextReceived() -> PeerConnection.Received? {
+        for index in media.indices {
+            if let frame = media[index].pollFrame() { return .frame(frame, receiver: index) }
+            if let packet = media[index].pollSound() { return .packet(packet, receiver: index) }
+        }
+        return nil
+    }
+
+    /// Reports which media began to come or ceased to. `isConnected`: ICE has a path that answers.
     mutating func poll(isConnected: Bool, now: Instant, into events: inout [PeerConnection.Event]) {
         for index in media.indices {
-            while let frame = media[index].pollFrame() { events.append(.frame(frame, receiver: index)) }
-            while let packet = media[index].pollSound() { events.append(.sound(packet, receiver: index)) }
             if let activity = media[index].pollActivity(now: now, isConnected: isConnected) {
                 events.append(.activityChanged(activity, receiver: index))
             }

@@ -34,8 +34,7 @@ import Testing
         }
         for number in UInt16(0)..<20 { sender.send(Loopback.frame(isKeyFrame: number == 0, number: number), media: 0) }
         var frames: [AssembledFrame] = []
-        for await event in viewer.media {
-            guard case .frame(let frame, let receiver) = event else { continue }
+        for await (frame, receiver) in ReceivedLog(viewer).frames {
             #expect(receiver == 0)
             frames.append(frame)
             if frames.count == 20 { break }
@@ -77,8 +76,7 @@ import Testing
         try await sender.closeSocket(at: address)
         await waitUntil { await sender.localAddresses == [address] }
         sender.send(Loopback.frame(isKeyFrame: true, number: 1), media: 0)
-        for await event in viewer.media {
-            guard case .frame(let frame, _) = event else { continue }
+        for await (frame, _) in ReceivedLog(viewer).frames {
             #expect(frame.isKeyFrame)
             break
         }

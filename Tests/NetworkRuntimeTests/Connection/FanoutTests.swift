@@ -13,6 +13,7 @@ import Testing
     private struct Seat {
         let sender: Connection
         let viewer: Connection
+        let received: ReceivedLog
     }
 
     private static func seat(on port: SharedPort, maximumBitrate: DataRate? = nil) async throws -> Seat {
@@ -22,21 +23,21 @@ import Testing
         let sender = try await Connection(
             as: .offerer, identity: Loopback.makeIdentity(sends: true), configuration: configuration)
         let viewer = try await Loopback.open(as: .answerer)
+        let received = ReceivedLog(viewer)
         let offer = try await sender.makeOffer()
         let answer = try await viewer.answer(offer: SessionDescription.parse(offer.description)).description
         try await sender.accept(answer: SessionDescription.parse(answer), to: offer)
         for await event in sender.events {
             if case .connected = event { break }
         }
-        return Seat(sender: sender, viewer: viewer)
+        return Seat(sender: sender, viewer: viewer, received: received)
     }
 
     /// The numbers of the next `count` frames that a viewer has whole.
-    private static func frames(_ count: Int, of viewer: Connection) async -> [UInt16] {
+    private static func frames(_ count: Int, of received: ReceivedLog) async -> [UInt16] {
         var numbers: [UInt16] = []
-        for await event in viewer.media {
-            guard case .frame(let frame, _) = event, let number = frame.pictureID?.value else { continue }
-            numbers.append(number)
+        for await (frame, _) in received.frames {
+            numbers += frame.pictureID.map { [$0.value] } ?? []
             if numbers.count == count { break }
         }
         return numbers
@@ -60,7 +61,7 @@ import Testing
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (index, seat) in seats.enumerated() where !dead.contains(index) {
                 group.addTask {
-                    let numbers = await Self.frames(count, of: seat.viewer)
+                    let numbers = await Self.frames(count, of: seat.received)
                     #expect(numbers == Array(1...UInt16(count)), "viewer \(index)")
                 }
             }
@@ -96,7 +97,7 @@ import Testing
             Connection.send(
                 Loopback.frame(isKeyFrame: true, number: number), to: seats.map(\.sender))
         }
-        for seat in seats { #expect(await Self.frames(10, of: seat.viewer) == Array(1...10)) }
+        for seat in seats { #expect(await Self.frames(10, of: seat.received) == Array(1...10)) }
         for port in ports.ports { #expect(await port.statistics.unknownFragments == 0) }
         for seat in seats {
             await seat.sender.close()

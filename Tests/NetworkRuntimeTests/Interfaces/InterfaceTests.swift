@@ -16,6 +16,7 @@ import Testing
     struct Call {
         let sender: Connection
         let viewer: Connection
+        let received: ReceivedLog
 
         init(at addresses: [IPAddress], patience: Duration = .seconds(30)) async throws {
             var configuration = Connection.Configuration()
@@ -26,6 +27,7 @@ import Testing
             configuration.addresses = [Loopback.v4]
             viewer = try await Connection(
                 as: .answerer, identity: Loopback.makeIdentity(sends: false), configuration: configuration)
+            received = ReceivedLog(viewer)
             try await negotiate()
             await sender.hears { if case .connected = $0 { true } else { false } }
             await sender.waitUntilNominated()
@@ -44,9 +46,8 @@ import Testing
                     do { try await Task.sleep(for: .milliseconds(20)) } catch { return }
                 }
             }
-            for await event in viewer.media {
-                guard case .frame(let frame, _) = event, let shown = frame.pictureID?.value else { continue }
-                if shown >= number { break }
+            for await (frame, _) in received.frames {
+                if let shown = frame.pictureID?.value, shown >= number { break }
             }
             sending.cancel()
             await sending.value

@@ -18,7 +18,8 @@ import Testing
     private struct Share {
         let sender: Connection
         let viewer: Connection
-        var number: UInt16 = 0
+        private let received: ReceivedLog
+        private var number: UInt16 = 0
 
         init(
             on port: SharedPort, servers: [ICEServer] = [], policy: ICETransportPolicy = .all,
@@ -31,6 +32,7 @@ import Testing
             sender = try await Connection(
                 as: .offerer, identity: Loopback.makeIdentity(sends: true), configuration: configuration)
             viewer = try await Loopback.open(as: .answerer)
+            received = ReceivedLog(viewer)
             try await sender.gather()
             let offer = try await sender.makeOffer()
             let told = try SessionDescription.parse(offered(offer.description))
@@ -48,8 +50,7 @@ import Testing
         mutating func passFrame(_ comment: Comment) async {
             number += 1
             sender.send(Loopback.frame(isKeyFrame: true, number: number), media: 0)
-            for await event in viewer.media {
-                guard case .frame(let frame, _) = event else { continue }
+            for await (frame, _) in received.frames {
                 #expect(frame.pictureID?.value == number && frame.data.count == 5010, comment)
                 return
             }

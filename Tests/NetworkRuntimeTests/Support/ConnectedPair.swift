@@ -12,6 +12,8 @@ struct ConnectedPair {
     let viewer: Connection
     /// What is said of the sender's media.
     let feedback: FeedbackLog
+    /// What the viewer receives.
+    let received: ReceivedLog
     private(set) var senders: [LoggedSender] = []
 
     /// With `rewriting`, the viewer's answer is another one than it gave.
@@ -24,6 +26,7 @@ struct ConnectedPair {
             as: .offerer, identity: LocalIdentity(media: media), configuration: configuration)
         viewer = try await Connection(
             as: .answerer, identity: LocalIdentity(media: []), configuration: configuration)
+        received = ReceivedLog(viewer)
         feedback = FeedbackLog()
         for kind in media { senders.append(try await sender.sender(of: kind, for: feedback, atMost: media.count)) }
         let offer = try await sender.makeOffer()
@@ -37,8 +40,8 @@ struct ConnectedPair {
     /// The next `count` packets of sound.
     func sounds(_ count: Int) async -> [ReceivedAudioPacket] {
         var sounds: [ReceivedAudioPacket] = []
-        for await event in viewer.media {
-            if case .sound(let packet, _) = event { sounds.append(packet) }
+        for await packet in received.sounds {
+            sounds.append(packet)
             if sounds.count == count { break }
         }
         return sounds
@@ -47,8 +50,7 @@ struct ConnectedPair {
     /// The frames up to the first for which `condition` holds.
     func frames(until condition: (AssembledFrame) -> Bool) async -> [AssembledFrame] {
         var frames: [AssembledFrame] = []
-        for await event in viewer.media {
-            guard case .frame(let frame, _) = event else { continue }
+        for await (frame, _) in received.frames {
             frames.append(frame)
             if condition(frame) { break }
         }

@@ -221,9 +221,10 @@ final class ConnectRun {
             default: continue
             }
         }
-        while let event = viewer.pollEvent() {
-            if case .frame(let frame, _) = event, frame.isKeyFrame { note(.picture) }
+        while let received = viewer.nextReceived() {
+            if case .frame(let frame, _) = received, frame.isKeyFrame { note(.picture) }
         }
+        while viewer.pollEvent() != nil {}
     }
 
     /// What a datagram of STUN or DTLS is, by its first message.

@@ -166,8 +166,9 @@ final class SimulatedShare {
             default: continue
             }
         }
-        while let event = viewer.pollEvent() {
-            guard case .frame(let frame, 0) = event else { continue }
+        while viewer.pollEvent() != nil {}
+        while let received = viewer.nextReceived() {
+            guard case .frame(let frame, 0) = received else { continue }
             framesReceived += 1
             // Its number is that of the picture, which begins at zero.
             let number = Int(frame.pictureID?.value ?? 0)

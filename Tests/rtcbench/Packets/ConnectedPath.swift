@@ -100,6 +100,7 @@ final class ConnectedPath {
                 if case .connected = event { isConnected = true }
                 if case .failed(let reason) = event { throw BenchmarkFailure("two peers did not connect: \(reason)") }
             }
+            while viewer.nextReceived() != nil {}
             while viewer.pollEvent() != nil {}
             if isConnected, !sender.hasQueuedPackets { sender.send(opening, media: 0, now: now) }
             now = now.advanced(by: .milliseconds(10))

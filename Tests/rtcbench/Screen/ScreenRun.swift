@@ -118,7 +118,7 @@ struct ScreenRun {
         }
         let counted = seen.filter { window.start <= $0.decoded && $0.decoded < window.end }
         result.frameRate = Double(counted.count) / settings.seconds
-        result.keyFrames = counted.count { $0.isKeyFrame }
+        result.keyFrames = viewer.keyFrames.count { window.start <= $0 && $0 < window.end }
         try compare(
             viewer.samples, newest: newest, lastTick: drawn.count - 1, script: makeScript(content, moving), moving,
             into: &result)

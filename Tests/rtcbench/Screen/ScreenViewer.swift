@@ -17,7 +17,6 @@ final class ScreenViewer: Sendable {
         let decoded: Instant
         /// The number that it shows; nil where it shows none.
         let tick: Int?
-        let isKeyFrame: Bool
     }
 
     /// A picture that was kept, to be compared with what it should show.
@@ -35,7 +34,6 @@ final class ScreenViewer: Sendable {
     }
 
     private let connection: Connection
-    private let pipeline: VideoReceivePipeline
     private let record: Record
 
     /// A viewer of a screen of this size.
@@ -43,14 +41,7 @@ final class ScreenViewer: Sendable {
         let record = Record(screen: screen)
         connection = try await Connection(as: .answerer, identity: try LocalIdentity(media: []))
         let connection = connection
-        pipeline = try VideoReceivePipeline { picture, frame in
-            record.add(picture, frame)
-        } undecodable: {
-            guard let receiver = record.receiver else { return }
-            Task { await connection.requestKeyFrame(ofReceiver: receiver) }
-        }
         self.record = record
-        let pipeline = pipeline
         Task {
             for await event in connection.events {
                 switch event {
@@ -62,9 +53,11 @@ final class ScreenViewer: Sendable {
             }
         }
         Task {
-            for await case .frame(let frame, let receiver) in connection.media {
-                record.setReceiver(receiver)
-                pipeline.decode(frame)
+            for await case .frameSizeChanged(_, let receiver) in connection.media {
+                guard record.begin(receiver) else { continue }
+                receiver.record { if $0.isKeyFrame { record.keyFrameArrived($0.completion) } }
+                do { try receiver.add(record) } catch { record.end("\(error)") }
+                receiver.announced()
             }
         }
     }
@@ -81,6 +74,8 @@ final class ScreenViewer: Sendable {
     var seen: [Seen] { record.seen }
     var samples: [Sample] { record.samples }
     var newest: Sample? { record.newest }
+    /// When key frames arrived.
+    var keyFrames: [Instant] { record.keyFrames }
     /// When the connection stood; nil before.
     var connected: Instant? { record.connected }
     /// Why nothing more comes; nil while it may.
@@ -95,29 +90,29 @@ final class ScreenViewer: Sendable {
                 case .inboundRTP:
                     counts.packetsLost = object.integer("packetsLost") ?? 0
                     counts.keyFramesAsked = (object.integer("pliCount") ?? 0) + (object.integer("firCount") ?? 0)
+                    counts.decodeSeconds = object.number("totalDecodeTime") ?? 0
                 default: continue
                 }
             }
-            counts.decodeSeconds = pipeline.statistics.totalDecodeTime.seconds
             return counts
         }
     }
 
     func close() async {
         await connection.close()
-        pipeline.end()
-        await pipeline.finish()
+        await record.receiver?.finish()
     }
 }
 
 /// What the decoder's thread notes.
-private final class Record: Sendable {
+private final class Record: VideoSink {
     private struct State {
         var seen: [ScreenViewer.Seen] = []
         var samples: [ScreenViewer.Sample] = []
         var newest: ScreenViewer.Sample?
         var connected: Instant?
-        var receiver: Int?
+        var receiver: VideoReceiver?
+        var keyFrames: [Instant] = []
         var ending: String?
     }
 
@@ -126,11 +121,11 @@ private final class Record: Sendable {
 
     init(screen: PixelSize) { self.screen = screen }
 
-    func add(_ picture: PixelBuffer, _ frame: AssembledFrame) {
-        let now = MonotonicClock.now
+    func receive(_ frame: VideoFrame) {
+        guard let picture = frame.buffer as? PixelBuffer else { return }
         let seen = ScreenViewer.Seen(
-            arrival: frame.completion, decoded: now, tick: TickCode.read(picture, of: screen),
-            isKeyFrame: frame.isKeyFrame)
+            arrival: Instant(nanoseconds: 0).advanced(by: frame.timestamp), decoded: MonotonicClock.now,
+            tick: TickCode.read(picture, of: screen))
         let sample = ScreenViewer.Sample(seen: seen, picture: picture)
         state.withLock { state in
             state.seen.append(seen)
@@ -139,7 +134,16 @@ private final class Record: Sendable {
     }
 
     func keepShown() { state.withLock { state in state.samples += state.newest.map { [$0] } ?? [] } }
-    func setReceiver(_ index: Int) { state.withLock { $0.receiver = index } }
+    func keyFrameArrived(_ time: Instant) { state.withLock { $0.keyFrames.append(time) } }
+
+    /// Returns whether it is another receiver than before.
+    func begin(_ receiver: VideoReceiver) -> Bool {
+        state.withLock { state in
+            defer { state.receiver = receiver }
+            return state.receiver !== receiver
+        }
+    }
+
     func connect() { state.withLock { $0.connected = $0.connected ?? MonotonicClock.now } }
     func end(_ reason: String) { state.withLock { $0.ending = $0.ending ?? reason } }
 
@@ -147,6 +151,7 @@ private final class Record: Sendable {
     var samples: [ScreenViewer.Sample] { state.withLock { $0.samples } }
     var newest: ScreenViewer.Sample? { state.withLock { $0.newest } }
     var connected: Instant? { state.withLock { $0.connected } }
-    var receiver: Int? { state.withLock { $0.receiver } }
+    var keyFrames: [Instant] { state.withLock { $0.keyFrames } }
+    var receiver: VideoReceiver? { state.withLock { $0.receiver } }
     var ending: String? { state.withLock { $0.ending } }
 }

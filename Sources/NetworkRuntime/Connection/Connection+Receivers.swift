@@ -1,0 +1,49 @@
+internal import RTCSharePeerConnection
+internal import RTCShareWireFormat
+
+/// The receivers of a connection. Each begins with the first frame that arrives for it.
+extension Connection {
+    /// Passes what arrived on to its receivers.
+    func passOnReceived() {
+        while let received = peer.nextReceived() {
+            switch received {
+            case .frame(let frame, let index):
+                let receiver = videoReceiver(index)
+                if let size = receiver.receive(frame) { pendingMedia.append(.frameSizeChanged(size, receiver)) }
+            case .packet(let packet, let index): pendingMedia.append(.sound(packet, receiver: index))
+            }
+        }
+    }
+
+    private func videoReceiver(_ index: Int) -> VideoReceiver {
+        if let receiver = videoReceivers[index] { return receiver }
+        let receiver = VideoReceiver(index: index) { [weak self] in
+            self?.onEventLoop { $0.requestKeyFrame(ofReceiver: index, now: MonotonicClock.now) }
+        }
+        videoReceivers[index] = receiver
+        return receiver
+    }
+
+    /// Reports what changes about the media that the peer sends.
+    func reportMedia(_ event: PeerConnection.Event) {
+        switch event {
+        case .remoteMediaChanged:
+            let media = peer.remoteMedia
+            videoReceivers = videoReceivers.filter { media[$0.key].isActive }
+            pendingMedia.append(.remoteMediaChanged(media))
+        case .activityChanged(let activity, let index):
+            if activity == .ended { videoReceivers[index] = nil }
+            pendingMedia.append(.activityChanged(activity, receiver: index))
+        case .closedByPeer, .failed: pendingMedia.finish()
+        default: break
+        }
+    }
+
+    /// Completes a report with what the receivers count.
+    func completeReceivers(_ report: inout [StatisticsObject]) {
+        for (index, receiver) in videoReceivers {
+            let id = StatisticsObject.inboundID(receiver: index)
+            if let place = report.firstIndex(where: { $0.id == id }) { receiver.complete(&report[place]) }
+        }
+    }
+}

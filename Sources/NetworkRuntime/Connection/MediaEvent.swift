@@ -1,0 +1,34 @@
+package import RTCShareMedia
+package import RTCSharePeerConnection
+
+/// What changes about the media that a peer sends. The media themselves go to their receivers.
+package enum MediaEvent: Sendable {
+    /// What the peer sends by its newest descriptions. The index of each is its receiver's.
+    case remoteMediaChanged([RemoteMedia])
+    /// The pictures of a receiver have this size from now on, upright. A receiver that is not known yet takes the place of the
+    /// one that had its index, and keeps its frames until ``VideoReceiver/announced()``.
+    case frameSizeChanged(PixelSize, VideoReceiver)
+    /// A packet of sound, in the order of arrival.
+    case sound(ReceivedAudioPacket, receiver: Int)
+    /// Media began to come, or ceased to. After ``ReceiverActivity/ended`` another receiver takes what comes.
+    case activityChanged(ReceiverActivity, receiver: Int)
+}
+
+extension MediaEvent: QueuedEvent {
+    func outdates(_ old: MediaEvent) -> Bool {
+        switch (old, self) {
+        case (.remoteMediaChanged, .remoteMediaChanged): true
+        case (.frameSizeChanged(_, let receiver), .frameSizeChanged(_, let other)): receiver.index == other.index
+        case (.activityChanged(_, let receiver), .activityChanged(_, let other)): receiver == other
+        // Of sound that nobody reads the last five seconds wait.
+        case (.sound(let packet, let receiver), .sound(let other, let otherReceiver)):
+            receiver == otherReceiver && packet.sequenceNumber + 250 <= other.sequenceNumber
+        default: false
+        }
+    }
+
+    /// The reader knows of media before it knows of what comes of them.
+    var keepsPlace: Bool {
+        if case .remoteMediaChanged = self { true } else { false }
+    }
+}

@@ -1,0 +1,196 @@
+internal import RTCShareLocks
+package import RTCShareMedia
+package import RTCSharePeerConnection
+package import RTCShareVideoCoding
+internal import RTCShareWireFormat
+
+/// Receives one video over one connection (W3C `RTCRtpReceiver`): decodes its frames on a thread of its own while there are
+/// sinks, so that the network never waits for a decoder.
+package final class VideoReceiver: Sendable {
+    /// What was decoded, under the names of W3C webrtc-stats (`RTCInboundRtpStreamStats`).
+    package struct Statistics: Sendable {
+        /// Frames that became pictures.
+        package internal(set) var framesDecoded: UInt64 = 0
+        /// Those of them that decode on their own.
+        package internal(set) var keyFramesDecoded: UInt64 = 0
+        /// Frames that did not decode, or for which there was no time or no key frame.
+        package internal(set) var framesDropped: UInt64 = 0
+        /// The time that decoding took.
+        package internal(set) var totalDecodeTime = Duration.zero
+        /// The sum of the frames' quantizers.
+        package internal(set) var qpSum: UInt64 = 0
+        /// The newest picture's size.
+        package internal(set) var size: PixelSize?
+        /// The times between pictures.
+        var delays = InterFrameDelays()
+    }
+
+    /// Its index among what the peer sends: ``Connection/remoteMedia``.
+    package let index: Int
+    /// Requests a key frame of the sender.
+    package let requestKeyFrame: @Sendable () -> Void
+    private let inbox = Mailbox(VideoInbox())
+    private let broadcaster = VideoBroadcaster()
+    private let thread = Locked<WorkerThread?>(nil)
+
+    init(index: Int, requestKeyFrame: @escaping @Sendable () -> Void) {
+        self.index = index
+        self.requestKeyFrame = requestKeyFrame
+    }
+
+    deinit {
+        inbox.post { $0.finish() }
+    }
+
+    /// Takes a frame, on the connection's event loop, in the order of decoding. Returns the size of the pictures from this
+    /// frame on, upright, if it is another one.
+    func receive(_ frame: AssembledFrame) -> PixelSize? {
+        let reception = inbox.post { $0.receive(frame) }
+        for record in reception.recorders { record(frame) }
+        if reception.needsKeyFrame { requestKeyFrame() }
+        return reception.size
+    }
+
+    // MARK: From any thread
+
+    /// The program knows of the video: sinks and recorders that it has by now get the frames from the first on. Without a
+    /// sink nothing is decoded.
+    package func announced() {
+        while true {
+            switch inbox.post({ $0.announced() }) {
+            case .record(let frame, let recorders): for record in recorders { record(frame) }
+            case .finished(let needsKeyFrame):
+                if needsKeyFrame { requestKeyFrame() }
+                return
+            }
+        }
+    }
+
+    /// Gives `sink` the pictures: from the next one on if they are decoded already, else from the next key frame on, which it
+    /// requests.
+    package func add(_ sink: any VideoSink) throws(VideoCodingError) {
+        broadcaster.add(sink)
+        guard let addition = inbox.post({ $0.add(ObjectIdentifier(sink)) }) else { return broadcaster.remove(sink) }
+        if addition.startsDecoder {
+            do throws(VideoCodingError) {
+                try startDecoder()
+            } catch {
+                inbox.post { $0.decoderFailed(for: ObjectIdentifier(sink)) }
+                broadcaster.remove(sink)
+                throw error
+            }
+        }
+        if addition.needsKeyFrame { requestKeyFrame() }
+    }
+
+    private func startDecoder() throws(VideoCodingError) {
+        // The thread holds what it decodes with, and not the receiver, which ends it.
+        let decoding = Decoding(
+            decoder: try VP8Decoder(), inbox: inbox, broadcaster: broadcaster, requestKeyFrame: requestKeyFrame)
+        do throws(WorkerThreadError) {
+            let started = try WorkerThread(named: "video decoder") { decoding.run() }
+            thread.withLock { $0 = started }
+        } catch {
+            throw .threadFailed(reason: systemMessage(error.errorNumber))
+        }
+    }
+
+    /// Gives `sink` nothing more.
+    package func remove(_ sink: any VideoSink) {
+        broadcaster.remove(sink)
+        inbox.post { $0.remove(ObjectIdentifier(sink)) }
+    }
+
+    /// Gives the sinks their end, and nothing after it.
+    package func removeSinks() {
+        inbox.post { $0.removeSinks() }
+        broadcaster.end(error: nil)
+        broadcaster.removeAll()
+    }
+
+    /// Gives `body` each encoded frame as it arrives, on the connection's event loop, from the next key frame on.
+    package func record(_ body: @escaping @Sendable (AssembledFrame) -> Void) {
+        if inbox.post({ $0.add(body) }) { requestKeyFrame() }
+    }
+
+    /// While it is paused, frames are neither decoded nor recorded. Afterwards it continues with a key frame.
+    package func setPaused(_ isPaused: Bool) {
+        if inbox.post({ $0.setPaused(isPaused) }) { requestKeyFrame() }
+    }
+
+    /// Notifies the sinks that no pictures come for now, or that they come again.
+    package func setMuted(_ isMuted: Bool) { broadcaster.isMuted = isMuted }
+
+    /// Takes nothing more. Returns when the sinks have the pictures of the frames that waited, and their end.
+    package func finish() async {
+        inbox.post { $0.finish() }
+        if let thread = thread.withLock({ $0 }) { await thread.finish() } else { removeSinks() }
+    }
+
+    /// What was decoded so far.
+    package var statistics: Statistics { inbox.read { $0.statistics } }
+
+    /// Completes the object of a connection's report that is about this receiver.
+    func complete(_ object: inout StatisticsObject) {
+        let (statistics, decoded) = inbox.read { ($0.statistics, $0.decoderStatistics) }
+        if statistics.framesDropped > 0 {
+            object.set(
+                "framesDropped", (object.integer("framesDropped") ?? 0) + Int64(clamping: statistics.framesDropped))
+        }
+        guard let decoded else { return }
+        object.set("framesDecoded", decoded.framesDecoded)
+        object.set("keyFramesDecoded", decoded.keyFramesDecoded)
+        object.set("totalDecodeTime", seconds: decoded.totalDecodeTime)
+        object.set("qpSum", decoded.qpSum)
+        object.set("frameWidth", decoded.size?.width)
+        object.set("frameHeight", decoded.size?.height)
+        object.set("freezeCount", decoded.delays.freezeCount)
+        object.set("totalFreezesDuration", seconds: decoded.delays.totalFreezesDuration)
+        object.set("pauseCount", decoded.delays.pauseCount)
+        object.set("totalPausesDuration", seconds: decoded.delays.totalPausesDuration)
+        object.set("totalInterFrameDelay", seconds: decoded.delays.total)
+        object.set("totalSquaredInterFrameDelay", decoded.delays.totalSquared)
+        object.set("decoderImplementation", "libvpx")
+    }
+}
+
+/// The decoder and its thread's work.
+private final class Decoding: Sendable {
+    /// Only the thread uses it.
+    private nonisolated(unsafe) let decoder: VP8Decoder
+    private let inbox: Mailbox<VideoInbox>
+    private let broadcaster: VideoBroadcaster
+    private let requestKeyFrame: @Sendable () -> Void
+
+    init(
+        decoder: sending VP8Decoder, inbox: Mailbox<VideoInbox>, broadcaster: VideoBroadcaster,
+        requestKeyFrame: @escaping @Sendable () -> Void
+    ) {
+        self.decoder = decoder
+        self.inbox = inbox
+        self.broadcaster = broadcaster
+        self.requestKeyFrame = requestKeyFrame
+    }
+
+    func run() {
+        while let frame = inbox.take({ $0.next() }) { decode(frame) }
+        broadcaster.end(error: nil)
+        broadcaster.removeAll()
+    }
+
+    private func decode(_ frame: AssembledFrame) {
+        let start = MonotonicClock.now
+        do {
+            guard let picture = try decoder.decode(frame.data.span) else { return }
+            let (end, quantizer) = (MonotonicClock.now, decoder.lastQuantizer ?? 0)
+            inbox.post { $0.didDecode(frame, size: picture.size, quantizer: quantizer, from: start, to: end) }
+            broadcaster.send(
+                VideoFrame(
+                    buffer: picture, timestamp: .nanoseconds(frame.completion.nanoseconds),
+                    rotation: VideoRotation(rawValue: frame.quarterTurns * 90) ?? .upright,
+                    captureTime: frame.captureTime))
+        } catch {
+            if inbox.post({ $0.didNotDecode() }) { requestKeyFrame() }
+        }
+    }
+}
