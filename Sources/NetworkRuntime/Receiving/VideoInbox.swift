@@ -15,27 +15,9 @@ internal import RTCShareWireFormat
 struct VideoInbox {
     enum Stage: Hashable, CaseIterable { case unannounced, announcing, idle, decoding, ended }
 
-    /// What follows from a frame.
-    struct Reception {
-        /// The size of the pictures from this frame on, upright, if it is another one.
-        var size: PixelSize?
-        /// The recorders that get the frame.
-        var recorders: [Recorder.Body] = []
-        var needsKeyFrame = false
-    }
-
-    /// What follows from a sink.
-    struct Addition: Hashable {
-        var startsDecoder = false
-        var needsKeyFrame = false
-    }
-
-    /// The next step of an announcement.
-    enum Announcement {
-        /// Recorders get a kept frame.
-        case record(AssembledFrame, [Recorder.Body])
-        case finished(needsKeyFrame: Bool)
-    }
+    /// What follows from a frame: the size of the pictures from it on, upright, if it is another one, the recorders that get it,
+    /// and whether a key frame must be requested.
+    typealias Reception = (size: PixelSize?, recorders: [Recorder.Body], needsKeyFrame: Bool)
 
     /// Takes encoded frames, from the first on that decodes without another.
     struct Recorder {
@@ -72,7 +54,7 @@ struct VideoInbox {
     // MARK: On the connection's event loop
 
     mutating func receive(_ frame: AssembledFrame) -> Reception {
-        var reception = Reception()
+        var reception: Reception = (nil, [], false)
         switch stage {
         case .ended: return reception
         case .unannounced where !frame.isKeyFrame:
@@ -90,7 +72,7 @@ struct VideoInbox {
             return reception
         }
         if stage != .announcing { reception.recorders = recorders(of: frame) }
-        if stage != .idle { reception.needsKeyFrame = append(frame) && stage == .decoding }
+        if stage != .idle { reception.needsKeyFrame = append(frame) }
         return reception
     }
 
@@ -139,28 +121,27 @@ struct VideoInbox {
 
     // MARK: From the program
 
-    /// The program knows of the video. To be repeated until it is finished.
-    mutating func announced() -> Announcement {
-        guard stage == .announcing else { return .finished(needsKeyFrame: false) }
+    /// The program knows of the video. To be repeated while it returns a kept frame, which recorders get.
+    mutating func announced() -> (AssembledFrame, [Recorder.Body])? {
+        guard stage == .announcing else { return nil }
         if !recorders.isEmpty, recordedCount < frames.count {
             let frame = frames[recordedCount]
             recordedCount += 1
-            return .record(frame, recorders(of: frame))
+            return (frame, recorders(of: frame))
         }
         stage = .decoding
-        let needsKeyFrame = awaitsKeyFrame && !isPaused && !(sinks.isEmpty && recorders.isEmpty)
         if sinks.isEmpty { rest() }
-        return .finished(needsKeyFrame: needsKeyFrame)
+        return nil
     }
 
     /// A sink more; nil if there is nothing for it any more.
-    mutating func add(_ sink: ObjectIdentifier) -> Addition? {
+    mutating func add(_ sink: ObjectIdentifier) -> (startsDecoder: Bool, needsKeyFrame: Bool)? {
         guard stage != .ended else { return nil }
         sinks.insert(sink)
+        let isLate = stage == .idle
+        if isLate { stage = .decoding }
         defer { hasDecoder = true }
-        guard stage == .idle else { return Addition(startsDecoder: !hasDecoder) }
-        stage = .decoding
-        return Addition(startsDecoder: !hasDecoder, needsKeyFrame: !isPaused)
+        return (!hasDecoder, isLate && !isPaused)
     }
 
     /// The decoder did not start.
@@ -201,7 +182,7 @@ struct VideoInbox {
             skip()
             return false
         }
-        return stage == .decoding || stage == .idle && !recorders.isEmpty
+        return stage == .announcing || stage == .decoding || stage == .idle && !recorders.isEmpty
     }
 
     /// Nothing more is taken. What waits for the decoder is still decoded.

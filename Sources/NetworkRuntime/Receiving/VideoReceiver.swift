@@ -56,13 +56,8 @@ package final class VideoReceiver: Sendable {
     /// The program knows of the video: sinks and recorders that it has by now get the frames from the first on. Without a
     /// sink nothing is decoded.
     package func announced() {
-        while true {
-            switch inbox.post({ $0.announced() }) {
-            case .record(let frame, let recorders): for record in recorders { record(frame) }
-            case .finished(let needsKeyFrame):
-                if needsKeyFrame { requestKeyFrame() }
-                return
-            }
+        while let (frame, recorders) = inbox.post({ $0.announced() }) {
+            for record in recorders { record(frame) }
         }
     }
 
