@@ -272,7 +272,7 @@ public actor AttendeeSession {
     public func statistics() async -> [StatisticsObject] {
         var report = await connection.statistics()
         for share in shares { report = await share.complete(report, of: connection) }
-        return sounds.complete(own.complete(report, of: connection))
+        return own.complete(report, of: connection)
     }
 
     private func handle(_ event: ConnectionEvent) async {

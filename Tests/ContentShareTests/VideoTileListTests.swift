@@ -125,7 +125,6 @@ import Testing
         #expect(list.frameArrived(receiver: 0, size: nil).isEmpty)
         #expect(list.frameArrived(receiver: 0, size: Self.small).count == 1)
         #expect(list.tiles.map(\.tileID) == [2] && list.tiles.first?.pauseState == .unpaused)
-        #expect(!list.isPausedByUser(receiver: 0))
     }
 
     @Test("A section that is inactive, or is no more told of, takes its tile away")

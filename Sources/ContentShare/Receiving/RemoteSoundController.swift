@@ -2,6 +2,9 @@ internal import RTCShareLocks
 public import RTCShareMedia
 internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
+internal import RTCShareRTP
+internal import RTCShareRecording
+internal import RTCShareWireFormat
 
 /// A sound that a peer sends.
 public struct RemoteSound: Sendable, Hashable {
@@ -19,22 +22,20 @@ public final class RemoteSoundController: Sendable {
     private struct State {
         /// Whose sound a receiver's is; nil for what is no sound, or not sent any more.
         var attendees: [AttendeeID?] = []
-        /// What is heard, by receiver.
-        var sounds: [Int: RemoteSound] = [:]
-        var pipelines: [Int: AudioReceivePipeline] = [:]
+        /// What is heard, by the index of its receiver.
+        var sounds: [Int: Sound] = [:]
         /// What records whatever is sent.
-        var recordings: [SoundRecording] = []
+        var recordings: [RecordingSource] = []
         var nextID = 1
 
-        /// Lets go of what a receiver was heard through, and says what sound it was, if it was heard.
-        mutating func remove(receiver: Int) -> Removal {
-            Removal(sound: sounds.removeValue(forKey: receiver), pipeline: pipelines.removeValue(forKey: receiver))
+        func receiver(ofSound id: Int) -> AudioReceiver? {
+            sounds.values.first { $0.state.soundID == id }?.receiver
         }
     }
 
-    private struct Removal {
-        let sound: RemoteSound?
-        let pipeline: AudioReceivePipeline?
+    private struct Sound {
+        let state: RemoteSound
+        let receiver: AudioReceiver
     }
 
     private let state = Locked(State())
@@ -50,23 +51,14 @@ public final class RemoteSoundController: Sendable {
 
     /// What is heard, oldest first.
     public var sounds: [RemoteSound] {
-        state.withLock { $0.sounds.values.sorted { $0.soundID < $1.soundID } }
+        state.withLock { $0.sounds.values.map(\.state) }.sorted { $0.soundID < $1.soundID }
     }
 
     /// Gives `sink` a sound: 48 kHz, in blocks of 20 ms as they are due, with what was lost concealed.
     public func bind(_ sink: any AudioSink, toSound id: Int) throws(RemoteSoundError) {
+        guard let receiver = state.withLock({ $0.receiver(ofSound: id) }) else { throw .unknownSound(id) }
         do {
-            let made = try AudioReceivePipeline()
-            let pipeline = state.withLock { state -> AudioReceivePipeline? in
-                guard let receiver = state.sounds.first(where: { $0.value.soundID == id })?.key else { return nil }
-                let pipeline = state.pipelines[receiver] ?? made
-                state.pipelines[receiver] = pipeline
-                return pipeline
-            }
-            guard let pipeline else { throw RemoteSoundError.unknownSound(id) }
-            pipeline.add(sink)
-        } catch let error as RemoteSoundError {
-            throw error
+            try receiver.add(sink)
         } catch let error as WorkerThreadError {
             throw .decoder("no thread to decode on: \(systemMessage(error.errorNumber))")
         } catch {
@@ -76,38 +68,41 @@ public final class RemoteSoundController: Sendable {
 
     /// Records each sound that the peer sends, or says that it will, as it arrives.
     func record(to source: RecordingSource) {
-        let recording = SoundRecording(to: source)
-        let attendees = state.withLock { state in
-            state.recordings.append(recording)
-            return state.attendees
+        let (attendees, sounds) = state.withLock { state in
+            state.recordings.append(source)
+            return (state.attendees, Array(state.sounds.values))
         }
-        recording.announce(attendees)
+        // Each is silent until something is heard.
+        for attendee in attendees.compactMap({ $0 }) { _ = source.sound(of: attendee) }
+        for sound in sounds { record(sound, to: source) }
+    }
+
+    private func record(_ sound: Sound, to source: RecordingSource) {
+        let take = source.sound(of: sound.state.attendeeID)
+        sound.receiver.record { packet in
+            take(
+                packet.payload,
+                MediaTimes(
+                    media: .seconds(1) * packet.timestamp / EncodedAudioFrame.clockRate, capture: packet.captureTime,
+                    arrival: .nanoseconds(packet.arrival.nanoseconds)))
+        }
     }
 
     /// Gives `sink` nothing more.
     public func unbind(_ sink: any AudioSink) {
-        for pipeline in state.withLock({ $0.pipelines.values }) { pipeline.remove(sink) }
+        for sound in state.withLock({ $0.sounds.values }) { sound.receiver.remove(sink) }
     }
 
     /// Has a sound wait for `target` at least before its sinks get it, where its pictures take longer than it does: what is
     /// due is brought there gently, a little slower or faster than it was spoken. Zero, as it is at first, asks for no more
     /// than the path needs; at most a second counts (W3C webrtc-extensions, `jitterBufferTarget`).
     public func setJitterBufferTarget(_ target: Duration, ofSound id: Int) {
-        let pipeline = state.withLock { state in
-            state.sounds.first { $0.value.soundID == id }.flatMap { state.pipelines[$0.key] }
-        }
-        pipeline?.setJitterBufferTarget(target)
+        state.withLock { $0.receiver(ofSound: id) }?.setJitterBufferTarget(target)
     }
 
     /// The id of the object of a report that is about a sound; nil where there is no such sound.
     package func statisticsID(ofSound id: Int) -> String? {
-        state.withLock { $0.sounds.first { $0.value.soundID == id }?.key }
-            .map { StatisticsObject.inboundID(receiver: $0) }
-    }
-
-    /// Completes a connection's report with what was played.
-    func complete(_ report: [StatisticsObject]) -> [StatisticsObject] {
-        state.withLock { $0.pipelines }.reduce(report) { $1.value.complete($0, receiver: $1.key) }
+        state.withLock { $0.receiver(ofSound: id) }.map { StatisticsObject.inboundID(receiver: $0.index) }
     }
 
     // MARK: What the connection tells
@@ -115,72 +110,72 @@ public final class RemoteSoundController: Sendable {
     func handle(_ event: MediaEvent) async {
         switch event {
         case .remoteMediaChanged(let media): await update(media)
-        case .sound(let packet, let receiver): receive(packet, receiver: receiver)
-        case .activityChanged(let activity, let receiver): await activityChanged(activity, receiver: receiver)
-        case .frameSizeChanged: break
+        case .soundBegan(let receiver): await begin(receiver)
+        case .activityChanged(.ended, let receiver): await remove { $0 == receiver }
+        case .activityChanged, .frameSizeChanged: break
         }
     }
 
-    func update(_ media: [RemoteMedia]) async {
+    private func update(_ media: [RemoteMedia]) async {
         let attendees = media.enumerated().map { index, media -> AttendeeID? in
             guard !media.isVideo, media.isActive else { return nil }
             return AttendeeID(ofStream: media.streamID, isContent: media.isContent, receiver: index)
         }
-        let (removed, recordings) = state.withLock { state in
-            let gone = state.attendees.indices.filter { !attendees.indices.contains($0) || attendees[$0] == nil }
-            let removed = gone.map { state.remove(receiver: $0) }
-            state.attendees = attendees
-            state.recordings.removeAll { !$0.isOpen }
-            return (removed, state.recordings)
+        let (known, recordings) = state.withLock { state in
+            defer { state.attendees = attendees }
+            return (state.attendees, state.recordings)
         }
-        await tell(removed)
-        for recording in recordings { recording.announce(attendees) }
+        await remove { !attendees.indices.contains($0) || attendees[$0] == nil }
+        for (index, attendee) in attendees.enumerated() where index >= known.count || attendee != known[index] {
+            guard let attendee else { continue }
+            for source in recordings where source.recorder.isOpen { _ = source.sound(of: attendee) }
+        }
     }
 
-    func activityChanged(_ activity: ReceiverActivity, receiver: Int) async {
-        guard activity == .ended else { return }
-        let (removed, recordings) = state.withLock { ($0.remove(receiver: receiver), $0.recordings) }
-        await tell([removed])
-        for recording in recordings { recording.end(receiver: receiver) }
-    }
-
-    func receive(_ packet: ReceivedAudioPacket, receiver: Int) {
-        let added = state.withLock { state -> RemoteSound? in
-            guard state.sounds[receiver] == nil, state.attendees.indices.contains(receiver),
-                let attendee = state.attendees[receiver]
-            else { return nil }
-            let sound = RemoteSound(soundID: state.nextID, attendeeID: attendee)
+    private func begin(_ receiver: AudioReceiver) async {
+        let index = receiver.index
+        await remove { $0 == index }
+        let (sound, recordings) = state.withLock { state -> (Sound?, [RecordingSource]) in
+            guard state.attendees.indices.contains(index), let attendee = state.attendees[index] else {
+                return (nil, [])
+            }
+            let sound = Sound(state: RemoteSound(soundID: state.nextID, attendeeID: attendee), receiver: receiver)
             state.nextID += 1
-            state.sounds[receiver] = sound
-            return sound
+            state.sounds[index] = sound
+            return (sound, state.recordings)
         }
-        if let added { observers.forEach { $0.remoteSoundDidAdd(added) } }
-        let (pipeline, attendee, recordings) = state.withLock { state in
-            let attendee = state.attendees.indices.contains(receiver) ? state.attendees[receiver] : nil
-            return (state.pipelines[receiver], attendee, state.recordings)
+        if let sound {
+            for source in recordings where source.recorder.isOpen { record(sound, to: source) }
+            observers.forEach { $0.remoteSoundDidAdd(sound.state) }
         }
-        if let attendee { for recording in recordings { recording.receive(packet, of: attendee, receiver: receiver) } }
-        pipeline?.decode(packet)
+        receiver.announced()
     }
 
     func end() async {
-        let removed = state.withLock { state in
-            defer {
-                state.attendees = []
-                state.recordings = []
-            }
-            return state.attendees.indices.map { state.remove(receiver: $0) }
+        state.withLock { state in
+            state.attendees = []
+            state.recordings = []
         }
-        await tell(removed)
+        await remove { _ in true }
     }
 
-    private func tell(_ removed: [Removal]) async {
-        for removal in removed {
-            removal.pipeline?.end()
-            await removal.pipeline?.finish()
-            removal.pipeline?.broadcaster.end(error: nil)
-            if let sound = removal.sound { observers.forEach { $0.remoteSoundDidRemove(sound) } }
+    /// Removes the sounds of the receivers with these indices, once their sinks have their end.
+    private func remove(_ isRemoved: (Int) -> Bool) async {
+        let removed = state.withLock { state in
+            let gone = state.sounds.keys.filter(isRemoved).sorted()
+            return gone.compactMap { state.sounds.removeValue(forKey: $0) }
         }
+        for sound in removed {
+            await sound.receiver.finish()
+            observers.forEach { $0.remoteSoundDidRemove(sound.state) }
+        }
+    }
+}
+
+extension RecordingSource {
+    /// The track of an attendee's sound.
+    fileprivate func sound(of attendee: AttendeeID) -> @Sendable ([UInt8], MediaTimes) -> Void {
+        sound(name: attendee.rawValue, isMain: attendee.modality == .content)
     }
 }
 

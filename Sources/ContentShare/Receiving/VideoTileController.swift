@@ -180,7 +180,7 @@ public final class VideoTileController: Sendable {
         case .frameSizeChanged(let size, let receiver): await frameSizeChanged(size, receiver)
         case .activityChanged(let activity, let receiver):
             await change { $0.activityChanged(activity, receiver: receiver) }
-        case .sound: break
+        case .soundBegan: break
         }
     }
 

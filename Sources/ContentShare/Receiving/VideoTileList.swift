@@ -45,8 +45,6 @@ struct VideoTileList {
     /// The tile that shows a receiver's pictures.
     func tile(ofReceiver receiver: Int) -> VideoTileState? { entries[receiver]?.state }
 
-    func isPausedByUser(receiver: Int) -> Bool { entries[receiver]?.isPausedByUser ?? false }
-
     /// Takes what the descriptions say of the media that are received.
     mutating func update(_ media: [RemoteMedia]) -> [Event] {
         attendees = media.enumerated().map { index, media in

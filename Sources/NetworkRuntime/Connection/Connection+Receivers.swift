@@ -10,7 +10,12 @@ extension Connection {
             case .frame(let frame, let index):
                 let receiver = videoReceiver(index)
                 if let size = receiver.receive(frame) { pendingMedia.append(.frameSizeChanged(size, receiver)) }
-            case .packet(let packet, let index): pendingMedia.append(.sound(packet, receiver: index))
+            case .packet(let packet, let index):
+                let receiver = audioReceivers[index] ?? AudioReceiver(index: index)
+                receiver.receive(packet)
+                if audioReceivers.updateValue(receiver, forKey: index) == nil {
+                    pendingMedia.append(.soundBegan(receiver))
+                }
             }
         }
     }
@@ -30,9 +35,10 @@ extension Connection {
         case .remoteMediaChanged:
             let media = peer.remoteMedia
             videoReceivers = videoReceivers.filter { media[$0.key].isActive }
+            audioReceivers = audioReceivers.filter { media[$0.key].isActive }
             pendingMedia.append(.remoteMediaChanged(media))
         case .activityChanged(let activity, let index):
-            if activity == .ended { videoReceivers[index] = nil }
+            if activity == .ended { (videoReceivers[index], audioReceivers[index]) = (nil, nil) }
             pendingMedia.append(.activityChanged(activity, receiver: index))
         case .closedByPeer, .failed: pendingMedia.finish()
         default: break
@@ -41,9 +47,11 @@ extension Connection {
 
     /// Completes a report with what the receivers count.
     func completeReceivers(_ report: inout [StatisticsObject]) {
-        for (index, receiver) in videoReceivers {
-            let id = StatisticsObject.inboundID(receiver: index)
-            if let place = report.firstIndex(where: { $0.id == id }) { receiver.complete(&report[place]) }
+        for receiver in peer.remoteMedia.indices {
+            let id = StatisticsObject.inboundID(receiver: receiver)
+            guard let place = report.firstIndex(where: { $0.id == id }) else { continue }
+            videoReceivers[receiver]?.complete(&report[place])
+            audioReceivers[receiver]?.complete(&report[place])
         }
     }
 }

@@ -128,6 +128,8 @@ public actor Connection {
     var senders: [Int: SenderReference] = [:]
     /// The receivers of video, by the indices of what the peer sends.
     var videoReceivers: [Int: VideoReceiver] = [:]
+    /// Those of sound likewise.
+    var audioReceivers: [Int: AudioReceiver] = [:]
     /// The names of the peer's candidates that are being resolved.
     var resolutions = NameResolutions()
     /// Those who wait in ``drainQueue()``.

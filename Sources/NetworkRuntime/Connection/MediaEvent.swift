@@ -8,8 +8,9 @@ package enum MediaEvent: Sendable {
     /// The pictures of a receiver have this size from now on, upright. A receiver that is not known yet takes the place of the
     /// one that had its index, and keeps its frames until ``VideoReceiver/announced()``.
     case frameSizeChanged(PixelSize, VideoReceiver)
-    /// A packet of sound, in the order of arrival.
-    case sound(ReceivedAudioPacket, receiver: Int)
+    /// A receiver got its first packet of sound. It takes the place of the one that had its index, and keeps its packets until
+    /// ``AudioReceiver/announced()``.
+    case soundBegan(AudioReceiver)
     /// Media began to come, or ceased to. After ``ReceiverActivity/ended`` another receiver takes what comes.
     case activityChanged(ReceiverActivity, receiver: Int)
 }
@@ -20,9 +21,7 @@ extension MediaEvent: QueuedEvent {
         case (.remoteMediaChanged, .remoteMediaChanged): true
         case (.frameSizeChanged(_, let receiver), .frameSizeChanged(_, let other)): receiver.index == other.index
         case (.activityChanged(_, let receiver), .activityChanged(_, let other)): receiver == other
-        // Of sound that nobody reads the last five seconds wait.
-        case (.sound(let packet, let receiver), .sound(let other, let otherReceiver)):
-            receiver == otherReceiver && packet.sequenceNumber + 250 <= other.sequenceNumber
+        case (.soundBegan(let receiver), .soundBegan(let other)): receiver.index == other.index
         default: false
         }
     }

@@ -20,7 +20,9 @@ final class ReceivedLog: Sendable {
                 case .frameSizeChanged(_, let receiver) where known.insert(ObjectIdentifier(receiver)).inserted:
                     receiver.record { frameLog.yield(($0, receiver.index)) }
                     receiver.announced()
-                case .sound(let packet, _): soundLog.yield(packet)
+                case .soundBegan(let receiver):
+                    receiver.record { soundLog.yield($0) }
+                    receiver.announced()
                 default: continue
                 }
             }

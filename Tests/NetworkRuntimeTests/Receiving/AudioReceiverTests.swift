@@ -1,14 +1,14 @@
 import Foundation
 import RTCShareAudioCoding
 import RTCShareMedia
-import RTCShareNetworkRuntime
 import RTCShareWireFormat
 import Testing
 
+@testable import RTCShareNetworkRuntime
 @testable import RTCSharePeerConnection
 
 /// From received packets to sound, in real time.
-@Suite(.timeLimit(.minutes(1))) struct AudioReceivePipelineTests {
+@Suite(.timeLimit(.minutes(1))) struct AudioReceiverTests {
     private final class Sink: AudioSink {
         private let arrivals = AsyncStream.makeStream(of: AudioFrame.self)
         func receive(_ frame: AudioFrame) { arrivals.continuation.yield(frame) }
@@ -28,9 +28,10 @@ import Testing
     }
 
     /// Gives packets of a tone of 440 Hz as a network does, 20 ms apart; some are missing.
-    private func play(_ count: Int, missing: Set<Int> = [], to pipeline: AudioReceivePipeline) async throws {
+    private func play(_ count: Int, missing: Set<Int> = [], to receiver: AudioReceiver) async throws {
         for packet in try packets(count, missing: missing) {
-            pipeline.decode(packet)
+            receiver.receive(packet)
+            receiver.announced()
             try await Task.sleep(for: .milliseconds(20))
         }
     }
@@ -54,38 +55,36 @@ import Testing
 
     @Test("Packets are played in time, lost ones concealed, and counted")
     func playout() async throws {
-        let pipeline = try AudioReceivePipeline()
+        let receiver = AudioReceiver(index: 3)
         let sink = Sink()
-        pipeline.add(sink)
-        let playing = Task { try await play(300, missing: [10, 11], to: pipeline) }
+        try receiver.add(sink)
+        let playing = Task { try await play(300, missing: [10, 11], to: receiver) }
         let frames = await sink.framesUntilTone()
         playing.cancel()
         #expect(frames.allSatisfy { $0.channels == 2 && $0.sampleRate == 48_000 && $0.sampleCount == 960 })
-        let object = StatisticsObject(id: StatisticsObject.inboundID(receiver: 3), type: .inboundRTP, timestamp: .zero)
-        let completed = pipeline.complete([object], receiver: 3).first
-        #expect(completed?.integer("concealedSamples").map { $0 > 0 } == true)
-        #expect(completed?.integer("totalSamplesReceived").map { $0 >= 30 * 960 } == true)
-        #expect(pipeline.complete([object], receiver: 4).first?.integer("concealedSamples") == nil)
-        pipeline.end()
-        await pipeline.finish()
-        await pipeline.finish()
+        var object = StatisticsObject(id: StatisticsObject.inboundID(receiver: 3), type: .inboundRTP, timestamp: .zero)
+        receiver.complete(&object)
+        #expect(object.integer("concealedSamples").map { $0 > 0 } == true)
+        #expect(object.integer("totalSamplesReceived").map { $0 >= 30 * 960 } == true)
+        await receiver.finish()
+        await receiver.finish()
     }
 
     @Test("Packets that are no Opus play nothing, and those after them do")
     func invalidPackets() async throws {
-        let pipeline = try AudioReceivePipeline()
+        let receiver = AudioReceiver(index: 3)
         let sink = Sink()
-        pipeline.add(sink)
+        try receiver.add(sink)
         for (number, payload) in [[], [0xFF], [0x03, 0xFF], [UInt8](repeating: 0xFF, count: 1500)].enumerated() {
-            pipeline.decode(
+            receiver.receive(
                 ReceivedAudioPacket(
                     payload: payload, sequenceNumber: Int64(number) - 10, timestamp: Int64(number - 10) * 960,
                     sampleCount: 960, arrival: MonotonicClock.now, captureTime: nil, level: nil, marker: false))
+            receiver.announced()
         }
-        let playing = Task { try await play(300, to: pipeline) }
+        let playing = Task { try await play(300, to: receiver) }
         _ = await sink.framesUntilTone()
         playing.cancel()
-        pipeline.end()
-        await pipeline.finish()
+        await receiver.finish()
     }
 }

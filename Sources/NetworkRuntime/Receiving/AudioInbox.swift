@@ -1,0 +1,103 @@
+internal import RTCShareAudioCoding
+internal import RTCShareLocks
+internal import RTCSharePeerConnection
+
+/// The packets that wait to be played, and for what they wait.
+///
+///     announcing ─announced─▶ idle ─first sink─▶ playing
+///         └─announced, with a sink─────────────────▲
+///     ended: after all of them
+///
+/// While it is announcing, the first packets are kept: the program doesn't know of them yet, and its sinks get them all.
+struct AudioInbox {
+    enum Stage: Hashable { case announcing, idle, playing, ended }
+
+    typealias Recorder = @Sendable (ReceivedAudioPacket) -> Void
+
+    /// What the player's thread does next.
+    enum Work {
+        case play([ReceivedAudioPacket], jitterBufferTarget: Duration?)
+        case end
+    }
+
+    private(set) var stage = Stage.announcing
+    private(set) var packetsDiscarded = 0
+    /// What was played; nil if nothing is.
+    var statistics: AudioJitterBuffer.Statistics?
+    var jitterBufferTarget: Duration?
+    private var packets: [ReceivedAudioPacket] = []
+    /// How many of the kept packets the recorders have.
+    private var recordedCount = 0
+    private var recorders: [Recorder] = []
+    private var hasPlayer = false
+
+    /// Twenty seconds of 20 ms each. If more wait, the oldest is discarded.
+    static let maximumPackets = 1000
+
+    // MARK: On the connection's event loop
+
+    /// Returns the recorders that get the packet.
+    mutating func receive(_ packet: ReceivedAudioPacket) -> [Recorder] {
+        guard stage == .announcing || stage == .playing else { return recorders }
+        if packets.count >= Self.maximumPackets {
+            packets.removeFirst()
+            packetsDiscarded += 1
+            recordedCount = max(0, recordedCount - 1)
+        }
+        packets.append(packet)
+        return stage == .announcing ? [] : recorders
+    }
+
+    // MARK: From the program
+
+    /// The program knows of the sound. To be repeated while it returns a kept packet, which recorders get.
+    mutating func announced() -> (ReceivedAudioPacket, [Recorder])? {
+        guard stage == .announcing else { return nil }
+        if !recorders.isEmpty, recordedCount < packets.count {
+            recordedCount += 1
+            return (packets[recordedCount - 1], recorders)
+        }
+        stage = hasPlayer ? .playing : .idle
+        if !hasPlayer { packets = [] }
+        return nil
+    }
+
+    /// There is a sink. Returns whether the player must be started; nil if there is nothing for the sink any more.
+    mutating func addSink() -> Bool? {
+        guard stage != .ended else { return nil }
+        if stage == .idle { stage = .playing }
+        defer { hasPlayer = true }
+        return !hasPlayer
+    }
+
+    /// The player did not start.
+    mutating func playerFailed() {
+        hasPlayer = false
+        guard stage == .playing else { return }
+        stage = .idle
+        packets = []
+    }
+
+    mutating func add(_ recorder: @escaping Recorder) {
+        if stage != .ended { recorders.append(recorder) }
+    }
+
+    /// Nothing more is taken or played.
+    mutating func finish() {
+        stage = .ended
+        packets = []
+        recorders = []
+    }
+
+    // MARK: On the player's thread
+
+    /// What is to be done, with what is due at `tick`.
+    mutating func next(at tick: Duration?, now: Duration) -> Mailbox<AudioInbox>.Found<Work> {
+        if stage == .ended { return .done(.end) }
+        guard stage == .playing else { return .wait(until: nil) }
+        let isDue = tick.map { $0 <= now } ?? false
+        guard isDue || !packets.isEmpty || jitterBufferTarget != nil else { return .wait(until: tick) }
+        defer { (packets, jitterBufferTarget) = ([], nil) }
+        return .done(.play(packets, jitterBufferTarget: jitterBufferTarget))
+    }
+}
