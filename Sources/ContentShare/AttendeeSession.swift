@@ -314,6 +314,9 @@ public actor AttendeeSession {
         isEnding = true
         own.end()
         for controller in shares { await controller.connectionEnded(connection, share) }
+        // Observers get what is being handled before the end.
+        reception.cancel()
+        await reception.value
         await tiles.end()
         await sounds.end()
         var error: (any Error)?
