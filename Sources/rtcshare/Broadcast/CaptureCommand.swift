@@ -197,6 +197,13 @@ private struct Broadcasting {
     ) async throws {
         var hasStarted = false
         var failure: CaptureSourceError?
+        let clock = duration.map { duration in
+            Task {
+                try await Task.sleep(for: .seconds(duration))
+                continuation.yield(.durationOver)
+            }
+        }
+        defer { clock?.cancel() }
         for await occurrence in occurrences {
             switch occurrence {
             case .connected:
@@ -204,11 +211,6 @@ private struct Broadcasting {
                 guard !hasStarted else { continue }
                 hasStarted = true
                 try sources.start()
-                guard let duration else { continue }
-                Task {
-                    try? await Task.sleep(for: .seconds(duration))
-                    continuation.yield(.durationOver)
-                }
             case .waiting(let reason): Terminal.shared.say("Waiting for the share: \(reason)")
             case .sourceFailed(let error): failure = error
             case .ended(let error?): throw error
@@ -216,7 +218,11 @@ private struct Broadcasting {
                 if let failure { throw CommandFailure(.unavailable, failure.explanation) }
                 return Terminal.shared.say("Done: the share or the source has ended.")
             case .interrupted: return Terminal.shared.say("Stopped.")
-            case .durationOver: return Terminal.shared.say("Done: \((duration ?? 0).inSeconds) captured.")
+            case .durationOver:
+                let time = (duration ?? 0).inSeconds
+                return Terminal.shared.say(
+                    hasStarted
+                        ? "Capture has ended after \(time)." : "Capture has ended: no share connected within \(time).")
             }
         }
     }

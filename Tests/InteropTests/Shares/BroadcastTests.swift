@@ -252,9 +252,9 @@ extension Interop {
             defer { stage.stop() }
             let viewer = try await Onlooker(of: stage)
             defer { viewer.leave() }
-            let first = try stage.broadcast(Self.pattern + ["--duration", "1"])
+            let first = try stage.broadcast(Self.pattern + ["--duration", "2"])
             let done = try await first.outcome(timeout: .seconds(30))
-            #expect(done.status == 0 && done.standardError.contains("Done: 1 second"), "\(done.standardError)")
+            #expect(done.status == 0 && done.standardError.contains("ended after 2 seconds"), "\(done.standardError)")
             await viewer.log.wait { entries in
                 entries.contains { $0.counter(of: Self.patternSize) != nil } && entries.last == .paused
             }

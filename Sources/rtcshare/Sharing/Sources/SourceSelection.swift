@@ -99,7 +99,7 @@ struct SourceSelection: Codable, Sendable, Hashable {
         let sounds = audio.filter(\.isSound).map(\.description)
         var lines = [
             "Sound: \(sounds.isEmpty ? "none" : sounds.joined(separator: ", "))."
-                + (audio.isEmpty ? " To share it, \(remedy)." : "")
+                + (audio.isEmpty ? " For sound, \(remedy)." : "")
         ]
         if let microphone, microphone.isSound { lines.append("Microphone: \(microphone).") }
         return lines
