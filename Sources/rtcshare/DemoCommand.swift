@@ -29,7 +29,7 @@ struct DemoCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp("Size of the test pattern. Default: 1280x720.", valueName: "WxH"),
-        transform: OptionValue.size)
+        transform: OptionValue.patternSize)
     var size = PixelSize(width: 1280, height: 720)
 
     @Option(

@@ -173,6 +173,11 @@ struct HelpTests {
         #expect(try Self.help(["send"], columns: 1000).joined().contains("Put the viewer in this subgroup."))
     }
 
+    @Test("Help of set names no default, because options that are left out keep their values")
+    func ofSet() throws {
+        #expect(try !Self.help(["set"], columns: 1000).joined().contains("Default:"))
+    }
+
     @Test("-V and --version print the version", arguments: ["-V", "--version"])
     func version(option: String) throws {
         let error = try #require(throws: (any Error).self) { try RTCShareCommand.parsed([option]) }

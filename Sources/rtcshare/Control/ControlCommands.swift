@@ -148,10 +148,10 @@ struct SetCommand: ControlCommand {
         transform: OptionValue.videoBitrate)
     var maxBitrate: Int?
 
-    @Option(help: QualityOptions.hintHelp)
+    @Option(help: QualityOptions.hintHelp())
     var hint: SharingOptions.Hint?
 
-    @Option(help: QualityOptions.sizeHelp, transform: OptionValue.size)
+    @Option(help: QualityOptions.sizeHelp(), transform: OptionValue.size)
     var size: PixelSize?
 
     @Option(

@@ -82,15 +82,19 @@ struct SharingOptions {
 
 /// Limits of bitrate, frame rate and size, and the choice between them when bandwidth is short.
 struct QualityOptions: ParsableArguments {
-    static let hintHelp = ArgumentHelp(
-        """
-        What to keep when bandwidth is short: text and detail keep the video sharp, motion keeps it smooth. Default: by source \
-        (detail for a screen).
-        """, valueName: "hint")
-    static let sizeHelp = ArgumentHelp(
-        """
-        Maximum video size, 16x16 to 16383x16383. Larger video is scaled down and keeps its shape. Default: 3840x2160.
-        """, valueName: "WxH")
+    /// The help of `--hint`, with the default for a command that begins a share.
+    static func hintHelp(default value: String? = nil) -> ArgumentHelp {
+        ArgumentHelp(
+            "What to keep when bandwidth is short: text and detail keep the video sharp, motion keeps it smooth."
+                + (value.map { " Default: \($0)." } ?? ""), valueName: "hint")
+    }
+
+    /// The help of `--size`, in the same way.
+    static func sizeHelp(default value: String? = nil) -> ArgumentHelp {
+        ArgumentHelp(
+            "Maximum video size, 16x16 to 16383x16383. Larger video is scaled down and keeps its shape."
+                + (value.map { " Default: \($0)." } ?? ""), valueName: "WxH")
+    }
 
     @Option(
         help: ArgumentHelp("Maximum video bitrate of the share, in kbit/s. Default: 2500.", valueName: "kbps"),
@@ -100,10 +104,10 @@ struct QualityOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Maximum frame rate. Default: 30.", valueName: "n"), transform: OptionValue.frameRate)
     var maxFramerate = 30.0
 
-    @Option(help: Self.sizeHelp, transform: OptionValue.size)
+    @Option(help: Self.sizeHelp(default: "3840x2160"), transform: OptionValue.size)
     var size: PixelSize?
 
-    @Option(help: Self.hintHelp)
+    @Option(help: Self.hintHelp(default: "by source (detail for a screen)"))
     var hint: SharingOptions.Hint?
 
     @Option(

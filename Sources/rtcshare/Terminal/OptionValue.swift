@@ -45,10 +45,23 @@ enum OptionValue {
 
     /// `1280x720`.
     @Sendable static func size(_ text: String) throws -> PixelSize {
+        guard let size = sides(text), (16...16383).contains(size.width), (16...16383).contains(size.height) else {
+            throw ValidationError("use WIDTHxHEIGHT, both 16 to 16383, such as 1280x720")
+        }
+        return size
+    }
+
+    /// The size of a test pattern.
+    @Sendable static func patternSize(_ text: String) throws -> PixelSize {
+        guard let size = sides(text), TestPattern.problem(with: size) == nil else {
+            throw ValidationError("use even sides from 128x96 to 7680x4320, such as 1280x720")
+        }
+        return size
+    }
+
+    private static func sides(_ text: String) -> PixelSize? {
         let sides = text.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
-        guard sides.count == 2, let width = sides[0], let height = sides[1],
-            (16...16383).contains(width), (16...16383).contains(height)
-        else { throw ValidationError("use WIDTHxHEIGHT, both 16 to 16383, such as 1280x720") }
+        guard sides.count == 2, let width = sides[0], let height = sides[1] else { return nil }
         return PixelSize(width: width, height: height)
     }
 
