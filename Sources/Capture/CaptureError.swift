@@ -183,7 +183,7 @@ extension CaptureError: ExplainedError {
         case .soundServerUnavailable(let server, let reason):
             let place = server.map { " at '\($0)'" } ?? ""
             return Explanation(
-                "no sound server answers\(place): \(reason)",
+                "no sound server answers\(place)" + (reason.lowercased() == "connection refused" ? "" : ": \(reason)"),
                 remedy: "start PulseAudio or PipeWire, or set PULSE_SERVER")
         case .soundServerLost(let reason):
             return "the sound server was lost: \(reason)"

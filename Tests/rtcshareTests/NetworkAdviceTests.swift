@@ -122,4 +122,20 @@ import TestSupport
             NetworkAdvice.Setting.examination(["stun:HOST", "turn:HOST?transport=tcp"]).words
                 == "rtcshare doctor --ice-server stun:HOST --ice-server 'turn:HOST?transport=tcp'")
     }
+
+    @Test("Servers that can't be used are not a missing network connection")
+    func wayOut() throws {
+        func problem(_ diagnosis: NetworkDiagnosis) throws -> String {
+            try #require(throws: CommandFailure.self) { try DoctorCommand.checkWayOut(diagnosis) }.message
+        }
+        var diagnosis = NetworkDiagnosis()
+        #expect(try problem(diagnosis) == "this machine has no network connection to others")
+        diagnosis.interfaces = [.init(name: "eth0", address: "192.0.2.7")]
+        #expect(throws: Never.self) { try DoctorCommand.checkWayOut(diagnosis) }
+        let server = NetworkDiagnosis.Server(url: "stun:a:3478", isRelay: false, transport: "udp", error: "no answer")
+        diagnosis.servers = [server]
+        #expect(try problem(diagnosis) == "can't use the server stun:a:3478")
+        diagnosis.servers.append(.init(url: "stun:b:3478", isRelay: false, transport: "udp", error: "no answer"))
+        #expect(try problem(diagnosis) == "can't use any of the servers")
+    }
 }

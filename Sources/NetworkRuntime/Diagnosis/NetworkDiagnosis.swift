@@ -65,11 +65,12 @@ package struct NetworkDiagnosis: Sendable, Encodable {
     /// Nothing known.
     package init() {}
 
-    /// Whether anybody outside this machine can be reached by what was found: a usable address, and an answer where
-    /// servers were asked.
-    package var hasWayOut: Bool {
-        let hasAddress = interfaces.contains { $0.unusedBecause == nil && !(IPAddress($0.address)?.isLoopback ?? true) }
-        return hasAddress && (servers.isEmpty || servers.contains(where: \.isUsable))
+    /// Whether other machines can be reached by what was found: a usable address, and a usable server if servers were asked.
+    package var hasWayOut: Bool { hasAddress && (servers.isEmpty || servers.contains(where: \.isUsable)) }
+
+    /// Whether an interface has an address that other machines can reach.
+    package var hasAddress: Bool {
+        interfaces.contains { $0.unusedBecause == nil && !(IPAddress($0.address)?.isLoopback ?? true) }
     }
 
     private enum CodingKeys: String, CodingKey {

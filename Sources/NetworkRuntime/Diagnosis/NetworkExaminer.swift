@@ -235,7 +235,7 @@ extension NetworkDiagnosis.Interface {
         if address.ip.isLoopback { return "loopback: other machines can't reach it" }
         if address.state.contains(.duplicate) { return "duplicate: another machine on this network has it" }
         if !address.isReady { return "not ready: the check for duplicate addresses is not finished" }
-        if address.ip.isLinkLocal { return "link-local: it needs a zone, which no candidate can carry" }
+        if address.ip.isLinkLocal { return "link-local: only this network segment can reach it" }
         if address.state.contains(.deprecated) { return "deprecated: it expires soon" }
         return address.ip.isUnspecified ? "no peer can send to it" : "another address of this network is used"
     }

@@ -5,10 +5,11 @@ internal import RTCShareNetworkRuntime
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Check this machine's network and screens for problems.",
+        abstract: "Check the network, screens, audio and cameras for problems.",
         discussion: #"""
             Shows the addresses that viewers would see, the answers of the servers, the kind of NAT, whether .local names work,
-            and the screens of X11 or Wayland. Nothing is shared. Exit status 69: no way out of this machine was found.
+            the screens of X11 or Wayland, audio, cameras, the port of the viewer page and the configuration. Nothing is shared.
+            Exit status 69: other machines can't be reached, or none of the servers can be used.
 
                 rtcshare doctor
                 rtcshare doctor --ice-server stun:stun.example.org
@@ -31,9 +32,21 @@ struct DoctorCommand: AsyncParsableCommand {
             } else {
                 try StandardStreams.writeLines(Self.lines(diagnosis, machine))
             }
-            guard diagnosis.hasWayOut else {
-                throw CommandFailure(.unavailable, "this machine has no network connection to others")
-            }
+            try Self.checkWayOut(diagnosis)
+        }
+    }
+
+    static func checkWayOut(_ diagnosis: NetworkDiagnosis) throws(CommandFailure) {
+        guard diagnosis.hasAddress else {
+            throw CommandFailure(
+                .unavailable, "this machine has no network connection to others", try: "connect it to a network")
+        }
+        guard diagnosis.hasWayOut else {
+            let urls = Set(diagnosis.servers.map(\.url))
+            throw CommandFailure(
+                .unavailable,
+                urls.count == 1 ? "can't use the server \(urls.first ?? "")" : "can't use any of the servers",
+                try: "check the host, the port and the credentials of --ice-server")
         }
     }
 

@@ -43,7 +43,11 @@ struct MachineDiagnosis {
         if case .displayUnavailable(display: nil, _) = error {
             return "DISPLAY is not set. Try: run rtcshare in a desktop session, or set DISPLAY"
         }
-        let failure = CommandFailure(explaining: error)
+        var failure = CommandFailure(explaining: error)
+        // Another source is of no use to a command that lists or checks the display.
+        if case .displayUnavailable = error {
+            failure = CommandFailure(.unavailable, failure.message, try: "set DISPLAY to a running X server")
+        }
         return failure.message + (failure.remedy.map { ". Try: \($0)" } ?? "")
     }
 
