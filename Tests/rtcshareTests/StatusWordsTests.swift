@@ -26,17 +26,25 @@ import Testing
                 [
                     "name:         talk", "presenter:    alice", "pid:          17",
                     "state:        waiting for viewers", "source:       test", "audio:        none",
-                    "limits:       2500 kbit/s, 30 frames per second, hint text", "running for:  1:01:01",
+                    "quality:      at most 2500 kbit/s, 30 frames per second, with the hint text",
+                    "muted:        none", "running for:  1:01:01",
                 ]
             ),
             (share(sounds: ["system", "tone"]), ["audio:        system, tone"]),
-            (share(width: 64), ["limits:       2500 kbit/s, 30 frames per second, size 64x64, hint text"]),
+            (
+                share(width: 64),
+                ["quality:      at most 2500 kbit/s, 30 frames per second, 64x64 pixels, with the hint text"]
+            ),
             (share(isLocked: false), ["link:         open"]),
             (share(isLocked: false, needsApproval: true), ["link:         open, viewers need approval"]),
             (share(isLocked: true, needsApproval: true), ["link:         locked, new viewers can't join"]),
             (
                 share(viewers: [waiting]),
                 ["state:        waiting for you to admit a viewer", "viewer 1:     waiting to be admitted"]
+            ),
+            (
+                share(.connecting, viewers: [.init(id: 1, state: .invited, groups: [])]),
+                ["state:        waiting for the answers of invited viewers"]
             ),
             (share(.paused), ["state:        paused, viewers see the last frame"]),
         ])

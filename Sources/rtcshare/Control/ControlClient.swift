@@ -25,13 +25,24 @@ struct ControlOptions: ParsableArguments {
     func connect() throws(CommandFailure) -> ControlClient {
         let socket = try socket()
         guard let descriptor = try socket.connect() else {
-            throw CommandFailure(
-                .inputMissing,
-                control.map { "no share is running at \($0)" } ?? "no share named \(socket.name) is running",
-                try: "rtcshare serve " + (control.map { "--control \($0)" } ?? "--name \(socket.name)"))
+            if let control {
+                throw CommandFailure(
+                    .inputMissing, "no share is running at \(control)", try: "rtcshare serve --control \(control)")
+            }
+            throw Self.noShare(named: socket.name, running: ControlSocket.running().map(\.name))
         }
         close(descriptor)
         return ControlClient(path: socket.path)
+    }
+
+    static func noShare(named name: String, running: [String]) -> CommandFailure {
+        guard let meant = Suggestion.nearest(to: name, among: running) ?? running.first else {
+            return CommandFailure(
+                .inputMissing, "no share named \(name) is running", try: "rtcshare serve --name \(name)")
+        }
+        return CommandFailure(
+            .inputMissing, "no share named \(name) is running. Running: \(running.joined(separator: ", "))",
+            try: "--name \(meant)")
     }
 
     private func socket() throws(CommandFailure) -> ControlSocket {
@@ -43,7 +54,7 @@ struct ControlOptions: ParsableArguments {
         }
         guard running.count == 1 else {
             let names = running.map(\.name).joined(separator: ", ")
-            throw CommandFailure(.usage, "several shares are running: \(names)", try: "add --name \(first.name)")
+            throw CommandFailure(.usage, "several shares are running: \(names)", try: "--name \(first.name)")
         }
         return first
     }

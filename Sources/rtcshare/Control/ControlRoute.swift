@@ -115,7 +115,7 @@ struct ControlRoute: Sendable {
     fileprivate static func unknown(_ reason: String, _ status: HTTPResponseStatus = .badRequest) -> ProblemDetails {
         ProblemDetails(
             status, "the share does not understand this request: \(reason)",
-            remedy: "read GET /v1/openapi.json, which describes all requests", exitStatus: 64)
+            remedy: "send the request as GET /v1/openapi.json describes it", exitStatus: 64)
     }
 }
 

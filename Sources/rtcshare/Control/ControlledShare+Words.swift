@@ -6,7 +6,7 @@ extension ControlledShare {
     /// A line for each property: its name, and its value.
     var lines: [String] {
         let size = width.flatMap { width in height.map { "\(width)x\($0), " } } ?? ""
-        let muted = [isAudioMuted ? "sound" : nil, isMicrophoneMuted ? "microphone" : nil].compactMap { $0 }
+        let muted = [isAudioMuted ? "audio" : nil, isMicrophoneMuted ? "microphone" : nil].compactMap { $0 }
         let audio = (sounds ?? []).map(\.words).joined(separator: ", ")
         var rows = [
             ("name", name),
@@ -18,8 +18,8 @@ extension ControlledShare {
             ("microphone", microphone?.words ?? "none"),
             ("camera", camera?.words ?? "none"),
             ("sent", size + String(printing: "%.0f frames per second, %.0f kbit/s", framesPerSecond, bitrate)),
-            ("limits", limits.words),
-            ("muted", muted.isEmpty ? "nothing" : muted.joined(separator: ", ")),
+            ("quality", "at most \(limits.words)"),
+            ("muted", muted.isEmpty ? "none" : muted.joined(separator: ", ")),
             ("destination", destination),
         ]
         if !subgroups.isEmpty { rows.append(("subgroups", subgroups.joined(separator: ", "))) }
@@ -39,6 +39,8 @@ extension ControlledShare {
         switch state {
         case .waiting:
             viewers.contains { $0.state == .waiting } ? "waiting for you to admit a viewer" : "waiting for viewers"
+        case .connecting where !viewers.isEmpty && viewers.allSatisfy { $0.state == .invited }:
+            "waiting for the answers of invited viewers"
         case .connecting, .sharing: state.rawValue
         case .paused: "paused, viewers see \(isSlateShown ? "a slate" : "the last frame")"
         }
@@ -59,11 +61,12 @@ struct ControlledLimits {
     let height: Int?
     let hint: SharingOptions.Hint?
 
-    /// `3000 kbit/s, 15 frames per second, size 640x360, hint motion`.
+    /// `3000 kbit/s, 15 frames per second, 640x360 pixels, with the hint motion`.
     var words: String {
-        let size = width.flatMap { width in height.map { "size \(width)x\($0)" } }
+        let size = width.flatMap { width in height.map { "\(width)x\($0) pixels" } }
         return [
-            "\(maxBitrate) kbit/s", "\(maxFramerate.words) frames per second", size, hint.map { "hint \($0.rawValue)" },
+            "\(maxBitrate) kbit/s", "\(maxFramerate.words) frames per second", size,
+            hint.map { "with the hint \($0.rawValue)" },
         ].compactMap { $0 }.joined(separator: ", ")
     }
 }

@@ -270,7 +270,13 @@ actor ShareControl {
                 await room.join(try Subgroup(name))
                 words = "You joined the subgroup \(name)."
             case .leave(let name):
-                try await room.leave(try Subgroup(name))
+                do {
+                    try await room.leave(try Subgroup(name))
+                } catch SharingRoomError.notJoined(let subgroup) {
+                    throw CommandFailure(
+                        .usage, "you are not in the subgroup \(subgroup)",
+                        try: "rtcshare status (it lists your subgroups)")
+                }
                 words = "You left the subgroup \(name)."
             case .invite(let main, let subgroups):
                 return try await invite(RoomMembership(main: main, subgroups: subgroups))
@@ -281,10 +287,14 @@ actor ShareControl {
                 words = "\(name) is admitted."
             case .kick(let viewer): words = try await kick(viewer)
             case .lock:
-                await (try linkServer()).lock()
+                let server = try linkServer()
+                guard await !server.isLocked else { return .done(notice: "The link is already locked.") }
+                await server.lock()
                 words = "The link is locked: new viewers can't join."
             case .unlock:
-                await (try linkServer()).unlock()
+                let server = try linkServer()
+                guard await server.isLocked else { return .done(notice: "The link is already open.") }
+                await server.unlock()
                 words = "The link is open: new viewers can join."
             case .link(let subgroup): return try await links(subgroup)
             }
