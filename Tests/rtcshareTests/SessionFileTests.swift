@@ -49,7 +49,8 @@ struct SessionFileTests {
         try #require(chmod(path, 0o600) == 0)
         let used = SessionFile(path: path)
         try used.open()
-        try used.consume()
+        let answered = try SessionDescription.parse(Self.session().session.offer)
+        try used.consume(answered)
         let file = SessionFile(path: path)
         try file.open()
         try FileManager.default.removeItem(atPath: path)
@@ -86,10 +87,27 @@ struct SessionFileTests {
             let answer = try SessionDescription.parse(session.session.offer)
             let taken = try SessionFile.take(answeredBy: answer, among: SessionFile(path: path))
             #expect(taken.session.session.offer == session.session.offer)
-            try taken.file.consume()
+            try taken.file.consume(taken.offer)
             // A session works once.
             #expect(throws: CommandFailure.self) { try SessionFile(path: taken.file.path).take() }
         }
+    }
+
+    @Test("A second use of an answer is reported as one, also if another offer waits for its answer")
+    func usedTwice() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("session.json").path
+        let (first, second) = (try Self.session(), try Self.session())
+        try SessionFile(path: path).store(first)
+        #expect(SessionFile(path: path).keepPrevious())
+        try SessionFile(path: path).store(second)
+        let answer = try SessionDescription.parse(first.session.offer)
+        let taken = try SessionFile.take(answeredBy: answer, among: SessionFile(path: path))
+        try taken.file.consume(taken.offer)
+        let failure = #expect(throws: CommandFailure.self) {
+            try SessionFile.take(answeredBy: answer, among: SessionFile(path: path))
+        }
+        #expect(failure?.message.contains("was used at") == true, "\(failure?.message ?? "")")
     }
 
     @Test("Sessions of earlier offers are removed when they are a day old, and beyond sixteen")

@@ -34,6 +34,8 @@ extension SessionFile {
             guard let taken = try? file.takeWithOffer(now: now), taken.offer.isAnswered(by: answer) else { continue }
             return taken
         }
+        let used = ([newest] + newest.kept).lazy.compactMap { $0.used(with: answer) }.first
+        if let used { throw used }
         return try first.get()
     }
 
@@ -84,9 +86,14 @@ extension SessionFile {
 }
 
 extension SessionDescription {
-    /// Whether a description has the sections of this offer, whose names are drawn for each offer.
-    fileprivate func isAnswered(by answer: SessionDescription) -> Bool {
-        let offered = media.map { $0.attribute("mid")?.attributeValue }
-        return !offered.contains(nil) && offered == answer.media.map { $0.attribute("mid")?.attributeValue }
+    /// The names of its sections, which are drawn for each offer; nil if a section has none.
+    var sectionNames: [String]? {
+        let names = media.compactMap { $0.attribute("mid")?.attributeValue }
+        return names.count == media.count ? names.map { "\($0)" } : nil
+    }
+
+    /// Whether a description has the sections of this offer.
+    func isAnswered(by answer: SessionDescription) -> Bool {
+        sectionNames.map { $0 == answer.sectionNames } ?? false
     }
 }

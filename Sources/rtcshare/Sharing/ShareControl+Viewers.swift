@@ -37,31 +37,48 @@ extension ShareControl {
         }
     }
 
-    /// Accepts the answer of an invited viewer; returns a sentence that says so.
+    /// Accepts the answer of an invited viewer, which is the one whose offer it belongs to; returns a sentence that says so.
     func admit(_ viewer: Int?, _ text: String) async throws -> String {
-        let offers = viewers.offers
-        let waiting = offers.keys.sorted()
-        guard let id = viewer ?? waiting.first else {
-            throw CommandFailure(
-                .unavailable, "no invited viewer's answer is expected", try: "rtcshare invite > offer.sdp")
-        }
-        let names = waiting.map(String.init).joined(separator: ", ")
-        guard viewer != nil || waiting.count == 1 else {
-            throw CommandFailure(
-                .usage, "the viewers \(names) are invited, and the answer does not name its viewer",
-                try: "add --viewer N")
-        }
-        guard let offer = offers[id], let member = await room.viewers.first(where: { $0.id == id }) else {
-            throw CommandFailure(
-                .inputMissing, "--viewer \(id): no answer of this viewer is expected",
-                try: waiting.isEmpty ? "rtcshare invite" : "an invited viewer: \(names)")
-        }
         let answer = try SessionDescription.parse(text)
+        let id = try Self.viewer(answering: viewers.offers, by: answer, named: viewer)
+        guard let offer = viewers.offers[id], let member = await room.viewers.first(where: { $0.id == id }) else {
+            throw unknownViewer(id)
+        }
         try AnswerFile.check(answer, answers: offer, name: "the answer")
         try await member.session.connection.accept(answer: answer, to: offer)
         // It may have been quicker.
         if case .invited = viewers[id] { viewers[id] = .connecting }
         return "The answer of viewer \(id) is accepted."
+    }
+
+    /// The viewer of the offer that an answer belongs to.
+    /// - Throws: `CommandFailure` if that is not the viewer who was named, or if the answer belongs to none of the offers.
+    static func viewer(
+        answering offers: [Int: SessionDescription], by answer: SessionDescription, named: Int?
+    ) throws(CommandFailure) -> Int {
+        let own = offers.filter { $0.value.isAnswered(by: answer) }.keys.min()
+        if let own, own == named ?? own { return own }
+        if let own, let named {
+            throw CommandFailure(
+                .usage, "--viewer \(named): this is the answer of viewer \(own)",
+                try: "rtcshare accept --viewer \(own) FILE")
+        }
+        guard !offers.isEmpty else {
+            throw CommandFailure(
+                .unavailable, "no invited viewer waits for an answer", try: "rtcshare invite > offer.sdp")
+        }
+        let names = offers.keys.sorted().map(String.init).joined(separator: ", ")
+        if let named {
+            guard offers[named] == nil else { return named }
+            throw CommandFailure(
+                .inputMissing, "--viewer \(named): this viewer does not wait for an answer",
+                try: "rtcshare accept --viewer \(offers.keys.min() ?? 1) FILE (invited: \(names))")
+        }
+        // Programs that rename sections exist; with one offer there is no doubt.
+        if offers.count == 1, let only = offers.keys.first { return only }
+        throw CommandFailure(
+            .badInput, "the answer belongs to none of the open offers, which are those of the viewers \(names)",
+            try: "rtcshare invite > offer.sdp (then give the new offer to the viewer)")
     }
 
     // MARK: By a link

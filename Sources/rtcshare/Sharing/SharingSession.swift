@@ -3,6 +3,7 @@ internal import Glibc
 internal import RTCShareContentShare
 internal import RTCShareMedia
 internal import RTCShareNetworkRuntime
+internal import RTCShareSDP
 
 /// What `rtcshare offer` leaves for `rtcshare send`: the identity that the offer announced, where it listens, what relays
 /// for it, and what is to be shared.
@@ -96,6 +97,8 @@ final class SessionFile {
     /// What is left of a session that was used.
     private struct Tombstone: Codable {
         let usedAt: Date
+        /// The names of the offer's sections, by which its answer is known; nil in files of earlier versions.
+        var sections: [String]?
     }
 
     /// Writes a session in place of what the file held.
@@ -139,12 +142,7 @@ final class SessionFile {
             throw CommandFailure(
                 .inputOutput, "can't read the session \(path): \(StandardStreams.reason(of: error))")
         }
-        if let tombstone = try? JSONLayout.decoder.decode(Tombstone.self, from: data) {
-            throw CommandFailure(
-                .inputMissing,
-                "the session \(path) was used at \(tombstone.usedAt.formatted(.iso8601)): each session works once",
-                try: Self.newOffer)
-        }
+        if let tombstone = try? JSONLayout.decoder.decode(Tombstone.self, from: data) { throw failure(tombstone) }
         if let version = try? JSONLayout.decoder.decode(Layout.self, from: data).version { try check(version: version) }
         let session: SharingSession
         do {
@@ -157,17 +155,35 @@ final class SessionFile {
         return session
     }
 
+    private func failure(_ tombstone: Tombstone) -> CommandFailure {
+        CommandFailure(
+            .inputMissing,
+            "the session \(path) was used at \(tombstone.usedAt.formatted(.iso8601)): each session works once",
+            try: Self.newOffer)
+    }
+
+    /// The failure of a session that was used with this answer; nil if it was not.
+    func used(with answer: SessionDescription) -> CommandFailure? {
+        let file = SessionFile(path: path)
+        guard (try? file.open()) != nil, let data = try? OpenFile(lending: file.descriptor).readToEnd(),
+            let tombstone = try? JSONLayout.decoder.decode(Tombstone.self, from: data),
+            let sections = tombstone.sections, sections == answer.sectionNames
+        else { return nil }
+        return failure(tombstone)
+    }
+
     /// Empties the file of its secrets: the session served its share.
     ///
     /// A newer offer's session may stand there by now: that one is left alone.
-    func consume(now: Date = Date()) throws(CommandFailure) {
+    func consume(_ offer: SessionDescription, now: Date = Date()) throws(CommandFailure) {
         var mine = stat()
         var present = stat()
         guard fstat(descriptor, &mine) == 0, stat(path, &present) == 0,
             mine.st_ino == present.st_ino, mine.st_dev == present.st_dev
         else { return }
         do {
-            try PrivateFile(path: path).write(try JSONLayout.encoder.encode(Tombstone(usedAt: now)))
+            try PrivateFile(path: path).write(
+                try JSONLayout.encoder.encode(Tombstone(usedAt: now, sections: offer.sectionNames)))
         } catch {
             throw CommandFailure(
                 .inputOutput, "can't mark the session \(path) as used: \(StandardStreams.reason(of: error))")

@@ -49,7 +49,7 @@ struct StoredShare {
         } consume: {
             // Until here another try could need them.
             connection.setLeavesRelays(false)
-            try file.consume()
+            try file.consume(offer)
         }
     }
 
