@@ -57,11 +57,11 @@ struct RTCShareCommand: AsyncParsableCommand {
         do {
             return try parseAsRoot(configured.added(to: arguments))
         } catch  where exitCode(for: error) == .validationFailure {
-            let problem = ParserWords.rewritten(message(for: error))
+            let failure = ParserWords(path: path, arguments: arguments).failure(message(for: error))
             if let place = configured.placeOfFault(in: arguments) {
-                throw CommandFailure(.badInput, "\(place): \(problem)", try: path.help)
+                throw CommandFailure(.badInput, "\(place): \(failure.message)", try: failure.remedy)
             }
-            throw CommandFailure(.usage, problem, try: path.help)
+            throw failure
         }
     }
 
@@ -75,7 +75,10 @@ struct RTCShareCommand: AsyncParsableCommand {
         }
         guard warns, level == nil, let text, !text.isEmpty else { return }
         let levels = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
-        Terminal.shared.say("RTCSHARE_LOG=\(text): unknown log level, using warning. Levels: \(levels).")
+        Terminal.shared.say([
+            "rtcshare: RTCSHARE_LOG=\(text): unknown log level, so it is warning.",
+            "Try: RTCSHARE_LOG=debug, or another level: \(levels)",
+        ])
     }
 
     static let configuration = CommandConfiguration(

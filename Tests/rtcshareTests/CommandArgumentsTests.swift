@@ -86,7 +86,10 @@ struct CommandArgumentsTests {
             ("accept --viewer -1 a", "--viewer -1: use the number of a viewer, as rtcshare status lists it."),
             ("set --hint sharp", "--hint sharp: use text, detail or motion."),
             ("completions tcsh", "tcsh: use bash, zsh or fish."),
-            ("serve --duration", "--duration: the value is missing; use --duration <s>."),
+            ("demo --size 8000x8000", "--size 8000x8000: use even sides from 128x96 to 7680x4320, such as 1280x720."),
+            ("demo --size 10x10", "--size 10x10: use even sides from 128x96 to 7680x4320, such as 1280x720."),
+            ("unit --restart never serve", "--restart never: use on-failure or always."),
+            ("serve --ice-transport-policy none", "--ice-transport-policy none: use all or relay."),
         ])
     func wrongValues(line: String, words: String) throws {
         #expect(try Self.failure(line.split(separator: " ").map(String.init)) == "rtcshare: " + words)
@@ -98,6 +101,20 @@ struct CommandArgumentsTests {
             ("--source tset", "--source tset: unknown source. Did you mean 'test'?"),
             ("--audio system --audio mic", "--audio mic: unknown audio. Did you mean 'microphone'?"),
             ("--microphone nothing", "--microphone nothing: unknown audio"),
+            ("--audio speaker", "--audio speaker: unknown audio. Did you mean 'system'?"),
+            ("--audio a.wav", "--audio a.wav: unknown audio. Did you mean 'file:a.wav'?"),
+            ("--source screen", "--source screen: unknown source. Did you mean 'display'?"),
+            ("--source desktop:HDMI-1", "--source desktop:HDMI-1: unknown source. Did you mean 'display:HDMI-1'?"),
+            ("--source Slides", "--source Slides: unknown source. Did you mean 'window:title=Slides'?"),
+            ("--source nofile.y4m", "--source nofile.y4m: unknown source. Did you mean 'file:nofile.y4m'?"),
+            ("--source xyzzy", "--source xyzzy: unknown source"),
+            ("--camera webcam", "--camera webcam: unknown source. Did you mean 'camera'?"),
+            (
+                "--source window:Slides",
+                "--source window:Slides: 'Slides' is not a window number. Did you mean 'window:title=Slides'?"
+            ),
+            ("--source window:", "--source window:: the window's number is missing"),
+            ("--source process:99999", "--source process:99999: '99999' is not a port from 1 to 65535"),
             ("--camera camer", "--camera camer: unknown source. Did you mean 'camera'?"),
             ("--source test:9999999x2", "--source test:9999999x2: its size is not between 128x96 and 7680x4320"),
         ])

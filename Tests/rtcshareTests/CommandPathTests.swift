@@ -1,3 +1,4 @@
+import ArgumentParser
 import Testing
 
 @testable import rtcshare
@@ -30,10 +31,54 @@ struct CommandPathTests {
     func parserErrors() throws {
         #expect(
             try failure("subgroup", "join")
-                == ["rtcshare: missing expected argument '<subgroup>'.", "Try: rtcshare help subgroup join"])
+                == ["rtcshare: subgroup join: SUBGROUP is missing.", "Try: rtcshare help subgroup join"])
         let lines = try failure("serve", "--no-such-option")
         #expect(lines.first?.hasPrefix("rtcshare: unknown option '--no-such-option'") == true)
         #expect(lines.last == "Try: rtcshare help serve")
+    }
+
+    @Test(
+        "A wrong command line is answered with the one that was meant",
+        arguments: [
+            ("stream", "unknown command 'stream'.", "rtcshare serve"),
+            ("ls", "unknown command 'ls'.", "rtcshare sources"),
+            ("quit", "unknown command 'quit'.", "rtcshare stop"),
+            ("info", "unknown command 'info'.", "rtcshare status"),
+            ("--serve", "unknown option '--serve'.", "rtcshare serve --help"),
+            ("-v", "unknown option '-v'.", "rtcshare --version"),
+            ("--nonsense", "unknown option '--nonsense'.", "rtcshare help"),
+            (
+                "serve window:title=Slides", "serve window:title=Slides: this argument is not expected.",
+                "rtcshare serve --source window:title=Slides"
+            ),
+            ("serve screen", "serve screen: this argument is not expected.", "rtcshare serve --source display"),
+            ("serve x", "serve x: this argument is not expected.", "rtcshare help serve"),
+            ("stop share", "stop share: this argument is not expected.", "rtcshare stop --name share"),
+            ("lock --all", "unknown option '--all'.", "rtcshare help lock"),
+            ("lock --nmae x", "unknown option '--nmae'. Did you mean '--name'?", "rtcshare help lock"),
+            ("view --bogus", "unknown option '--bogus'.", "rtcshare help view"),
+            ("kick -1", "kick -1: use the number of a viewer, as rtcshare status lists it.", "rtcshare status"),
+            ("admit -1", "admit -1: use the number of a viewer, as rtcshare status lists it.", "rtcshare status"),
+            ("kick", "kick: N is missing.", "rtcshare help kick"),
+            ("serve --ask=false", "--ask=false: this option takes no value.", "rtcshare serve --ask"),
+            ("serve --duration", "--duration: the value is missing.", "rtcshare serve --duration S"),
+        ])
+    func meant(line: String, problem: String, remedy: String) throws {
+        let words = line.split(separator: " ").map(String.init)
+        let failure = try #require(throws: CommandFailure.self) { try RTCShareCommand.parsed(words) }
+        #expect(failure.lines(after: "") == [problem, "Try: \(remedy)"])
+    }
+
+    @Test("The help of help is the program's, and that of a unit's command is the command's")
+    func helpOfHelp() throws {
+        #expect(CommandArguments.prepared(["help", "help"]) == ["help"])
+        #expect(throws: CleanExit.self) {
+            try UnitCommand.unit(of: ["serve", "--ask", "--help"], executable: "/a", folder: "/")
+        }
+        let failure = try #require(throws: CommandFailure.self) {
+            try UnitCommand.unit(of: ["serv"], executable: "/a", folder: "/")
+        }
+        #expect(failure.remedy == "rtcshare unit serve")
     }
 
     @Test(
@@ -41,7 +86,7 @@ struct CommandPathTests {
         arguments: [
             ("satus", "status"), ("stauts", "status"), ("STATUS", "status"), ("pasue", "pause"),
             ("unlok", "unlock"),
-            ("stat", "status"), ("u", nil), ("st", nil), ("foo", nil), ("x", nil), ("", nil),
+            ("stat", "status"), ("u", nil), ("st", nil), ("blurse", nil), ("foo", nil), ("x", nil), ("", nil),
         ])
     func suggestions(word: String, meant: String?) {
         let commands = ["status", "stop", "pause", "lock", "unlock", "serve"]

@@ -72,8 +72,12 @@ struct UnitCommand: AsyncParsableCommand {
             throw CommandFailure(.usage, "a unit can't name \(path): its path has characters that systemd interprets")
         }
         let command = CommandArguments.prepared(command)
-        _ = try CommandPath(of: command)
-        guard let name = command.first, Self.services.contains(where: { $0.isNamed(name) }) else { throw notAService }
+        guard let name = command.first, let service = Self.services.first(where: { $0.isNamed(name) }) else {
+            throw notAService
+        }
+        if command.prefix(while: { $0 != "--" }).contains(where: { ["-h", "--help"].contains($0) }) {
+            throw CleanExit.helpRequest(service)
+        }
         let needsScreen: Bool
         switch try RTCShareCommand.parsed(command) {
         case let capture as CaptureCommand:
@@ -110,8 +114,13 @@ struct UnitCommand: AsyncParsableCommand {
     private var notAService: CommandFailure {
         let names = Self.services.map { $0._commandName }
         let list = names.dropLast().joined(separator: ", ") + " and \(names[names.count - 1])"
+        let word = command.first ?? ""
+        if let meant = Suggestion.nearest(to: word, among: names) {
+            return CommandFailure(
+                .usage, "unknown command '\(word)'. Did you mean '\(meant)'?", try: "rtcshare unit \(meant)")
+        }
         return CommandFailure(
-            .usage, "\(command.first ?? "") does not run as a service: only \(list) do", try: "rtcshare help unit")
+            .usage, "\(word) does not run as a service: only \(list) do", try: "rtcshare help unit")
     }
 
     private static func needsScreen(_ selection: SourceSelection) -> Bool {

@@ -33,6 +33,11 @@ enum AudioSpecification: Specification {
 
     /// The words that a SPEC begins with.
     private static let kinds = ["none", "tone", "beep", "file", "microphone", "system", "process"]
+    /// Words that people try for audio of another name.
+    private static let synonyms = [
+        "computer": "system", "desktop": "system", "display": "system", "mike": "microphone", "off": "none",
+        "output": "system", "sine": "tone", "sound": "system", "speaker": "system", "speakers": "system",
+    ]
     private static let formsRemedy = "rtcshare help sources"
 
     private static let loopSuffix = ":loop"
@@ -62,8 +67,14 @@ enum AudioSpecification: Specification {
             }
             self = kind == "system" ? .system(sink: argument) : .microphone(device: argument)
         default:
-            throw .unknown("audio", in: text, kind: kind, among: Self.kinds, remedy: Self.formsRemedy)
+            throw .unknown("audio", in: text, meant: Self.meant(by: text, kind: kind), remedy: Self.formsRemedy)
         }
+    }
+
+    /// The SPEC that was probably meant by a text that is none.
+    private static func meant(by text: String, kind: String) -> String? {
+        if text.lowercased().hasSuffix(".wav"), kind == text { return "file:\(text)" }
+        return synonyms[kind.lowercased()] ?? Suggestion.nearest(to: kind, among: kinds)
     }
 
     /// Opens the source, ready to be started: its format is known, what cannot be shared has thrown. Nil for ``none``.

@@ -39,6 +39,12 @@ enum SourceSpecification: Specification {
 
     /// The words that a SPEC begins with.
     private static let kinds = ["test", "display", "portal", "region", "window", "camera", "file", "process"]
+    /// Words that people try for a source of another name.
+    private static let synonyms = [
+        "cam": "camera", "desktop": "display", "fullscreen": "display", "monitor": "display", "output": "display",
+        "pattern": "test", "screen": "display", "stdin": "file:-", "-": "file:-", "wayland": "portal",
+        "webcam": "camera",
+    ]
     private static let formsRemedy = "rtcshare help sources"
     private static let defaultTestSize = PixelSize(width: 1280, height: 720)
 
@@ -80,8 +86,20 @@ enum SourceSpecification: Specification {
             }
             self = .camera(name: argument)
         default:
-            throw .unknown("source", in: text, kind: kind, among: Self.kinds, remedy: Self.formsRemedy)
+            throw .unknown("source", in: text, meant: Self.meant(by: text), remedy: Self.formsRemedy)
         }
+    }
+
+    /// The SPEC that was probably meant by a text that is none: with a kind that is spelt in another way, or without a kind.
+    static func meant(by text: String) -> String? {
+        let kind = String(text.prefix { $0 != ":" })
+        if let meant = synonyms[kind.lowercased()] ?? Suggestion.nearest(to: kind, among: kinds) {
+            return meant + text.dropFirst(kind.count)
+        }
+        if text.lowercased().hasPrefix("title=") { return "window:title=" + text.dropFirst(6) }
+        if text.lowercased().hasSuffix(".y4m") { return "file:\(text)" }
+        // Titles of windows begin with a capital letter or have several words; nothing else does.
+        return text.contains { $0.isUppercase || $0 == " " } ? "window:title=\(text)" : nil
     }
 
     /// What to share without `--source`, the display if there is one, else the test pattern, with a sentence about it.
@@ -100,7 +118,7 @@ enum SourceSpecification: Specification {
         )
     }
 
-    private static let chooseSource = "To share something else, add --source."
+    private static let chooseSource = "To choose another source, add --source."
 
     /// Opens the source, ready to be started: its size is known, what cannot be shared has thrown.
     ///
@@ -181,7 +199,7 @@ extension SourceSpecification {
     private static let rateRemedy = "0.1 to 240 frames per second, for example test:640x480@30"
     private static let testRemedy = "test, test:1280x720 or test:1280x720@30"
     private static let regionRemedy = "region:WxH+X+Y, for example region:1280x720+0+0"
-    private static let windowRemedy = "window:ID or window:title=TEXT (rtcshare sources lists the windows)"
+    private static let windowRemedy = "rtcshare sources (it lists the windows)"
     private static let titlePrefix = "title="
     private static let loopSuffix = ":loop"
 
@@ -226,10 +244,19 @@ extension SourceSpecification {
         let digits = isHexadecimal ? argument.dropFirst(2) : argument[...]
         // Swift's integers would take a sign.
         guard let first = digits.first, first.isHexDigit, let id = UInt32(digits, radix: isHexadecimal ? 16 : 10) else {
-            throw .invalidSpecification(
-                text: text, problem: "the window number is missing or wrong", remedy: windowRemedy)
+            throw .invalidSpecification(text: text, problem: windowProblem(argument), remedy: windowRemedy)
         }
         return .id(id)
+    }
+
+    /// What is wrong with an argument that is neither a number nor a title.
+    private static func windowProblem(_ argument: String) -> String {
+        guard argument.contains(where: \.isLetter), !argument.hasPrefix("0") else {
+            return argument.isEmpty ? "the window's number is missing" : "'\(argument)' is not a window number"
+        }
+        let title = argument.drop { $0 == "=" }
+        let meant = title.lowercased().hasPrefix(titlePrefix) ? title.dropFirst(titlePrefix.count) : title
+        return "'\(argument)' is not a window number. Did you mean 'window:title=\(meant)'?"
     }
 
     private static func file(_ argument: String, in text: String) throws(SpecificationError) -> SourceSpecification {
@@ -250,10 +277,14 @@ extension SourceSpecification {
 
     private static func endpoint(_ argument: String, in text: String) throws(SpecificationError) -> BroadcastEndpoint {
         if let port = UInt16(argument), port > 0 { return .port(port) }
+        guard !(argument.count > 1 && argument.allSatisfy(\.isNumber)) else {
+            throw .invalidSpecification(
+                text: text, problem: "'\(argument)' is not a port from 1 to 65535", remedy: "process:5000")
+        }
         guard argument.contains("/") else {
             throw .invalidSpecification(
                 text: text, problem: "it needs a port or the path of a socket",
-                remedy: "process:PORT, for example process:5000, or process:/PATH")
+                remedy: "process:5000 or process:/PATH")
         }
         return .path(argument)
     }

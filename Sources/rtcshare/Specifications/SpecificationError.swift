@@ -5,12 +5,9 @@ enum SpecificationError: Error, Hashable {
     /// What is wrong with the text, and what to write instead.
     case invalidSpecification(text: String, problem: String, remedy: String)
 
-    /// A text that begins with a word that names nothing, among the words that do.
-    static func unknown(_ what: String, in text: String, kind: String, among kinds: [String], remedy: String) -> Self {
-        let problem =
-            text.isEmpty
-            ? "it is empty"
-            : "unknown \(what)" + (Suggestion.nearest(to: kind, among: kinds).map { ". Did you mean '\($0)'?" } ?? "")
+    /// A text that names nothing, and what was probably meant.
+    static func unknown(_ what: String, in text: String, meant: String?, remedy: String) -> Self {
+        let problem = text.isEmpty ? "it is empty" : "unknown \(what)" + (meant.map { ". Did you mean '\($0)'?" } ?? "")
         return .invalidSpecification(text: text, problem: problem, remedy: remedy)
     }
 }

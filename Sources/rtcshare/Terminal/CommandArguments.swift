@@ -13,9 +13,16 @@ enum CommandArguments {
         "--display": "--janus-display", "--room-bitrate": "--janus-bitrate", "--publisher": "--janus-publisher",
     ]
 
+    /// The option of a command that had this name before, without dashes.
+    static func current(of name: String, in command: String) -> String? {
+        options[command]?["--" + name].map { String($0.dropFirst(2)) }
+    }
+
     static func prepared(_ arguments: [String]) -> [String] {
         // A shell that asks for completions passes the words of a line that is still being typed.
         guard arguments.first?.hasPrefix("---") != true else { return arguments }
+        // The parser has no help of its `help`.
+        let arguments = arguments.starts(with: ["help", "help"]) ? Array(arguments.dropFirst()) : arguments
         var prepared: [String] = []
         var command: String?
         var isOptionsEnd = false

@@ -46,6 +46,11 @@ struct CommandFailure: Error {
     /// What went wrong, without what to do about it.
     var message: String { problem.joined(separator: "\n") }
 
+    /// The same failure with the place of the option that caused it. The command line is not wrong then, but a file is.
+    func placed(at place: String) -> CommandFailure {
+        CommandFailure(status == .usage ? .badInput : status, report: ["\(place): \(message)"], try: remedy)
+    }
+
     /// What is said of it, with `introduction` before it: `rtcshare: WHAT: WHY.`, then `Try: …`.
     func lines(after introduction: String) -> [String] {
         var lines = [introduction + (problem.first ?? "")] + problem.dropFirst()
@@ -77,16 +82,15 @@ func closeAll(_ closings: [() async throws -> Void]) async throws {
 }
 
 extension AsyncParsableCommand {
-    /// Runs the command's work; a failure is told on stderr and ends the process with its status.
+    /// Runs the command's work.
+    /// - Throws: `CommandFailure` for a failure of any kind.
     func reportingFailure(_ work: () async throws -> Void) async throws {
         do {
             try await work()
-        } catch let error as ExitCode {
+        } catch let error as CleanExit {
             throw error
         } catch {
-            let failure = CommandFailure(explaining: error)
-            Terminal.shared.say(failure.lines(after: "rtcshare: "))
-            throw ExitCode(failure.status.rawValue)
+            throw CommandFailure(explaining: error)
         }
     }
 }

@@ -4,11 +4,19 @@ internal import ArgumentParser
 struct CommandPath {
     /// Words that people try for a command of another name.
     private static let synonyms = [
-        "list": "rtcshare sources", "record": "rtcshare serve --record FILE.webm", "share": "rtcshare serve",
-        "start": "rtcshare serve", "version": "rtcshare --version", "watch": "rtcshare view LINK",
+        "check": "rtcshare doctor", "connect": "rtcshare view LINK", "devices": "rtcshare sources",
+        "end": "rtcshare stop", "exit": "rtcshare stop", "info": "rtcshare status", "join": "rtcshare view LINK",
+        "list": "rtcshare sources", "ls": "rtcshare sources", "open": "rtcshare view LINK",
+        "play": "rtcshare view LINK", "publish": "rtcshare send --whip URL", "quit": "rtcshare stop",
+        "receive": "rtcshare view LINK", "record": "rtcshare serve --record FILE.webm",
+        "screens": "rtcshare sources", "share": "rtcshare serve", "start": "rtcshare serve",
+        "stream": "rtcshare serve", "url": "rtcshare link", "v": "rtcshare --version",
+        "version": "rtcshare --version", "watch": "rtcshare view LINK", "windows": "rtcshare sources",
     ]
 
     let names: [String]
+    /// The command at the end of the path.
+    let command: any ParsableCommand.Type
 
     /// - Throws: `CommandFailure` for a command that does not exist, with the one that was probably meant.
     init(of arguments: [String]) throws {
@@ -25,10 +33,26 @@ struct CommandPath {
             command = next
         }
         self.names = names
+        self.command = command
     }
+
+    /// The path as it is typed.
+    var text: String { (["rtcshare"] + names).joined(separator: " ") }
 
     /// The command that explains this one.
     var help: String { (["rtcshare", "help"] + names).joined(separator: " ") }
+
+    /// A command that was typed as an option, such as `--serve`, with the one that was probably meant; nil for other options.
+    static func failure(ofOption option: String) -> CommandFailure? {
+        let word = String(option.drop { $0 == "-" }.prefix { $0 != "=" }).lowercased()
+        let problem = "unknown option '\(option)'"
+        if let command = synonyms[word] { return CommandFailure(.usage, problem, try: command) }
+        guard word.count > 1,
+            let meant = Suggestion.nearest(
+                to: word, among: RTCShareCommand.configuration.subcommands.map { $0._commandName })
+        else { return nil }
+        return CommandFailure(.usage, problem, try: "rtcshare \(meant) --help")
+    }
 
     private static func unknown(_ word: String, after names: [String], among known: [String]) -> CommandFailure {
         let path = ["rtcshare"] + names

@@ -74,6 +74,13 @@ extension Unicode.Scalar {
     fileprivate var columns: Int { value < 0x1100 ? 1 : 2 }
 }
 
+extension String {
+    /// As a shell needs it: in quotes if it has other characters than plain words have.
+    var asShellWord: String {
+        wholeMatch(of: /[A-Za-z0-9_.,:=@%+\/-]+/) != nil ? self : "'" + replacing("'", with: "'\\''") + "'"
+    }
+}
+
 extension StringProtocol {
     /// Without the white space before and behind it.
     var trimmed: String {

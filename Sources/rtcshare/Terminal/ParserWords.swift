@@ -1,22 +1,87 @@
-/// Puts an error of the argument parser into the form of all other errors: `OPTION VALUE: WHY`.
-enum ParserWords {
-    static func rewritten(_ message: String) -> String {
+internal import ArgumentParser
+
+/// Puts an error of the argument parser into the form of all other errors: `OPTION VALUE: WHY`, and what to type.
+struct ParserWords {
+    private static let viewerNumber = "use the number of a viewer, as rtcshare status lists it"
+
+    /// The command that the arguments name.
+    let path: CommandPath
+    let arguments: [String]
+
+    /// The failure that a message of the parser stands for.
+    func failure(_ message: String) -> CommandFailure {
+        let options = Set((try? KnownOption.all(of: path.command).keys).map(Array.init) ?? [])
+        if let option = unknownOption(message, among: options) {
+            if path.names.isEmpty, let failure = CommandPath.failure(ofOption: option) { return failure }
+            let dashes = option.prefix { $0 == "-" }
+            let name = String(option.dropFirst(dashes.count))
+            let meant = dashes.count < 2 ? nil : Suggestion.nearest(to: name, among: options.sorted())
+            return usage("unknown option '\(option)'" + (meant.map { ". Did you mean '--\($0)'?" } ?? ""))
+        }
+        if let match = message.wholeMatch(of: /Missing value for '(--[\w-]+) <(.+)>'/) {
+            return usage(
+                "\(match.1): the value is missing", try: "\(path.text) \(match.1) \(match.2.uppercased())")
+        }
+        if let match = message.wholeMatch(of: /The option '(--[\w-]+)' does not take any value, but '(.*)' was .*/) {
+            return usage("\(match.1)=\(match.2): this option takes no value", try: "\(path.text) \(match.1)")
+        }
+        if let match = message.wholeMatch(of: /Missing expected argument '<(.+)>'/) {
+            let name = path.names.joined(separator: " ")
+            // A viewer's number is the only number that stands by itself.
+            if let number = arguments.first(where: { Int($0).map { $0 < 0 } == true }) {
+                return usage("\(name) \(number): \(Self.viewerNumber)", try: "rtcshare status")
+            }
+            return usage("\(name): \(match.1.uppercased()) is missing")
+        }
+        if let match = message.wholeMatch(of: /Unexpected argument '(.*)'/.dotMatchesNewlines()) {
+            return unexpected(String(match.1), options)
+        }
+        return usage(Self.valueWords(message) ?? message.prefix(1).lowercased() + message.dropFirst())
+    }
+
+    private func usage(_ problem: String, try remedy: String? = nil) -> CommandFailure {
+        CommandFailure(.usage, problem, try: remedy ?? path.help)
+    }
+
+    /// The option that the command does not have, which other errors can hide; nil if there is none.
+    private func unknownOption(_ message: String, among known: Set<String>) -> String? {
+        if let match = message.prefixMatch(of: /Unknown option '(.*?)'/) { return String(match.1) }
+        // `unit` passes options on to another command.
+        guard path.command != UnitCommand.self else { return nil }
+        return arguments.prefix { $0 != "--" }.filter { $0.hasPrefix("--") && !$0.hasPrefix("---") }
+            .map { String($0.prefix { $0 != "=" }) }
+            .first { option in
+                let name = option.dropFirst(2)
+                let negated = name.hasPrefix("no-") ? name.dropFirst(3) : name
+                return !known.union(["help", "version"]).contains { $0 == name || $0 == negated }
+            }
+    }
+
+    private func unexpected(_ word: String, _ options: Set<String>) -> CommandFailure {
+        let name = path.names.joined(separator: " ")
+        let problem = "\(name) \(word): this argument is not expected"
+        if options.contains("source") {
+            let source = (try? SourceSpecification(word)) != nil ? word : SourceSpecification.meant(by: word)
+            return usage(problem, try: source.map { "\(path.text) --source \($0.asShellWord)" })
+        }
+        let isName = options.contains("control") && (try? ControlSocket.check(name: word)) != nil
+        return usage(problem, try: isName ? "\(path.text) --name \(word)" : nil)
+    }
+
+    /// The words for a wrong value; nil for another error.
+    private static func valueWords(_ message: String) -> String? {
         let invalidValue = /The value '(.*)' is invalid for '(?:(--[\w-]+) )?<[^>]+>'(.*)/.dotMatchesNewlines()
-        if let match = message.wholeMatch(of: invalidValue) {
-            let (value, option) = (match.1, match.2)
-            return (option.map { "\($0) " } ?? "") + "\(value.isEmpty ? "''" : value): \(reason(String(match.3)))"
-        }
-        if let match = message.wholeMatch(of: /Missing value for '(--[\w-]+) (<.+>)'/) {
-            return "\(match.1): the value is missing; use \(match.1) \(match.2)"
-        }
-        return message.prefix(1).lowercased() + message.dropFirst()
+        guard let match = message.wholeMatch(of: invalidValue) else { return nil }
+        let (value, option) = (match.1, match.2)
+        return (option.map { "\($0) " } ?? "") + "\(value.isEmpty ? "''" : value): \(reason(String(match.3)))"
     }
 
     /// Which values are allowed, from what the parser adds to a value that it refuses.
     private static func reason(_ addition: String) -> String {
         let list = ". Please provide one of "
         if addition.hasPrefix(list) {
-            return "use " + addition.dropFirst(list.count).dropLast().replacing("'", with: "")
+            return "use "
+                + addition.dropFirst(list.count).dropLast().replacing("'", with: "").replacing(" and ", with: " or ")
         }
         return addition.hasPrefix(": ") ? String(addition.dropFirst(2)) : "not a valid value"
     }

@@ -1,12 +1,14 @@
 /// What a misspelt word was probably meant to be.
 enum Suggestion {
-    /// The only candidate that begins with `word`, or the one that takes the fewest changes; nil if none is close.
+    /// The only candidate that begins with `word`, or the one that takes the fewest changes; nil if none is close. A word with
+    /// another first letter is close only if a single change is needed.
     static func nearest(to word: String, among candidates: [String]) -> String? {
         let word = word.lowercased()
         let longer = candidates.filter { $0.lowercased().hasPrefix(word) }
         if word.count > 1, longer.count == 1 { return longer.first }
         let limit = max(1, word.count / 3)
         let distances = candidates.map { (candidate: $0, distance: distance(word, $0.lowercased())) }
+            .filter { $0.distance < 2 || $0.candidate.first?.lowercased() == word.first?.lowercased() }
         guard let best = distances.min(by: { $0.distance < $1.distance }), best.distance <= limit else { return nil }
         return best.candidate
     }

@@ -139,7 +139,9 @@ struct ViewCommand: AsyncParsableCommand {
             // What follows # is secret.
             let shown = String(url.prefix { $0 != "#" }.prefix(80))
             throw CommandFailure(
-                .usage, "'\(shown)' is not a link", try: "give a link that begins with http:// or https://")
+                .usage, "'\(shown)' is not a link",
+                try: FileManager.default.fileExists(atPath: url)
+                    ? "rtcshare view --offer \(url.asShellWord)" : "give a link that begins with http:// or https://")
         }
         try await watch {
             try await WHEPPlayer(url: url, token: token, as: AttendeeID("viewer"), configuration: configuration)

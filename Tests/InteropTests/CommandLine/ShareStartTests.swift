@@ -9,9 +9,9 @@ import TestSupport
     @Test(
         "The start of a share names its sounds, and the option for a sound that is not shared",
         arguments: [
-            ([], nil, ["Sound: none. To share it, REMEDY."]), (["none"], nil, ["Sound: none."]),
+            ([], nil, ["Sound: none. For sound, REMEDY."]), (["none"], nil, ["Sound: none."]),
             (["system", "tone"], nil, ["Sound: system, tone."]),
-            ([], "microphone", ["Sound: none. To share it, REMEDY.", "Microphone: microphone."]),
+            ([], "microphone", ["Sound: none. For sound, REMEDY.", "Microphone: microphone."]),
             (["beep"], "none", ["Sound: beep."]),
         ] as [([String], String?, [String])])
     func sounds(audio: [String], microphone: String?, lines: [String]) throws {
@@ -23,9 +23,10 @@ import TestSupport
     func preferredSource() {
         let test = SourceSpecification.preferred(environment: [:])
         #expect(
-            test.specification.description == "test:1280x720" && test.sentence?.contains("no display was found") == true)
+            test.specification.description == "test:1280x720" && test.sentence?.contains("no display was found") == true
+        )
         let display = SourceSpecification.preferred(environment: ["DISPLAY": ":7"])
-        #expect(display.sentence == "Source: display :7. To share something else, add --source.")
+        #expect(display.sentence == "Source: display :7. To choose another source, add --source.")
     }
 }
 
@@ -51,7 +52,7 @@ extension Interop {
             // The first line is broken between words, because the terminal has 80 columns.
             #expect(lines.count == 5, "\(lines)")
             #expect(lines.first?.hasPrefix("Source: a test pattern") == true && lines.allSatisfy { $0.count <= 80 })
-            #expect(lines.dropFirst(2).first == "Sound: none. To share it, add --audio system.")
+            #expect(lines.dropFirst(2).first == "Sound: none. For sound, add --audio system.")
             #expect(lines.count { $0.contains("http://") } == 1 && lines.last == "Press Ctrl-C to stop.")
             #expect(try await share.run(["stop"]).status == 0)
         }
