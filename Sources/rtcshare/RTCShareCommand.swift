@@ -14,14 +14,16 @@ struct RTCShareCommand: AsyncParsableCommand {
         ProcessMemory.keepFromOthers()
         let arguments = Array(CommandLine.arguments.dropFirst())
         startLog(warns: arguments.first?.hasPrefix("---") != true)
+        var configured: ConfiguredOptions?
         do {
-            var command = try parsed(arguments)
+            var command = try parsed(arguments, configured: &configured)
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
                 try command.run()
             }
         } catch let failure as CommandFailure {
+            let failure = configured?.placing(failure) ?? failure
             Terminal.shared.say(failure.lines(after: "rtcshare: "))
             Glibc.exit(failure.status.rawValue)
         } catch {
@@ -51,17 +53,30 @@ struct RTCShareCommand: AsyncParsableCommand {
     static func parsed(
         _ arguments: [String], environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws -> any ParsableCommand {
+        var configured: ConfiguredOptions?
+        do {
+            return try parsed(arguments, environment: environment, configured: &configured)
+        } catch let failure as CommandFailure {
+            throw configured?.placing(failure) ?? failure
+        }
+    }
+
+    /// The command, and in `configured` the options that it has from a file or the environment.
+    private static func parsed(
+        _ arguments: [String], environment: [String: String] = ProcessInfo.processInfo.environment,
+        configured: inout ConfiguredOptions?
+    ) throws -> any ParsableCommand {
         let arguments = CommandArguments.prepared(arguments)
         let path = try CommandPath(of: arguments)
-        let configured = try ConfiguredOptions(for: arguments, environment: environment)
+        let options = try ConfiguredOptions(for: arguments, environment: environment)
+        configured = options
         do {
-            return try parseAsRoot(configured.added(to: arguments))
+            let command = try parseAsRoot(options.added(to: arguments))
+            try (command as? any ConfigurableCommand)?.checkValues()
+            return command
         } catch  where exitCode(for: error) == .validationFailure {
             let failure = ParserWords(path: path, arguments: arguments).failure(message(for: error))
-            if let place = configured.placeOfFault(in: arguments) {
-                throw CommandFailure(.badInput, "\(place): \(failure.message)", try: failure.remedy)
-            }
-            throw failure
+            throw options.placeOfFault(in: arguments).map { failure.placed(at: $0) } ?? failure
         }
     }
 

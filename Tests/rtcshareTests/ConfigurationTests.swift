@@ -124,27 +124,35 @@ struct ConfigurationTests {
             ),
             ("[serve]\nanswer = \"a\"", "config.toml, line 2: unknown option 'answer'"),
             ("config = \"a\"", "config.toml, line 1: unknown option 'config'"),
-            ("[share]\nask = true", "config.toml, line 1: a configuration has no table [share]"),
+            ("[share]\nask = true", "config.toml, line 1: unknown table [share]"),
             ("ask = true\n\nsize = = 3", "config.toml, line 3: "),
-            ("ask = \"yes\"", "config.toml, line 1: ask is true or false"),
-            ("listen = true", "config.toml, line 1: listen is one text or number"),
-            ("listen = [\"1\", \"2\"]", "config.toml, line 1: listen is one text or number"),
-            ("ice-server = true", "config.toml, line 1: ice-server is a text, or a list of texts"),
+            ("ask = \"yes\"", "config.toml, line 1: ask: the value must be true or false"),
+            ("listen = true", "config.toml, line 1: listen: the value must be one string"),
+            ("listen = [\"1\", \"2\"]", "config.toml, line 1: listen: the value must be one string"),
+            ("ice-server = true", "config.toml, line 1: ice-server: the value must be a string or an array"),
             ("ask = 2026-01-01", "config.toml, line 1: '2026-01-01' is not a number, true or false"),
             ("size = 1280x720", "config.toml, line 1: '1280x720' is not a number, true or false"),
-            ("listen = \"8080", "config.toml, line 1: a text does not end"),
-            ("listen = \"\\q\"", "config.toml, line 1: \\ begins one of"),
-            ("listen = \"\"\"8080\"\"\"", "config.toml, line 1: a text of several lines"),
-            ("address = [\"a\",\n\"b\"", "config.toml, line 2: a list does not end"),
-            ("address = [\"a\" \"b\"]", "config.toml, line 1: the values of a list are apart by commas"),
-            ("ask = true ask = true", "config.toml, line 1: a line has more than one"),
+            ("listen = \"8080", "config.toml, line 1: the closing"),
+            ("listen = \"\\q\"", "config.toml, line 1: unknown escape after"),
+            ("listen = \"\"\"8080\"\"\"", "config.toml, line 1: a string can't have several lines"),
+            ("address = [\"a\",\n\"b\"", "config.toml, line 2: the array has no ]"),
+            ("address = [\"a\" \"b\"]", "config.toml, line 1: a comma or ] is missing"),
+            ("ask = true ask = true", "config.toml, line 1: only one option"),
             ("ask = true\nask = true", "config.toml, line 2: 'ask' is set twice"),
-            ("[serve]\n[serve]", "config.toml, line 2: the table [serve] is there twice"),
-            ("ask", "config.toml, line 1: 'ask' has no = and value"),
-            ("\n= 3", "config.toml, line 2: a line sets an option"),
-            ("[serve", "config.toml, line 1: a table's name ends with ]"),
-            ("[serve.more]\nask = true", "config.toml, line 1: a configuration has no table [serve.more]"),
+            ("[serve]\n[serve]", "config.toml, line 2: the table [serve] exists already"),
+            ("ask", "config.toml, line 1: 'ask' has no value"),
+            ("\n= 3", "config.toml, line 2: the name of an option is missing"),
+            ("[serve", "config.toml, line 1: the ] after [serve is missing"),
+            ("[serve.more]\nask = true", "config.toml, line 1: unknown table [serve.more]"),
             ("serve.ask = true", "config.toml, line 1: unknown option 'serve.ask'"),
+            (
+                "ask = true\nsource = \"tset\"",
+                "config.toml, line 2: --source tset: unknown source. Did you mean 'test'?"
+            ),
+            ("audio = [\"system\", \"mic\"]", "config.toml, line 1: --audio mic: unknown audio"),
+            ("name = \"a b\"", "config.toml, line 1: --name a b: this can't be the name"),
+            ("token-file = \"a\"", "config.toml, line 1: unknown option 'token-file'. Did you mean 'link-token-file'?"),
+            ("version = 1", "config.toml, line 1: unknown option 'version'.\n"),
             ("[serve]\n\"max-viewers\" = 0", "config.toml, line 2: --max-viewers 0"),
         ])
     func wrongFiles(text: String, problem: String) throws {
@@ -159,7 +167,46 @@ struct ConfigurationTests {
                 .hasPrefix("RTCSHARE_MAX_VIEWERS: --max-viewers 0"))
         #expect(
             try failure(["serve"], with: "", environment: ["RTCSHARE_ASK": "perhaps"])
-                .hasPrefix("RTCSHARE_ASK is true or false"))
+                .hasPrefix("RTCSHARE_ASK: the value must be true or false"))
+    }
+
+    @Test("A misspelt variable is an error, and one of another program is not")
+    func misspeltVariables() throws {
+        for (variable, meant) in [
+            ("SORUCE", "SOURCE"), ("MAX_BITRAT", "MAX_BITRATE"), ("LINK_TOKEN_FIEL", "LINK_TOKEN_FILE"),
+        ] {
+            let said = try failure(["serve"], with: "", environment: ["RTCSHARE_\(variable)": "x"])
+            #expect(
+                said.hasPrefix("RTCSHARE_\(variable): unknown variable. Did you mean RTCSHARE_\(meant)?"), "\(said)")
+        }
+        let others = ["RTCSHARE_LOG", "RTCSHARE_WHIP_TOKEN", "RTCSHARE_BROADCAST_MY_TOKEN", "RTCSHARE_PYTHON"]
+        #expect(throws: Never.self) {
+            try parsed(["send"], with: "", environment: Dictionary(uniqueKeysWithValues: others.map { ($0, "x") }))
+        }
+    }
+
+    @Test("A failure of the running command names the line of the option or of the file at fault")
+    func places() throws {
+        let folder = try #require(folder)
+        let file = try folder.write(
+            "max-bitrate = 900\nlink-token-file = \"no.token\"\ncontrol = \"/no/x\"", to: "c.toml")
+        let options = try ConfiguredOptions(for: ["serve", "--config", file.path], environment: [:])
+        func place(_ problem: String, _ status: CommandFailure.Status = .usage) -> (String, CommandFailure.Status) {
+            let failure = options.placing(CommandFailure(status, problem))
+            return (failure.message.replacing(file.path, with: "c.toml"), failure.status)
+        }
+        #expect(
+            place("can't open the token file no.token: there is no such file", .inputMissing)
+                == ("c.toml, line 2: can't open the token file no.token: there is no such file", .inputMissing))
+        #expect(place("--control /no/x: wrong") == ("c.toml, line 3: --control /no/x: wrong", .badInput))
+        #expect(place("no display: DISPLAY is not set").0 == "no display: DISPLAY is not set")
+    }
+
+    @Test("--no-FLAG on the command line undoes a flag of the file")
+    func undoneFlag() throws {
+        #expect(try !serve(["--no-ask"], with: "ask = true").link.ask)
+        #expect(try serve(with: "ask = true").link.ask)
+        #expect(throws: CommandFailure.self) { try serve(["--no-source"], with: "") }
     }
 
     @Test("Everything that TOML allows in a value of one line is read as TOML says")

@@ -25,7 +25,8 @@ struct ConfigurationFile {
         do {
             tables = try TOMLReader.read(text)
         } catch {
-            throw CommandFailure(.badInput, "\(path), line \(error.line): \(error.text)")
+            throw CommandFailure(
+                .badInput, "\(path), line \(error.line): \(error.text)", try: "correct line \(error.line) of \(path)")
         }
         self.path = path
     }

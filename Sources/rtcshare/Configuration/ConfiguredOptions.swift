@@ -1,15 +1,38 @@
 internal import ArgumentParser
 internal import FoundationEssentials
 
+/// A command whose options a file or the environment can set.
+protocol ConfigurableCommand: ParsableCommand {
+    /// Checks the values that the parser leaves as texts.
+    func checkValues() throws(CommandFailure)
+}
+
+extension ServeCommand: ConfigurableCommand {
+    func checkValues() throws(CommandFailure) { try Self.check(sources, running) }
+}
+
+extension SendCommand: ConfigurableCommand {
+    func checkValues() throws(CommandFailure) { try Self.check(sources, running) }
+}
+
+extension ConfigurableCommand {
+    fileprivate static func check(_ sources: SourceOptions, _ running: RunningOptions) throws(CommandFailure) {
+        _ = try sources.selection
+        if let name = running.name { try ControlSocket.check(name: name) }
+    }
+}
+
 /// The options that a configuration file and the environment add to the command line of `serve` or `send`.
 ///
 /// The command line wins over the environment, and the environment over the file: of an option that is given in several
 /// places, the values of one place count.
 struct ConfiguredOptions {
-    private struct Setting {
+    fileprivate struct Setting {
         let name: String
         let arguments: [String]
         let place: String
+        /// The values, if they are paths of files.
+        var files: [String] = []
     }
 
     static let commands: [String: any ParsableCommand.Type] = [
@@ -23,7 +46,15 @@ struct ConfiguredOptions {
         "control": ["name", "no-control"], "no-control": ["name", "control"],
     ]
 
+    /// Variables that are not of options.
+    private static let otherVariables = [
+        "config", "log", "ice-username", "ice-password", "whip-token", "whep-token", "broadcast-my-token",
+        "broadcast-peer-token",
+    ]
+
     private let settings: [Setting]
+    /// Flags of the command line that undo a setting, such as `--no-ask`, which the parser does not know.
+    private var undoing: Set<String> = []
 
     /// - Parameter arguments: A whole command line without the program's name.
     /// - Throws: `CommandFailure` that names the file's line or the variable.
@@ -39,18 +70,18 @@ struct ConfiguredOptions {
         var known = try KnownOption.all(of: command)
         known["config"] = nil
         var given = Set(options.filter { $0.hasPrefix("--") }.map { String($0.dropFirst(2).prefix { $0 != "=" }) })
-        for name in given where name.hasPrefix("no-") {
-            let positive = String(name.dropFirst(3))
-            if known[positive]?.isInvertible == true { given.insert(positive) }
+        for name in given where name.hasPrefix("no-") && known[String(name.dropFirst(3))]?.isFlag == true {
+            given.insert(String(name.dropFirst(3)))
+            if known[name] == nil { undoing.insert("--" + name) }
         }
         for name in given { given.formUnion(Self.alternatives[name] ?? []) }
+        try Self.checkNames(of: environment)
         var settings: [Setting] = []
         for option in known.values.sorted(by: { $0.name < $1.name }) where !given.contains(option.name) {
             let variable = option.variable
             guard let text = environment[variable], !text.isEmpty else { continue }
             let value = try option.value(ofVariable: text, at: variable)
-            settings.append(
-                Setting(name: option.name, arguments: try option.arguments(value, at: variable), place: variable))
+            settings.append(try option.setting(value, at: variable, named: variable))
         }
         given.formUnion(settings.map(\.name))
         if let file = try Self.file(arguments: Array(options), environment: environment) {
@@ -77,7 +108,36 @@ struct ConfiguredOptions {
     }
 
     private func added(to arguments: [String], _ settings: [Setting]) -> [String] {
-        Array(arguments.prefix(1)) + settings.flatMap(\.arguments) + arguments.dropFirst()
+        let typed = arguments.dropFirst()
+        let options = typed.prefix { $0 != "--" }
+        return Array(arguments.prefix(1)) + settings.flatMap(\.arguments) + options.filter { !undoing.contains($0) }
+            + typed.dropFirst(options.count)
+    }
+
+    /// A failure of the command with the file's line or the variable, if that sets the option or names the file at fault.
+    func placing(_ failure: CommandFailure) -> CommandFailure {
+        let words = failure.message.split { $0.isWhitespace || ",:;'\"".contains($0) }.map(String.init)
+        let setting = settings.first { setting in
+            words.contains("--" + setting.name) || setting.files.contains { failure.message.contains($0) }
+        }
+        let isPlaced = settings.contains { failure.message.hasPrefix($0.place) }
+        return isPlaced ? failure : setting.map { failure.placed(at: $0.place) } ?? failure
+    }
+
+    /// Rejects a variable whose name is nearly that of an option.
+    private static func checkNames(of environment: [String: String]) throws {
+        let prefix = "RTCSHARE_"
+        let names = try allNames().union(otherVariables)
+        for variable in environment.keys.sorted() where variable.hasPrefix(prefix) {
+            let name = variable.dropFirst(prefix.count).lowercased().replacing("_", with: "-")
+            guard !names.contains(name), let meant = Suggestion.nearest(to: name, among: names.sorted()),
+                !meant.hasPrefix(name) || meant.count < name.count + 3
+            else { continue }
+            let corrected = prefix + meant.replacing("-", with: "_").uppercased()
+            throw CommandFailure(
+                .badInput, "\(variable): unknown variable. Did you mean \(corrected)?",
+                try: "export \(corrected)=VALUE")
+        }
     }
 
     /// The file that these arguments, the environment or the default name; nil if there is none.
@@ -100,8 +160,7 @@ struct ConfiguredOptions {
         for table in file.tables {
             guard let name = table.name, commands[name] == nil else { continue }
             throw CommandFailure(
-                .badInput, "\(file.path), line \(table.line): a configuration has no table [\(name)]",
-                try: "write [serve] or [send]")
+                .badInput, "\(file.path), line \(table.line): unknown table [\(name)]", try: "[serve] or [send]")
         }
         var settings: [Setting] = []
         let own = file.entries(of: name)
@@ -111,13 +170,13 @@ struct ConfiguredOptions {
                 guard let option = known[key] else {
                     let names = table == nil ? try allNames() : Set(known.keys)
                     // At the top is also what only another command has.
-                    guard table == nil, names.contains(key) else { throw unknown(key, at: place, among: names) }
+                    guard table == nil, names.contains(key) else {
+                        throw unknown(key, at: place, of: name, among: names)
+                    }
                     continue
                 }
                 if given.contains(key) { continue }
-                settings.append(
-                    Setting(
-                        name: key, arguments: try option.arguments(entry.value, at: "\(place): \(key)"), place: place))
+                settings.append(try option.setting(entry.value, at: place, named: "\(place): \(key)"))
             }
         }
         return settings
@@ -130,9 +189,13 @@ struct ConfiguredOptions {
         return names
     }
 
-    private static func unknown(_ key: String, at place: String, among known: Set<String>) -> CommandFailure {
-        let meant = Suggestion.nearest(to: key, among: known.sorted()).map { ". Did you mean '\($0)'?" } ?? ""
-        return CommandFailure(.badInput, "\(place): unknown option '\(key)'\(meant)", try: "rtcshare help serve")
+    private static func unknown(
+        _ key: String, at place: String, of command: String, among known: Set<String>
+    ) -> CommandFailure {
+        let meant = CommandArguments.current(of: key, in: command) ?? Suggestion.nearest(to: key, among: known.sorted())
+        return CommandFailure(
+            .badInput, "\(place): unknown option '\(key)'" + (meant.map { ". Did you mean '\($0)'?" } ?? ""),
+            try: "rtcshare help \(command)")
     }
 }
 
@@ -150,18 +213,30 @@ extension KnownOption {
         }
     }
 
-    /// The option on a command line.
+    /// What sets the option on a command line. `name` is what errors call the key or the variable.
     /// - Throws: `CommandFailure` for a value of another kind than the option's.
-    fileprivate func arguments(_ value: ConfiguredValue, at place: String) throws -> [String] {
+    fileprivate func setting(
+        _ value: ConfiguredValue, at place: String, named name: String
+    ) throws(CommandFailure) -> ConfiguredOptions.Setting {
+        var files: [String] = []
+        let arguments: [String]
         switch value {
-        case .truth(let isOn) where isFlag: isOn ? ["--\(name)"] : isInvertible ? ["--no-\(name)"] : []
-        case .text(let text) where !isFlag: ["--\(name)=\(text)"]
-        case .list(let texts) where isRepeatable: texts.map { "--\(name)=\($0)" }
+        case .truth(let isOn) where isFlag:
+            arguments = isOn ? ["--\(self.name)"] : isInvertible ? ["--no-\(self.name)"] : []
+        case .text(let text) where !isFlag: (arguments, files) = (["--\(self.name)=\(text)"], [text])
+        case .list(let texts) where isRepeatable: (arguments, files) = (texts.map { "--\(self.name)=\($0)" }, texts)
         default:
-            throw CommandFailure(
-                .badInput,
-                "\(place) is "
-                    + (isFlag ? "true or false" : isRepeatable ? "a text, or a list of texts" : "one text or number"))
+            let kind =
+                isFlag
+                ? "true or false" : isRepeatable ? "a string or an array of strings" : "one string or one number"
+            throw CommandFailure(.badInput, "\(name): the value must be \(kind)", try: example)
         }
+        return ConfiguredOptions.Setting(
+            name: self.name, arguments: arguments, place: place, files: isFile ? files.filter { !$0.isEmpty } : [])
+    }
+
+    /// A line of a file that sets the option.
+    private var example: String {
+        "\(name) = " + (isFlag ? "true" : isRepeatable ? "[\"TEXT\", \"TEXT\"]" : "\"TEXT\"")
     }
 }

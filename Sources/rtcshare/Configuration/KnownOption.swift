@@ -6,6 +6,8 @@ struct KnownOption {
     let name: String
     let isFlag: Bool
     let isRepeatable: Bool
+    /// Whether the value is the path of a file.
+    let isFile: Bool
     /// Whether `--no-NAME` turns the flag off.
     var isInvertible = false
 
@@ -16,7 +18,8 @@ struct KnownOption {
         for argument in description.command.arguments ?? [] where argument.kind != "positional" {
             for name in argument.names ?? [] where name.kind == "long" && !["help", "version"].contains(name.name) {
                 known[name.name] = KnownOption(
-                    name: name.name, isFlag: argument.kind == "flag", isRepeatable: argument.isRepeating)
+                    name: name.name, isFlag: argument.kind == "flag", isRepeatable: argument.isRepeating,
+                    isFile: argument.completionKind?.file != nil)
             }
         }
         let names = Set(known.keys)
@@ -38,7 +41,12 @@ struct KnownOption {
             }
             let kind: String
             let names: [Name]?
+            struct Completion: Decodable {
+                struct File: Decodable {}
+                let file: File?
+            }
             let isRepeating: Bool
+            let completionKind: Completion?
         }
         let command: Command
     }

@@ -38,14 +38,14 @@ struct TOMLReader {
             let start = line
             if take("[") {
                 let name = try readKey()
-                guard take("]") else { throw problem("a table's name ends with ]") }
+                guard take("]") else { throw problem("the ] after [\(name) is missing") }
                 guard !tables.contains(where: { $0.name == name }) else {
-                    throw problem("the table [\(name)] is there twice")
+                    throw problem("the table [\(name)] exists already")
                 }
                 tables.append(Table(name: name, line: start))
             } else {
                 let key = try readKey()
-                guard take("=") else { throw problem("'\(key)' has no = and value") }
+                guard take("=") else { throw problem("'\(key)' has no value. Write \(key) = VALUE") }
                 let value = try readValue()
                 let last = tables.count - 1
                 guard tables[last].entries.updateValue(Entry(value: value, line: start), forKey: key) == nil else {
@@ -66,7 +66,9 @@ struct TOMLReader {
             key = takeWhile {
                 $0.properties.isAlphabetic || ("0"..."9").contains($0) || $0 == "-" || $0 == "_" || $0 == "."
             }
-            guard !key.isEmpty else { throw problem("a line sets an option, such as max-viewers = 5") }
+            guard !key.isEmpty else {
+                throw problem("the name of an option is missing. Write for example max-viewers = 5")
+            }
         }
         skipSpaces()
         return key
@@ -84,10 +86,10 @@ struct TOMLReader {
             texts.append(try readScalar().text)
             guard skipBlankLines() else { break }
             if take(",") { continue }
-            guard take("]") else { throw problem("the values of a list are apart by commas, and ] ends the list") }
+            guard take("]") else { throw problem("a comma or ] is missing in the array") }
             return .list(texts)
         }
-        throw problem("a list does not end: it has no ]")
+        throw problem("the array has no ] at its end")
     }
 
     private mutating func readScalar() throws(Problem) -> (text: String, truth: Bool?) {
@@ -98,7 +100,7 @@ struct TOMLReader {
         case "false": return (word, false)
         default:
             guard Self.isNumber(word) else {
-                throw problem("'\(word)' is not a number, true or false. A text is written in quotes")
+                throw problem("'\(word)' is not a number, true or false. Write a string in quotes")
             }
             return (word.filter { $0 != "_" && $0 != "+" }, nil)
         }
@@ -110,7 +112,7 @@ struct TOMLReader {
 
     private mutating func readText() throws(Problem) -> String {
         let quote = rest.removeFirst()
-        guard rest.prefix(2) != [quote, quote] else { throw problem("a text of several lines is not possible here") }
+        guard rest.prefix(2) != [quote, quote] else { throw problem("a string can't have several lines") }
         var text = String.UnicodeScalarView()
         while let scalar = rest.popFirst(), scalar != "\n" {
             if scalar == quote { return String(text) }
@@ -119,10 +121,10 @@ struct TOMLReader {
             } else if scalar == "\t" || scalar.properties.generalCategory != .control {
                 text.append(scalar)
             } else {
-                throw problem("a control character in a text is written as \\uXXXX")
+                throw problem("the string contains a control character. Write it as \\uXXXX")
             }
         }
-        throw problem("a text does not end: its closing \(quote) is missing")
+        throw problem("the closing \(quote) of the string is missing")
     }
 
     private mutating func readEscape() throws(Problem) -> Unicode.Scalar {
@@ -139,7 +141,7 @@ struct TOMLReader {
                 return scalar
             }
         }
-        throw problem("\\ begins one of \\b \\t \\n \\f \\r \\\" \\\\ \\uXXXX \\UXXXXXXXX. In '…' it is itself")
+        throw problem("unknown escape after \\. Write \\\\, or use '…' for a string with backslashes")
     }
 
     /// Goes to the next scalar that is not blank, over ends of lines and comments.
@@ -155,7 +157,7 @@ struct TOMLReader {
     private mutating func endLine() throws(Problem) {
         skipSpaces()
         if rest.first == "#" { _ = takeWhile { $0 != "\n" } }
-        guard rest.isEmpty || takeLineEnd() else { throw problem("a line has more than one option or table") }
+        guard rest.isEmpty || takeLineEnd() else { throw problem("only one option or table is allowed in a line") }
     }
 
     private mutating func takeLineEnd() -> Bool {
