@@ -31,6 +31,22 @@ struct VideoTrackTests {
         #expect(one.frames.count == 2 && one.entries.ends == 1)
     }
 
+    @Test("A sink that is added beside others gets the newest frame, all of it new")
+    func newestFrame() {
+        let track = VideoTrack(id: "v", source: source)
+        let (one, late) = (FrameLog(), FrameLog())
+        track.add(one)
+        source.capture(grey(at: 1))
+        track.add(late)
+        #expect(late.frames.count == 1 && late.frames.first?.damage == nil)
+        track.isMuted = true
+        let latest = FrameLog()
+        track.add(latest)
+        #expect(latest.frames.isEmpty)
+        track.isMuted = false
+        #expect(latest.frames.count == 1)
+    }
+
     @Test("Neither source nor sink keeps a track alive, and one that is gone takes nothing")
     func leak() {
         weak var gone: VideoTrack?

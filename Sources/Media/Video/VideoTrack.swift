@@ -76,12 +76,15 @@ public final class VideoTrack: VideoSource {
         outlet.setOutputFormat(width: width, height: height, fps: fps, mode: mode)
     }
 
-    /// Gives `sink` every frame from now on.
+    /// Gives `sink` the newest frame, if the track has one, and every frame from now on.
     public func add(_ sink: any VideoSink) {
         // A track without sinks is not told of its source's hints.
         broadcaster.contentHint = contentHint
+        let hadSinks = broadcaster.hasSinks
         broadcaster.add(sink)
         setConnected()
+        // A source that rests gives none, and it has told the track its newest already.
+        if hadSinks { outlet.repeatFrame(atOnce: true) }
     }
 
     /// Gives `sink` no further frame; one that it is taking on another thread at this moment is its last.
