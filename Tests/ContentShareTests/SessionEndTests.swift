@@ -2,6 +2,7 @@ import RTCShareCapture
 import RTCShareMedia
 import RTCShareNetworkRuntime
 import RTCSharePeerConnection
+import TestSupport
 import Testing
 
 @testable import RTCShareContentShare
@@ -93,7 +94,7 @@ struct SessionEndTests {
         await pair.alice.leave()
         try await pair.alice.waitUntilEnd()
         #expect(pair.sharing.log.entries.count == 2)
-        #expect(!screen.broadcaster.hasSinks)
+        await waitUntil { !screen.broadcaster.hasSinks }
         screen.stop()
     }
 

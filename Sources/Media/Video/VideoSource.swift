@@ -39,6 +39,9 @@ extension VideoSink {
 }
 
 /// Gives frames to any number of sinks. A sink that was removed gets nothing more.
+///
+/// A share adds its sink and removes it on its encoder's thread, soon after it began or ended: also after the call that began
+/// or ended it has returned.
 public protocol VideoSource: AnyObject, Sendable {
     /// What the pictures are.
     var contentHint: ContentHint { get }

@@ -42,9 +42,9 @@ package final class VideoSendPipeline: Sendable {
         var track: VideoTrack?
         var sourceCanWait = false
         var audience = Audience()
-        /// The track of which frames come.
-        var encodedTrack: VideoTrack?
-        /// Whether a frame of the present track was sent.
+        /// What the encoders were given.
+        var shown: VideoTrack?
+        /// Whether a frame of that was sent.
         var hasBegun = false
         /// What takes the frames of encoding 0, beside those who are sent it.
         var recorder: TrackRecorder?
@@ -59,21 +59,16 @@ package final class VideoSendPipeline: Sendable {
 
         /// Whether there is anybody, or anything, that takes what is shown.
         var isTaken: Bool { audience.hasViewer || recorder != nil }
-        /// What is shown: nothing while nobody takes it.
-        var shown: VideoTrack? { isTaken ? track : nil }
-    }
+        /// Whether nothing is encoded because the track is muted.
+        var isHeldBack: Bool { isMuted && !isRepeated }
 
-    /// The track that the encodings show.
-    private struct Showing {
-        var track: VideoTrack?
-        /// The encodings that show it.
-        var encodings: Set<Int> = []
+        func muteEncoders() {
+            for encoding in encodings.values { encoding.encoder.setMuted(isHeldBack) }
+        }
     }
 
     private let state: Locked<State>
     private let logger: Logger
-    /// Nil while a thread brings the encodings to the present track.
-    private let showing = Mailbox<Showing?>(Showing())
     private let continuation: AsyncStream<Event>.Continuation
     /// What happens, in order. One reader. Ends with ``stop()``.
     package let events: AsyncStream<Event>
@@ -101,8 +96,8 @@ package final class VideoSendPipeline: Sendable {
         _ index: Int, settings: VideoEncoderThread.Settings
     ) throws(VideoCodingError) -> Encoding {
         let continuation = continuation
-        return try Encoding(index: index, settings: settings) { [weak self] frame, isBlurred, began in
-            self?.send(frame, isBlurred: isBlurred, began: began)
+        return try Encoding(index: index, settings: settings) { [weak self] frame, isBlurred, source in
+            self?.send(frame, isBlurred: isBlurred, of: source)
         } onEvent: { [weak self] event in
             switch event {
             case .failed(let error): continuation.yield(.failed(error))
@@ -125,18 +120,18 @@ package final class VideoSendPipeline: Sendable {
     package var track: VideoTrack? { state.withLock { $0.track } }
 
     /// Whether that track has given a picture, also where no path had room for it yet.
-    package var hasPicture: Bool { state.withLock { $0.encodings.values.contains(where: \.hasPicture) } }
+    package var hasPicture: Bool { state.withLock { $0.encodings.values.contains(where: \.encoder.hasPicture) } }
 
     /// Sends this track's pictures in place of those before, in the same stream, without a new description (W3C webrtc
     /// `replaceTrack`), from a key frame on. Without a track, viewers are told that the picture is gone. With
     /// `sourceCanWait`, the source is held up while the encoder is busy, and none of its frames is replaced by a newer one.
+    /// The encoders' threads add their sinks to the track soon after this returns, and remove those of the one before.
     package func replaceTrack(with track: VideoTrack?, sourceCanWait: Bool = false) {
         change { state in
             guard !state.isStopped else { return }
             state.track = track
             state.sourceCanWait = sourceCanWait
         }
-        show()
         tellSending()
     }
 
@@ -152,40 +147,46 @@ package final class VideoSendPipeline: Sendable {
         }
     }
 
-    /// Brings the encodings to the present track, one thread at a time. Not on an event loop: a source may take a while to
-    /// release a sink. No lock is held meanwhile.
-    private func show() {
-        let before = showing.take { showing in showing.take().map { .done($0) } ?? .wait(until: nil) }
-        let (track, encodings, sourceCanWait) = state.withLock { state in
-            if state.shown !== before.track {
-                state.hasBegun = false
-                state.isMuted = false
-                state.isRepeated = false
-            }
-            return (state.shown, Array(state.encodings.values), state.sourceCanWait)
-        }
-        let isNew = track !== before.track
-        for encoding in encodings where isNew || !before.encodings.contains(encoding.index) {
-            let isFirst = encoding.index == 0
-            // The first encoding may make the source wait; the others take the frames that they can.
-            encoding.show(track, sourceCanWait: sourceCanWait && isFirst) { [weak self] isMuted in
-                if isFirst { self?.muteDidChange(isMuted) }
-            }
-            if track != nil { requestKeyFrame(of: encoding.index) }
-        }
-        showing.post { $0 = Showing(track: track, encodings: Set(encodings.map(\.index))) }
-        updateDemand()
-        // One that was muted before shows where it stands.
-        if isNew { repeatPicture() }
+    /// Gives the encoders the present track, or none while nobody takes it; returns whether that is another than before.
+    private func show(_ state: inout State) -> Bool {
+        let track = state.isTaken ? state.track : nil
+        guard track !== state.shown else { return false }
+        state.shown = track
+        state.hasBegun = false
+        state.isMuted = false
+        state.isRepeated = false
+        for encoding in state.encodings.values { show(track, in: encoding, &state) }
+        return true
     }
 
-    private func muteDidChange(_ isMuted: Bool) {
-        state.withLock { state in
+    private func show(_ track: VideoTrack?, in encoding: Encoding, _ state: inout State) {
+        guard let track else { return encoding.encoder.show(nil) }
+        // The first encoding may make the source wait; the others take the frames that they can.
+        let isFirst = encoding.index == 0
+        let patience = state.sourceCanWait && isFirst ? Self.sourcePatience : .zero
+        encoding.encoder.show(track, patience: patience) { [weak self] isMuted in
+            if isFirst { self?.muteDidChange(isMuted, of: track) }
+        }
+        encoding.encoder.setMuted(state.isHeldBack)
+        state.group.keyFrameNeeded(of: encoding.index, now: Self.now)
+    }
+
+    /// How long a source that can wait is held up at most.
+    private static let sourcePatience = Duration.seconds(1)
+
+    private func muteDidChange(_ isMuted: Bool, of track: VideoTrack) {
+        let hasBegun = state.withLock { state -> Bool? in
+            guard track === state.shown else { return nil }
             state.isMuted = isMuted
             state.isRepeated = false
+            state.muteEncoders()
+            return state.hasBegun
         }
+        guard let hasBegun else { return }
         continuation.yield(.muteChanged)
         updateDemand()
+        // One that was muted before shows where it stands.
+        if !hasBegun { repeatPicture() }
     }
 
     // MARK: The senders
@@ -234,20 +235,19 @@ package final class VideoSendPipeline: Sendable {
     }
 
     /// Sends a frame to those who are sent its encoding. Called on the encoder's thread.
-    private func send(_ frame: PacketizedFrame, isBlurred: Bool, began: VideoTrack?) {
+    private func send(_ frame: PacketizedFrame, isBlurred: Bool, of source: (any VideoSource)?) {
         let now = Self.now
         let (recipients, firstOf, recorder, isMoveDue) = state.withLock { state in
             let recipients = state.group.recipients(of: frame.stream, isKeyFrame: frame.isKeyFrame)
-            if let began { state.encodedTrack = began }
             let recorder = frame.stream == 0 ? state.recorder : nil
             // What nobody is sent has not begun for anybody.
-            let isFirst = !recipients.isEmpty && !state.hasBegun && state.encodedTrack === state.track
+            let isFirst = !recipients.isEmpty && !state.hasBegun && source === state.shown
             if isFirst { state.hasBegun = true }
             if frame.isKeyFrame {
                 state.group.keyFrameMade(
                     of: frame.stream, byteCount: frame.bytes.count, isBlurred: isBlurred, now: now)
             }
-            return (recipients, isFirst ? state.track : nil, recorder, state.group.isMoveDue(now: now))
+            return (recipients, isFirst ? state.shown : nil, recorder, state.group.isMoveDue(now: now))
         }
         if let firstOf { continuation.yield(.began(firstOf)) }
         recorder?.receive(frame)
@@ -258,7 +258,7 @@ package final class VideoSendPipeline: Sendable {
     /// Sets the demand of some senders, or of all. Finds out and posts it under one lock, so that the latest one holds.
     private func updateDemand(of senders: [VideoSender]? = nil) {
         state.withLock { state in
-            state.group.isShowing = state.shown != nil && (!state.isMuted || state.isRepeated)
+            state.group.isShowing = state.shown != nil && !state.isHeldBack
             for sender in senders ?? Array(state.group.senders.values) {
                 sender.setDemand(state.group.demand(of: sender))
             }
@@ -282,44 +282,42 @@ package final class VideoSendPipeline: Sendable {
     /// Changes what is known, carries out what follows, and brings the encoders to what is wanted and allowed now. In one
     /// piece: of two who do so at the same time, the later has the last word.
     private func change(_ body: (inout State) -> Void) {
-        let (ended, showsAnew, hears) = state.withLock { state -> ([Encoding], Bool, Bool) in
-            let wasTaken = state.isTaken
+        let (isShownAnew, hears, tracks) = state.withLock { state in
+            let (before, tracks) = (state.audience, [state.track, state.shown])
             body(&state)
-            let (hasBegun, ended) = carryOut(&state)
+            state.audience = Audience(hasViewer: state.group.hasViewer, isRefused: state.group.isRefused)
+            let isShownAnew = show(&state)
+            carryOut(&state)
             let now = Self.now
             for (index, encoding) in state.encodings {
                 encoding.encoder.apply(state.group.settings(of: index, now: now))
                 encoding.encoder.queueDidFill(state.group.isQueueFull(of: index))
             }
-            let audience = Audience(hasViewer: state.group.hasViewer, isRefused: state.group.isRefused)
-            let (before, isStopped) = (state.audience, state.isStopped)
-            state.audience = audience
-            return (ended, hasBegun || state.isTaken != wasTaken, audience != before && !isStopped)
+            return (isShownAnew, state.audience != before && !state.isStopped, tracks)
         }
-        for encoding in ended { encoding.retire() }
-        if showsAnew { WorkerThread.start(named: "video track") { [weak self] in self?.show() } }
+        // A track that nobody else has calls its source when it is let go.
+        withExtendedLifetime(tracks) {}
+        if isShownAnew { updateDemand() }
         if hears { continuation.yield(.audienceChanged) }
     }
 
-    /// Does what follows from what is known of the senders; returns whether an encoding began, and those that have to end.
-    @discardableResult
-    private func carryOut(_ state: inout State) -> (hasBegun: Bool, ended: [Encoding]) {
-        var (hasBegun, ended) = (false, [Encoding]())
-        // An encoding that can't be had leads to further actions.
+    /// Does what follows from what is known of the senders.
+    private func carryOut(_ state: inout State) {
+        // An encoding that begins, or that can't be had, leads to further actions.
         while let action = state.group.takeAction() {
             switch action {
             case .begin(let index):
                 do {
-                    state.encodings[index] = try makeEncoding(index, settings: state.group.wanted)
-                    hasBegun = true
+                    let encoding = try makeEncoding(index, settings: state.group.wanted)
+                    state.encodings[index] = encoding
+                    if let track = state.shown { show(track, in: encoding, &state) }
                 } catch {
                     state.group.couldNotBegin(index, now: Self.now)
                 }
-            case .end(let index): ended += state.encodings.removeValue(forKey: index).map { [$0] } ?? []
+            case .end(let index): state.encodings.removeValue(forKey: index)?.encoder.end()
             case .makeKeyFrame(let index, let time): state.encodings[index]?.encoder.requestKeyFrame(notBefore: time)
             }
         }
-        return (hasBegun, ended)
     }
 
     /// Has the next frame be a key frame, whoever gets it. While the track is muted its last picture answers.
@@ -343,10 +341,10 @@ package final class VideoSendPipeline: Sendable {
         let sender = state.withLock { state -> VideoSender? in
             guard state.isMuted, !state.isRepeated, let sender = state.group.senders.values.first else { return nil }
             state.isRepeated = true
+            state.muteEncoders()
             return sender
         }
         guard let sender else { return }
-        setEncodersMuted(false)
         updateDemand()
         sender.connection.eventLoop.scheduleTask(in: TimeAmount(Self.repetitionTime)) { [weak self] in
             self?.endRepetition()
@@ -355,30 +353,24 @@ package final class VideoSendPipeline: Sendable {
 
     private func endRepetition() {
         let ends = state.withLock { state in
-            defer { state.isRepeated = false }
-            return state.isRepeated && state.isMuted
+            let ends = state.isRepeated && state.isMuted
+            state.isRepeated = false
+            state.muteEncoders()
+            return ends
         }
-        guard ends else { return }
-        setEncodersMuted(true)
-        updateDemand()
-    }
-
-    private func setEncodersMuted(_ isMuted: Bool) {
-        for encoding in state.withLock({ Array($0.encodings.values) }) { encoding.encoder.muteDidChange(isMuted) }
+        if ends { updateDemand() }
     }
 
     private static var now: Duration { .nanoseconds(MonotonicClock.now.nanoseconds) }
 
-    /// Ends encoding. The encoders' threads end soon after.
+    /// Ends encoding. The encoders' threads end soon after, and remove their sinks from the track.
     package func stop() {
         // What waits to be sent may leave: nobody is told that the picture is gone.
-        let encodings = state.withLock { state in
+        change { state in
             state.track = nil
             state.isStopped = true
-            return Array(state.encodings.values)
         }
-        show()
-        for encoding in encodings { encoding.encoder.end() }
+        for encoding in state.withLock({ Array($0.encodings.values) }) { encoding.encoder.end() }
         continuation.finish()
     }
 

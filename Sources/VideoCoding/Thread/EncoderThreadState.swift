@@ -17,11 +17,11 @@ struct EncoderThreadState {
     private var isMuted = false
     var slot: VideoFrame?
     var endings: [(any Error)?] = []
-    /// How many sources were forgotten: a picture that was taken up before is not given out after.
-    private var generation = 0
-    /// A picture is being given out.
-    var isDelivering = false
-    var isStopping = false
+    /// Whose pictures are encoded. Nothing is taken from any other, nor does a picture of another come out.
+    private(set) var input: EncoderInput?
+    /// Whether that has given one.
+    private(set) var hasPicture = false
+    private(set) var isStopping = false
     var statistics = VideoEncoderStatistics()
     var encodedRate = RateCounter()
     var receivedRate = RateCounter()
@@ -59,7 +59,7 @@ struct EncoderThreadState {
     /// What the next picture is to be encoded with.
     func order(isNew: Bool) -> EncodingOrder {
         var order = EncodingOrder(
-            settings: settings, hint: hint, isCamera: saidHint == .motion, generation: generation, ledger: ledger,
+            settings: settings, hint: hint, isCamera: saidHint == .motion, input: input, ledger: ledger,
             governor: governor, isNew: isNew)
         // What a film or a camera shows goes nowhere as a whole: less is found, for three times the effort, which is only worth
         // it where bits are short for what its user says is motion.
@@ -71,15 +71,27 @@ struct EncoderThreadState {
     }
 
     /// Whether the source that the order was for is still the one.
-    func isCurrent(_ order: EncodingOrder) -> Bool { order.generation == generation }
+    func isCurrent(_ order: EncodingOrder) -> Bool { order.input === input }
 
-    /// Begins anew with another source, and gives back the frame that waited.
+    /// Takes pictures of another source from now on, and returns the input of the one before.
+    mutating func show(_ new: EncoderInput?) -> EncoderInput? {
+        guard !isStopping else { return nil }
+        defer { input = new }
+        hasPicture = false
+        return input
+    }
+
+    /// Takes nothing more, and gives nothing more out; returns the input.
+    mutating func end() -> EncoderInput? {
+        defer { isStopping = true }
+        return show(nil)
+    }
+
+    /// Forgets what the source before gave, an end that was not told yet among it, and returns the frame that waited.
     mutating func forgetPicture(now: Duration) -> VideoFrame? {
-        generation += 1
         defer { slot = nil }
         if slot != nil { statistics.framesDropped += 1 }
         endings = []
-        isMuted = false
         motion = MotionDetector()
         smallShare = 0
         cadence.forgetPicture()
@@ -89,19 +101,16 @@ struct EncoderThreadState {
 
     /// What a frame is of use for now.
     func demand(now: Duration) -> FrameDemand {
-        if isStopping || cadence.isPaused { return .nothing }
+        if cadence.isPaused { return .nothing }
         return slot != nil && cadence.keepsWaiting(now: now) ? .nothing : .changes
     }
 
     /// Puts the frame into the slot and gives back the one that it replaced.
     mutating func receive(_ frame: VideoFrame, now: Duration) -> VideoFrame? {
+        hasPicture = true
         statistics.framesReceived += 1
         statistics.sourceSize = frame.outputSize
         receivedRate.count(now: now)
-        guard !isStopping else {
-            statistics.framesDropped += 1
-            return nil
-        }
         let replaced = slot
         if replaced != nil { statistics.framesDropped += 1 }
         let newest = replaced.map { frame.following(missed: $0) } ?? frame
@@ -158,8 +167,8 @@ struct EncoderThreadState {
         settingsDidChange(now: now)
     }
 
-    /// The source holds its frames back, or gives them again: then the newest is encoded at once.
-    mutating func muteDidChange(_ new: Bool, now: Duration) {
+    /// Nothing is encoded, or again: then the newest frame at once.
+    mutating func setMuted(_ new: Bool, now: Duration) {
         guard new != isMuted else { return }
         isMuted = new
         if !new { cadence.resume(now: now) }
@@ -197,7 +206,8 @@ struct EncodingOrder {
     let settings: VideoEncoderThread.Settings
     let hint: ContentHint
     let framesPerSecond: Double
-    let generation: Int
+    /// Whose picture it is.
+    let input: EncoderInput?
     /// The coarsest quantizer, 0 to 63.
     let maximumQuantizer: Int
     /// libvpx's cpu-used where nothing is to be looked for.
@@ -211,12 +221,12 @@ struct EncodingOrder {
     private let sizeSteps: QualityGovernor.SizeSteps
 
     init(
-        settings: VideoEncoderThread.Settings, hint: ContentHint, isCamera: Bool, generation: Int,
+        settings: VideoEncoderThread.Settings, hint: ContentHint, isCamera: Bool, input: EncoderInput?,
         ledger: BitLedger, governor: QualityGovernor, isNew: Bool
     ) {
         self.settings = settings
         self.ledger = ledger
-        self.generation = generation
+        self.input = input
         self.hint = hint
         // A frame's share of the bits grows as frames become fewer; but no burst of a second's bits comes of that. A
         // picture that rests is sharpened at the full rate.

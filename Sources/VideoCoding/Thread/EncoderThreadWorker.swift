@@ -4,19 +4,22 @@ internal import RTCShareMedia
 /// The thread's own side: the encoder and the last picture, which nobody else touches.
 struct EncoderThreadWorker {
     let mailbox: Mailbox<EncoderThreadState>
-    let onFrame: @Sendable (EncodedVideoFrame) -> Void
+    let onFrame: VideoEncoderThread.FrameHandler
     let onEvent: @Sendable (VideoEncoderThread.Event) -> Void
+    /// Whose pictures it takes: it is that source's sink.
+    private var input: EncoderInput?
     private(set) var encoder = FrameEncoder()
     private var timestamps = TimestampLine()
 
     private enum Work {
         case encode(VideoFrame?, asKeyFrame: Bool, EncodingOrder)
+        case adopt(EncoderInput?, forgotten: VideoFrame?)
         case passOn([(any Error)?])
         case end
     }
 
     init(
-        mailbox: Mailbox<EncoderThreadState>, onFrame: @escaping @Sendable (EncodedVideoFrame) -> Void,
+        mailbox: Mailbox<EncoderThreadState>, onFrame: @escaping VideoEncoderThread.FrameHandler,
         onEvent: @escaping @Sendable (VideoEncoderThread.Event) -> Void
     ) {
         self.mailbox = mailbox
@@ -28,21 +31,33 @@ struct EncoderThreadWorker {
         loop: while true {
             switch nextWork() {
             case .end: break loop
+            case .adopt(let new, _): adopt(new)
             case .passOn(let endings): for error in endings { onEvent(.sourceEnded(error)) }
             case .encode(let frame, let asKeyFrame, let order):
                 encode(frame, asKeyFrame: asKeyFrame, order: order)
             }
         }
+        if let input { input.source.remove(input) }
         mailbox.post {
             if $0.slot != nil { $0.statistics.framesDropped += 1 }
             $0.slot = nil
         }
     }
 
+    /// Takes another source's pictures in place of those of the one before.
+    private mutating func adopt(_ new: EncoderInput?) {
+        if let input { input.source.remove(input) }
+        input = new
+        if let new { new.source.add(new) }
+    }
+
     private func nextWork() -> Work {
         mailbox.take { state in
             if state.isStopping { return .done(.end) }
             let now = CaptureClock.now
+            if state.input !== input {
+                return .done(.adopt(state.input, forgotten: state.forgetPicture(now: now)))
+            }
             switch state.cadence.action(now: now) {
             case .encodeNew(let asKeyFrame):
                 // The slot is full whenever the cadence says that a frame waits.
@@ -90,13 +105,11 @@ struct EncoderThreadWorker {
                 state.count(
                     outcome, ledger: encoder.ledger, isRepetition: !isNew, fullSize: order.sizes(for: source).full,
                     begin: begin, end: end)
-                state.isDelivering = true
                 return true
             }
             guard isWanted else { return }
-            for frame in preceding { onFrame(frame) }
-            if case .encoded(let frame) = outcome { onFrame(frame) }
-            mailbox.post { $0.isDelivering = false }
+            for frame in preceding { onFrame(frame, order.input?.source) }
+            if case .encoded(let frame) = outcome { onFrame(frame, order.input?.source) }
             lookForDrift()
         } catch {
             let now = CaptureClock.now

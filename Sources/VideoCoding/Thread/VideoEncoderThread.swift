@@ -4,13 +4,15 @@ package import RTCShareWireFormat
 
 /// A thread that converts and encodes what a source gives, and never makes the source or the network wait.
 ///
-/// A source hands over its frame and goes on. The thread takes the newest one: what a newer frame replaced is counted in
-/// ``VideoEncoderStatistics/framesDropped``. While the source rests, the last picture is sharpened until it is fine and
-/// then repeated once a second; a key frame that somebody needs is made of it at once.
+/// The thread adds its sink to the source and removes it. The source hands over its frame and goes on. The thread takes the
+/// newest one: what a newer frame replaced is counted in ``VideoEncoderStatistics/framesDropped``. While the source rests,
+/// the last picture is sharpened until it is fine and then repeated once a second; a key frame that somebody needs is made
+/// of it at once.
 ///
-/// This file and the worker's read the monotonic clock, as it is where time enters: deadlines, pauses and `totalEncodeTime` are about
-/// how long things take on this machine. All that follows from a time is decided in `FrameCadence`, which has none.
-package final class VideoEncoderThread: VideoSink {
+/// This file, the worker's and the input's read the monotonic clock, as it is where time enters: deadlines, pauses and
+/// `totalEncodeTime` are about how long things take on this machine. All that follows from a time is decided in
+/// `FrameCadence`, which has none.
+package final class VideoEncoderThread: Sendable {
     /// What is to be encoded, and how.
     package struct Settings: Sendable, Hashable {
         /// What the whole stream may take; zero pauses.
@@ -63,12 +65,15 @@ package final class VideoEncoderThread: VideoSink {
         case sourceEnded((any Error)?)
     }
 
+    /// Takes a frame, and the source that it shows.
+    package typealias FrameHandler = @Sendable (EncodedVideoFrame, _ source: (any VideoSource)?) -> Void
+
     private let mailbox: Mailbox<EncoderThreadState>
     private let thread: WorkerThread
 
     /// Starts the thread. Both closures are called on it, with no lock held.
     package init(
-        settings: Settings, onFrame: @escaping @Sendable (EncodedVideoFrame) -> Void,
+        settings: Settings, onFrame: @escaping FrameHandler,
         onEvent: @escaping @Sendable (Event) -> Void = { _ in }
     ) throws(VideoCodingError) {
         let mailbox = Mailbox(EncoderThreadState(settings: settings, now: CaptureClock.now))
@@ -86,50 +91,23 @@ package final class VideoEncoderThread: VideoSink {
         end()
     }
 
-    /// Takes a frame, and returns at once.
-    package func receive(_ frame: VideoFrame) {
-        let now = CaptureClock.now
-        // The replaced frame is let go after the lock is: freeing its memory takes time.
-        let replaced = mailbox.post { $0.receive(frame, now: now) }
-        withExtendedLifetime(replaced) {}
+    /// Encodes another source's pictures, or none, from now on: nothing that the one before gave is encoded after this, and
+    /// what is being encoded of it is given to nobody. The thread removes its sink from that one, and adds one to this.
+    ///
+    /// The source is held up for `patience` at most while the encoder is busy, so that none of its frames is replaced: that is
+    /// for a source that can wait, such as a pipe. `onMute` is called on the source's thread when it holds its pictures back or
+    /// gives them again; what follows is for the caller to decide (``setMuted(_:)``).
+    package func show(
+        _ source: (any VideoSource)?, patience: Duration = .zero, onMute: @escaping @Sendable (Bool) -> Void = { _ in }
+    ) {
+        let input = source.map { EncoderInput($0, mailbox: mailbox, patience: patience, onMute: onMute) }
+        // The last reference to a source may be let go here, which calls it.
+        let before = mailbox.post { $0.show(input) }
+        withExtendedLifetime(before) {}
     }
 
-    /// What a frame given now would be of use for: nothing, while the one that waits is not taken up for long still.
-    package var demand: FrameDemand {
-        let now = CaptureClock.now
-        return mailbox.read { $0.demand(now: now) }
-    }
-
-    /// Takes a frame when the one before it has been taken up, so that none is replaced: for a source that can wait, such
-    /// as a pipe. Where that takes longer than `patience`, the encoder being paused, the older frame is replaced.
-    package func receiveInTurn(_ frame: VideoFrame, patience: Duration) {
-        waitForTurn(patience: patience)
-        receive(frame)
-    }
-
-    /// Returns when the frame that was given last has been taken up, or after `patience`.
-    package func waitForTurn(patience: Duration) {
-        let deadline = CaptureClock.now + patience
-        mailbox.take { state in
-            state.slot == nil || state.isStopping || CaptureClock.now >= deadline ? .done(()) : .wait(until: deadline)
-        }
-    }
-
-    /// Forgets what the source gave so far, for another takes its place: the frame that waits, the last picture, an end
-    /// that was not told yet, a mute. Nothing of it is given to `onFrame` after this returns; called from within that
-    /// callback, its frame is the last.
-    package func forgetPicture() {
-        let now = CaptureClock.now
-        let forgotten = mailbox.post { $0.forgetPicture(now: now) }
-        withExtendedLifetime(forgotten) {}
-        guard !thread.isCurrent else { return }
-        mailbox.take { $0.isDelivering ? .wait(until: nil) : .done(()) }
-    }
-
-    /// Passes the source's end on as an event, after the frame that may still wait.
-    package func sourceDidEnd(error: (any Error)?) {
-        mailbox.post { $0.endings.append(error) }
-    }
+    /// Whether the source that it shows has given a picture.
+    package var hasPicture: Bool { mailbox.read { $0.hasPicture } }
 
     /// Asks for a key frame, which is not made for this before a time on the monotonic clock: how far apart they are is for
     /// who asks to say. However many ask before it is made, one answers them all. Where no frame waits, it is made of the
@@ -138,17 +116,11 @@ package final class VideoEncoderThread: VideoSink {
         mailbox.post { $0.cadence.requestKeyFrame(notBefore: time) }
     }
 
-    /// Follows what the source says of its pictures, unless the settings say it: no new encoder, no key frame.
-    package func contentHintDidChange(_ hint: ContentHint) {
+    /// While it is muted nothing is encoded, and key frames that are asked for wait. Afterwards the newest frame is encoded at
+    /// once.
+    package func setMuted(_ isMuted: Bool) {
         let now = CaptureClock.now
-        mailbox.post { $0.sourceHintDidChange(hint, now: now) }
-    }
-
-    /// While the source is muted nothing is encoded, and key frames that are asked for wait. Afterwards the newest frame
-    /// is encoded at once.
-    package func muteDidChange(_ isMuted: Bool) {
-        let now = CaptureClock.now
-        mailbox.post { $0.muteDidChange(isMuted, now: now) }
+        mailbox.post { $0.setMuted(isMuted, now: now) }
     }
 
     /// While what was encoded waits to leave, nothing more is encoded: the newest frame is kept, the others are counted as
@@ -181,9 +153,11 @@ package final class VideoEncoderThread: VideoSink {
         }
     }
 
-    /// Asks the thread to end, as its last reference's release does too. A frame that it is encoding may still be called back.
+    /// Asks the thread to remove its sink from the source and to end, as its last reference's release does too. A frame that it
+    /// is giving out is the last.
     package func end() {
-        mailbox.post { $0.isStopping = true }
+        let last = mailbox.post { $0.end() }
+        withExtendedLifetime(last) {}
     }
 
     /// Ends the thread, and blocks the caller, which is not a task, until it has ended: nothing is called back after this. Can be

@@ -54,7 +54,7 @@ import Testing
             let frames = await pair.frames { $0.size.map { $0.width == width } ?? false }
             // What comes between is the track before, sharpened and repeated, begun before this one was set.
             #expect(frames.compactMap(\.size).allSatisfy { $0.width == width || $0.width == width - 32 })
-            #expect(sources.map(\.broadcaster.hasSinks) == (0..<4).map { $0 == number })
+            await waitUntil { sources.map(\.broadcaster.hasSinks) == (0..<4).map { $0 == number } }
             if number == 3 {
                 for _ in 0..<3 { sources[number].capture(Self.grey(width, height, luma: 90)) }
             }
@@ -253,10 +253,15 @@ import Testing
         await second.close()
     }
 
+    /// What is said of the encoder.
+    private static func report(_ pipeline: VideoSendPipeline, of connection: Connection? = nil) -> StatisticsObject {
+        let report = [StatisticsObject(id: StatisticsObject.outboundID(media: 0), type: .outboundRTP, timestamp: 0)]
+        return pipeline.complete(report, of: connection)[0]
+    }
+
     /// What the encoder goes by.
     private static func rate(_ pipeline: VideoSendPipeline, of connection: Connection? = nil) -> Double? {
-        let report = [StatisticsObject(id: StatisticsObject.outboundID(media: 0), type: .outboundRTP, timestamp: 0)]
-        return pipeline.complete(report, of: connection)[0].number("targetBitrate")
+        report(pipeline, of: connection).number("targetBitrate")
     }
 
     @Test("The least that a connection's path has is kept to, until it is detached")
@@ -434,9 +439,31 @@ import Testing
         pipeline.replaceTrack(with: VideoTrack(id: "track", source: source))
         #expect(!pipeline.hasPicture)
         source.capture(Self.grey(64, 64))
+        await waitUntil { pipeline.hasPicture }
         #expect(pipeline.hasPicture)
         pipeline.replaceTrack(with: VideoTrack(id: "next", source: CustomVideoSource()))
         #expect(!pipeline.hasPicture)
+        pipeline.stop()
+        await pair.close()
+    }
+
+    @Test("While its track is muted nothing is encoded, and then the newest picture is sent")
+    func mute() async throws {
+        let pair = try await ConnectedPair([Self.content])
+        let pipeline = try Self.pipeline()
+        pipeline.attach(pair.sender, media: 0)
+        let source = CustomVideoSource()
+        let track = VideoTrack(id: "track", source: source)
+        pipeline.replaceTrack(with: track)
+        source.capture(Self.grey(64, 64))
+        _ = await pair.frames { $0.isKeyFrame }
+        track.isMuted = true
+        await waitUntil { Self.report(pipeline).text("qualityLimitationReason") == "other" }
+        for width in [96, 128] { source.capture(Self.grey(width, 64)) }
+        track.isMuted = false
+        let widths = await pair.frames { $0.size?.width == 128 }.compactMap { $0.size?.width }
+        #expect(!widths.contains(96))
+        #expect(Self.report(pipeline).text("qualityLimitationReason") != "other")
         pipeline.stop()
         await pair.close()
     }

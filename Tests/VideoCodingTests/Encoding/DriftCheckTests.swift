@@ -177,7 +177,7 @@ struct DriftCheckTests {
         let drifts = Mailbox(0)
         let frames = Mailbox([EncodedVideoFrame]())
         var worker = EncoderThreadWorker(
-            mailbox: mailbox, onFrame: { frame in frames.post { $0.append(frame) } },
+            mailbox: mailbox, onFrame: { frame, _ in frames.post { $0.append(frame) } },
             onEvent: { event in
                 if case .drifted = event { drifts.post { $0 += 1 } } else { Issue.record("\(event)") }
             })

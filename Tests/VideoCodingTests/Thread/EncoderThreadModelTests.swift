@@ -45,14 +45,14 @@ struct EncoderThreadModelTests {
         var settings = VideoEncoderThread.Settings(bitrate: .kilobitsPerSecond(2000))
         change(&settings)
         let frames = frames
-        return try VideoEncoderThread(settings: settings, onFrame: { frames.take($0) })
+        return try VideoEncoderThread(settings: settings, onFrame: { frame, _ in frames.take(frame) })
     }
 
     @Test("A picture is encoded at the size that it is wanted at, and then within the largest")
     func outputSize() throws {
         let track = VideoTrack(id: "v", source: source)
         let thread = try start()
-        track.add(thread)
+        thread.show(track)
         track.adaptOutputFormat(width: 200, height: 200, fps: 0)
         source.capture(frame(0))
         var last = frames.wait { !$0.isEmpty }[0]
@@ -75,7 +75,7 @@ struct EncoderThreadModelTests {
     func outputFormatWhileRunning() throws {
         let track = VideoTrack(id: "v", source: source)
         let thread = try start()
-        track.add(thread)
+        thread.show(track)
         let formats: [(width: Int, height: Int, fps: Double)] = [(320, 240, 0), (640, 480, 5), (320, 300, 0)]
         for (round, format) in formats.enumerated() {
             track.adaptOutputFormat(width: format.width, height: format.height, fps: format.fps)
@@ -97,7 +97,7 @@ struct EncoderThreadModelTests {
     func hint() throws {
         let thread = try start()
         source.contentHint = .none
-        source.add(thread)
+        thread.show(source)
         source.capture(frame(0))
         // What nobody knows is taken for detail.
         #expect(frames.wait { !$0.isEmpty }[0].contentHint == .detail)
@@ -114,7 +114,7 @@ struct EncoderThreadModelTests {
     func ownHint() throws {
         let thread = try start { $0.hint = .text }
         source.contentHint = .motion
-        source.add(thread)
+        thread.show(source)
         source.capture(frame(0))
         #expect(frames.wait { !$0.isEmpty }[0].contentHint == .text)
         thread.update { $0.hint = .motion }
@@ -129,17 +129,18 @@ struct EncoderThreadModelTests {
     @Test("Muted, nothing is encoded and key frames wait; afterwards the newest frame is next, as the key frame")
     func mute() throws {
         let thread = try start()
-        source.add(thread)
-        source.capture(frame(0))
+        let source = DirectSource()
+        thread.show(source)
+        source.receive(frame(0))
         _ = frames.wait { !$0.isEmpty }
-        source.broadcaster.isMuted = true
+        thread.setMuted(true)
         // What the thread had begun by then is finished when it lies still: it takes no more work up.
         thread.requestKeyFrame()
-        for index in 1...5 { thread.receive(frame(index, seed: UInt64(index))) }
+        for index in 1...5 { source.receive(frame(index, seed: UInt64(index))) }
         let statistics = thread.statistics
         #expect(statistics.qualityLimitationReason == .other)
         #expect(statistics.keyFramesEncoded == 1)
-        source.broadcaster.isMuted = false
+        thread.setMuted(false)
         let all = frames.wait { frames in frames.filter(\.isKeyFrame).count == 2 }
         let key = try #require(all.last { $0.isKeyFrame })
         thread.stop()
@@ -150,15 +151,16 @@ struct EncoderThreadModelTests {
         #expect(thread.statistics.qualityLimitationReason == .none)
     }
 
-    @Test("A source that is muted when the encoder is added, and gives nothing after, is shown when it is unmuted")
+    @Test("A picture of an encoder that was muted from the start is encoded when it is unmuted")
     func mutedFromTheStart() throws {
         let thread = try start()
-        source.broadcaster.isMuted = true
-        source.add(thread)
-        thread.receive(frame(0))
+        let source = DirectSource()
+        thread.show(source)
+        thread.setMuted(true)
+        source.receive(frame(0))
         thread.requestKeyFrame()
         #expect(thread.statistics.framesEncoded == 0)
-        source.broadcaster.isMuted = false
+        thread.setMuted(false)
         #expect(frames.wait { !$0.isEmpty }[0].isKeyFrame)
         thread.stop()
     }
@@ -166,7 +168,7 @@ struct EncoderThreadModelTests {
     @Test("Turning pictures is switched while it runs, for a picture that rests too")
     func turns() throws {
         let thread = try start()
-        source.add(thread)
+        thread.show(source)
         source.capture(frame(0, rotation: .quarter))
         let first = frames.wait { !$0.isEmpty }[0]
         #expect(first.rotation == .quarter && first.size == size)
@@ -181,7 +183,7 @@ struct EncoderThreadModelTests {
     @Test("A half turn, which keeps the size, is undone too where that is switched off")
     func halfTurn() throws {
         let thread = try start()
-        source.add(thread)
+        thread.show(source)
         source.capture(frame(0, rotation: .half))
         _ = frames.wait { !$0.isEmpty }
         thread.update { $0.turnsPictures = true }
@@ -221,28 +223,28 @@ struct EncoderThreadStateTests {
         state.cadence.begin(new: true, now: .zero)
         state.count(encoded(100, isKeyFrame: true), isRepetition: false, fullSize: size, begin: .zero, end: .zero)
         _ = state.receive(frame(600), now: .milliseconds(600))
-        state.muteDidChange(true, now: .milliseconds(600))
+        state.setMuted(true, now: .milliseconds(600))
         state.cadence.requestKeyFrame()
         for seconds in [1, 10, 1000] {
             #expect(state.cadence.action(now: .seconds(seconds)) == .wait(until: nil))
         }
         _ = state.receive(frame(700, damage: []), now: .milliseconds(700))
-        state.muteDidChange(false, now: .milliseconds(701))
+        state.setMuted(false, now: .milliseconds(701))
         #expect(state.cadence.action(now: .milliseconds(701)) == .encodeNew(asKeyFrame: true))
         state.cadence.begin(new: true, now: .zero)
         state.count(
             encoded(10, isKeyFrame: true), isRepetition: false, fullSize: size, begin: .milliseconds(701),
             end: .milliseconds(702))
         // Without a newer frame it is the last one.
-        state.muteDidChange(true, now: .milliseconds(703))
-        state.muteDidChange(false, now: .milliseconds(704))
+        state.setMuted(true, now: .milliseconds(703))
+        state.setMuted(false, now: .milliseconds(704))
         #expect(state.cadence.action(now: .milliseconds(704)) == .encodeAgain(asKeyFrame: false))
         // A bitrate of 0 pauses all the same.
-        state.muteDidChange(true, now: .milliseconds(705))
+        state.setMuted(true, now: .milliseconds(705))
         var settings = state.settings
         settings.bitrate = .zero
         state.apply(settings, now: .milliseconds(706))
-        state.muteDidChange(false, now: .milliseconds(707))
+        state.setMuted(false, now: .milliseconds(707))
         #expect(state.cadence.action(now: .seconds(100)) == .wait(until: nil))
     }
 

@@ -62,6 +62,7 @@ private final class Output: Sendable {
 @Suite("VideoEncoderThread", .timeLimit(.minutes(1)))
 struct VideoEncoderThreadTests {
     private let size = PixelSize(width: 160, height: 120)
+    private let source = DirectSource()
 
     /// When the first frame is taken.
     private let begin = CaptureClock.now
@@ -77,8 +78,10 @@ struct VideoEncoderThreadTests {
     ) throws -> VideoEncoderThread {
         var settings = VideoEncoderThread.Settings(bitrate: .kilobitsPerSecond(1000))
         change(&settings)
-        return try VideoEncoderThread(
-            settings: settings, onFrame: { output.take($0) }, onEvent: { output.take($0) })
+        let thread = try VideoEncoderThread(
+            settings: settings, onFrame: { frame, _ in output.take(frame) }, onEvent: { output.take($0) })
+        thread.show(source)
+        return thread
     }
 
     @Test("Frames come out decodable, the first a key frame, with growing timestamps")
@@ -87,7 +90,7 @@ struct VideoEncoderThreadTests {
         let thread = try start(output)
         let decoder = try VP8Decoder()
         for index in 0..<10 {
-            thread.receive(frame(index, seed: UInt64(index + 1)))
+            source.receive(frame(index, seed: UInt64(index + 1)))
             _ = output.waitForFrames(index + 1)
         }
         thread.stop()
@@ -109,9 +112,9 @@ struct VideoEncoderThreadTests {
         let output = Output()
         let thread = try start(output)
         output.hold(true)
-        thread.receive(frame(0))
+        source.receive(frame(0))
         output.waitUntilInside()
-        for index in 1...9 { thread.receive(frame(index, seed: UInt64(index + 1))) }
+        for index in 1...9 { source.receive(frame(index, seed: UInt64(index + 1))) }
         output.hold(false)
         let frames = output.waitForFrames(2)
         thread.stop()
@@ -132,7 +135,7 @@ struct VideoEncoderThreadTests {
         let output = Output()
         let thread = try start(output)
         output.hold(true)
-        thread.receive(frame(0))
+        source.receive(frame(0))
         output.waitUntilInside()
         for _ in 0..<20 { thread.requestKeyFrame() }
         output.hold(false)
@@ -149,7 +152,7 @@ struct VideoEncoderThreadTests {
     func refines() throws {
         let output = Output()
         let thread = try start(output) { $0.bitrate = .kilobitsPerSecond(300) }
-        thread.receive(frame(0))
+        source.receive(frame(0))
         let frames = output.waitForFrames(12)
         thread.stop()
         let decoder = try VP8Decoder()
@@ -165,14 +168,14 @@ struct VideoEncoderThreadTests {
     func update() throws {
         let output = Output()
         let thread = try start(output)
-        thread.receive(frame(0))
+        source.receive(frame(0))
         _ = output.waitForFrames(1)
         thread.update {
             $0.bitrate = .kilobitsPerSecond(200)
             $0.framesPerSecond = 15
             $0.hint = .motion
         }
-        thread.receive(frame(10, seed: 2))
+        source.receive(frame(10, seed: 2))
         let count = output.waitForFrames(3).count
         thread.update { $0.maximumSize = PixelSize(width: 100, height: 100) }
         while output.frames.last?.size == size { _ = output.waitForFrames(output.frames.count + 1) }
@@ -192,7 +195,7 @@ struct VideoEncoderThreadTests {
             $0.turnsPictures = turns
             $0.maximumSize = PixelSize(width: 60, height: 80)
         }
-        thread.receive(frame(0, rotation: .quarter))
+        source.receive(frame(0, rotation: .quarter))
         let encoded = output.waitForFrames(1)[0]
         thread.stop()
         #expect(encoded.rotation == (turns ? .upright : .quarter))
@@ -204,9 +207,9 @@ struct VideoEncoderThreadTests {
         let output = Output()
         let thread = try start(output)
         let empty = PixelBuffer(size: PixelSize(width: 0, height: 0), format: .bgra) { _, _ in }
-        thread.receive(VideoFrame(buffer: empty, timestamp: .zero))
+        source.receive(VideoFrame(buffer: empty, timestamp: .zero))
         output.waitForEvents(1)
-        thread.receive(frame(1))
+        source.receive(frame(1))
         #expect(output.waitForFrames(1)[0].isKeyFrame)
         thread.stop()
         #expect(output.failures == [.emptyPicture])
@@ -217,26 +220,27 @@ struct VideoEncoderThreadTests {
     func ending() throws {
         let output = Output()
         let thread = try start(output)
-        thread.receive(frame(0))
-        thread.sourceDidEnd(error: nil)
+        source.receive(frame(0))
+        source.sink.sourceDidEnd(error: nil)
         output.waitForEvents(1)
         #expect(output.frames.count >= 1)
         thread.stop()
         #expect(output.endings == 1)
     }
 
-    @Test("After stop nothing is called, a frame that still comes is counted as dropped, and stop may be called again")
+    @Test("After stop nothing is called, a frame that still comes is not taken, and stop may be called again")
     func stop() throws {
         let output = Output()
         let thread = try start(output)
-        thread.receive(frame(0))
+        source.receive(frame(0))
         _ = output.waitForFrames(1)
+        let sink = source.sink
         thread.stop()
         thread.stop()
         let count = output.frames.count
-        thread.receive(frame(5))
+        sink.receive(frame(5))
         thread.requestKeyFrame()
-        #expect(thread.statistics.framesDropped == 1)
+        #expect(thread.statistics.framesReceived == 1)
         #expect(output.frames.count == count)
     }
 
@@ -246,13 +250,14 @@ struct VideoEncoderThreadTests {
         let done = Mailbox(false)
         let thread = try VideoEncoderThread(
             settings: .init(bitrate: .kilobitsPerSecond(500)),
-            onFrame: { _ in
+            onFrame: { _, _ in
                 let thread = held.withLock { $0.take() }
                 thread?.stop()
                 done.post { $0 = true }
             })
         held.withLock { $0 = thread }
-        thread.receive(frame(0))
+        thread.show(source)
+        source.receive(frame(0))
         done.take { $0 ? .done(()) : .wait(until: nil) }
         thread.stop()
         #expect(thread.statistics.framesEncoded == 1)
@@ -262,7 +267,7 @@ struct VideoEncoderThreadTests {
     func pause() throws {
         let output = Output()
         let thread = try start(output) { $0.bitrate = .zero }
-        for index in 0..<4 { thread.receive(frame(index)) }
+        for index in 0..<4 { source.receive(frame(index)) }
         #expect(output.frames.isEmpty)
         thread.update { $0.bitrate = .kilobitsPerSecond(500) }
         #expect(output.waitForFrames(1)[0].timestamp == begin + .milliseconds(120))
@@ -275,7 +280,7 @@ struct VideoEncoderThreadTests {
         let output = Output()
         let thread = try start(output)
         thread.queueDidFill(true)
-        for index in 0..<4 { thread.receive(frame(index, seed: UInt64(index + 1))) }
+        for index in 0..<4 { source.receive(frame(index, seed: UInt64(index + 1))) }
         thread.requestKeyFrame()
         #expect(thread.statistics.framesDropped == 3 && thread.statistics.framesReceived == 4)
         #expect(output.frames.isEmpty)
@@ -290,36 +295,55 @@ struct VideoEncoderThreadTests {
         #expect(newest > older + 0.2)
     }
 
-    @Test("Nothing of a source that was forgotten comes out, and what is forgotten is waited for")
-    func forgetting() throws {
+    @Test("Once another source is shown, nothing of the one before comes out, and it has no sink of the encoder")
+    func otherSource() throws {
         let output = Output()
         let thread = try start(output)
         output.hold(true)
-        thread.receive(frame(0))
+        source.receive(frame(0))
         output.waitUntilInside()
         // One waits while the callback has another.
-        thread.receive(frame(1))
-        thread.muteDidChange(true)
-        thread.sourceDidEnd(error: nil)
-        let hasForgotten = DispatchSemaphore(value: 0)
-        Thread.detachNewThread {
-            thread.forgetPicture()
-            hasForgotten.signal()
-        }
-        #expect(hasForgotten.wait(timeout: .now() + .milliseconds(50)) == .timedOut)
-        output.hold(false)
-        hasForgotten.wait()
-        #expect(output.frames.count == 1)
+        let sink = source.sink
+        sink.receive(frame(1))
+        sink.sourceDidEnd(error: nil)
+        #expect(thread.hasPicture)
+        let other = DirectSource()
+        thread.show(other)
+        sink.receive(frame(2))
+        sink.sourceDidEnd(error: nil)
+        #expect(sink.demand == .nothing && !thread.hasPicture)
         thread.requestKeyFrame()
-        let turned = VideoFrame(
+        output.hold(false)
+        let next = VideoFrame(
             buffer: TextPicture(size: PixelSize(width: 64, height: 48), seed: 3).i420, timestamp: .zero)
-        thread.receive(turned)
+        other.receive(next)
         let frames = output.waitForFrames(2)
-        #expect(frames[1].size == turned.size && frames[1].isKeyFrame)
+        #expect(frames[1].size == next.size && frames[1].isKeyFrame)
+        #expect(!source.hasSink && other.hasSink)
         thread.stop()
         #expect(output.endings == 0 && output.failures.isEmpty)
-        #expect(output.frames.dropFirst().allSatisfy { $0.size == turned.size })
-        #expect(thread.statistics.framesDropped == 1)
-        thread.forgetPicture()
+        #expect(output.frames.dropFirst().allSatisfy { $0.size == next.size })
+        #expect(thread.statistics.framesReceived == 3 && thread.statistics.framesDropped == 1)
+        #expect(!other.hasSink)
+        thread.show(source)
+        #expect(!source.hasSink)
+    }
+
+    @Test("A source that a paused encoder holds up is released when another is shown")
+    func releasedSource() throws {
+        let thread = try start(Output()) { $0.bitrate = .zero }
+        let (held, other) = (DirectSource(), DirectSource())
+        thread.show(held, patience: .seconds(3600))
+        held.receive(frame(0))
+        let hasReturned = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            held.receive(frame(1))
+            hasReturned.signal()
+        }
+        thread.show(other)
+        hasReturned.wait()
+        other.receive(frame(2))
+        thread.stop()
+        #expect(thread.statistics.framesReceived == 2)
     }
 }

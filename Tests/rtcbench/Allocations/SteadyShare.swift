@@ -31,8 +31,8 @@ final class SteadyShare {
         self.stage = stage
         track = VideoTrack(id: "bench", source: source)
         thread = try VideoEncoderThread(
-            settings: .init(bitrate: .kilobitsPerSecond(4000), hint: .text), onFrame: { stage.send($0) })
-        track.add(thread)
+            settings: .init(bitrate: .kilobitsPerSecond(4000), hint: .text), onFrame: { frame, _ in stage.send(frame) })
+        thread.show(track)
     }
 
     deinit {

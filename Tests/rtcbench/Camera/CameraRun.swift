@@ -26,7 +26,9 @@ struct CameraRun {
 
     func run() throws -> Result {
         let encoded = Locked<[EncodedVideoFrame]>([])
-        let thread = try VideoEncoderThread(settings: settings) { frame in encoded.withLock { $0.append(frame) } }
+        let thread = try VideoEncoderThread(settings: settings) { frame, _ in encoded.withLock { $0.append(frame) } }
+        let source = CustomVideoSource(isScreencast: false)
+        thread.show(source)
         let before = ProcessorTime.now
         let begin = MonotonicClock.now
         var times: [Duration] = []
@@ -36,7 +38,7 @@ struct CameraRun {
             if rest > .zero { Thread.sleep(forTimeInterval: rest.seconds) }
             let time = Duration.nanoseconds(MonotonicClock.now.nanoseconds)
             times.append(time)
-            thread.receive(VideoFrame(buffer: picture, timestamp: time))
+            source.capture(VideoFrame(buffer: picture, timestamp: time))
         }
         Thread.sleep(forTimeInterval: 0.1)
         let used = ProcessorTime.now - before
