@@ -32,7 +32,7 @@ extension VideoSendPipeline {
     ) throws(ContentShareError) {
         do {
             try self.init(
-                settings: VideoEncoderThread.Settings(bitrate: defaults.bitrate),
+                settings: VideoEncoder.Settings(bitrate: defaults.bitrate),
                 priority: defaults.priority)
         } catch {
             throw .encoder("\(error)")

@@ -8,19 +8,19 @@ internal import RTCShareVideoCoding
 final class Encoding: Sendable {
     /// Tells it and its frames from all others of the pipeline; 0 is the first.
     let index: Int
-    let encoder: VideoEncoderThread
+    let encoder: VideoEncoder
 
     /// Begins an encoder's thread. The closures are called on it: `send` with each frame, with whether it is blurred and will
     /// be sharpened, and with the source that it shows.
     init(
-        index: Int, settings: VideoEncoderThread.Settings,
+        index: Int, settings: VideoEncoder.Settings,
         send: @escaping @Sendable (_ frame: PacketizedFrame, _ isBlurred: Bool, _ source: (any VideoSource)?) -> Void,
-        onEvent: @escaping @Sendable (VideoEncoderThread.Event) -> Void
+        onEvent: @escaping @Sendable (VideoEncoder.Event) -> Void
     ) throws(VideoCodingError) {
         var random = SystemRandomNumberGenerator()
         let packetizer = Packetizer(stream: index, counters: VP8PictureCounters(using: &random))
         self.index = index
-        encoder = try VideoEncoderThread(
+        encoder = try VideoEncoder(
             settings: settings,
             onFrame: { frame, source in send(packetizer.packets(of: frame), frame.isUnfinished, source) },
             onEvent: onEvent)

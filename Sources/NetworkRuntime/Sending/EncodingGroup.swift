@@ -18,7 +18,7 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
     }
 
     /// What is wanted, before the peers' limits.
-    var wanted: VideoEncoderThread.Settings
+    var wanted: VideoEncoder.Settings
     /// Which pictures go first.
     let priority: BitratePriority
     /// Whether there is something to show.
@@ -40,7 +40,7 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
     /// How often it is looked who is to have another quality.
     static var moveInterval: Duration { .milliseconds(200) }
 
-    init(wanted: VideoEncoderThread.Settings, priority: BitratePriority = .medium) {
+    init(wanted: VideoEncoder.Settings, priority: BitratePriority = .medium) {
         self.wanted = wanted
         self.priority = priority
     }
@@ -164,7 +164,7 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
     // MARK: What follows
 
     /// What an encoding is made at: what is wanted, as far as the paths and peers of its senders allow.
-    func settings(of encoding: Int, now: Duration) -> VideoEncoderThread.Settings {
+    func settings(of encoding: Int, now: Duration) -> VideoEncoder.Settings {
         var settings = wanted
         let members = members(of: encoding)
         guard !members.isEmpty else {

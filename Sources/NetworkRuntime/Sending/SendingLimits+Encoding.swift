@@ -13,7 +13,7 @@ extension SendingLimits {
 
     /// How much of what is wanted the peer takes, up to 1: the least of its shares of the bits, of the frames and of a
     /// picture's sides.
-    func share(of wanted: VideoEncoderThread.Settings) -> Double {
+    func share(of wanted: VideoEncoder.Settings) -> Double {
         var share = 1.0
         if let maximumBitrate, wanted.bitrate > .zero {
             share = min(share, Double(maximumBitrate.bitsPerSecond) / Double(wanted.bitrate.bitsPerSecond))
@@ -27,7 +27,7 @@ extension SendingLimits {
     }
 
     /// Has an encoding keep to them; where it is sent to others too, down to the floors.
-    func apply(to settings: inout VideoEncoderThread.Settings, isShared: Bool) {
+    func apply(to settings: inout VideoEncoder.Settings, isShared: Bool) {
         if let maximumBitrate {
             let rate = isShared ? max(maximumBitrate, Self.leastBitrate) : maximumBitrate
             settings.bitrate = min(settings.bitrate, rate)

@@ -77,7 +77,7 @@ package final class VideoSendPipeline: Sendable {
     /// first. What is to be said of the encoder goes to the logger of a viewer's connection, and to `logger` while there is no
     /// viewer.
     package init(
-        settings: VideoEncoderThread.Settings, priority: BitratePriority = .medium,
+        settings: VideoEncoder.Settings, priority: BitratePriority = .medium,
         logger: Logger = Logger(label: "rtcshare.sending")
     ) throws(VideoCodingError) {
         self.logger = logger
@@ -93,7 +93,7 @@ package final class VideoSendPipeline: Sendable {
     }
 
     private func makeEncoding(
-        _ index: Int, settings: VideoEncoderThread.Settings
+        _ index: Int, settings: VideoEncoder.Settings
     ) throws(VideoCodingError) -> Encoding {
         let continuation = continuation
         return try Encoding(index: index, settings: settings) { [weak self] frame, isBlurred, source in
@@ -271,10 +271,10 @@ package final class VideoSendPipeline: Sendable {
     var encodingCount: Int { state.withLock { $0.encodings.count } }
 
     /// What is wanted of the encoder, before the peers' limits.
-    package var settings: VideoEncoderThread.Settings { state.withLock { $0.group.wanted } }
+    package var settings: VideoEncoder.Settings { state.withLock { $0.group.wanted } }
 
     /// Changes what is wanted of the running encoder.
-    package func update(_ change: (inout VideoEncoderThread.Settings) -> Void) {
+    package func update(_ change: (inout VideoEncoder.Settings) -> Void) {
         self.change { change(&$0.group.wanted) }
         updateDemand()
     }

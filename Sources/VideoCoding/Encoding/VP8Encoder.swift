@@ -41,6 +41,12 @@ package final class VP8Encoder {
     private(set) var keyFrameIsDue = true
     /// Whether what came last was a scroll.
     var followsScroll = false
+    var scrollSearch = ScrollSearch()
+    var motionSearch = MotionSearch()
+    /// Of the picture, the part of what is encoded that differs from what was before; 0 where nothing is looked for.
+    var searchedShare = 0.0
+    /// Of the picture that was encoded last, the part that was neither there before nor moved, 0 to 1.
+    var newShare = 0.0
 
     /// What it makes now.
     package var configuration: Configuration { library.configuration }

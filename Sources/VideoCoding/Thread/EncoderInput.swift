@@ -5,13 +5,13 @@ internal import RTCShareMedia
 /// encoder shows another source, nothing of this one is taken.
 final class EncoderInput: VideoSink {
     let source: any VideoSource
-    private let mailbox: Mailbox<EncoderThreadState>
+    private let mailbox: Mailbox<EncoderControl>
     /// How long the source is held up, at most, until the frame before has been taken up.
     private let patience: Duration
     private let onMute: @Sendable (Bool) -> Void
 
     init(
-        _ source: any VideoSource, mailbox: Mailbox<EncoderThreadState>, patience: Duration,
+        _ source: any VideoSource, mailbox: Mailbox<EncoderControl>, patience: Duration,
         onMute: @escaping @Sendable (Bool) -> Void
     ) {
         self.source = source
@@ -57,5 +57,5 @@ final class EncoderInput: VideoSink {
         if mailbox.read({ isShown(in: $0) }) { onMute(isMuted) }
     }
 
-    private func isShown(in state: EncoderThreadState) -> Bool { state.input === self }
+    private func isShown(in state: EncoderControl) -> Bool { state.input === self }
 }

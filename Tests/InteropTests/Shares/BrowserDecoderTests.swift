@@ -67,16 +67,17 @@ extension Interop {
         /// What a viewer gets of the share by which libvpx's decoder and FFmpeg's are compared.
         private static func frames() throws -> [EncodedVideoFrame] {
             let size = PixelSize(width: 1920, height: 1080)
-            var state = EncoderThreadState(
+            var state = EncoderControl(
                 settings: .init(bitrate: .kilobitsPerSecond(20000), maximumSize: size, hint: .text), now: .zero)
-            var encoder = FrameEncoder()
+            var input = PictureInput()
+            let encoder = try VP8Encoder(configuration: .init(size: size, bitrate: .kilobitsPerSecond(20000)))
             var seen: [EncodedVideoFrame] = []
             for picture in RandomShare(size: size, pictures: 160, seed: 1) {
                 state.begin(new: true, now: picture.time)
                 let order = state.order(isNew: true)
-                try encoder.take(picture.frame, order: order)
+                try input.take(picture.frame, order: order)
                 let (leading, outcome) = try encoder.encode(
-                    timestamp: picture.time, asKeyFrame: picture.wantsKeyFrame, order: order)
+                    &input, timestamp: picture.time, asKeyFrame: picture.wantsKeyFrame, order: order)
                 guard picture.isSeen else { continue }
                 seen += leading
                 if case .encoded(let last) = outcome { seen.append(last) }

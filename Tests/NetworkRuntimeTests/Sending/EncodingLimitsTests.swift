@@ -8,7 +8,7 @@ import Testing
 
 /// What a peer's limits do to an encoding that it has for itself, and to one that others are sent too.
 @Suite struct EncodingLimitsTests {
-    private static let wanted = VideoEncoderThread.Settings(bitrate: .kilobitsPerSecond(2000))
+    private static let wanted = VideoEncoder.Settings(bitrate: .kilobitsPerSecond(2000))
 
     private static func limits(
         kilobits: Int? = nil, frames: Double? = nil, macroblocks: Int? = nil

@@ -173,10 +173,10 @@ struct DriftCheckTests {
     @Test("What is found ends in a key frame, an event and a count, and the next picture is no other frame")
     func outcome() throws {
         let mailbox = Mailbox(
-            EncoderThreadState(settings: .init(bitrate: .kilobitsPerSecond(2000), hint: .text), now: .zero))
+            EncoderControl(settings: .init(bitrate: .kilobitsPerSecond(2000), hint: .text), now: .zero))
         let drifts = Mailbox(0)
         let frames = Mailbox([EncodedVideoFrame]())
-        var worker = EncoderThreadWorker(
+        var worker = VideoEncoder.Worker(
             mailbox: mailbox, onFrame: { frame, _ in frames.post { $0.append(frame) } },
             onEvent: { event in
                 if case .drifted = event { drifts.post { $0 += 1 } } else { Issue.record("\(event)") }
@@ -193,7 +193,7 @@ struct DriftCheckTests {
         }
         for index in 0..<10 { encode(index) }
         #expect(drifts.read { $0 } == 0 && frames.read { $0[9].isPartialUpdate })
-        _ = try worker.encoder.encoder?.changeReference { (picture) -> Void? in
+        _ = try worker.encoder?.changeReference { (picture) -> Void? in
             picture.samples.planes[0][0] ^= 1
             return ()
         }

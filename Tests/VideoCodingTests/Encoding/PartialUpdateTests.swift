@@ -23,7 +23,7 @@ struct PartialUpdateTests {
         }
     }()
 
-    private func share(_ change: (inout VideoEncoderThread.Settings) -> Void) throws -> EncodedShare {
+    private func share(_ change: (inout VideoEncoder.Settings) -> Void) throws -> EncodedShare {
         var share = try EncodedShare(.text, bitsPerSecond: 2_000_000, size: Self.size, looks: true) {
             Self.pictures[min($0, 179)]
         }

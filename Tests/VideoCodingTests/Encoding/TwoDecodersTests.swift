@@ -58,24 +58,25 @@ struct TwoDecodersTests {
         arguments: sequences)
     func agreement(width: Int, height: Int, pictures: Int, seed: UInt64) throws {
         let size = PixelSize(width: width, height: height)
-        var state = EncoderThreadState(
+        var state = EncoderControl(
             settings: .init(bitrate: .kilobitsPerSecond(20000), maximumSize: size, hint: .text), now: .zero)
-        var encoder = FrameEncoder()
+        var input = PictureInput()
+        let encoder = try VP8Encoder(configuration: .init(size: size, bitrate: .kilobitsPerSecond(20000)))
         let (libvpx, ffmpeg) = (try VP8Decoder(), try FFmpegDecoder())
         var kinds: [Kind: Int] = [:]
         for picture in RandomShare(size: size, pictures: pictures, seed: seed) {
             state.begin(new: true, now: picture.time)
             let order = state.order(isNew: true)
-            try encoder.take(picture.frame, order: order)
+            try input.take(picture.frame, order: order)
             let (preceding, outcome) = try encoder.encode(
-                timestamp: picture.time, asKeyFrame: picture.wantsKeyFrame, order: order)
+                &input, timestamp: picture.time, asKeyFrame: picture.wantsKeyFrame, order: order)
             var frames = preceding
             if case .encoded(let last) = outcome { frames.append(last) }
             for (index, frame) in frames.enumerated() {
                 kinds[kind(of: frame, precedes: index < preceding.count, picture.change), default: 0] += 1
             }
             guard picture.isSeen else { continue }
-            let judges = TwoDecoders(try #require(encoder.encoder), libvpx: libvpx, ffmpeg: ffmpeg)
+            let judges = TwoDecoders(encoder, libvpx: libvpx, ffmpeg: ffmpeg)
             try #require(try judges.agree(frames), "picture \(picture.index), \(picture.change)")
         }
         // More than a partial update takes comes into sight beside what scrolled on large screens alone.

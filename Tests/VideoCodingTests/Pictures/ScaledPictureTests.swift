@@ -162,14 +162,14 @@ struct ScaledPictureTests {
     }
 }
 
-@Suite("FrameEncoder")
-struct FrameEncoderScalingTests {
+@Suite("PictureInput")
+struct PictureInputTests {
     private let from = PixelSize(width: 640, height: 480)
 
-    private func order(_ change: (inout VideoEncoderThread.Settings) -> Void) -> EncodingOrder {
-        var settings = VideoEncoderThread.Settings(bitrate: .kilobitsPerSecond(5000), hint: .text)
+    private func order(_ change: (inout VideoEncoder.Settings) -> Void) -> EncodingOrder {
+        var settings = VideoEncoder.Settings(bitrate: .kilobitsPerSecond(5000), hint: .text)
         change(&settings)
-        return EncoderThreadState(settings: settings, now: .zero).order(isNew: true)
+        return EncoderControl(settings: settings, now: .zero).order(isNew: true)
     }
 
     @Test(
@@ -183,7 +183,8 @@ struct FrameEncoderScalingTests {
             $0.maximumSize = size
             $0.turnsPictures = true
         }
-        var encoder = FrameEncoder()
+        var input = PictureInput()
+        let encoder = try VP8Encoder(configuration: .init(size: size, bitrate: .kilobitsPerSecond(5000)))
         let decoder = try VP8Decoder()
         var text = TextPicture(size: from, seed: 5)
         var seen: (any PixelPlanes)?
@@ -195,8 +196,8 @@ struct FrameEncoderScalingTests {
             let frame = VideoFrame(
                 buffer: text.i420, timestamp: .milliseconds(index * 33), rotation: rotation,
                 damage: blinks ? [PixelRectangle(x: 320, y: 300, size: PixelSize(width: 8, height: 11))] : [])
-            try encoder.take(frame, order: order)
-            let made = try encoder.encode(timestamp: frame.timestamp, asKeyFrame: false, order: order)
+            try input.take(frame, order: order)
+            let made = try encoder.encode(&input, timestamp: frame.timestamp, asKeyFrame: false, order: order)
             for frame in made.preceding { seen = try decoder.decode(frame.data) }
             guard case .encoded(let frame) = made.outcome else { continue }
             seen = try decoder.decode(frame.data)
@@ -212,17 +213,18 @@ struct FrameEncoderScalingTests {
     func otherSource() throws {
         let size = PixelSize(width: 320, height: 240)
         let order = order { $0.maximumSize = size }
-        var encoder = FrameEncoder()
+        var input = PictureInput()
+        let encoder = try VP8Encoder(configuration: .init(size: size, bitrate: .kilobitsPerSecond(5000)))
         let decoder = try VP8Decoder()
         for (index, from) in [from, PixelSize(width: 1280, height: 960), size, from].enumerated() {
             let text = TextPicture(size: from, seed: UInt64(index + 1)).i420
             var seen: (any PixelPlanes)?
             for round in 0..<20 {
-                try encoder.take(
+                try input.take(
                     VideoFrame(buffer: text, timestamp: .milliseconds(index * 660 + round * 33), damage: []),
                     order: order)
                 let made = try encoder.encode(
-                    timestamp: .milliseconds(index * 660 + round * 33), asKeyFrame: false, order: order)
+                    &input, timestamp: .milliseconds(index * 660 + round * 33), asKeyFrame: false, order: order)
                 for frame in made.preceding { seen = try decoder.decode(frame.data) }
                 if case .encoded(let frame) = made.outcome { seen = try decoder.decode(frame.data) }
             }

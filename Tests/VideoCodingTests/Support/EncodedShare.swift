@@ -38,11 +38,12 @@ struct EncodedShare {
     /// What it shows as its picture of this number.
     let picture: (Int) -> any VideoFrameBuffer
     let size: PixelSize
-    var state: EncoderThreadState
+    var state: EncoderControl
     /// Whether its source tells that nothing changes, but with the picture of this number.
     var isStill = false
     var changesAt = 0
-    var encoder = FrameEncoder()
+    var input = PictureInput()
+    let encoder: VP8Encoder
     let converter = VideoConverter()
     /// Decodes what was made, where it is looked at.
     var decoder: VP8Decoder?
@@ -73,7 +74,8 @@ struct EncodedShare {
         _ hint: ContentHint, bitsPerSecond: Int, size: PixelSize, looks: Bool = false,
         picture: @escaping (Int) -> any VideoFrameBuffer
     ) throws {
-        state = EncoderThreadState(settings: .init(bitrate: .bitsPerSecond(bitsPerSecond), hint: hint), now: .zero)
+        state = EncoderControl(settings: .init(bitrate: .bitsPerSecond(bitsPerSecond), hint: hint), now: .zero)
+        encoder = try VP8Encoder(configuration: .init(size: size, bitrate: .bitsPerSecond(bitsPerSecond)))
         self.picture = picture
         self.size = size
         decoder = looks ? try VP8Decoder() : nil
@@ -162,10 +164,11 @@ struct EncodedShare {
         defer { changes += before == (state.governor.framesPerSecond, state.governor.sizeSteps) ? 0 : 1 }
         state.begin(new: isNew, now: now)
         let order = state.order(isNew: isNew)
-        try encoder.take(waiting, order: order)
+        try input.take(waiting, order: order)
         waiting = nil
         let sizes = order.sizes(for: VideoFrame(buffer: shown, timestamp: now))
-        let (preceding, outcome) = try encoder.encode(timestamp: lastTimestamp, asKeyFrame: asKeyFrame, order: order)
+        let (preceding, outcome) = try encoder.encode(
+            &input, timestamp: lastTimestamp, asKeyFrame: asKeyFrame, order: order)
         // In virtual time it takes what it usually does.
         encoder.took(nil, outcome)
         state.saw(newShare: isNew ? encoder.newShare : nil, now: now)
@@ -193,7 +196,7 @@ struct EncodedShare {
     }
 }
 
-extension EncoderThreadState {
+extension EncoderControl {
     /// Notes what became of a picture, charged as an encoder charges it.
     mutating func count(
         _ outcome: VP8Encoder.Outcome, isRepetition: Bool, fullSize: PixelSize, begin: Duration, end: Duration

@@ -20,7 +20,7 @@ final class SteadyShare {
 
     private let source = CustomVideoSource()
     private let track: VideoTrack
-    private let thread: VideoEncoderThread
+    private let thread: VideoEncoder
     private let stage: PacketStage
     private let content: SteadyContent
     private var index = 0
@@ -30,7 +30,7 @@ final class SteadyShare {
         self.content = content
         self.stage = stage
         track = VideoTrack(id: "bench", source: source)
-        thread = try VideoEncoderThread(
+        thread = try VideoEncoder(
             settings: .init(bitrate: .kilobitsPerSecond(4000), hint: .text), onFrame: { frame, _ in stage.send(frame) })
         thread.show(track)
     }

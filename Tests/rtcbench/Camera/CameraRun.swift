@@ -8,7 +8,7 @@ internal import RTCShareWireFormat
 /// One film, encoded once in its own time.
 struct CameraRun {
     let film: CameraFilm
-    let settings: VideoEncoderThread.Settings
+    let settings: VideoEncoder.Settings
     private static let framesPerSecond = 30.0
 
     /// What came of it.
@@ -26,7 +26,7 @@ struct CameraRun {
 
     func run() throws -> Result {
         let encoded = Locked<[EncodedVideoFrame]>([])
-        let thread = try VideoEncoderThread(settings: settings) { frame, _ in encoded.withLock { $0.append(frame) } }
+        let thread = try VideoEncoder(settings: settings) { frame, _ in encoded.withLock { $0.append(frame) } }
         let source = CustomVideoSource(isScreencast: false)
         thread.show(source)
         let before = ProcessorTime.now

@@ -28,8 +28,8 @@ struct CameraWay {
         return tuning
     }
 
-    func settings(bitrate: DataRate) -> VideoEncoderThread.Settings {
-        var settings = VideoEncoderThread.Settings(bitrate: bitrate, hint: .motion, speed: speed)
+    func settings(bitrate: DataRate) -> VideoEncoder.Settings {
+        var settings = VideoEncoder.Settings(bitrate: bitrate, hint: .motion, speed: speed)
         settings.tuning = tuning
         return settings
     }

@@ -2,8 +2,8 @@ internal import RTCShareMedia
 internal import RTCShareWireFormat
 
 /// What the thread and those who talk to it share.
-struct EncoderThreadState {
-    private(set) var settings: VideoEncoderThread.Settings
+struct EncoderControl {
+    private(set) var settings: VideoEncoder.Settings
     var cadence: FrameCadence
     private(set) var governor: QualityGovernor
     /// What may be made, and was.
@@ -26,7 +26,7 @@ struct EncoderThreadState {
     var encodedRate = RateCounter()
     var receivedRate = RateCounter()
 
-    init(settings: VideoEncoderThread.Settings, now: Duration) {
+    init(settings: VideoEncoder.Settings, now: Duration) {
         self.settings = settings
         cadence = FrameCadence(framesPerSecond: settings.framesPerSecond)
         cadence.isPaused = settings.bitrate <= .zero
@@ -136,7 +136,7 @@ struct EncoderThreadState {
     private static let mostlySmall = 0.7
     private static let weightOfOne = 0.2
 
-    mutating func apply(_ new: VideoEncoderThread.Settings, now: Duration) {
+    mutating func apply(_ new: VideoEncoder.Settings, now: Duration) {
         let before = (settings.maximumSize, settings.turnsPictures, hint)
         settings = new
         if before != (new.maximumSize, new.turnsPictures, hint) { cadence.settingsChanged() }
@@ -203,7 +203,7 @@ struct EncoderThreadState {
 
 /// What one picture is to be encoded with.
 struct EncodingOrder {
-    let settings: VideoEncoderThread.Settings
+    let settings: VideoEncoder.Settings
     let hint: ContentHint
     let framesPerSecond: Double
     /// Whose picture it is.
@@ -221,7 +221,7 @@ struct EncodingOrder {
     private let sizeSteps: QualityGovernor.SizeSteps
 
     init(
-        settings: VideoEncoderThread.Settings, hint: ContentHint, isCamera: Bool, input: EncoderInput?,
+        settings: VideoEncoder.Settings, hint: ContentHint, isCamera: Bool, input: EncoderInput?,
         ledger: BitLedger, governor: QualityGovernor, isNew: Bool
     ) {
         self.settings = settings
@@ -265,7 +265,7 @@ extension PixelSize {
     fileprivate var transposed: PixelSize { PixelSize(width: height, height: width) }
 }
 
-extension EncoderThreadState {
+extension EncoderControl {
     /// The ends of the source that nobody was told of yet.
     mutating func takeEndings() -> [(any Error)?] {
         defer { endings = [] }

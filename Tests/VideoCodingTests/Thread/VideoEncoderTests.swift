@@ -31,7 +31,7 @@ private final class Output: Sendable {
         log.post { $0.isInside = false }
     }
 
-    func take(_ event: VideoEncoderThread.Event) {
+    func take(_ event: VideoEncoder.Event) {
         log.post {
             switch event {
             case .failed(let error): $0.failures.append(error)
@@ -59,8 +59,8 @@ private final class Output: Sendable {
     }
 }
 
-@Suite("VideoEncoderThread", .timeLimit(.minutes(1)))
-struct VideoEncoderThreadTests {
+@Suite("VideoEncoder", .timeLimit(.minutes(1)))
+struct VideoEncoderTests {
     private let size = PixelSize(width: 160, height: 120)
     private let source = DirectSource()
 
@@ -74,11 +74,11 @@ struct VideoEncoderThreadTests {
     }
 
     private func start(
-        _ output: Output, _ change: (inout VideoEncoderThread.Settings) -> Void = { _ in }
-    ) throws -> VideoEncoderThread {
-        var settings = VideoEncoderThread.Settings(bitrate: .kilobitsPerSecond(1000))
+        _ output: Output, _ change: (inout VideoEncoder.Settings) -> Void = { _ in }
+    ) throws -> VideoEncoder {
+        var settings = VideoEncoder.Settings(bitrate: .kilobitsPerSecond(1000))
         change(&settings)
-        let thread = try VideoEncoderThread(
+        let thread = try VideoEncoder(
             settings: settings, onFrame: { frame, _ in output.take(frame) }, onEvent: { output.take($0) })
         thread.show(source)
         return thread
@@ -246,9 +246,9 @@ struct VideoEncoderThreadTests {
 
     @Test("Stop may be called from the callback, and the thread let go there")
     func stopInCallback() throws {
-        let held = Locked<VideoEncoderThread?>(nil)
+        let held = Locked<VideoEncoder?>(nil)
         let done = Mailbox(false)
-        let thread = try VideoEncoderThread(
+        let thread = try VideoEncoder(
             settings: .init(bitrate: .kilobitsPerSecond(500)),
             onFrame: { _, _ in
                 let thread = held.withLock { $0.take() }

@@ -1,6 +1,6 @@
 import RTCShareVideoCoding
 
-extension VideoEncoderThread {
+extension VideoEncoder {
     /// Changes settings of the running encoder.
     func update(_ change: (inout Settings) -> Void) {
         var settings = settings

@@ -26,8 +26,8 @@ private final class Frames: Sendable {
     }
 }
 
-@Suite("VideoEncoderThread on sources and tracks", .timeLimit(.minutes(1)))
-struct EncoderThreadModelTests {
+@Suite("VideoEncoder on sources and tracks", .timeLimit(.minutes(1)))
+struct VideoEncoderSourceTests {
     private let size = PixelSize(width: 320, height: 240)
     private let frames = Frames()
     private let source = CustomVideoSource()
@@ -41,11 +41,11 @@ struct EncoderThreadModelTests {
             rotation: rotation)
     }
 
-    private func start(_ change: (inout VideoEncoderThread.Settings) -> Void = { _ in }) throws -> VideoEncoderThread {
-        var settings = VideoEncoderThread.Settings(bitrate: .kilobitsPerSecond(2000))
+    private func start(_ change: (inout VideoEncoder.Settings) -> Void = { _ in }) throws -> VideoEncoder {
+        var settings = VideoEncoder.Settings(bitrate: .kilobitsPerSecond(2000))
         change(&settings)
         let frames = frames
-        return try VideoEncoderThread(settings: settings, onFrame: { frame, _ in frames.take(frame) })
+        return try VideoEncoder(settings: settings, onFrame: { frame, _ in frames.take(frame) })
     }
 
     @Test("A picture is encoded at the size that it is wanted at, and then within the largest")
@@ -198,8 +198,8 @@ struct EncoderThreadModelTests {
 }
 
 /// The state that the thread shares, without the thread: its time is the test's.
-@Suite("EncoderThreadState")
-struct EncoderThreadStateTests {
+@Suite("EncoderControl")
+struct EncoderControlTests {
     private let size = PixelSize(width: 640, height: 360)
 
     private func frame(_ milliseconds: Int, damage: [PixelRectangle]? = nil) -> VideoFrame {
@@ -218,7 +218,7 @@ struct EncoderThreadStateTests {
     @Test(
         "Muted, no action is due however long it lasts; unmuted, the newest frame is due at once, rest or limit or not")
     func mute() {
-        var state = EncoderThreadState(settings: .init(bitrate: .kilobitsPerSecond(1), framesPerSecond: 1), now: .zero)
+        var state = EncoderControl(settings: .init(bitrate: .kilobitsPerSecond(1), framesPerSecond: 1), now: .zero)
         _ = state.receive(frame(0), now: .zero)
         state.cadence.begin(new: true, now: .zero)
         state.count(encoded(100, isKeyFrame: true), isRepetition: false, fullSize: size, begin: .zero, end: .zero)
@@ -252,7 +252,7 @@ struct EncoderThreadStateTests {
         "While the queue is full no action is due however long it lasts; then the newest frame is, or what was asked for"
     )
     func fullQueue() {
-        var state = EncoderThreadState(settings: .init(bitrate: .kilobitsPerSecond(1000)), now: .zero)
+        var state = EncoderControl(settings: .init(bitrate: .kilobitsPerSecond(1000)), now: .zero)
         _ = state.receive(frame(0), now: .zero)
         state.slot = nil
         state.cadence.begin(new: true, now: .zero)
@@ -268,7 +268,7 @@ struct EncoderThreadStateTests {
 
     @Test("The governor's frame rate is the cadence's, and a picture's share of the bits follows it down to a fifth")
     func governed() {
-        var state = EncoderThreadState(settings: .init(bitrate: .kilobitsPerSecond(100), hint: .text), now: .zero)
+        var state = EncoderControl(settings: .init(bitrate: .kilobitsPerSecond(100), hint: .text), now: .zero)
         var now = Duration.zero
         var rates: Set<Double> = []
         while now < .seconds(120) {
@@ -302,7 +302,7 @@ struct EncoderThreadStateTests {
 
     @Test("A frame rate below what the encoder takes is the lowest that it takes", arguments: [0.001, 1e-300])
     func slowest(framesPerSecond: Double) throws {
-        let state = EncoderThreadState(
+        let state = EncoderControl(
             settings: .init(bitrate: .kilobitsPerSecond(100), framesPerSecond: framesPerSecond), now: .zero)
         for isNew in [true, false] {
             let rate = state.order(isNew: isNew).framesPerSecond
@@ -330,7 +330,7 @@ struct EncoderThreadStateTests {
 
     @Test("A picture that rests and is encoded at another size is sharpened anew")
     func sharpenedAfterResizing() {
-        var state = EncoderThreadState(settings: .init(bitrate: .kilobitsPerSecond(1000)), now: .zero)
+        var state = EncoderControl(settings: .init(bitrate: .kilobitsPerSecond(1000)), now: .zero)
         _ = state.receive(frame(0), now: .zero)
         state.cadence.begin(new: true, now: .zero)
         state.count(encoded(10, isKeyFrame: true), isRepetition: false, fullSize: size, begin: .zero, end: .zero)
@@ -347,7 +347,7 @@ struct EncoderThreadStateTests {
 
     @Test("Motion's order is of the smaller size, and says the whole one too")
     func motion() {
-        var state = EncoderThreadState(settings: .init(bitrate: .kilobitsPerSecond(100)), now: .zero)
+        var state = EncoderControl(settings: .init(bitrate: .kilobitsPerSecond(100)), now: .zero)
         state.sourceHintDidChange(.motion, now: .zero)
         for index in 0..<70 {
             let now = Duration.milliseconds(index * 33)
@@ -370,9 +370,9 @@ struct EncoderThreadStateTests {
             (nil, .none, nil, false), (.text, .none, .motion, false),
         ])
     func cameraTuning(setting: ContentHint?, source: ContentHint, assumed: ContentHint?, isCamera: Bool) {
-        var settings = VideoEncoderThread.Settings(bitrate: .kilobitsPerSecond(800), hint: setting)
+        var settings = VideoEncoder.Settings(bitrate: .kilobitsPerSecond(800), hint: setting)
         settings.assumedHint = assumed
-        var state = EncoderThreadState(settings: settings, now: .zero)
+        var state = EncoderControl(settings: settings, now: .zero)
         state.sourceHintDidChange(source, now: .zero)
         let order = state.order(isNew: true)
         #expect(order.tuning == (isCamera ? .camera : .screen))
