@@ -1,23 +1,32 @@
 public import RTCShareMedia
+package import RTCShareWireFormat
 
 /// Why a broadcast does not come about, or ends.
-public enum BroadcastError: Error, Sendable, Hashable, CustomStringConvertible {
+public enum BroadcastError: Error, Sendable, Hashable {
     /// The app can't wait for extensions where it was told to.
-    case listen(String)
+    case listen(String, remedy: String? = nil)
     /// A side does not know the other's token.
-    case auth(String)
+    case auth(String, remedy: String? = nil)
     /// The other side can't be reached, or said something that is no broadcast.
-    case network(String)
+    case network(String, remedy: String? = nil)
     /// The operating system refused something that this side needs.
     case `internal`(String)
+}
 
-    /// What failed, and why; never a token.
-    public var description: String {
+extension BroadcastError: CustomStringConvertible {
+    /// What failed, why, and what to do; never a token.
+    public var description: String { explanation.text }
+}
+
+extension BroadcastError: ExplainedError {
+    /// What failed, and why; apart, what to do.
+    package var explanation: Explanation {
         switch self {
-        case .listen(let reason): "can't wait for a broadcast: \(reason)"
-        case .auth(let reason): "the broadcast's tokens: \(reason)"
-        case .network(let reason): "the broadcast failed: \(reason)"
-        case .internal(let reason): "the broadcast failed: the system refused \(reason)"
+        case .listen(let reason, let remedy):
+            Explanation("can't wait for the capturing process: \(reason)", remedy: remedy)
+        case .auth(let reason, let remedy): Explanation("wrong token: \(reason)", remedy: remedy)
+        case .network(let reason, let remedy): Explanation("the capture failed: \(reason)", remedy: remedy)
+        case .internal(let reason): Explanation("the capture failed: the system refused \(reason)")
         }
     }
 }

@@ -69,7 +69,7 @@ import Testing
         let folder = try SocketFolder()
         let app = try App(Self.endpoint(way, in: folder), in: folder)
         try app.source.start()
-        #expect(app.log.wait(for: "interrupted: no extension has connected yet"))
+        #expect(app.log.wait(for: "interrupted: no capturing process has connected yet"))
         let other = try Extension(app.source.endpoint, way.transport, in: folder)
         try other.sender.start()
         #expect(other.log.wait(for: "connected"))
@@ -95,7 +95,7 @@ import Testing
         }
         let other = try Extension(endpoint, way.transport, in: folder)
         try other.sender.start()
-        #expect(other.log.wait(for: "waiting: no share waits for a broadcast at"))
+        #expect(other.log.wait(for: "waiting: no share listens at"))
         let app = try App(endpoint, in: folder)
         try app.source.start()
         #expect(other.log.wait(for: "connected"))
@@ -229,7 +229,7 @@ import Testing
             other.show(picture)
             #expect(app.pictures.wait(until: Self.shows(picture)))
             other.sender.stop()
-            #expect(app.log.wait(for: "interrupted: the extension is gone", count: round))
+            #expect(app.log.wait(for: "interrupted: the capturing process left", count: round))
             #expect(app.source.broadcaster.isMuted)
         }
         app.source.stop()
@@ -295,9 +295,10 @@ import Testing
         try second.sender.start()
         #expect(
             second.log.wait(
-                for: "ended: the broadcast failed: the app refused: another extension is connected: end that one first")
-        )
-        #expect(app.log.wait(for: "failed: the broadcast failed: a second extension was refused"))
+                for: "ended: the capture failed: the share refused this process, because another capturing process is "
+                    + "connected"
+            ))
+        #expect(app.log.wait(for: "failed: the capture failed: a second capturing process was refused"))
         let picture = BroadcastFixture.picture(seed: 3)
         first.show(picture)
         #expect(app.pictures.wait(until: Self.shows(picture)))
@@ -315,13 +316,13 @@ import Testing
             app.source.endpoint, way.transport, in: folder,
             tokens: BroadcastTokens(mine: secret, peers: BroadcastFixture.appToken))
         try stranger.sender.start()
-        #expect(stranger.log.wait(for: "ended: the broadcast's tokens: the share rejected"))
-        #expect(app.log.wait(for: "failed: the broadcast's tokens: an extension that sent another token", count: 3))
+        #expect(stranger.log.wait(for: "ended: wrong token: the share expects another token"))
+        #expect(app.log.wait(for: "failed: wrong token: a process with another token", count: 3))
         let doubter = try Extension(
             app.source.endpoint, way.transport, in: folder,
             tokens: BroadcastTokens(mine: BroadcastFixture.extensionToken, peers: secret.dropLast(4)))
         try doubter.sender.start()
-        #expect(doubter.log.wait(for: "ended: the broadcast's tokens: the app answered with another token"))
+        #expect(doubter.log.wait(for: "ended: wrong token: the share showed another token"))
         for line in app.log.all + stranger.log.all + doubter.log.all {
             #expect(
                 !line.contains("quite another") && !line.contains("the app's own") && !line.contains("what the ext"))
@@ -463,12 +464,13 @@ import Testing
         }
         #expect(
             throws: BroadcastError.listen(
-                "port \(port) of 127.0.0.1 is used by another program: choose another one, on both sides")
+                "another program uses port \(port) of 127.0.0.1", remedy: "choose another port, for both processes")
         ) { try App(.port(port), in: folder) }
         let path = folder.path + "/app.sock"
         let other = try App(.path(path), in: folder)
         #expect(
-            throws: BroadcastError.listen("\(path) is used by another share, or is not a socket: choose another path")
+            throws: BroadcastError.listen(
+                "another share uses \(path), or it is not a socket", remedy: "choose another path")
         ) {
             try App(.path(path), in: folder)
         }

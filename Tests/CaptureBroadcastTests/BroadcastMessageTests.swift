@@ -94,7 +94,7 @@ import Testing
         }
         #expect(
             throws: BroadcastError.network(
-                "the other process has version 3, and this one 2: use one version for both")
+                "the other process has version 3, and this one 2", remedy: "use the same version for both processes")
         ) {
             try Array("RTCSHARE\u{0}\u{3}\u{0}".utf8).withRawSpan { try BroadcastMessage(kind: 1, body: $0) }
         }

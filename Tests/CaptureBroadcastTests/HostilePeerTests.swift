@@ -280,7 +280,7 @@ import Testing
         #expect(
             heard.wait(
                 for:
-                    "ended: the broadcast failed: the directory of \(shared)/broadcast-1024.sock belongs to another user"
+                    "ended: the capture failed: the directory of \(shared)/broadcast-1024.sock belongs to another user"
             )
         )
         // A link to a folder is none, wherever it leads.

@@ -239,7 +239,8 @@ extension BroadcastMessage {
             let version = try reader.readUInt16()
             guard versions.contains(version) else {
                 throw BroadcastError.network(
-                    "the other process has version \(version), and this one \(Self.version): use one version for both")
+                    "the other process has version \(version), and this one \(Self.version)",
+                    remedy: "use the same version for both processes")
             }
             return .hello(version: version, transport: try reader.readUInt8() == 0 ? .tcp : .sharedMemory)
         case 2: return .memory

@@ -58,7 +58,7 @@ final class BroadcastSocket {
             return .network("the connection was lost: \(systemMessage(reason))")
         }
         isClosed = true
-        return .network("it has closed the connection")
+        return .network("it closed the connection")
     }
 
     private static let mostReceived = 8

@@ -59,12 +59,14 @@ final class BroadcastListener: Sendable {
         guard address.with({ bind(descriptor, $0, $1) }) == 0, Glibc.listen(descriptor, backlog) == 0 else {
             let reason = errno
             close(descriptor)
-            throw .listen(
-                reason == EADDRINUSE
-                    ? "port \(port) of 127.0.0.1 is used by another program: choose another one, on both sides"
-                    : reason == EACCES
-                        ? "port \(port) is reserved for the system: choose one above 1023"
-                        : "port \(port) of 127.0.0.1: \(systemMessage(reason))")
+            switch reason {
+            case EADDRINUSE:
+                throw .listen(
+                    "another program uses port \(port) of 127.0.0.1", remedy: "choose another port, for both processes")
+            case EACCES:
+                throw .listen("port \(port) is reserved for the system", remedy: "choose a port above 1023")
+            default: throw .listen("port \(port) of 127.0.0.1: \(systemMessage(reason))")
+            }
         }
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         address.withMutable { _ = getsockname(descriptor, $0, &length) }
@@ -84,10 +86,9 @@ final class BroadcastListener: Sendable {
         guard result == 0, Glibc.listen(descriptor, backlog) == 0 else {
             let reason = errno
             close(descriptor)
-            throw .listen(
-                reason == EADDRINUSE
-                    ? "\(path) is used by another share, or is not a socket: choose another path"
-                    : "\(path): \(systemMessage(reason, path: path))")
+            throw reason == EADDRINUSE
+                ? .listen("another share uses \(path), or it is not a socket", remedy: "choose another path")
+                : .listen("\(path): \(systemMessage(reason, path: path))")
         }
         return descriptor
     }
@@ -121,8 +122,8 @@ final class BroadcastListener: Sendable {
         }
         guard let isOwn = ownsFolder(of: path), isOwn else {
             throw .listen(
-                "the directory \(folder) belongs to another user, or others may write to it: set XDG_RUNTIME_DIR to a "
-                    + "directory of yours")
+                "the directory \(folder) belongs to another user, or others can write to it",
+                remedy: "set XDG_RUNTIME_DIR to a directory of yours")
         }
     }
 
@@ -163,7 +164,7 @@ struct SocketAddress {
         guard !bytes.isEmpty, !bytes.contains(0), bytes.count <= BroadcastEndpoint.maximumPath else {
             throw .listen(
                 "the path \(path.prefix(40))… has \(bytes.count) bytes, and a socket's path has 1 to "
-                    + "\(BroadcastEndpoint.maximumPath) bytes: choose a shorter one")
+                    + "\(BroadcastEndpoint.maximumPath) bytes", remedy: "choose a shorter path")
         }
         let start = MemoryLayout<sockaddr_un>.offset(of: \.sun_path) ?? 2
         var address = SocketAddress(length: start + bytes.count + 1)

@@ -172,7 +172,7 @@ final class BroadcastReceiver {
             drop(client)
             // Who has just left did nothing that can't be.
             if !client.socket.isClosed { observers.forEach { $0.broadcastDidFail(error: error) } }
-            if wasGuest { leave("the extension is gone: \(error.reason)") }
+            if wasGuest { leave("the capturing process left (\(error.reason))") }
         }
         return nil
     }
@@ -186,7 +186,7 @@ final class BroadcastReceiver {
         switch event {
         case .token(let token):
             guard tokens.accepts(token) else {
-                throw BroadcastError.auth("an extension that sent another token than the one expected was refused")
+                throw BroadcastError.auth("a process with another token than expected was refused")
             }
             client.isAuthenticated = true
             try client.socket.send(tokens.greeting)
@@ -241,9 +241,9 @@ final class BroadcastReceiver {
         }
         guard guest == nil else {
             try client.socket.send(
-                BroadcastMessage.refused("another extension is connected: end that one first").encoded)
+                BroadcastMessage.refused("another capturing process is connected").encoded)
             drop(client)
-            throw BroadcastError.network("a second extension was refused")
+            throw BroadcastError.network("a second capturing process was refused")
         }
         strangers.removeAll { $0 === client }
         client.transport = transport
@@ -256,17 +256,17 @@ final class BroadcastReceiver {
 
     private func finish(_ end: SourceEnd) -> (any Error)? {
         pauseSounds()
-        observers.forEach { $0.broadcastDidFinish(reason: "the extension's source has ended") }
-        return end.error.map { BroadcastError.network("the extension's source has ended: \($0)") }
+        observers.forEach { $0.broadcastDidFinish(reason: "the source of the capturing process ended") }
+        return end.error.map { BroadcastError.network("the source of the capturing process ended (\($0))") }
     }
 
     // MARK: Interruptions
 
     private func showSlate() {
-        interruption = .extensionAway(reason: "no extension has connected yet")
+        interruption = .extensionAway(reason: "no capturing process has connected yet")
         broadcaster.send(
             VideoFrame(
-                buffer: Slate.picture("Waiting for the broadcast", size: Slate.defaultSize),
+                buffer: Slate.picture("Waiting for the video", size: Slate.defaultSize),
                 timestamp: monotonicNow()))
         muteTime = monotonicNow() + Self.slateTime
         if let interruption { broadcaster.observers.wasInterrupted(by: interruption) }
@@ -345,7 +345,7 @@ final class BroadcastReceiver {
         } catch {
             drop(guest)
             observers.forEach { $0.broadcastDidFail(error: error) }
-            leave("the extension is gone: \(error.reason)")
+            leave("the capturing process left (\(error.reason))")
         }
     }
 
@@ -369,7 +369,7 @@ extension BroadcastError {
     /// What is wrong, without what it is about.
     var reason: String {
         switch self {
-        case .listen(let reason), .auth(let reason), .network(let reason), .internal(let reason): reason
+        case .listen(let reason, _), .auth(let reason, _), .network(let reason, _), .internal(let reason): reason
         }
     }
 }

@@ -121,7 +121,7 @@ final class BroadcastLink {
         switch event {
         case .token(let token):
             guard tokens.accepts(token) else {
-                throw .auth("the app answered with another token than the one expected")
+                throw .auth("the share showed another token than expected", remedy: BroadcastSending.tokenCheck)
             }
             isTrusted = true
             try socket.send(BroadcastMessage.hello(version: BroadcastMessage.version, transport: transport).encoded)
@@ -130,8 +130,8 @@ final class BroadcastLink {
             return .welcomed
         case .message(.taken): isInFlight = false
         case .message(.ended): return .ended
-        case .message(.refused(let reason)): throw .network("the app refused: \(reason)")
-        case .message, .picture: throw .network("the app sent a message that only extensions send")
+        case .message(.refused(let reason)): throw .network("the share refused this process, because \(reason)")
+        case .message, .picture: throw .network("the share sent a message that only capturing processes send")
         }
         return nil
     }

@@ -13,6 +13,7 @@ final class BroadcastSending {
     private static let memoryWait = Duration.milliseconds(5)
     /// How long the app may take to accept a connection, and then to let this side in.
     private static let patience = Duration.seconds(5)
+    static let tokenCheck = "give each process the token that the other one shows, as the token to expect"
     /// How long a source's end may take to be told.
     private static let lastWait = Duration.seconds(2)
 
@@ -60,12 +61,13 @@ final class BroadcastSending {
                 case .rejected:
                     rejections += 1
                     guard rejections < Self.mostRejections else {
-                        throw .auth("the share rejected this side's token: it expects another one")
+                        throw .auth(
+                            "the share expects another token than that of this process", remedy: Self.tokenCheck)
                     }
-                    reason = "the app hung up"
+                    reason = "it closed the connection"
                 }
             } else {
-                reason = said ?? "the app is not there"
+                reason = said ?? "it does not answer"
             }
             if said != reason || rejections == 0 && pause == Self.firstPause {
                 observers.forEach { $0.broadcastSenderIsWaiting(reason: reason) }
@@ -88,8 +90,8 @@ final class BroadcastSending {
             // A token is said to nobody else.
             if BroadcastListener.ownsFolder(of: path) == false {
                 throw .network(
-                    "the directory of \(path) belongs to another user, or others may write to it: set XDG_RUNTIME_DIR to a "
-                        + "directory of yours, for both processes")
+                    "the directory of \(path) belongs to another user, or others can write to it",
+                    remedy: "set XDG_RUNTIME_DIR to a directory of yours, for both processes")
             }
             (family, name, address) = (AF_UNIX, path, try .path(path))
         case (.path(let path), _): (family, name, address) = (AF_UNIX, path, try .path(path))
@@ -105,7 +107,7 @@ final class BroadcastSending {
             if problem == EACCES || problem == EPERM { throw .network("\(name): \(systemMessage(problem))") }
             reason =
                 problem == ECONNREFUSED || problem == ENOENT
-                ? "no share waits for a broadcast at \(name)" : "\(name): \(systemMessage(problem))"
+                ? "no share listens at \(name)" : "\(name): \(systemMessage(problem))"
             return nil
         }
         return BroadcastSocket(descriptor: descriptor)
@@ -134,7 +136,7 @@ final class BroadcastSending {
                 case nil: break
                 }
                 guard link.isWelcome else {
-                    if monotonicNow() >= welcomeDeadline { return .lost("the app does not answer") }
+                    if monotonicNow() >= welcomeDeadline { return .lost("it does not answer") }
                     continue
                 }
                 try hand(to: link)
@@ -150,7 +152,7 @@ final class BroadcastSending {
             // It may have said why, and hung up while we were saying something ourselves.
             if case .ended? = try? link.receive() { return .done }
             // Who was killed has not heard the token: that is no answer to it.
-            return link.isTrusted || !link.socket.wasHeard ? .lost("the app is gone") : .rejected
+            return link.isTrusted || !link.socket.wasHeard ? .lost("it closed the connection") : .rejected
         }
     }
 

@@ -9,7 +9,7 @@ struct BroadcastTokenOptions: ParsableArguments {
         help: ArgumentHelp(
             """
             Token that this process shows to the other one (file, mode 0600). Only for capture and --source process. Default: \
-            $RTCSHARE_BROADCAST_MY_TOKEN.
+            $RTCSHARE_MY_TOKEN.
             """, valueName: "file"), completion: .file())
     var myTokenFile: String?
 
@@ -17,16 +17,16 @@ struct BroadcastTokenOptions: ParsableArguments {
         help: ArgumentHelp(
             """
             Token that the other process must show (file, mode 0600). Only for capture and --source process. Default: \
-            $RTCSHARE_BROADCAST_PEER_TOKEN.
+            $RTCSHARE_PEER_TOKEN.
             """, valueName: "file"), completion: .file())
     var peerTokenFile: String?
 
     /// The tokens; those of files go before those of the environment. Throws where there are none.
-    func tokens() throws -> BroadcastTokens {
+    func tokens(remedy: String = BroadcastTokens.remedy) throws -> BroadcastTokens {
         var given = ProcessInfo.processInfo.environment
         if let myTokenFile { given[BroadcastTokens.myVariable] = try Self.read(myTokenFile) }
         if let peerTokenFile { given[BroadcastTokens.peerVariable] = try Self.read(peerTokenFile) }
-        return try BroadcastTokens(environment: given)
+        return try BroadcastTokens(environment: given, remedy: remedy)
     }
 
     private static func read(_ path: String) throws(CommandFailure) -> String {
@@ -35,15 +35,20 @@ struct BroadcastTokenOptions: ParsableArguments {
 }
 
 extension BroadcastTokens {
-    fileprivate static let myVariable = "RTCSHARE_BROADCAST_MY_TOKEN"
-    fileprivate static let peerVariable = "RTCSHARE_BROADCAST_PEER_TOKEN"
+    fileprivate static let myVariable = "RTCSHARE_MY_TOKEN"
+    fileprivate static let peerVariable = "RTCSHARE_PEER_TOKEN"
 
-    /// The tokens that `RTCSHARE_BROADCAST_MY_TOKEN` and `RTCSHARE_BROADCAST_PEER_TOKEN` hold.
-    init(environment: [String: String]) throws(BroadcastError) {
-        guard let mine = environment[Self.myVariable], let peers = environment[Self.peerVariable] else {
-            throw .auth(
-                "both processes need the two tokens: give --my-token-file and --peer-token-file, or set "
-                    + "\(Self.myVariable) and \(Self.peerVariable)")
+    /// What to do about missing tokens, for the command that starts a process.
+    static let remedy = "--my-token-file FILE --peer-token-file FILE"
+
+    /// The tokens that `RTCSHARE_MY_TOKEN` and `RTCSHARE_PEER_TOKEN` hold, or the variables of their former names.
+    init(environment: [String: String], remedy: String = Self.remedy) throws {
+        func value(_ variable: String) -> String? {
+            environment[variable] ?? environment[variable.replacing("RTCSHARE_", with: "RTCSHARE_BROADCAST_")]
+        }
+        guard let mine = value(Self.myVariable), let peers = value(Self.peerVariable) else {
+            throw CommandFailure(
+                .notPermitted, "capture in another process needs two tokens, and at least one is missing", try: remedy)
         }
         try self.init(mine: mine.utf8, peers: peers.utf8)
     }

@@ -207,22 +207,22 @@ private struct Broadcasting {
         for await occurrence in occurrences {
             switch occurrence {
             case .connected:
-                Terminal.shared.say("Connected: the share takes what is captured here.")
+                Terminal.shared.say("Connected. The share shows what this process captures.")
                 guard !hasStarted else { continue }
                 hasStarted = true
                 try sources.start()
-            case .waiting(let reason): Terminal.shared.say("Waiting for the share: \(reason)")
+            case .waiting(let reason): Terminal.shared.say("Waiting for the share: \(reason).")
             case .sourceFailed(let error): failure = error
             case .ended(let error?): throw error
             case .ended(nil):
                 if let failure { throw CommandFailure(.unavailable, failure.explanation) }
-                return Terminal.shared.say("Done: the share or the source has ended.")
+                return Terminal.shared.say("Done. The share or the source has ended.")
             case .interrupted: return Terminal.shared.say("Stopped.")
             case .durationOver:
                 let time = (duration ?? 0).inSeconds
                 return Terminal.shared.say(
                     hasStarted
-                        ? "Capture has ended after \(time)." : "Capture has ended: no share connected within \(time).")
+                        ? "Done. Captured \(time)." : "Done. No share connected within \(time).")
             }
         }
     }
@@ -251,8 +251,8 @@ private final class BroadcastingListener: BroadcastSenderObserver, CaptureSource
 /// Tells the person at the terminal why a sound is away. Its end, or its failure, does not end the broadcast.
 private final class SoundListener: CaptureSourceObserver {
     func captureWasInterrupted(by interruption: CaptureInterruption) {
-        Terminal.shared.say("The broadcast continues without a sound: \(interruption).")
+        Terminal.shared.say("The capture continues without audio: \(interruption).")
     }
 
-    func captureInterruptionDidEnd(_ interruption: CaptureInterruption) { Terminal.shared.say("The sound is back.") }
+    func captureInterruptionDidEnd(_ interruption: CaptureInterruption) { Terminal.shared.say("The audio is back.") }
 }

@@ -54,7 +54,8 @@ struct SharingOptions {
     func open(_ selection: SourceSelection, audioRemedy: String = "add AUDIO") throws -> OpenedSources {
         try OpenedSources(
             selection, maximumFrameRate: quality.maxFramerate,
-            broadcastTokens: try selection.source.flatMap(tokens), choosesAnew: special.choose, audioRemedy: audioRemedy
+            broadcastTokens: try selection.source.flatMap { try tokens(for: $0) }, choosesAnew: special.choose,
+            audioRemedy: audioRemedy
         )
     }
 
@@ -66,8 +67,10 @@ struct SharingOptions {
     }
 
     /// The tokens that a source takes; nil where it takes none.
-    func tokens(for source: SourceSpecification) throws -> BroadcastTokens? {
-        if case .broadcast = source { try special.tokens.tokens() } else { nil }
+    func tokens(
+        for source: SourceSpecification, remedy: String = BroadcastTokens.remedy
+    ) throws -> BroadcastTokens? {
+        if case .broadcast = source { try special.tokens.tokens(remedy: remedy) } else { nil }
     }
 
     /// How the content is sent.

@@ -76,8 +76,8 @@ def newest(memory):
 
 def main():
     place = sys.argv[1]
-    mine = os.environb[b"RTCSHARE_BROADCAST_MY_TOKEN"]
-    peers = os.environb[b"RTCSHARE_BROADCAST_PEER_TOKEN"]
+    mine = os.environb[b"RTCSHARE_MY_TOKEN"]
+    peers = os.environb[b"RTCSHARE_PEER_TOKEN"]
     if place.isdigit():
         listener = socket.create_server(("127.0.0.1", int(place)))
     else:

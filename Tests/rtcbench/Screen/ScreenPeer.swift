@@ -72,7 +72,7 @@ struct PeerCommands {
 
     /// What the two processes of a broadcast know each other by.
     static let tokens = [
-        "RTCSHARE_BROADCAST_MY_TOKEN": "a benchmark's token", "RTCSHARE_BROADCAST_PEER_TOKEN": "a benchmark's token",
+        "RTCSHARE_MY_TOKEN": "a benchmark's token", "RTCSHARE_PEER_TOKEN": "a benchmark's token",
     ]
 
     /// Why a peer can't be measured here; nil where it can.

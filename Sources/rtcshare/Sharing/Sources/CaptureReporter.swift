@@ -108,6 +108,6 @@ final class CaptureReporter: CaptureSourceObserver, BroadcastObserver {
     }
 
     func broadcastDidFail(error: BroadcastError) {
-        Terminal.shared.say(CommandFailure(explaining: error).lines(after: "The capturing process failed: "))
+        Terminal.shared.say(CommandFailure(explaining: error).lines(after: "Warning: "))
     }
 }
