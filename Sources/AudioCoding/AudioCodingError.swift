@@ -23,7 +23,7 @@ extension AudioCodingError: CustomStringConvertible {
         case .invalidSetting(let name, let value, let allowed): "\(name) can't be \(value): it takes \(allowed)"
         case .wrongSampleCount(let count, let allowed): "\(count) samples were given: give \(allowed)"
         case .unexpectedFormat(let channels, let sampleRate, let expectedChannels, let expectedSampleRate):
-            "the sound changed from \(expectedChannels) channels at \(expectedSampleRate) Hz to \(channels) at "
+            "the audio changed from \(expectedChannels) channels at \(expectedSampleRate) Hz to \(channels) at "
                 + "\(sampleRate) Hz: make a new one for the new format"
         case .emptyPacket: "the packet has no bytes: conceal it as one that was lost"
         case .malformedPacket(let reason): "the packet is damaged (\(reason)): conceal it as one that was lost"

@@ -144,7 +144,9 @@ extension CaptureError: ExplainedError {
             return Explanation(
                 "the display has no output '\(output)', and no other output is on", remedy: name(.shareDisplay))
         case .unknownOutput(let output, let outputs):
-            return "the display has no output '\(output)'. It has \(Self.list(outputs))"
+            return Explanation(
+                "the display has no output '\(output)'. It has \(Self.list(outputs))",
+                remedy: "choose one of these outputs")
         case .regionOutsideScreen(let region, let screen):
             return Explanation(
                 "the region \(region.size)+\(region.x)+\(region.y) is not inside the screen, which is \(screen)",
@@ -155,7 +157,8 @@ extension CaptureError: ExplainedError {
                 remedy: "choose another part")
         case .unknownWindow(let specification, let windows):
             let known = windows.isEmpty ? "no windows" : Self.list(windows)
-            return "no window \(specification.wording). The display has \(known)"
+            return Explanation(
+                "no window \(specification.wording). The display has \(known)", remedy: name(.chooseListedWindow))
         case .ambiguousWindow(let specification, let windows):
             return Explanation(
                 "several windows \(specification.pluralWording): \(Self.list(windows))", remedy: name(.nameWindow))
@@ -172,21 +175,23 @@ extension CaptureError: ExplainedError {
         case .requestRefused(let request, let code):
             return "the X server rejected \(request) with error \(code)"
         case .fileUnavailable(let path, let number):
-            return "can't open \(path): \(systemMessage(number, path: path))"
+            return Explanation(
+                "can't open \(path): \(systemMessage(number, path: path))", remedy: "check the path of the file")
         case .unrepeatableFile(let path):
             return Explanation(
                 "can't loop \(path): this file can be read only once", remedy: name(.shareOnce(path: path)))
         case .invalidY4M(let path, let offset, let problem, let remedy):
-            return Explanation("\(path): byte \(offset): \(problem)", remedy: remedy)
+            return Explanation(
+                "can't use \(path): \(problem)" + (offset > 0 ? " (at byte \(offset))" : ""), remedy: remedy)
         case .unusableSoundFile(let error):
             return error.explanation
         case .soundServerUnavailable(let server, let reason):
             let place = server.map { " at '\($0)'" } ?? ""
             return Explanation(
-                "no sound server answers\(place)" + (reason.lowercased() == "connection refused" ? "" : ": \(reason)"),
+                "no audio server answers\(place)" + (reason.lowercased() == "connection refused" ? "" : ": \(reason)"),
                 remedy: "start PulseAudio or PipeWire, or set PULSE_SERVER")
         case .soundServerLost(let reason):
-            return "the sound server was lost: \(reason)"
+            return "the audio server was lost: \(reason)"
         case .unknownSoundDevice(let device, let kind, let devices):
             return Self.unknownDevice(device, kind, devices, remedy: name(.shareFileOrTone))
         case .monitorIsNotMicrophone(let monitor, let sink):
@@ -194,7 +199,7 @@ extension CaptureError: ExplainedError {
                 "'\(monitor)' is not a microphone: it gives what the machine plays",
                 remedy: name(.shareSystemSound(sink: sink)))
         case .soundDeviceLost(let device, let reason):
-            return "the sound device '\(device)' was lost: \(reason)"
+            return "the audio device '\(device)' was lost: \(reason)"
         case .shareDeclined:
             return Explanation(
                 "the desktop asked what to share, and that was declined", remedy: "restart and choose something")
@@ -213,7 +218,8 @@ extension CaptureError: ExplainedError {
             return Explanation("there is no camera", remedy: "connect one, or \(name(.shareTestPattern))")
         case .unknownCamera(let camera, let cameras):
             let known = cameras.map { "\($0.name) (\($0.description))" }.joined(separator: ", ")
-            return "there is no camera '\(camera ?? "")'. There is \(known)"
+            return Explanation(
+                "there is no camera '\(camera ?? "")'. There is \(known)", remedy: "choose one of these cameras")
         case .cameraLost(let camera, let reason):
             return Explanation(
                 "the camera '\(camera)' was lost: \(reason)",
@@ -240,13 +246,16 @@ extension CaptureError: ExplainedError {
         let known = devices.joined(separator: ", ")
         switch (name, devices.isEmpty) {
         case (nil, true):
-            return Explanation("the sound server has no \(what)", remedy: "connect one, or \(remedy)")
+            return Explanation("the audio server has no \(what)", remedy: "connect one, or \(remedy)")
         case (nil, false):
             return Explanation(
-                "the sound server's default is not \(kind == .source ? "a microphone" : "an output")",
+                "the audio server's default is not \(kind == .source ? "a microphone" : "an output")",
                 remedy: "name one of \(known), or make it the default")
-        case (let name?, true): return "the sound server has no \(what) '\(name)', and no other"
-        case (let name?, false): return "the sound server has no \(what) '\(name)'. It has \(known)"
+        case (let name?, true):
+            return Explanation("the audio server has no \(what) '\(name)', and no other", remedy: remedy)
+        case (let name?, false):
+            return Explanation(
+                "the audio server has no \(what) '\(name)'. It has \(known)", remedy: "choose one of these")
         }
     }
 

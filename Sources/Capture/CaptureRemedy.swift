@@ -28,8 +28,8 @@ extension CaptureRemedy: CustomStringConvertible {
         case .nameWindow: "name one of them by its id"
         case .shareTestPattern: "share the test pattern"
         case .shareFileOrTone: "share a file or a tone"
-        case .shareSystemSound(let sink?): "share the system sound of the output '\(sink)'"
-        case .shareSystemSound(nil): "share the system sound"
+        case .shareSystemSound(let sink?): "share the system audio of the output '\(sink)'"
+        case .shareSystemSound(nil): "share the system audio"
         case .shareOnce: "share it without a loop"
         }
     }

@@ -122,7 +122,7 @@ struct PulseReplacementTests {
         let capture = try Capture(.system(sink: "headset"), of: server)
         #expect(capture.waitForTone(Self.ears))
         try server.control("unload-module", headset)
-        #expect(try capture.waitForAbsence() == "the sound server has no output 'headset'. It has speakers, desk-voice")
+        #expect(try capture.waitForAbsence() == "the audio server has no output 'headset'. It has speakers, desk-voice")
         try capture.expectSilence(besides: 1)
         _ = try server.plugIn(sink: "headset")
         let later = try server.play(frequency: Self.ears, into: "headset")
@@ -138,8 +138,8 @@ struct PulseReplacementTests {
     @Test(
         "A microphone that goes is silent, though the machine plays something, and is recorded again when it is back",
         arguments: [
-            (PulseSource.Input.microphone(device: "desk"), "the sound server has no microphone 'desk', and no other"),
-            (.microphone(device: nil), "the sound server has no microphone"),
+            (PulseSource.Input.microphone(device: "desk"), "the audio server has no microphone 'desk', and no other"),
+            (.microphone(device: nil), "the audio server has no microphone"),
         ])
     func microphone(input: PulseSource.Input, reason: String) throws {
         let capture = try Capture(input, of: server)
@@ -165,10 +165,10 @@ struct PulseReplacementTests {
         try server.control("set-default-source", "speakers.monitor")
         #expect(
             try capture.waitForAbsence()
-                == "the sound server's default is not a microphone")
+                == "the audio server's default is not a microphone")
         try capture.expectSilence(besides: 1)
         try server.control("unload-module", microphone)
-        let reason = "the sound server has no microphone"
+        let reason = "the audio server has no microphone"
         #expect(capture.observer.wait { _ in capture.interruption == reason })
         #expect(!capture.observer.events.contains { if case .interruptionEnded = $0 { true } else { false } })
         let start = capture.sink.sampleCount / 480
@@ -260,7 +260,7 @@ struct PulseReplacementTests {
         let capture = try Capture(.system(sink: "speakers"), of: server)
         #expect(capture.waitForTone(Self.room))
         server.kill()
-        #expect(try capture.waitForAbsence().hasPrefix("the sound server was lost: "))
+        #expect(try capture.waitForAbsence().hasPrefix("the audio server was lost: "))
         let start = capture.sink.sampleCount / 480
         try server.start()
         let player = try server.play(frequency: Self.room, into: "speakers")

@@ -173,7 +173,7 @@ struct PulseSourceTests {
             try PulseSource(.microphone(device: "probe.monitor"), server: server.address)
         }
         let error = CaptureError.unknownSoundDevice(name: "speaker", kind: .sink, devices: ["probe"])
-        #expect("\(error)" == "the sound server has no output 'speaker'. It has probe")
+        #expect("\(error)" == "the audio server has no output 'speaker'. It has probe")
     }
 }
 
@@ -192,7 +192,7 @@ struct PulseSourceTests {
                 return
             }
             #expect(error.kind == .systemFailure)
-            #expect(error.description.hasPrefix("no sound server answers at 'unix:/nowhere/pulse'"))
+            #expect(error.description.hasPrefix("no audio server answers at 'unix:/nowhere/pulse'"))
             #expect(error.description.hasSuffix("start PulseAudio or PipeWire, or set PULSE_SERVER"))
         }
     }

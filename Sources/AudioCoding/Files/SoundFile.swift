@@ -23,7 +23,7 @@ final class SoundFile {
             let reason = String(cString: sf_strerror(nil))
             Glibc.close(descriptor)
             throw code == Int32(SF_ERR_UNRECOGNISED_FORMAT)
-                ? .notWAVE(path: path, found: "of no known kind") : .unreadable(path: path, reason: Self.tidy(reason))
+                ? .notWAVE(path: path, found: nil) : .unreadable(path: path, reason: Self.tidy(reason))
         }
         self.path = path
         self.descriptor = descriptor

@@ -23,7 +23,7 @@ package final class WAVReader {
         let info = file.info
         let kinds = [SF_FORMAT_WAV, SF_FORMAT_WAVEX, SF_FORMAT_RF64]
         guard kinds.contains(Int(info.format) & SF_FORMAT_TYPEMASK) else {
-            throw .notWAVE(path: path, found: "another kind of sound file")
+            throw .notWAVE(path: path, found: "another kind of audio file")
         }
         guard (1...64).contains(info.channels) else {
             throw .unsuitableFormat(path: path, reason: "it has \(info.channels) channels, and 1 to 64 can be")

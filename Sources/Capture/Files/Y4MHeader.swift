@@ -42,13 +42,15 @@ struct Y4MHeader: Sendable, Hashable {
         let remedy: String
     }
 
-    private static let conversion = "convert it with 'ffmpeg -i IN -pix_fmt yuv420p OUT.y4m'"
+    private static let conversion = "ffmpeg -i IN -pix_fmt yuv420p OUT.y4m"
 
     /// Reads the line, without its line end.
     init(line: [UInt8]) throws(Fault) {
         let fields = Self.fields(line)
         guard let first = fields.first, first.text == Self.magic else {
-            throw Fault(offset: 0, problem: "this is not y4m, which begins with \(Self.magic)", remedy: Self.conversion)
+            throw Fault(
+                offset: 0, problem: "it is not a y4m file, because it does not begin with \(Self.magic)",
+                remedy: Self.conversion)
         }
         var width: Int?
         var height: Int?

@@ -1,7 +1,7 @@
 import RTCShareCPulse
 import RTCShareMedia
 
-/// A stream that records from one source of the sound server, of the one thread that uses it.
+/// A stream that records from one source of the audio server, of the one thread that uses it.
 ///
 /// A server would move it to its default source when its own goes, and a person could by a mixer: to a source of another
 /// kind, that nobody wanted to be recorded. So the server is asked not to move it, and a stream that is moved all the same
@@ -101,7 +101,7 @@ final class PulseRecording {
             if isInterrupted() { return true }
             guard pa_stream_readable_size(stream) > 0 else {
                 guard monotonicNow() - lastPiece < patience else {
-                    throw .soundDeviceLost(device: device, reason: "it gives no sound")
+                    throw .soundDeviceLost(device: device, reason: "it gives no audio")
                 }
                 continue
             }
@@ -174,9 +174,9 @@ final class PulseRecording {
         case PA_STREAM_READY:
             let place = pa_stream_get_device_name(stream).map { String(cString: $0) }
             guard !changes.isMoved, place == device else {
-                throw .soundDeviceLost(device: device, reason: "the sound server moved the recording to another one")
+                throw .soundDeviceLost(device: device, reason: "the audio server moved the recording to another one")
             }
-        case PA_STREAM_TERMINATED: throw .soundDeviceLost(device: device, reason: "the sound server removed it")
+        case PA_STREAM_TERMINATED: throw .soundDeviceLost(device: device, reason: "the audio server removed it")
         default:
             throw .soundDeviceLost(
                 device: device, reason: PulseSession.message(pa_context_errno(session.context)))

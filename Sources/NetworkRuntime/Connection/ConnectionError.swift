@@ -34,18 +34,21 @@ extension ConnectionError: ExplainedError {
         switch self {
         case .portTaken(let address):
             Explanation(
-                "UDP port \(address) is used by another program",
-                remedy: "end that program, or choose another \(name(.port)) and make a new offer if one names this port"
-            )
-        case .addressUnusable(let address, let reason): "can't use the address \(address): \(reason)"
+                "another program uses UDP port \(address)",
+                remedy: "end that program, or choose another \(name(.port)). Make an offer with this port again")
+        case .addressUnusable(let address, let reason):
+            Explanation(
+                "can't use the address \(address.port == 0 ? "\(address.ip)" : "\(address)"): \(reason)",
+                remedy: "another address with \(name(.address))")
         case .noAddress:
             Explanation(
-                "no network interface has a usable address", remedy: "connect to a network, or use \(name(.address))")
+                "no network interface has a usable address", remedy: "connect to a network, or choose \(name(.address))"
+            )
         case .unreachable(let facts): Explanation(ConnectivityReport.text(for: facts, naming: name))
         case .insecure(let reason): "no secure connection to the peer: \(reason)"
         case .noPendingOffer:
             Explanation(
-                "no offer waits for this answer: each offer takes one answer", remedy: "make a new offer")
+                "this answer belongs to no open offer: each offer takes one answer", remedy: "make a new offer")
         case .lost:
             Explanation(
                 "the peer stopped answering: its program or its network has ended", remedy: "make a new offer")

@@ -25,10 +25,11 @@ extension VideoWindowError: ExplainedError {
         switch self {
         case .libraryMissing(let reason):
             Explanation(
-                "can't show windows: SDL 2 can't be used (\(reason))",
-                remedy: "install it, for example with 'apt install libsdl2-2.0-0'")
+                "can't open a window, because SDL 2 can't be used (\(reason))", remedy: "apt install libsdl2-2.0-0")
         case .displayUnavailable(let reason):
-            Explanation("can't open a window: \(reason)", remedy: "set DISPLAY or WAYLAND_DISPLAY to a running display")
+            Explanation(
+                "can't open a window, because no display responds (\(reason))",
+                remedy: "set DISPLAY or WAYLAND_DISPLAY to a running display")
         case .refused(let operation, let reason): "SDL failed in \(operation): \(reason)"
         case .notX11(let driver):
             Explanation(

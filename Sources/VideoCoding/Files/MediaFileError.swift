@@ -23,14 +23,16 @@ extension MediaFileError: ExplainedError {
     /// What failed, with the path, and why; apart, what to do.
     package var explanation: Explanation {
         switch self {
-        case .cannotOpen(let path, let reason): "can't open \(path): \(reason)"
+        case .cannotOpen(let path, let reason):
+            Explanation("can't write \(path): \(reason)", remedy: "choose a directory in which you can write")
         case .alreadyExists(let path):
-            Explanation("\(path) exists already", remedy: "remove it, or choose another file")
-        case .cannotWrite(let path, let reason): "can't write \(path): \(reason)"
-        case .unsuitablePicture(let path, let reason): "can't write the picture to \(path): \(reason)"
+            Explanation("\(path) exists already", remedy: "choose another file")
+        case .cannotWrite(let path, let reason):
+            Explanation("can't write \(path): \(reason)", remedy: "free space on the disk, or choose another file")
+        case .unsuitablePicture(let path, let reason): "can't write the frame to \(path): \(reason)"
         case .noPicture(let path):
             Explanation(
-                "nothing was written to \(path): no picture arrived", remedy: "add the sink to a running source")
+                "nothing was written to \(path): no frame arrived", remedy: "add the sink to a running source")
         }
     }
 }

@@ -1,6 +1,7 @@
 internal import FoundationEssentials
 internal import Glibc
 internal import RTCShareCaptureBroadcast
+internal import RTCShareMedia
 
 /// The control socket of a running share: a socket of mode 0600 in a directory of mode 0700.
 struct ControlSocket: Sendable {
@@ -108,7 +109,9 @@ struct ControlSocket: Sendable {
         let descriptor = try Self.open()
         do throws(CommandFailure) {
             guard try Self.with(path, { Glibc.bind(descriptor, $0, $1) }) == 0 else {
-                throw CommandFailure(.cannotCreate, "can't create the socket \(path): \(Self.reason)")
+                throw CommandFailure(
+                    .cannotCreate, "can't create the socket \(path): \(systemMessage(errno, path: path))",
+                    try: "another path with --control")
             }
             // Nobody can connect before it listens, and then the mode holds.
             guard chmod(path, 0o600) == 0, Glibc.listen(descriptor, 16) == 0 else {
@@ -176,7 +179,7 @@ struct ControlSocket: Sendable {
 
     // MARK: System calls
 
-    private static var reason: String { String(cString: strerror(errno)) }
+    private static var reason: String { systemMessage(errno) }
 
     private static func open() throws(CommandFailure) -> Int32 {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
@@ -242,7 +245,7 @@ private struct PrivateFolder {
         }
         descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else {
-            throw CommandFailure(.cannotCreate, "can't open the directory \(path): \(String(cString: strerror(errno)))")
+            throw CommandFailure(.cannotCreate, "can't open the directory \(path): \(systemMessage(errno))")
         }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_uid == geteuid(), status.st_mode & 0o022 == 0 else {

@@ -129,7 +129,9 @@ final class SessionFile {
             throw failure(error)
         }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            throw CommandFailure(.unavailable, "another rtcshare send uses the session \(path)")
+            throw CommandFailure(
+                .unavailable, "another rtcshare send uses the session \(path)",
+                try: "rtcshare invite (while the other share runs)")
         }
     }
 
@@ -201,7 +203,7 @@ final class SessionFile {
                 "can't open the session \(path): \(systemMessage(number, path: path))")
         case .notRegular:
             CommandFailure(
-                .badInput, "the session \(path) is not a regular file", try: "name the file itself, not a link to it")
+                .badInput, "the session \(path) is not a regular file", try: "choose the file itself, not a link to it")
         case .notOwned:
             CommandFailure(
                 .notPermitted,

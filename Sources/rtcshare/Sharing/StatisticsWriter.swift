@@ -25,7 +25,9 @@ final class StatisticsWriter: Sendable {
             let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0o644)
             guard descriptor >= 0 else {
                 let reason = errno == ENXIO ? "no program reads this pipe" : systemMessage(errno, path: path)
-                throw CommandFailure(.cannotCreate, "can't write statistics to \(path): \(reason)")
+                throw CommandFailure(
+                    .cannotCreate, "can't write statistics to \(path): \(reason)",
+                    try: "choose a file in a directory in which you can write")
             }
             _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK)
             file = OpenFile(descriptor)
@@ -40,7 +42,7 @@ final class StatisticsWriter: Sendable {
         } catch {
             let reason = "can't write statistics to \(name): \(StandardStreams.reason(of: error))"
             failure.withLock { $0 = CommandFailure(.inputOutput, reason) }
-            Terminal.shared.say("The statistics have ended, \(activity) continues: \(reason).")
+            Terminal.shared.say("Warning: the statistics have ended, and \(activity) continues: \(reason).")
         }
     }
 

@@ -63,7 +63,7 @@ enum AudioSpecification: Specification {
             guard argument != "" else {
                 throw .invalidSpecification(
                     text: text, problem: "the name is missing",
-                    remedy: "\(kind):NAME, or \(kind) for the sound server's default")
+                    remedy: "\(kind):NAME, or \(kind) for the audio server's default")
             }
             self = kind == "system" ? .system(sink: argument) : .microphone(device: argument)
         default:

@@ -22,7 +22,8 @@ enum SecretFile {
             let text = String(validating: data, as: UTF8.self)
         else {
             throw CommandFailure(
-                .badInput, "can't use the \(what) \(path): it is not text of at most \(maximumBytes) bytes")
+                .badInput, "can't use the \(what) \(path): it is not text of at most \(maximumBytes) bytes",
+                try: "choose another file")
         }
         return text
     }
@@ -32,7 +33,8 @@ enum SecretFile {
         case .unavailable(let number):
             CommandFailure(
                 number == ENOENT ? .inputMissing : number == EACCES || number == EPERM ? .notPermitted : .inputOutput,
-                "can't open the \(what) \(path): \(systemMessage(number, path: path))")
+                "can't open the \(what) \(path): \(systemMessage(number, path: path))",
+                try: "check the path and the owner of the file")
         case .notRegular:
             CommandFailure(
                 .badInput,
@@ -40,11 +42,11 @@ enum SecretFile {
         case .notOwned:
             CommandFailure(
                 .notPermitted,
-                "the \(what) \(path) belongs to another user, who knows it", try: "use a file of your own")
+                "the \(what) \(path) belongs to another user", try: "use a file of your own")
         case .accessible:
             CommandFailure(
                 .notPermitted,
-                "other users may read or change the \(what) \(path)", try: "chmod 600 \(path)")
+                "other users can read or change the \(what) \(path)", try: "chmod 600 \(path)")
         }
     }
 }

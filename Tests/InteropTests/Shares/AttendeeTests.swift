@@ -111,7 +111,7 @@ extension Interop {
                 ["--microphone", "microphone"], environment: ["PULSE_SERVER": daemon.environment["PULSE_SERVER"] ?? ""],
                 in: folder)
             defer { share.stop() }
-            let reason = "the sound server has no microphone"
+            let reason = "the audio server has no microphone"
             let line = "The share continues without the microphone: \(reason)."
             try await share.program.wait(for: line, timeout: .seconds(20)) {
                 share.program.standardError.contains(line)

@@ -107,8 +107,9 @@ extension ScreenCastPortal.Problem: ExplainedError {
         switch self {
         case .noSessionBus(let reason):
             Explanation(
-                "there is no session bus (\(reason))",
-                remedy: "start this in the desktop's session, or set DBUS_SESSION_BUS_ADDRESS")
+                // libdbus names its own programs where there is no address.
+                "there is no session bus" + (reason.contains("dbus-launch") ? "" : " (\(reason))"),
+                remedy: "run it in a desktop session, or set DBUS_SESSION_BUS_ADDRESS")
         case .noPortal:
             Explanation(
                 "no portal answers",

@@ -121,5 +121,5 @@ struct StreamHistory {
     }
 
     /// What a person calls it.
-    var name: String { "\(isVideo ? "Video" : "Sound") \(isSent ? "sent" : "received")" }
+    var name: String { "\(isVideo ? "Video" : "Audio") \(isSent ? "sent" : "received")" }
 }

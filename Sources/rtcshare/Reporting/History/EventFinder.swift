@@ -108,7 +108,7 @@ struct EventFinder {
             let rests = sender.map { Self.rests(of: $0.connection, $0.stream, from: from, to: to) } ?? []
             add(
                 .sound, at: stretch.from, in: place,
-                "up to \(Self.number(stretch.largest)) % of the sound was concealed",
+                "up to \(Self.number(stretch.largest)) % of the audio was filled in for lost packets",
                 because: rests + lossAndDelay(stream, from: from, to: to - 1))
         }
     }

@@ -25,7 +25,8 @@ struct StatisticsLines {
             file = path == "-" ? .standardInput : try OpenFile(reading: path)
         } catch {
             throw CommandFailure(
-                .inputMissing, "can't read the statistics \(path): \(StandardStreams.reason(of: error, path: path))")
+                .inputMissing, "can't read the statistics \(path): \(StandardStreams.reason(of: error, path: path))",
+                try: "check the path of the file")
         }
     }
 
@@ -45,20 +46,23 @@ struct StatisticsLines {
                     isCutOff = true
                     break
                 }
-                throw failure(error)
+                throw failure(error, line)
             }
         }
         guard reportCount > 0 else { throw nothingFound }
         return nil
     }
 
-    private func failure(_ defect: ReportedObject.Defect) -> CommandFailure {
-        CommandFailure(
+    private func failure(_ defect: ReportedObject.Defect, _ line: Data) -> CommandFailure {
+        if reportCount == 0, let kind = FileKind.name(of: [UInt8](line.prefix(16))) {
+            return CommandFailure(.badInput, "\(name) is \(kind), not a file of statistics", try: Self.advice)
+        }
+        return CommandFailure(
             .badInput, "line \(lineNumber) of \(name) is not a statistics report: \(defect)",
-            try: reportCount > 0 ? "remove that line, the others can be shown without it" : Self.advice)
+            try: reportCount > 0 ? "remove this line from the file" : Self.advice)
     }
 
-    private static let advice = "give a file that --stats of rtcshare send, serve or view wrote"
+    private static let advice = "rtcshare report with a file that --stats wrote"
 
     private var nothingFound: CommandFailure {
         let reason = isCutOff ? "\(name) has only line \(lineNumber), which is incomplete" : "\(name) is empty"
@@ -105,7 +109,8 @@ struct StatisticsLines {
             buffer = Data(buffer) + part
         } catch {
             throw CommandFailure(
-                .inputMissing, "can't read the statistics \(path): \(StandardStreams.reason(of: error, path: path))")
+                .inputMissing, "can't read the statistics \(path): \(StandardStreams.reason(of: error, path: path))",
+                try: "check the path of the file")
         }
     }
 

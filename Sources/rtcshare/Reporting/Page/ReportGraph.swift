@@ -132,7 +132,7 @@ extension ReportGraph {
                 ]),
             ReportGraph("Loss", "% of packets", leastMaximum: 5, [Line(name: "lost", series: stream[.loss])]),
             ReportGraph(
-                "Concealed", "% of the sound", leastMaximum: 5, [Line(name: "concealed", series: stream[.concealed])]),
+                "Concealed", "% of the audio", leastMaximum: 5, [Line(name: "concealed", series: stream[.concealed])]),
             ReportGraph(
                 "Delays", "ms", leastMaximum: 20,
                 [

@@ -130,7 +130,7 @@ struct ReportPage {
     private func course(of connection: ConnectionHistory) -> String {
         var facts: [(name: String, value: String)] = []
         if !connection.source.isEmpty { facts.append(("Source", list(connection.source))) }
-        if !connection.path.isEmpty { facts.append(("Path", list(connection.path))) }
+        if !connection.path.isEmpty { facts.append(("Route", list(connection.path))) }
         if connection.first > axis.start + 2 || connection.last < axis.start + axis.length - 2 {
             facts.append(
                 ("Present", "\(axis.preciseLabel(connection.first)) to \(axis.preciseLabel(connection.last))"))
