@@ -38,9 +38,11 @@ struct DemoCommand: AsyncParsableCommand {
     var maxBitrate = 2500
 
     @Option(
-        help: ArgumentHelp("Where to save the last frame. Default: rtcshare-demo.png.", valueName: "file.png"),
-        completion: .file(), transform: { $0 })
-    var snapshot = "rtcshare-demo.png"
+        help: ArgumentHelp(
+            "Where to save the last frame. The file must not exist. Default: rtcshare-demo.png, which is replaced.",
+            valueName: "file.png"),
+        completion: .file(extensions: ["png"]), transform: OptionValue.snapshot)
+    var snapshot: String?
 
     @OptionGroup var encoding: EncodingOptions
 
@@ -96,7 +98,6 @@ private struct Demo {
                 seconds.map { String(printing: "%.0f ms", $0 * 1000) } ?? "never"
             }
             let rows = [
-                ("stream", stream),
                 ("connected after", milliseconds(connectedAfter)),
                 ("first frame after", milliseconds(firstFrameAfter)),
                 (
@@ -106,10 +107,12 @@ private struct Demo {
                 ),
                 ("resolution", width.flatMap { width in height.map { "\(width)x\($0)" } } ?? "none"),
                 ("bitrate", String(printing: "%.0f kbit/s", Double(bytes) * 8 / 1000 / seconds)),
-                ("SSIM to the source", similarity.map { String(printing: "%.4f", $0) } ?? "unknown"),
+                ("similarity (SSIM)", similarity.map { String(printing: "%.4f of 1", $0) } ?? "unknown"),
                 (
-                    "sound",
-                    String(printing: "%.1f s received, %.0f ms concealed", soundSeconds, concealedSeconds * 1000)
+                    "audio",
+                    String(
+                        printing: "%.1f s received, %.0f ms of it filled in for lost packets", soundSeconds,
+                        concealedSeconds * 1000)
                 ),
                 ("last frame", snapshot),
             ]
@@ -118,8 +121,8 @@ private struct Demo {
 
         var verdict: String {
             soundSeconds > 0
-                ? "rtcshare works on this machine: the viewer received video and sound."
-                : "The viewer received video, but no sound."
+                ? "rtcshare works on this machine: the viewer received video and audio."
+                : "The viewer received video, but no audio."
         }
     }
 
@@ -138,9 +141,11 @@ private struct Demo {
         source = try SourceSpecification.test(size: size, framesPerSecond: Self.framesPerSecond).open()
     }
 
-    func run(duration: Double, snapshot: String) async throws -> Result {
+    func run(duration: Double, snapshot: String?) async throws -> Result {
+        let path = snapshot ?? "rtcshare-demo.png"
         let judge = SimilarityJudge(size: size, framesPerSecond: Self.framesPerSecond)
-        let viewing = try Viewing(session: viewer, snapshot: snapshot, saysSnapshot: false, observer: judge)
+        let viewing = try Viewing(
+            session: viewer, snapshot: path, replacesSnapshot: snapshot == nil, saysSnapshot: false, observer: judge)
         try await sender.contentShare.start(
             source: source, audio: sound, configuration: configuration)
         try source.start()
@@ -166,7 +171,7 @@ private struct Demo {
             height: seen.size?.height,
             bytes: streams.reduce(0) { $0 + ($1.integer("bytesSent") ?? 0) + ($1.integer("headerBytesSent") ?? 0) },
             similarity: judge.mean, soundSeconds: Double(seen.soundBlocks) * 0.02,
-            concealedSeconds: Double(heard?.integer("concealedSamples") ?? 0) / 48_000, snapshot: snapshot)
+            concealedSeconds: Double(heard?.integer("concealedSamples") ?? 0) / 48_000, snapshot: path)
     }
 }
 

@@ -17,7 +17,7 @@ final class FilmFile: Sendable {
     init(path: String, activity: String, isNumbered: Bool = false) throws(CommandFailure) {
         do throws(MediaFileError) {
             recorder = try Self.makeRecorder(path: path, isNumbered: isNumbered) { error in
-                let introduction = "The recording has ended, \(activity) continues: "
+                let introduction = "Warning: the recording has ended, and \(activity) continues: "
                 Terminal.shared.say(CommandFailure(explaining: error).lines(after: introduction))
                 Terminal.shared.say("The recording up to then is kept.")
             }
@@ -25,7 +25,7 @@ final class FilmFile: Sendable {
             throw CommandFailure(explaining: error)
         }
         guard recorder.path != path else { return }
-        Terminal.shared.say("\(path) exists already: recording to \(recorder.path)")
+        Terminal.shared.say("\(path) exists already, so this recording is \(recorder.path).")
     }
 
     private static func makeRecorder(
@@ -50,7 +50,7 @@ final class FilmFile: Sendable {
     /// Refuses a path that does not end in `.webm`.
     static func validate(_ path: String?) throws {
         guard let path, URL(filePath: path).pathExtension.lowercased() != ending else { return }
-        throw ValidationError("--record \(path): this kind of file can't be recorded, name it FILE.\(ending)")
+        throw ValidationError("--record \(path): recordings are WebM files. Use a name that ends in .\(ending)")
     }
 
     /// How long it is.
@@ -67,6 +67,6 @@ final class FilmFile: Sendable {
         guard duration > .zero else {
             return Terminal.shared.say("Nothing was recorded: no video and no audio arrived.")
         }
-        Terminal.shared.say("Recorded \(duration.seconds.clock): \(recorder.path)")
+        Terminal.shared.say("Recorded \(duration.seconds.clock) to \(recorder.path).")
     }
 }

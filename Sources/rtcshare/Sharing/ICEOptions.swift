@@ -129,6 +129,15 @@ struct ICECredentials: Equatable {
     }
 }
 
+extension String {
+    /// A URL as messages quote it: without what servers may take for a secret, and not longer than a line.
+    var withoutSecrets: String {
+        var bytes = Array(utf8)
+        for secret in ProcessArguments.secrets(in: self).reversed() { bytes.replaceSubrange(secret, with: "…".utf8) }
+        return String(String(decoding: bytes, as: UTF8.self).prefix(80))
+    }
+}
+
 /// What others see of this process's arguments.
 enum ProcessArguments {
     /// Overwrites the passwords that stand in URLs on the command line: `ps` shows it to everybody on the machine.

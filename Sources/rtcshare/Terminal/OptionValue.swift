@@ -27,6 +27,14 @@ enum OptionValue {
         return rate
     }
 
+    /// The file of a snapshot.
+    @Sendable static func snapshot(_ path: String) throws -> String {
+        guard path.lowercased().hasSuffix(".png") else {
+            throw ValidationError("snapshots are PNG files. Use a name that ends in .png")
+        }
+        return path
+    }
+
     /// The seconds of a share.
     @Sendable static func duration(_ text: String) throws -> Double {
         guard let seconds = Double(text), seconds > 0, seconds <= longestDuration else {

@@ -30,8 +30,8 @@ struct ViewCommand: AsyncParsableCommand {
                 rtcshare view --janus http://server.example:8088/janus \
                     --janus-room 1234 --janus-publisher 'alice#content'
 
-            Keys in the window: f full screen, 1 actual size, m mute, s save a frame as PNG, q quit. Press Ctrl-C to stop. If the
-            server restarts or stops answering, view retries for up to five minutes.
+            Keys in the window: f full screen, 1 actual size, m mute, s save a frame, q quit. Press Ctrl-C to stop. If the server
+            restarts or stops answering, view retries for up to five minutes.
             """#)
 
     @Argument(help: ArgumentHelp("Link of rtcshare serve, or URL of a WHEP server.", valueName: "link"))
@@ -61,8 +61,9 @@ struct ViewCommand: AsyncParsableCommand {
         var record: String?
 
         @Option(
-            help: ArgumentHelp("Save the last frame as a PNG when viewing ends.", valueName: "file.png"),
-            completion: .file())
+            help: ArgumentHelp(
+                "Save the last frame as a PNG when viewing ends. The file must not exist.", valueName: "file.png"),
+            completion: .file(extensions: ["png"]), transform: OptionValue.snapshot)
         var snapshot: String?
 
         @Flag(
@@ -136,12 +137,10 @@ struct ViewCommand: AsyncParsableCommand {
     private func play(_ url: String, _ configuration: Connection.Configuration) async throws {
         let token = try token()
         guard Self.isLink(url) else {
-            // What follows # is secret.
-            let shown = String(url.prefix { $0 != "#" }.prefix(80))
             throw CommandFailure(
-                .usage, "'\(shown)' is not a link",
+                .usage, "'\(url.withoutSecrets)' is not a link",
                 try: FileManager.default.fileExists(atPath: url)
-                    ? "rtcshare view --offer \(url.asShellWord)" : "give a link that begins with http:// or https://")
+                    ? "rtcshare view --offer \(url.asShellWord)" : "a link that begins with http:// or https://")
         }
         try await watch {
             try await WHEPPlayer(url: url, token: token, as: AttendeeID("viewer"), configuration: configuration)
@@ -206,7 +205,8 @@ struct ViewCommand: AsyncParsableCommand {
         let environment = ProcessInfo.processInfo.environment
         guard ViewWindow.isWanted(flag: watching.window, keepsFile: keepsFile, environment: environment) else {
             if watching.window == nil, !keepsFile {
-                Terminal.shared.say("No display, so there is no window. --record or --snapshot keeps what arrives.")
+                Terminal.shared.say(
+                    "No window opens, because there is no display. To keep the video, add --record or --snapshot.")
             }
             return nil
         }
@@ -214,7 +214,7 @@ struct ViewCommand: AsyncParsableCommand {
             try await VideoWindow.checkDisplay()
         } catch {
             guard watching.window == nil else { throw error }
-            Terminal.shared.say(CommandFailure(explaining: error).lines(after: "No window: "))
+            Terminal.shared.say(CommandFailure(explaining: error).lines(after: "Warning: "))
             return nil
         }
         return ViewWindow(session, isRequired: watching.window == true)

@@ -25,5 +25,5 @@ enum ViewKey: Sendable, Hashable, CaseIterable {
     }
 
     /// What a person is told of them.
-    static let help = "Keys in the window: f full screen, 1 natural size, m sound on or off, s snapshot, q quit."
+    static let help = "Keys in the window: f full screen, 1 actual size, m mute, s save a frame, q quit."
 }

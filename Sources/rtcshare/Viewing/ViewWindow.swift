@@ -44,7 +44,9 @@ final class ViewWindow: Sendable {
     }
 
     private static func player(of session: AttendeeSession) -> SoundPlayer {
-        SoundPlayer(session.sounds) { Terminal.shared.say(CommandFailure(explaining: $0).lines(after: "No sound: ")) }
+        SoundPlayer(session.sounds) {
+            Terminal.shared.say(CommandFailure(explaining: $0).lines(after: "Warning: no audio: "))
+        }
     }
 
     private var session: AttendeeSession { state.withLock { $0.session } }
@@ -215,9 +217,9 @@ final class ViewWindow: Sendable {
         let path = SnapshotName.path(at: Date()) { FileManager.default.fileExists(atPath: $0) }
         do {
             try picture.write(to: path)
-            Terminal.shared.say("Picture: \(path)")
+            Terminal.shared.say("Saved the frame to \(path).")
         } catch {
-            Terminal.shared.say(CommandFailure(explaining: error).lines(after: "No picture: "))
+            Terminal.shared.say(CommandFailure(explaining: error).lines(after: "Warning: "))
         }
     }
 }

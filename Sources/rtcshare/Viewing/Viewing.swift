@@ -60,11 +60,15 @@ final class Viewing: Sendable {
     fileprivate let continuation: AsyncStream<Occurrence>.Continuation
 
     init(
-        session: AttendeeSession, record: String? = nil, snapshot: String? = nil, saysSnapshot: Bool = true,
-        statistics: StatisticsWriter? = nil, observer: (any VideoSink)? = nil, window: ViewWindow? = nil
+        session: AttendeeSession, record: String? = nil, snapshot: String? = nil, replacesSnapshot: Bool = false,
+        saysSnapshot: Bool = true, statistics: StatisticsWriter? = nil, observer: (any VideoSink)? = nil,
+        window: ViewWindow? = nil
     ) throws(CommandFailure) {
         // Better said now than when what was to be kept is gone.
         for path in [record, snapshot].compactMap({ $0 }) { try Self.checkWritable(path) }
+        if let snapshot, !replacesSnapshot, FileManager.default.fileExists(atPath: snapshot) {
+            throw CommandFailure(explaining: MediaFileError.alreadyExists(path: snapshot))
+        }
         source = Locked(Source(session: session))
         self.snapshot = snapshot
         self.saysSnapshot = saysSnapshot
@@ -82,10 +86,11 @@ final class Viewing: Sendable {
         let folder = URL(filePath: path).deletingLastPathComponent().path
         var isFolder = false
         if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder {
-            throw CommandFailure(.cannotCreate, "can't write \(path): it is a directory", try: "name a file in it")
+            throw CommandFailure(.cannotCreate, "can't write \(path): it is a directory", try: "choose a file in it")
         }
         guard access(folder, W_OK) == 0 else {
-            throw CommandFailure(.cannotCreate, "can't write \(path): \(systemMessage(errno, path: path))")
+            throw CommandFailure(
+                explaining: MediaFileError.cannotOpen(path: path, reason: systemMessage(errno, path: path)))
         }
     }
 
@@ -225,8 +230,8 @@ final class Viewing: Sendable {
                     try? await Task.sleep(for: .seconds(duration))
                     continuation.yield(.durationOver)
                 }
-            case .disconnected: Terminal.shared.say("The sender does not answer. Waiting for it to come back.")
-            case .reconnected: Terminal.shared.say("The sender is back.")
+            case .disconnected: Terminal.shared.say("The connection to the presenter is lost. Reconnecting.")
+            case .reconnected: Terminal.shared.say("Reconnected.")
             case .opened(let error?): throw error
             case .opened(nil):
                 isOpening = false
@@ -238,9 +243,9 @@ final class Viewing: Sendable {
                 guard !isOpening else { continue }
                 let player = source.withLock { $0.player }
                 let reason = await player?.reason(after: error) ?? error
-                guard let reason else { return Terminal.shared.say("The sender ended the share.") }
+                guard let reason else { return Terminal.shared.say("The presenter ended the share.") }
                 guard let reopen, mayPass(reason) else { throw reason }
-                Terminal.shared.say("The server lost the session, or was restarted. Opening the link again.")
+                Terminal.shared.say("The server restarted or lost the session. Opening the link again.")
                 isOpening = true
                 await withTimeLimit(Self.leavingTime) { await player?.leave() }
                 reopen()
@@ -250,7 +255,7 @@ final class Viewing: Sendable {
                 guard let seconds = secondsWithoutPicture else { continue }
                 secondsWithoutPicture = seconds < Self.patience ? seconds + 1 : nil
                 if secondsWithoutPicture == nil, session.tiles.tiles.isEmpty {
-                    Terminal.shared.say("Waiting for the first picture: the sender sends none yet.")
+                    Terminal.shared.say("Waiting for the first frame. The presenter sends no video yet.")
                 }
             case .interrupted, .durationOver: return
             }
@@ -280,7 +285,8 @@ final class Viewing: Sendable {
 
     fileprivate func show(_ tile: VideoTileState, of session: AttendeeSession) {
         Terminal.shared.say(
-            "Tile \(tile.tileID) added: \(tile.attendeeID), \(tile.isContent ? "content" : "video"), \(tile.size)")
+            "Video \(tile.tileID) is added: \(tile.isContent ? "screen" : "camera") of \(tile.attendeeID.base), "
+                + "\(tile.size).")
         do {
             // The content is what a viewer is here for; before it comes, or where there is none, it is the first tile.
             let isMain = tile.isContent || mainTile.withLock { $0 == nil }
@@ -303,7 +309,7 @@ final class Viewing: Sendable {
     }
 
     fileprivate func listen(to sound: RemoteSound, of session: AttendeeSession) {
-        Terminal.shared.say("Sound added: \(sound.attendeeID)")
+        Terminal.shared.say("\(sound.words) is added.")
         do {
             try session.sounds.bind(SoundCounter(viewing: self), toSound: sound.soundID)
         } catch {
@@ -342,9 +348,9 @@ private final class ViewListener: AttendeeSessionObserver, VideoTileObserver, Re
     func sessionDidEnd(error: (any Error)?) { viewing.continuation.yield(.ended(error)) }
 
     func videoTileDidAdd(_ tile: VideoTileState) { viewing.show(tile, of: session) }
-    func videoTileDidRemove(_ tile: VideoTileState) { say(tile, "removed") }
+    func videoTileDidRemove(_ tile: VideoTileState) { say(tile, "is removed") }
     func videoTileDidResume(_ tile: VideoTileState) { say(tile, "continues") }
-    func videoTileSizeDidChange(_ tile: VideoTileState) { say(tile, "is \(tile.size) now") }
+    func videoTileSizeDidChange(_ tile: VideoTileState) { say(tile, "is now \(tile.size)") }
 
     func videoTileSubgroupDidChange(_ tile: VideoTileState) {
         say(tile, "is shared to \(tile.subgroup.map { "the subgroup \($0)" } ?? "the main room")")
@@ -354,15 +360,19 @@ private final class ViewListener: AttendeeSessionObserver, VideoTileObserver, Re
         say(
             tile,
             tile.pauseState == .pausedForPoorConnection
-                ? "stalled: nothing comes through" : "paused: the sender sends nothing")
+                ? "is interrupted, because the connection is too slow" : "is paused")
     }
 
     func remoteSoundDidAdd(_ sound: RemoteSound) { viewing.listen(to: sound, of: session) }
-    func remoteSoundDidRemove(_ sound: RemoteSound) { Terminal.shared.say("Sound removed: \(sound.attendeeID)") }
+    func remoteSoundDidRemove(_ sound: RemoteSound) { Terminal.shared.say("\(sound.words) is removed.") }
 
     private func say(_ tile: VideoTileState, _ what: String) {
-        Terminal.shared.say("Tile \(tile.tileID) \(what)")
+        Terminal.shared.say("Video \(tile.tileID) \(what).")
     }
+}
+
+extension RemoteSound {
+    fileprivate var words: String { "The audio of \(attendeeID.base)'s \(isContent ? "screen" : "microphone")" }
 }
 
 private final class TileCounter: VideoSink {

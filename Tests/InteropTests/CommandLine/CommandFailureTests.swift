@@ -6,7 +6,7 @@ extension Interop.CommandLineTests {
     @Test(
         "A command that fails names what was typed and what was found, before it does anything",
         arguments: [
-            (["view", "foo#secret"], 64, "'foo' is not a link.", "http://"),
+            (["view", "foo#secret"], 64, "'foo#…' is not a link.", "http://"),
             (["view", "http://127.0.0.1:9/#x", "--window"], 69, "window", "Try:"),
             (
                 ["serve", "--source", "test", "--tls-certificate", "no.pem", "--tls-key", "no.key"], 66,

@@ -15,7 +15,8 @@ extension Interop.CommandLineTests {
         defer { sending.stop() }
         let outcome = try await viewer.outcome(timeout: .seconds(60))
         #expect(outcome.status == 0, "\(outcome.standardError)")
-        for line in ["alice#content, content, 640x360", "alice, video, 320x180", "Sound added: alice\n"] {
+        for line in ["screen of alice, 640x360", "camera of alice, 320x180", "audio of alice's microphone is added.\n"]
+        {
             #expect(outcome.standardError.contains(line), "\(outcome.standardError)")
         }
         let film = try await RecordedFilm.report("share.webm", in: folder)

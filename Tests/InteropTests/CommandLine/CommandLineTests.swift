@@ -182,7 +182,7 @@ extension Interop {
             let outcome = try await share.send(["--duration", "1"]).outcome(timeout: .seconds(40))
             #expect(outcome.status == 0, "\(outcome.standardError)")
             let seen = try await viewer.outcome(timeout: .seconds(20))
-            #expect(seen.status == 0 && seen.standardError.contains("Tile 1 removed"), "\(seen.standardError)")
+            #expect(seen.status == 0 && seen.standardError.contains("Video 1 is removed"), "\(seen.standardError)")
         }
 
         @Test(

@@ -19,19 +19,19 @@ extension Interop {
             #expect(begun.viewers == [ControlledShare.Viewer(id: 1, state: .connected, groups: ["main"])])
 
             try await room.ask(["switch", "test:320x180@15"])
-            try await viewer.wait(saying: "Tile 1 is 320x180 now")
+            try await viewer.wait(saying: "Video 1 is now 320x180")
             for (source, status) in [("nothing", 64), ("file:missing.y4m", 66), ("file:-", 64)] as [(String, Int32)] {
                 try await room.ask(["switch", source], status: status)
             }
             try await room.ask(["set", "--size", "160x90", "--max-bitrate", "3000", "--hint", "motion"])
-            try await viewer.wait(saying: "Tile 1 is 160x90 now")
+            try await viewer.wait(saying: "Video 1 is now 160x90")
             try await room.ask(["set", "--max-bitrate", "1"], status: 64)
             try await room.ask(["set"], status: 64)
 
             try await room.ask(["mute", "--audio"])
             try await room.ask(["mute", "--microphone"], status: 64)
             try await room.ask(["pause"])
-            try await viewer.wait(saying: "Tile 1 paused")
+            try await viewer.wait(saying: "Video 1 is paused")
             // What is to be shared after the pause is not shown before.
             try await room.ask(["switch", "test:640x360@15"])
             let paused = try await room.status()
@@ -46,7 +46,7 @@ extension Interop {
             let sent = try await room.sending.outcome(timeout: .seconds(20))
             #expect(sent.status == 0 && sent.standardError.contains("The share has stopped."), "\(sent.standardError)")
             let seen = try await viewer.program.outcome(timeout: .seconds(20))
-            #expect(seen.status == 0 && seen.standardError.contains("Tile 1 removed"), "\(seen.standardError)")
+            #expect(seen.status == 0 && seen.standardError.contains("Video 1 is removed"), "\(seen.standardError)")
             #expect(!FileManager.default.fileExists(atPath: room.share.folder.file("run/rtcshare/share.sock").path))
             try await room.ask(["status"], status: 66)
         }
@@ -66,10 +66,10 @@ extension Interop {
                 return film >= 0
             }
             try await room.ask(["pause"])
-            try await room.first.wait(saying: "Tile 1 paused")
+            try await room.first.wait(saying: "Video 1 is paused")
             try await room.ask(["resume"])
             try await room.ask(["source", "test:320x180@15"])
-            try await room.first.wait(saying: "Tile 1 is 320x180 now")
+            try await room.first.wait(saying: "Video 1 is now 320x180")
             let header = Array("YUV4MPEG2 W64 H64 F10:1 C420jpeg\n".utf8)
             #expect(write(film, header, header.count) == header.count)
             let outcome = try await slow.outcome(timeout: .seconds(20))
@@ -84,12 +84,12 @@ extension Interop {
             let room = try await Room(viewing: ["--snapshot", "seen.png", "--record", "seen.webm"])
             defer { room.stop() }
             try await room.ask(["pause", "--slate"])
-            try await room.first.wait(saying: "Tile 1 paused")
+            try await room.first.wait(saying: "Video 1 is paused")
             #expect(try await room.status().isSlateShown)
             // Who comes sees it too.
             let late = try await room.invite("late")
-            try await late.wait(saying: "Tile 1 added: alice#content, content, 640x360")
-            try await late.wait(saying: "Tile 1 paused")
+            try await late.wait(saying: "Video 1 is added: screen of alice, 640x360")
+            try await late.wait(saying: "Video 1 is paused")
             try await room.ask(["stop"])
             _ = try await room.first.program.outcome(timeout: .seconds(20))
             let picture = try Data(contentsOf: room.share.folder.file("seen.png"))
@@ -103,21 +103,21 @@ extension Interop {
             defer { room.stop() }
             let designer = try await room.invite("designer", ["--subgroup", "design", "--no-main"])
             let both = try await room.invite("both", ["--subgroup", "design"])
-            try await both.wait(saying: "Tile 1 added: alice#content")
+            try await both.wait(saying: "Video 1 is added: alice#content")
             try await room.ask(["destination", "design"], status: 64)
             try await room.ask(["destination", "a b"], status: 64)
             try await room.ask(["subgroup", "join", "design"])
             try await room.ask(["destination", "design"])
-            try await room.first.wait(saying: "Tile 1 removed")
-            try await designer.wait(saying: "Tile 1 added: alice#content")
+            try await room.first.wait(saying: "Video 1 is removed")
+            try await designer.wait(saying: "Video 1 is added: alice#content")
             let refused = try await room.ask(["subgroup", "leave", "design"], status: 69)
             #expect(refused.contains("rtcshare destination main"), "\(refused)")
             let status = try await room.status()
             #expect(status.destination == "design" && status.subgroups == ["design"])
             #expect(status.viewers.map(\.groups) == [["main"], ["design"], ["main", "design"]])
             try await room.ask(["destination", "main"])
-            try await designer.wait(saying: "Tile 1 removed")
-            try await room.first.wait(saying: "Tile 2 added: alice#content")
+            try await designer.wait(saying: "Video 1 is removed")
+            try await room.first.wait(saying: "Video 2 is added: alice#content")
             try await room.ask(["subgroup", "leave", "design"])
             #expect(!both.program.standardError.contains("removed"), "\(both.program.standardError)")
 
@@ -216,7 +216,7 @@ private struct Room {
         let viewer = try await share.view(viewing)
         sending = try share.send()
         first = Onlooker(program: viewer)
-        try await first.wait(saying: "Tile 1 added")
+        try await first.wait(saying: "Video 1 is added")
     }
 
     func stop() { sending.stop() }

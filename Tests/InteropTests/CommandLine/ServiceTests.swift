@@ -166,7 +166,7 @@ extension Interop {
             try await manager.wait(for: "1", from: "show", "--property", "NRestarts", "--value", "rtcshare-serve")
             try await manager.wait(for: "active", from: "is-active", "rtcshare-serve")
             try await Self.expectScreen("second", of: manager, share, token: token)
-            #expect(says().contains("film.webm exists already: recording to film-2.webm"), "\(says())")
+            #expect(says().contains("film.webm exists already, so this recording is film-2.webm"), "\(says())")
 
             try await manager.control("stop", "sway-session.target")
             try await manager.wait(for: "inactive", from: "is-active", "rtcshare-serve")
@@ -212,7 +212,7 @@ extension Interop {
                 "--record", name,
             ])
             #expect(outcome.status == 0, "\(outcome.standardError)")
-            #expect(outcome.standardError.contains("\(name) exists already: recording to \(third)"))
+            #expect(outcome.standardError.contains("\(name) exists already, so this recording is \(third)"))
             #expect(try String(contentsOf: folder.file(name), encoding: .utf8) == "mine")
             #expect(try String(contentsOf: folder.file(second), encoding: .utf8) == "mine too")
             let attributes = try FileManager.default.attributesOfItem(atPath: folder.file(third).path)

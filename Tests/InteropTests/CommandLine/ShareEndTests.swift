@@ -159,7 +159,7 @@ extension Interop.CommandLineTests {
                 program.standardError.contains(
                     "The source has given no frame for 5 seconds. The share waits for one.")
             }
-            #expect(view.standardError.contains("Waiting for the first picture"))
+            #expect(view.standardError.contains("Waiting for the first frame"))
             try film.write(contentsOf: picture)
             #expect(try await view.outcome(timeout: .seconds(20)).status == 0)
             try await program.wait(for: "the viewer's leaving", timeout: .seconds(20)) {

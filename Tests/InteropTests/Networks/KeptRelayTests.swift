@@ -40,7 +40,7 @@ extension Interop.NetworkTests.RelayedPathTests {
         #expect(offered.standardError.contains("the router on the way may forget"), "\(offered.standardError)")
         #expect(sent.status == 0, "\(sent.standardError)")
         let seen = try await viewer.outcome(timeout: .seconds(20))
-        #expect(seen.status == 0 && seen.standardError.contains("Tile 1 added"), "\(seen.standardError)")
+        #expect(seen.status == 0 && seen.standardError.contains("Video 1 is added"), "\(seen.standardError)")
     }
 
     @Test("Where the router gives another port meanwhile, the address is told to be gone")

@@ -160,7 +160,7 @@ extension Interop {
             func said(_ words: String, by program: RunningProgram) async throws {
                 try await program.wait(for: words, timeout: .seconds(30)) { program.standardError.contains(words) }
             }
-            try await said("Tile 2 added", by: viewer)
+            try await said("Video 2 is added", by: viewer)
             camera.stop()
             try await said("The video is paused: the camera 'The_front' gives nothing", by: sender)
             try await said("continues without your camera: the camera 'The_front' gives nothing", by: sender)

@@ -23,7 +23,7 @@ extension Interop {
             #expect(share.viewing.standardOutput.contains("typ relay"))
             let seen = try await share.viewing.outcome(timeout: .seconds(40))
             #expect(seen.status == 0, "\(seen.standardError)")
-            #expect(seen.standardError.contains("Tile 1 added"), "\(seen.standardError)")
+            #expect(seen.standardError.contains("Video 1 is added"), "\(seen.standardError)")
             #expect(!(share.sending.standardError + seen.standardError).contains("sesame"))
         }
 
@@ -160,7 +160,7 @@ extension Interop {
             defer { sending.stop() }
             let seen = try await viewer.outcome(timeout: .seconds(40))
             #expect(seen.status == 0, "\(seen.standardError)\n\(sending.standardError)")
-            #expect(seen.standardError.contains("Tile 1 added"), "\(seen.standardError)")
+            #expect(seen.standardError.contains("Video 1 is added"), "\(seen.standardError)")
             let sent = try await sending.outcome(timeout: .seconds(20))
             #expect(sent.status == 0, "\(sent.standardError)")
             let statistics = try String(contentsOf: folder.file("stats"), encoding: .utf8)

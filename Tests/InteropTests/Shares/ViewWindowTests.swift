@@ -100,7 +100,7 @@ extension Interop {
             defer { viewer.stop() }
             let window = try await waitForTitle("alice - rtcshare", on: display, of: viewer, in: folder)
             try await viewer.wait(for: "what can't be played", timeout: .seconds(30)) {
-                viewer.standardError.contains("No sound: no sound server answers")
+                viewer.standardError.contains("Warning: no audio: no audio server answers")
             }
 
             // Beside the corner the picture is what is shared, pixel by pixel.
