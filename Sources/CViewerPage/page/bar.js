@@ -65,6 +65,7 @@ export class Bar {
       const control = this.#controls[name];
       button.hidden = !control.exists();
       for (const row of document.querySelectorAll(`[data-needs="${name}"]`)) row.hidden = button.hidden;
+      for (const row of document.querySelectorAll(`[data-lacks="${name}"]`)) row.hidden = !button.hidden;
       const { label, text, icon, pressed, expanded } = control.look();
       button.setAttribute("aria-label", label);
       const key = Object.keys(KEYS).find((key) => KEYS[key] === name);

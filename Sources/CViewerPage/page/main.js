@@ -45,7 +45,7 @@ const watch = new Watch(link, {
     // Before the connection goes: afterwards some browsers show black.
     if (now.kind === "on") stage.thaw();
     else stage.freeze();
-    if (now.kind === "ended" || now.kind === "removed") stage.clear();
+    if (["ended", "removed", "declined"].includes(now.kind)) stage.clear();
     render();
   },
 });

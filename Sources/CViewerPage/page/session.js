@@ -12,7 +12,7 @@ import { askForStereo, attribute, fragment, withTransport } from "./sdp.js";
 /** @typedef {{ stream: string, state: "live" | "paused" | "off" }} TileState */
 /**
  * @typedef {object} ShareState
- * @property {"waiting" | "live" | "paused" | "ended" | "removed"} state
+ * @property {"waiting" | "live" | "paused" | "ended" | "removed" | "declined"} state
  * @property {string} [name]
  * @property {TileState[]} [tiles]
  * @property {number} [viewers]
@@ -60,7 +60,7 @@ export class Session {
   #connection;
   #resource;
   #events;
-  /** How the share ended for this viewer. @type {"ended" | "removed" | undefined} */ verdict;
+  /** How the share ended for this viewer. @type {"ended" | "removed" | "declined" | undefined} */ verdict;
   #fault = deferred();
   /** Before, what goes wrong is the business of open(). */
   #isOpen = false;
@@ -312,7 +312,7 @@ export class Session {
       } catch {
         return;
       }
-      if (state.state === "ended" || state.state === "removed") {
+      if (["ended", "removed", "declined"].includes(state.state)) {
         this.verdict = state.state;
         this.#fault.resolve("gone");
       }

@@ -12,7 +12,7 @@ import { Problem } from "./whep.js";
  *   | { kind: "lost", retryAt?: number }
  *   | { kind: "nopath", retryAt?: number }
  *   | { kind: "problem", problem: Problem, retryAt?: number }
- *   | { kind: "ended" } | { kind: "removed" }} Situation retryAt: ms, of performance.now(); absent while trying
+ *   | { kind: "ended" } | { kind: "removed" } | { kind: "declined" }} Situation retryAt: ms, of performance.now(); absent while trying
  */
 
 const FIRST_PAUSE = 0.5; // seconds

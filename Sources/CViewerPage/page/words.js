@@ -42,7 +42,8 @@ export function describe(situation, share, { hasPicture, isSlow, hasToken, isOff
     case "ended":
       return ended(name);
     case "removed":
-      return simple("removed", "removed");
+    case "declined":
+      return simple(situation.kind, situation.kind);
     case "problem":
       return problem(situation.problem, hasToken, name);
   }

@@ -265,12 +265,13 @@ struct HTTPClient: Sendable {
                     request.guide?.origin ?? host, to: host, "that is this machine, or its own network")
             case CURLE_ABORTED_BY_CALLBACK: return .cancelled
             case CURLE_COULDNT_RESOLVE_HOST: return .unreachable(host, HTTPClient.reason(withoutAddressAfter: lookUp))
-            case CURLE_COULDNT_CONNECT: return .unreachable(host, "nothing listens there, or there is no path to it")
+            case CURLE_COULDNT_CONNECT: return .unreachable(host, "nothing listens there, or there is no route to it")
             case CURLE_OPERATION_TIMEDOUT:
                 let lookUp = client.unixSocket == nil ? lookUp : nil
                 return .unreachable(host, lookUp.map(HTTPClient.reason(withoutAddressAfter:)) ?? HTTPClient.silence)
             case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR:
                 return .certificate(host)
+            case CURLE_SSL_CONNECT_ERROR: return .noTLS(host)
             default: return .unreachable(host, String(cString: curl_easy_strerror(code)))
             }
         }
@@ -293,6 +294,8 @@ public enum HTTPClientError: Error, Hashable, Sendable {
     case unreachable(String, String)
     /// Nobody whom this machine trusts vouches for the server's certificate.
     case certificate(String)
+    /// The server does not answer in TLS.
+    case noTLS(String)
     /// The server leads in circles, or nowhere.
     case redirection(String)
     /// The server leads to another one, which is not asked for this reason.
@@ -314,8 +317,10 @@ extension HTTPClientError: ExplainedError {
             Explanation("can't reach \(host): \(reason)", remedy: "check the address, and that the server runs")
         case .certificate(let host):
             Explanation(
-                "the certificate of \(host) is not trusted",
-                remedy: "name the certificate's file if it is the right one: SSL_CERT_FILE=server.pem")
+                "the certificate of \(host) is not trusted: it may be self-signed",
+                remedy: "save the server's certificate in a file, and name the file in SSL_CERT_FILE")
+        case .noTLS(let host):
+            Explanation("can't reach \(host): the server does not answer in HTTPS", remedy: "the URL with http://")
         case .redirection(let host): "\(host) redirects without an end"
         case .redirectionRefused(let host, let other, let reason):
             Explanation(

@@ -108,7 +108,8 @@ extension JanusError: ExplainedError {
             Explanation("Janus takes no user name and password in the URL", remedy: "leave them out")
         case .noJanus(let status, let sentence):
             Explanation(
-                "this server is not Janus" + (status.map { " (\($0))" } ?? "") + (sentence.map { ": \($0)" } ?? ""),
+                "this server is not Janus" + (status.map { " (HTTP \($0))" } ?? "")
+                    + (sentence.map { ": \($0)" } ?? ""),
                 remedy: Self.urls)
         case .refused(let refusal): refusal.explanation(words)
         case .noAnswer:
@@ -125,10 +126,10 @@ extension JanusError: ExplainedError {
                     + (present.isEmpty ? "Nobody does" : "Its publishers are \(present.joined(separator: ", "))"))
         case .kicked: "you were removed from the room"
         case .roomGone: "the room was ended"
-        case .hungUp(let reason): Explanation("the server hung up" + (reason.map { ": \($0)" } ?? ""))
+        case .hungUp(let reason): Explanation("the server ended the session" + (reason.map { ": \($0)" } ?? ""))
         case .sessionGone: "the server does not know this session: it may have restarted"
         case .connectionClosed: "the server closed the connection"
-        case .lost: "the server stopped answering, and there is no other path to it"
+        case .lost: "the server stopped answering, and there is no other route to it"
         }
     }
 
@@ -140,7 +141,8 @@ extension JanusError: ExplainedError {
 extension JanusRefusal {
     fileprivate func explanation(_ words: JanusError.Words) -> Explanation {
         Explanation(
-            "the server refuses (\(code))" + (sentence.map { ": \($0)" } ?? ""), remedy: remedy(words))
+            sentence.map { "the server refuses: \($0)" } ?? "the server refuses with error \(code)",
+            remedy: remedy(words))
     }
 
     private func remedy(_ words: JanusError.Words) -> String? {

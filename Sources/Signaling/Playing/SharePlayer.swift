@@ -18,7 +18,7 @@ package protocol SharePlayer: Sendable {
 extension WHEPPlayer: SharePlayer {
     package func reason(after error: (any Error)?) async -> (any Error)? {
         if let reason { return reason }
-        if error == nil, await isRemoved { return WHEPError.removed }
+        if error == nil, let removal = await removal { return removal }
         return (error as? ConnectionError) == .lost ? WHEPError.lost : error
     }
 }

@@ -73,8 +73,16 @@ public actor WHEPPlayer {
     /// Whether the viewer waits until the presenter admits it.
     package var isWaiting: Bool { get async { await atServer.state() == .waiting } }
 
-    /// Whether the presenter removed the viewer.
-    var isRemoved: Bool { get async { await atServer.state() == .removed } }
+    /// Why the presenter ended the session of this viewer; nil if the presenter did not.
+    var removal: WHEPError? {
+        get async {
+            switch await atServer.state() {
+            case .removed: .removed
+            case .declined: .declined
+            case .waiting, nil: nil
+            }
+        }
+    }
 
     /// Tells the server the end, and leaves.
     public func leave() async {
@@ -126,6 +134,8 @@ public enum WHEPError: Error, Hashable, Sendable {
     case noAnswer(status: Int)
     /// The presenter removed this viewer.
     case removed
+    /// The presenter did not admit this viewer.
+    case declined
     /// The server does not know the session any more, as after it was restarted.
     case sessionGone
     /// The server stopped answering, and no other way to it was found.
@@ -151,23 +161,27 @@ extension WHEPError: ExplainedError {
         switch self {
         case .url: Explanation("this is not a link", remedy: "give a link that begins with http:// or https://")
         case .token(let error):
-            Explanation("the link's secret, after the #, is damaged: \(error.explanation.problem)", remedy: Self.copy)
+            Explanation(
+                "the link's secret, the part after #, is damaged: \(error.explanation.problem)", remedy: Self.copy)
         case .noAnswer(let status):
             Explanation(
-                "the server accepts (\(status)), but gives no answer",
+                "the server accepts the offer (HTTP \(status)), but gives no answer",
                 remedy: "check that the URL is a link of a share, or a WHEP endpoint")
         case .refused(let refusal):
             switch (refusal.status, refusal.token) {
             case (401, .none), (403, .none):
                 Explanation("this link has no secret: the part after # is missing", remedy: Self.copy)
+            case (400, _) where refusal.isPlain && refusal.sentence == nil:
+                Explanation("the server refuses the request: it may require HTTPS", remedy: "the link with https://")
             default: Explanation(refusal.words, remedy: Self.remedy(for: refusal))
             }
         case .removed: "the presenter removed you"
+        case .declined: "the presenter did not admit you"
         case .sessionGone:
             Explanation("the server does not know this session: it may have restarted", remedy: "open the link again")
         case .lost:
             Explanation(
-                "the server stopped answering, and there is no other path to it",
+                "the server stopped answering, and there is no other route to it",
                 remedy: "open the link again when the server is back")
         }
     }
@@ -177,7 +191,7 @@ extension WHEPError: ExplainedError {
     private static func remedy(for refusal: EndpointRefusal) -> String? {
         switch refusal.status {
         case 300..<400: refusal.location.map { "open \($0), to which the server redirects" }
-        case 401: "ask the presenter for the current link"
+        case 401: "copy the whole link, or ask the presenter for the current one"
         case 403: "ask the presenter to let you in"
         case 404, 405, 410: "check the link"
         case 406, 415, 422: "use a server that sends VP8 and Opus"

@@ -73,7 +73,7 @@ extension HTTPClientError {
     /// Who can't be reached now may be in a while.
     var outlook: PublishingOutlook {
         switch self {
-        case .unavailable, .certificate, .redirection, .redirectionRefused: .hopeless
+        case .unavailable, .certificate, .noTLS, .redirection, .redirectionRefused: .hopeless
         case .cancelled, .unreachable: .uncertain
         }
     }

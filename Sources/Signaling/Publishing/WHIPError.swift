@@ -47,13 +47,14 @@ extension WHIPError: ExplainedError {
         case .refused(let refusal): Explanation(refusal.words, remedy: Self.remedy(for: refusal, token))
         case .noAnswer(let status, let sentence):
             Explanation(
-                "the server accepts (\(status)), but gives no answer" + (sentence.map { ": \($0)" } ?? ""),
+                "the server accepts the offer (HTTP \(status)), but gives no answer"
+                    + (sentence.map { ": \($0)" } ?? ""),
                 remedy: Self.urlCheck)
         case .pictureDeclined:
             Explanation(
                 "the server rejects the video, which is VP8", remedy: "allow VP8 on the server, or use another server")
         case .sessionGone: "the server does not know this session: it may have restarted"
-        case .lost: "the server stopped answering, and there is no other path to it"
+        case .lost: "the server stopped answering, and there is no other route to it"
         }
     }
 

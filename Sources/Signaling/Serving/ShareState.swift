@@ -9,8 +9,10 @@ struct ShareState: Encodable, Equatable, Sendable {
         /// The picture stands still: the presenter paused it, or its source gives none, such as a minimised window.
         case paused
         case ended
-        /// The presenter sent this viewer away.
+        /// The presenter removed this viewer.
         case removed
+        /// The presenter removed this viewer, who was waiting for approval.
+        case declined
     }
 
     struct Tile: Encodable, Equatable, Sendable {

@@ -133,7 +133,7 @@ extension ViewerServer {
         else {
             throw ProblemDetails(
                 .unauthorized,
-                "this takes the token, unless this machine itself asks and nothing passes requests on to it",
+                "this address needs the link's secret as a bearer token. Only programs on this machine need none",
                 headers: [("WWW-Authenticate", "Bearer")])
         }
     }
@@ -173,7 +173,7 @@ extension ViewerServer {
             try? await Task.sleep(for: time)
             accessGuard.didWait(address)
             return ProblemDetails(
-                .unauthorized, "this link is not valid any more",
+                .unauthorized, "the secret of this link is wrong, or no longer valid",
                 headers: [("WWW-Authenticate", "Bearer")])
         }
     }

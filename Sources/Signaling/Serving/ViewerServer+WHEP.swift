@@ -286,8 +286,12 @@ extension ViewerServer {
     /// For players that ask now and then: whether the viewer waits for approval, or was removed.
     private func state(of key: String, _ request: HTTPRequest) throws(ProblemDetails) -> HTTPResponse {
         try check(request, takes: [.GET])
-        let phase: ShareState.Phase =
-            removedKeys.contains(key) ? .removed : try session(key).viewer.membership.isWaiting ? .waiting : .live
+        let phase: ShareState.Phase
+        if let removed = removedKeys.first(where: { $0.key == key }) {
+            phase = removed.phase
+        } else {
+            phase = try session(key).viewer.membership.isWaiting ? .waiting : .live
+        }
         return HTTPResponse(.ok, type: "application/json", text: "{\"state\": \"\(phase.rawValue)\"}\n")
     }
 

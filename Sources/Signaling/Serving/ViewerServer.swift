@@ -85,7 +85,7 @@ public actor ViewerServer {
     /// By their keys.
     var sessions: [String: ViewerSession] = [:]
     /// The keys of the sessions that were removed last, whose players may still ask why they ended.
-    var removedKeys: [String] = []
+    var removedKeys: [(key: String, phase: ShareState.Phase)] = []
     private static let mostRemovedKeys = 64
     /// The networks of clients who have a place and no session yet, by the numbers of their places.
     var beginning: [Int: IPAddress?] = [:]
@@ -189,8 +189,9 @@ public actor ViewerServer {
     public func kick(_ viewer: Int) async throws(ViewerServerError) {
         let session = try session(of: viewer)
         sessions[session.key] = nil
-        removedKeys = removedKeys.suffix(Self.mostRemovedKeys - 1) + [session.key]
-        tell(session, as: .removed)
+        let phase: ShareState.Phase = session.viewer.membership.isWaiting ? .declined : .removed
+        removedKeys = removedKeys.suffix(Self.mostRemovedKeys - 1) + [(session.key, phase)]
+        tell(session, as: phase)
         finishListeners(of: session)
         refresh()
         await session.viewer.session.leave()

@@ -13,6 +13,8 @@ public struct EndpointRefusal: Error, Hashable, Sendable {
     public let location: String?
     /// What became of the token.
     public let token: TokenUse
+    /// Whether the request was not encrypted.
+    let isPlain: Bool
 
     /// What became of a token.
     public enum TokenUse: Hashable, Sendable {
@@ -32,27 +34,29 @@ public struct EndpointRefusal: Error, Hashable, Sendable {
             (300..<400).contains(status)
             ? response["Location"].flatMap { response.url.resolving($0)?.shown } : nil
         self.token = token
+        isPlain = response.url.origin.hasPrefix("http://")
     }
 
     /// What the status means, in a few words; nil where that is not known.
     var meaning: String? {
         switch status {
-        case 300..<400: "elsewhere"
-        case 401, 403: "not permitted"
-        case 404, 405: "nothing there"
-        case 406, 415, 422: "not acceptable"
-        case 409: "not now"
-        case 410: "over"
-        case 413: "too long"
-        case 429: "too often"
-        case 503: "busy"
-        case 500...: "the server's own trouble"
+        case 300..<400: "it redirects to another address"
+        case 401, 403: "this is not permitted"
+        case 404, 405: "there is nothing at this address"
+        case 406, 415, 422: "it does not support the offer"
+        case 409: "it is not ready, or the address is in use"
+        case 410: "this has ended"
+        case 413: "the request is too large"
+        case 429: "there were too many attempts"
+        case 503: "it is busy"
+        case 500...: "it has an internal error"
         default: nil
         }
     }
 
-    /// `the server refuses (403, not permitted): …`.
+    /// The refusal with its reason, which is the server's sentence, or the meaning of the status.
     var words: String {
-        "the server refuses (\(status)\(meaning.map { ", \($0)" } ?? ""))" + (sentence.map { ": \($0)" } ?? "")
+        if let sentence, status != 404, status != 405 { return "the server refuses: \(sentence)" }
+        return "the server refuses" + (meaning.map { ": \($0) (HTTP \(status))" } ?? " with HTTP \(status)")
     }
 }

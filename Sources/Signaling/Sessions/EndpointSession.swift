@@ -222,6 +222,8 @@ actor EndpointSession: SessionAtServer {
         case waiting
         /// The presenter removed the viewer.
         case removed
+        /// The presenter removed the viewer instead of admitting it.
+        case declined
     }
 
     /// Asks the server how the session stands; nil if it does not say, or says something else.

@@ -79,7 +79,7 @@ extension WHEPError {
         case .token: .badInput
         case .refused(let refusal): refusal.exitStatus
         case .noAnswer: .protocol
-        case .removed: .notPermitted
+        case .removed, .declined: .notPermitted
         case .sessionGone, .lost: .unavailable
         }
     }

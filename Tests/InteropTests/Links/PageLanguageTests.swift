@@ -140,7 +140,7 @@ extension Interop {
               const problems = statuses.flatMap((status) => (types[status] ?? ["none"]).map(
                 (type) => ({ kind: "problem", problem: new Problem(status, { type: `urn:rtcshare:${type}`, detail: "a detail" }) })));
               const steps = ["asking", "picture", "paths"].map((step) => ({ kind: "connecting", step }));
-              const situations = [...problems, ...["lost", "nopath", "ended", "removed"].map((kind) => ({ kind })), { kind: "on" }];
+              const situations = [...problems, ...["lost", "nopath", "ended", "removed", "declined"].map((kind) => ({ kind })), { kind: "on" }];
               const shares = [{}, { state: "paused", name: "alice" }, { state: "waiting", name: "alice" }, { tiles: [{ state: "off" }] }];
               const found = [];
               for (const code of [...Object.keys(LANGUAGES), "en"]) {

@@ -95,6 +95,21 @@ struct PublicationTests {
         }
     }
 
+    @Test("A refusal is explained by the server's sentence, or by the meaning of its status")
+    func refusalWords() throws {
+        let url = try #require(WebAddress("http://server.example/whep"))
+        func words(_ status: Int, _ body: String = "") -> String {
+            let response = HTTPClient.Response(
+                status: status, headers: [("Content-Type", "text/plain")], body: Array(body.utf8), url: url)
+            return WHEPError.refused(EndpointRefusal(response, token: .shown)).description
+        }
+        #expect(words(401, "the door is closed").hasPrefix("the server refuses: the door is closed; "))
+        #expect(words(404, "no").hasPrefix("the server refuses: there is nothing at this address (HTTP 404); "))
+        #expect(words(418) == "the server refuses with HTTP 418")
+        #expect(words(400).hasSuffix("; the link with https://"))
+        #expect(words(400, "the offer is wrong") == "the server refuses: the offer is wrong")
+    }
+
     @Test("A session that the server lost may be begun again, and one that it refuses for good is not")
     func passingErrors() throws {
         let url = try #require(WebAddress("http://server.example/whep"))
