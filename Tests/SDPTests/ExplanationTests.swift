@@ -22,7 +22,7 @@ struct ExplanationTests {
         ),
         ("a=rtpmap:96 VP8/90000", "payload type 96 is VP8, clock 90000 Hz"),
         ("a=fmtp:97 apt=96", "rtx (97) retransmits VP8 (96)"),
-        ("a=rtcp-fb:96 nack pli", "VP8 (96): a lost picture is reported"),
+        ("a=rtcp-fb:96 nack pli", "VP8 (96): a lost frame is reported"),
         ("a=ssrc-group:FID", "source 632943048 retransmits source 2231627014"),
         ("a=content:slides", "the section shows: slides (a shared screen or presentation)"),
         ("a=group:BUNDLE", "sections 0, 1 share one transport"),

@@ -37,6 +37,11 @@ struct PastedDescriptionTests {
         ("a page with a text field", "<!doctype html><html><body><textarea>\(plain)</textarea></body></html>"),
         ("a page with lines", "<html><pre>" + lines.joined(separator: "<br>") + "</pre></html>"),
         (
+            "base64", Data(plain.utf8).base64EncodedString(options: .lineLength76Characters)
+        ),
+        ("JSON in base64", Data(json(["type": "answer", "sdp": plain]).utf8).base64EncodedString()),
+        ("JSON in a JSON string", json(json(["type": "answer", "sdp": plain]))),
+        (
             "a page with JSON",
             "<!DOCTYPE html>\n<p>v=0?</p><textarea id=a>"
                 + json(["type": "answer", "sdp": plain]).replacing("\"", with: "&quot;") + "</textarea>"
@@ -53,6 +58,21 @@ struct PastedDescriptionTests {
         let parsed = try description.parsed(as: .answer, name: "a.txt")
         #expect(parsed.description == Self.plain, "\(name): \(parsed)")
         #expect(description.wrapping == nil || !name.hasPrefix("plain"))
+    }
+
+    @Test("Text is read in UTF-8, and in UTF-16 with its mark", arguments: [UInt8](0...3))
+    func encodings(kind: UInt8) {
+        let units = Array(("\u{FEFF}" + Self.plain).utf16)
+        let bytes: [UInt8] =
+            switch kind {
+            case 0: Array(Self.plain.utf8)
+            case 1: [0xEF, 0xBB, 0xBF] + Array(Self.plain.utf8)
+            case 2: units.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] }
+            default: units.flatMap { [UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)] }
+            }
+        #expect(StandardStreams.decode(bytes) == Self.plain)
+        #expect(StandardStreams.decode([0xFF, 0xFE, 0x00, 0xD8]) == nil)
+        #expect(StandardStreams.decode([0xC3]) == nil)
     }
 
     @Test(

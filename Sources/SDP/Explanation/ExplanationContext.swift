@@ -181,8 +181,8 @@ struct ExplanationContext {
     private static func name(_ kind: FeedbackKind) -> String {
         switch kind {
         case .nack: "lost packets are reported"
-        case .pictureLoss: "a lost picture is reported"
-        case .fullIntraRequest: "a full picture may be asked for"
+        case .pictureLoss: "a lost frame is reported"
+        case .fullIntraRequest: "a key frame can be requested"
         case .receiverEstimatedBitrate: "the receiver reports its estimate of the rate"
         case .transportWide: "the arrival of every packet is reported"
         default: "feedback \(kind)"
@@ -213,8 +213,8 @@ struct ExplanationContext {
         "msid-semantic": "how media streams are named (obsolete)", "rid": "a layer of a simulcast",
         "simulcast": "the layers of a simulcast", "max-message-size": "largest data channel message, in bytes",
         "sctp-port": "the data channels' SCTP port", "sctpmap": "the data channels' SCTP port (obsolete)",
-        "ptime": "milliseconds of sound in a packet", "maxptime": "at most so many milliseconds of sound in a packet",
-        "framerate": "frames a second", "imageattr": "picture sizes", "crypto": "SDES keys, which WebRTC refuses",
+        "ptime": "milliseconds of audio in a packet", "maxptime": "maximum milliseconds of audio in a packet",
+        "framerate": "frames per second", "imageattr": "video sizes", "crypto": "SDES keys, which WebRTC refuses",
         "identity": "an identity assertion", "tls-id": "names the DTLS association",
     ]
 }

@@ -52,22 +52,32 @@ struct InspectCommand: AsyncParsableCommand {
                 String(printing: "%4d  ", line.number) + line.text, "        " + line.explanation + problem,
             ])
         }
+        // A line's problem was shown with the line.
+        let count = lines.count { $0.problem != nil }
+        let marked =
+            (count == 1 ? "1 line has" : "\(count) lines have") + " a problem" + (json ? "" : ", marked with !!")
+        let parsed: SessionDescription
         do throws(SDPError) {
-            _ = try SessionDescription.parse(description.text)
+            parsed = try SessionDescription.parse(description.text)
         } catch {
-            // A line's problem was shown with the line.
-            let count = lines.count { $0.problem != nil }
             guard count > 0 else { throw error }
-            let marked =
-                (count == 1 ? "1 line has" : "\(count) lines have") + (json ? " a problem" : " a problem, behind !!")
             throw CommandFailure(
                 .badInput, "\(name) is not a valid session description: \(marked)", try: error.advice)
+        }
+        guard count == 0, !parsed.media.isEmpty else {
+            throw CommandFailure(
+                .badInput, "\(name) is not complete: \(count == 0 ? "it has no m= line" : marked)",
+                try: "copy the whole description, from \"v=0\" to its last line")
+        }
+        if parsed.media.allSatisfy({ $0.attribute("candidate") == nil }) {
+            Terminal.shared.say(
+                "Warning: \(name) has no candidates. It may be truncated, or its candidates are sent in another way.")
         }
     }
 
     private func description(in bytes: [UInt8]) throws(CommandFailure) -> PastedDescription {
         let remedy = "give a session description, or a capture in rtpdump's format"
-        guard let text = String(validating: bytes, as: UTF8.self), !text.contains("\0") else {
+        guard let text = StandardStreams.decode(bytes), !text.contains("\0") else {
             let kind = FileKind.name(of: bytes) ?? "a file of binary data"
             throw CommandFailure(.badInput, "\(name) is \(kind)", try: remedy)
         }

@@ -9,6 +9,7 @@ struct PastedDescription {
         case json = "JSON"
         case html = "an HTML page"
         case mail = "a quoted or wrapped message"
+        case base64 = "text in base64"
     }
 
     /// Which of the two descriptions of a session.
@@ -65,7 +66,7 @@ struct PastedDescription {
         switch text.first {
         case "{", "[", "\"": json(text)
         case "<": html(text)
-        default: plain(text)
+        default: plain(text) ?? base64(text)
         }
     }
 
@@ -80,7 +81,8 @@ struct PastedDescription {
     private static func description(in node: JSONNode) -> PastedDescription? {
         switch node {
         case .text(let text):
-            return begins(text) ? PastedDescription(text, .json) : nil
+            if begins(text) { return PastedDescription(text, .json) }
+            return text.first == "{" ? json(text) : nil
         case .members(let members):
             if case .text(let text)? = members["sdp"], begins(text) {
                 guard case .text(let type)? = members["type"] else { return PastedDescription(text, .json) }
@@ -93,6 +95,17 @@ struct PastedDescription {
     }
 
     private static func begins(_ text: String) -> Bool { text.trimmed.hasPrefix("v=0") }
+
+    // MARK: Base64
+
+    /// A description, or JSON with one, as programs encode it to keep its lines together.
+    private static func base64(_ text: String) -> PastedDescription? {
+        guard let bytes = Data(base64Encoded: text.filter { !$0.isWhitespace }), !bytes.isEmpty,
+            let decoded = String(validating: bytes, as: UTF8.self), var found = find(in: decoded.trimmed)
+        else { return nil }
+        found.wrapping = .base64
+        return found
+    }
 
     // MARK: HTML
 
@@ -258,7 +271,7 @@ extension PastedDescription {
         case .offerInsteadOfAnswer: wrongKind(.offer, name: name)
         case .sectionCount, .sectionKind, .mid:
             CommandFailure(
-                .badInput, "\(name) answers a different offer",
+                .badInput, "\(name) answers another offer, or an offer that was used already",
                 try: "rtcshare offer (then give the new offer to the viewer, and get a new answer)")
         default:
             if kind == .offer, description.isAnswer {

@@ -17,7 +17,7 @@ extension ShareControl {
         guard waiting < Self.mostInvited else {
             throw CommandFailure(
                 .unavailable, "\(waiting) invited viewers have not answered yet",
-                try: "accept the answer of one of them, or kick one: rtcshare status lists them")
+                try: "rtcshare kick N (rtcshare status lists the viewers)")
         }
         var configuration = inviting.configuration
         configuration.maxBitrate = await maximumBitrate
@@ -86,7 +86,8 @@ extension ShareControl {
     /// The server of the share's link, for a command that needs one.
     func linkServer() throws(CommandFailure) -> ViewerServer {
         guard let server else {
-            throw CommandFailure(.usage, "this share has no link", try: "start a share that has one: rtcshare serve")
+            throw CommandFailure(
+                .usage, "this share has no link, because it was not started with rtcshare serve", try: "rtcshare serve")
         }
         return server
     }

@@ -37,15 +37,27 @@ enum StandardStreams {
             Terminal.shared.say("Paste the \(what), then press Ctrl-D on a line of its own.")
         }
         let bytes = try readBytes(path, what: what, atMost: limit)
-        // Some editors begin a file with a mark of UTF-8.
-        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-        let content = bytes.starts(with: mark) ? bytes.dropFirst(mark.count) : bytes[...]
-        guard let text = String(validating: content, as: UTF8.self) else {
-            let kind = FileKind.name(of: bytes) ?? "not text in UTF-8"
+        guard let text = decode(bytes) else {
+            let kind = FileKind.name(of: bytes) ?? "not text in UTF-8 or UTF-16"
             throw CommandFailure(
                 .badInput, "can't use \(path) as the \(what): it is \(kind)", try: "choose another file")
         }
         return text
+    }
+
+    /// The text in UTF-8, or in UTF-16 that begins with its byte order mark, as some editors save it; nil for other bytes.
+    static func decode(_ bytes: [UInt8]) -> String? {
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        guard bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]), bytes.count % 2 == 0 else {
+            let content = bytes.starts(with: mark) ? bytes.dropFirst(mark.count) : bytes[...]
+            return String(validating: content, as: UTF8.self)
+        }
+        let isLittleEndian = bytes[0] == 0xFF
+        let units = stride(from: 2, to: bytes.count, by: 2).map { index in
+            let (first, second) = (UInt16(bytes[index]), UInt16(bytes[index + 1]))
+            return isLittleEndian ? second << 8 | first : first << 8 | second
+        }
+        return String(validating: units, as: UTF16.self)
     }
 
     /// The bytes of a file, or of standard input for `-`.
@@ -57,7 +69,9 @@ enum StandardStreams {
             let file = path == "-" ? OpenFile.standardInput : try OpenFile(reading: path)
             data = try file.readToEnd(atMost: limit)
         } catch {
-            throw CommandFailure(.inputMissing, "can't read the \(what) \(path): \(reason(of: error, path: path))")
+            throw CommandFailure(
+                .inputMissing, "can't read the \(what) \(path): \(reason(of: error, path: path))",
+                try: "check the path of the file")
         }
         guard data.count <= limit else {
             throw CommandFailure(
