@@ -115,8 +115,10 @@ import TestSupport
         let advice = try #require(report["advice"] as? [String])
         #expect(advice.first?.hasSuffix("outside: rtcshare doctor --ice-server stun:HOST") == true)
         #expect(advice.dropFirst().first?.hasPrefix("No display was found") == true)
+        let problems = try #require(report["problems"] as? [String: String])
         for part in ["screens", "sound", "cameras", "window", "page", "configuration"] {
-            #expect((report[part] as? [String])?.isEmpty == false, "\(part)")
+            let found = try #require(report[part] as? [String])
+            #expect(found.isEmpty == (problems[part] != nil), "\(part): a list has no reason in it")
         }
         #expect(
             NetworkAdvice.Setting.examination(["stun:HOST", "turn:HOST?transport=tcp"]).words

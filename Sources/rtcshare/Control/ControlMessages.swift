@@ -189,7 +189,7 @@ struct ControlledShare: Codable, Hashable, Sendable {
     var recording: Recording?
     var viewers: [Viewer]
     /// The servers that it is published at.
-    var places: [Place] = []
+    var servers: [Place] = []
     /// Seconds since the share was started.
     var uptime: Double
 }

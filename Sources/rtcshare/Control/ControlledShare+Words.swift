@@ -27,7 +27,7 @@ extension ControlledShare {
         if let recording {
             rows.append(("recording", "\(recording.file), \(recording.seconds.clock)"))
         }
-        for place in places { rows.append(("server \(place.id)", place.words)) }
+        for place in servers { rows.append(("server \(place.id)", place.words)) }
         for viewer in viewers { rows.append(("viewer \(viewer.id)", viewer.words)) }
         rows.append(("running for", uptime.clock))
         return rows.map { name, value in "\(name):".padded(to: 14) + value }

@@ -47,10 +47,10 @@ extension ControlledShare {
             share.viewers[index].fractionLost = nil
             share.viewers[index].roundTripTime = nil
         }
-        for index in places.indices {
-            share.places[index].bitrate = nil
-            share.places[index].fractionLost = nil
-            share.places[index].roundTripTime = nil
+        for index in servers.indices {
+            share.servers[index].bitrate = nil
+            share.servers[index].fractionLost = nil
+            share.servers[index].roundTripTime = nil
         }
         return share
     }

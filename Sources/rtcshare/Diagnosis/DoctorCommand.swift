@@ -65,8 +65,9 @@ struct DoctorCommand: AsyncParsableCommand {
         }
         lines += ["Multicast DNS", "  " + (diagnosis.multicastWorks ? "works" : "does not work")]
         for (name, part) in [
-            ("Screens", machine.screens), ("Sound", machine.sound), ("Cameras", machine.cameras),
-            ("Window of rtcshare view", machine.window), ("Viewer page", machine.page),
+            ("Screens", machine.lines(\.screens, "screens")), ("Audio", machine.lines(\.sound, "sound")),
+            ("Cameras", machine.lines(\.cameras, "cameras")),
+            ("Window of rtcshare view", machine.lines(\.window, "window")), ("Viewer page", machine.page),
             ("Configuration", machine.configuration),
             ("Advice", diagnosis.adviceLines + machine.advice),
         ] { lines += [name] + part.map { "  " + $0 } }
@@ -102,7 +103,7 @@ struct DiagnosisReport: Encodable {
     let machine: MachineDiagnosis
 
     private enum CodingKeys: String, CodingKey {
-        case advice, screens, sound, cameras, window, page, configuration
+        case advice, screens, sound, cameras, window, page, configuration, problems
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -115,6 +116,7 @@ struct DiagnosisReport: Encodable {
         try container.encode(machine.window, forKey: .window)
         try container.encode(machine.page, forKey: .page)
         try container.encode(machine.configuration, forKey: .configuration)
+        try container.encode(machine.problems, forKey: .problems)
     }
 }
 

@@ -5,6 +5,8 @@ internal import RTCSharePlayback
 
 /// What `rtcshare doctor` finds on this machine beside its network. Each part has lines for people.
 struct MachineDiagnosis {
+    /// The reasons why parts are empty or incomplete, by the part's name in JSON.
+    private(set) var problems: [String: String] = [:]
     private(set) var screens: [String] = []
     private(set) var sound: [String] = []
     private(set) var cameras: [String] = []
@@ -24,7 +26,7 @@ struct MachineDiagnosis {
         if let version = VideoWindow.libraryVersion {
             window = ["SDL \(version)"]
         } else {
-            window = ["none: SDL 2 is not installed"]
+            problems["window"] = "SDL 2 is not installed"
             advice.append(
                 "rtcshare view can't open a window. Install SDL 2 (on Debian and Ubuntu: apt install libsdl2-2.0-0).")
         }
@@ -36,6 +38,13 @@ struct MachineDiagnosis {
                 "Port \(port) is in use, so rtcshare serve takes the next free port. To choose one, add --listen PORT.")
         }
         findConfiguration(environment)
+    }
+
+    /// A part for people, with its problem if it has one.
+    func lines(_ part: KeyPath<MachineDiagnosis, [String]>, _ name: String) -> [String] {
+        let found = self[keyPath: part]
+        guard let problem = problems[name] else { return found }
+        return found + [(found.isEmpty ? "none: " : "") + problem]
     }
 
     /// What failed and, if something helps, what to try.
@@ -61,7 +70,7 @@ struct MachineDiagnosis {
                         + (desktop.isWayland
                             ? ", which is XWayland: share its windows, and the screen through the portal" : ""))
             } catch {
-                screens.append("X11: \(Self.reason(for: error))")
+                problems["screens"] = Self.reason(for: error)
             }
         }
         do throws(ScreenCastPortal.Problem) {
@@ -70,10 +79,13 @@ struct MachineDiagnosis {
             let versions = CaptureLibraries.versions.filter { $0.name == "libpipewire" }.map(\.version).joined()
             screens.append("portal: ScreenCast version \(portal.version), a \(kinds), PipeWire \(versions)")
         } catch {
-            if desktop.isWayland { screens.append("portal: \(error)") }
+            if desktop.isWayland {
+                let failure = CommandFailure(explaining: CaptureError.portalUnavailable(error))
+                problems["screens"] = failure.message + (failure.remedy.map { ". Try: \($0)" } ?? "")
+            }
         }
-        guard screens.isEmpty else { return }
-        screens = ["none: DISPLAY and WAYLAND_DISPLAY are not set"]
+        guard screens.isEmpty, problems["screens"] == nil else { return }
+        problems["screens"] = "DISPLAY and WAYLAND_DISPLAY are not set"
         advice.append(
             "No display was found, so rtcshare serve shares a test pattern. To share a screen, run rtcshare in a desktop "
                 + "session, or set DISPLAY.")
@@ -106,9 +118,9 @@ struct MachineDiagnosis {
                 return "\(name): \(device?.description ?? "none")"
             }
         } catch {
-            sound = ["none: \(Self.reason(for: error))"]
+            problems["sound"] = Self.reason(for: error)
             advice.append(
-                "The sound of this machine can't be shared. Start PulseAudio or PipeWire, or set PULSE_SERVER.")
+                "The audio of this machine can't be shared. Start PulseAudio or PipeWire, or set PULSE_SERVER.")
         }
     }
 
@@ -119,9 +131,9 @@ struct MachineDiagnosis {
         }
         do throws(CaptureError) {
             cameras = try CameraDevice.all().map(\.description)
-            if cameras.isEmpty { cameras = ["none: no camera is connected"] }
+            if cameras.isEmpty { problems["cameras"] = "no camera is connected" }
         } catch {
-            cameras = ["none: \(Self.reason(for: error))"]
+            problems["cameras"] = Self.reason(for: error)
         }
     }
 

@@ -50,7 +50,7 @@ struct SourceListing: Encodable {
         let pid: Int32?
         let width: Int
         let height: Int
-        let minimised: Bool
+        let minimized: Bool
 
         /// All keys are there in each entry; what is not known is null.
         func encode(to encoder: any Encoder) throws {
@@ -62,11 +62,11 @@ struct SourceListing: Encodable {
             try container.encode(pid, forKey: .pid)
             try container.encode(width, forKey: .width)
             try container.encode(height, forKey: .height)
-            try container.encode(minimised, forKey: .minimised)
+            try container.encode(minimized, forKey: .minimized)
         }
 
         private enum CodingKeys: String, CodingKey {
-            case spec, id, title, application, pid, width, height, minimised
+            case spec, id, title, application, pid, width, height, minimized
         }
     }
 
@@ -153,7 +153,7 @@ struct SourceListing: Encodable {
                     spec: device.specification.description, name: device.name, description: device.description,
                     kind: device.kind == .source ? "source" : "sink", isDefault: device.isDefault)
             }
-            if sounds.isEmpty { explain([.sounds], "the sound server has no device") }
+            if sounds.isEmpty { explain([.sounds], "the audio server has no device") }
         } catch {
             explain([.sounds], MachineDiagnosis.reason(for: error))
         }
@@ -224,7 +224,7 @@ struct SourceListing: Encodable {
             Window(
                 spec: SourceSpecification.window(window.specification).description, id: window.id,
                 title: window.title, application: window.application, pid: window.processID,
-                width: window.size.width, height: window.size.height, minimised: window.isMinimised)
+                width: window.size.width, height: window.size.height, minimized: window.isMinimised)
         }
     }
 
@@ -250,7 +250,7 @@ struct SourceListing: Encodable {
                     let title = window.title.isEmpty ? "(no title)" : window.title
                     return [
                         window.spec, "\(window.width)x\(window.height)", owner.trimmed,
-                        title + (window.minimised ? ", minimized" : ""),
+                        title + (window.minimized ? ", minimized" : ""),
                     ]
                 }
             ),
@@ -262,7 +262,7 @@ struct SourceListing: Encodable {
                 }
             ),
             (
-                "Sound", .sounds,
+                "Audio", .sounds,
                 sounds.map { [$0.spec, $0.description + ($0.isDefault ? ", default" : "")] }
             ),
         ]
@@ -279,7 +279,7 @@ struct SourceListing: Encodable {
 
     private static let alwaysAvailable = [
         ["test", "a test pattern"], ["file:PATH.y4m", "a video file"], ["tone", "for --audio: a tone"],
-        ["file:PATH.wav", "for --audio: a sound file"],
+        ["file:PATH.wav", "for --audio: an audio file"],
     ]
 
     /// Lines whose columns stand below each other; the last one is as long as it is.

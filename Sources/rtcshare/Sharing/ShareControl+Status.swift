@@ -42,7 +42,7 @@ extension ShareControl {
             subgroups: subgroups.map(\.name).sorted(), isLocked: isLocked,
             needsApproval: server?.asksBeforeAdmitting,
             recording: film.map { .init(file: $0.recorder.path, seconds: $0.duration / .seconds(1)) },
-            viewers: listed, places: places, uptime: (begun.duration(to: .now) / .seconds(1)).rounded(.down))
+            viewers: listed, servers: places, uptime: (begun.duration(to: .now) / .seconds(1)).rounded(.down))
     }
 }
 

@@ -77,7 +77,7 @@ extension Interop {
             let sending = try share.start(["send", "--attendee", "alice"] + media + room)
             defer { sending.stop() }
             try await waitUntilPublished(2, by: sending)
-            let places = try await status(share).places
+            let places = try await status(share).servers
             #expect(places.map(\.kind) == ["janus", "janus"] && places.allSatisfy { $0.state == .published })
             let other = try share.start(["send", "--attendee", "bob", "--name", "bob"] + media + room)
             defer { other.stop() }
@@ -136,7 +136,7 @@ extension Interop {
             ])
             defer { viewer.stop() }
             try await viewer.wait(for: "a picture", timeout: .seconds(30)) {
-                viewer.standardError.contains("Tile 1 added")
+                viewer.standardError.contains("Video 1 is added")
             }
             server.kill()
             try await sending.wait(for: "the news", timeout: .seconds(30)) {
@@ -149,7 +149,7 @@ extension Interop {
             }
             #expect(Array(try await server.publishers(in: Self.room.id).keys) == ["alice#content"])
             try await viewer.wait(for: "the picture's return", timeout: .seconds(60)) {
-                viewer.standardError.components(separatedBy: "Tile 1 added").count == 3
+                viewer.standardError.components(separatedBy: "Video 1 is added").count == 3
             }
             viewer.interrupt()
             #expect(try await viewer.outcome(timeout: .seconds(20)).status == 0)
@@ -247,7 +247,7 @@ extension Interop {
             let secret = ["--janus-secret-file", try Self.secret(Self.secret, "secret", in: folder)]
             let wrongPin = ["--janus-pin-file", try Self.secret("another", "wrong", in: folder)]
             let cases: [(options: [String], status: Int32, words: [String])] = [
-                (["--janus", server.url, "--janus-room", "1234"], 77, ["(403)", "--janus-secret-file"]),
+                (["--janus", server.url, "--janus-room", "1234"], 77, ["the server refuses", "--janus-secret-file"]),
                 (
                     ["--janus", server.url, "--janus-room", "99"] + secret, 69,
                     ["No such room (99)", "check --janus-room"]
