@@ -110,7 +110,7 @@ extension AttendeeIDError: ExplainedError {
         case .character(let character, let text):
             Explanation(
                 "the attendee id \(text.debugDescription) can't contain \(String(character).debugDescription)",
-                remedy: "use letters, digits and !#$%&'*+-.^_`{|}~")
+                remedy: "use the letters a to z, digits, - and _, without spaces")
         }
     }
 

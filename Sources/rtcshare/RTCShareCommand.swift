@@ -91,8 +91,8 @@ struct RTCShareCommand: AsyncParsableCommand {
         guard warns, level == nil, let text, !text.isEmpty else { return }
         let levels = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
         Terminal.shared.say([
-            "rtcshare: RTCSHARE_LOG=\(text): unknown log level, so it is warning.",
-            "Try: RTCSHARE_LOG=debug, or another level: \(levels)",
+            "rtcshare: RTCSHARE_LOG=\(text): this is not a log level, so warnings and errors are logged.",
+            "Try: one of \(levels)",
         ])
     }
 

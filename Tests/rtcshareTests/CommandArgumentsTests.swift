@@ -1,4 +1,5 @@
 import ArgumentParser
+import RTCShareCaptureBroadcast
 import Testing
 
 @testable import rtcshare
@@ -22,12 +23,16 @@ struct CommandArgumentsTests {
             ("view --janus u --room 5 --publisher a", "view --janus u --janus-room 5 --janus-publisher a"),
             ("sources --minimised", "sources --minimized"),
             ("unit broadcast --port 5000 --my-token-file a", "unit broadcast --port 5000 --my-token-file a"),
-            ("switch source", "switch source"),
+            ("switch source", "switch source"), ("kick -1 --name a", "kick --name a -- -1"),
+            ("admit -1", "admit -- -1"),
+            ("kick -- -1", "kick -- -1"),
         ])
     func formerNames(before: String, now: String) throws {
         let words = before.split(separator: " ").map(String.init)
         #expect(CommandArguments.prepared(words).joined(separator: " ") == now)
-        if words.first != "help" { #expect(throws: Never.self) { try RTCShareCommand.parsed(words) } }
+        if words.first != "help", words.first != "kick" {
+            #expect(throws: Never.self) { try RTCShareCommand.parsed(words) }
+        }
     }
 
     @Test("A unit of a former command runs today's")
@@ -45,6 +50,17 @@ struct CommandArgumentsTests {
         #expect(try Self.failure(["admit", "x"]).hasPrefix("rtcshare: x: use the number of a viewer"))
     }
 
+    @Test("The tokens of a capture come from variables of today's or former names")
+    func captureTokens() throws {
+        for prefix in ["RTCSHARE", "RTCSHARE_BROADCAST"] {
+            let names = ["\(prefix)_MY_TOKEN", "\(prefix)_PEER_TOKEN"]
+            let environment = Dictionary(uniqueKeysWithValues: names.map { ($0, "a token of mine") })
+            #expect(throws: Never.self) { try BroadcastTokens(environment: environment) }
+        }
+        let failure = try #require(throws: CommandFailure.self) { try BroadcastTokens(environment: [:]) }
+        #expect(failure.status == .notPermitted && failure.remedy?.contains("--peer-token-file") == true)
+    }
+
     private static func failure(_ words: [String]) throws -> String {
         let failure = try #require(throws: CommandFailure.self) { try RTCShareCommand.parsed(words) }
         #expect(failure.status == .usage && failure.remedy == "rtcshare help \(words[0])")
@@ -55,6 +71,10 @@ struct CommandArgumentsTests {
         "A wrong value is answered with the option, the value and what is allowed",
         arguments: [
             ("serve --duration -1", "--duration -1: use a number of seconds above 0, at most 31536000 (a year)."),
+            ("view http://a.example/ --snapshot a.jpg", "--snapshot a.jpg: snapshots are PNG files."),
+            ("demo --snapshot a", "--snapshot a: snapshots are PNG files."),
+            ("kick -1", "-1: use the number of a viewer, as rtcshare status lists it."),
+            ("serve --public-url foo", "--public-url foo: use a URL such as https://share.example/office."),
             ("send --duration 0", "--duration 0: use a number of seconds above 0, at most 31536000 (a year)."),
             ("demo --duration 0", "--duration 0: use a number of seconds above 0, at most 3600."),
             ("demo --duration -.5", "--duration -.5: use a number of seconds above 0, at most 3600."),

@@ -1,5 +1,6 @@
 import Foundation
 import RTCShareCapture
+import RTCShareCaptureBroadcast
 import RTCShareContentShare
 import RTCShareMedia
 import RTCShareNetworkRuntime
@@ -45,8 +46,12 @@ struct FailureTests {
             CaptureError.fileUnavailable(path: "/no/a.y4m", errorNumber: ENOENT), CaptureError.screenCastEnded,
             CaptureError.portalUnavailable(.noPortal), HandoverError.unanswered, SubgroupError.reserved,
             AttendeeIDError.content("a#content"), SharingRoomError.unknownViewer(3), ContentShareError.refusedByPeer,
-            WHEPError.url, WHEPError.removed, WHEPError.sessionGone, WHIPError.pictureDeclined, JanusError.url,
+            WHEPError.url, WHEPError.removed, WHEPError.declined, WHEPError.sessionGone, WHIPError.pictureDeclined,
+            JanusError.url,
             JanusError.noPublisher("a", present: []), HTTPClientError.certificate("https://a"),
+            HTTPClientError.noTLS("https://a"),
+            ConnectionError.addressUnusable(address, reason: "it is not an address of this machine"),
+            BroadcastError.auth("the share showed another token than expected"),
             ViewerServerError.notWaiting(3), MediaFileError.alreadyExists(path: "a.webm"),
         ]
     }
@@ -61,6 +66,27 @@ struct FailureTests {
                 #expect(!text.contains(part), "\(part) in \(text)")
             }
         }
+    }
+
+    @Test(
+        "A file that can't be opened or written is an error with a remedy",
+        arguments: [
+            MediaFileError.cannotOpen(path: "/no/a.webm", reason: "there is no directory /no"),
+            MediaFileError.alreadyExists(path: "a.png"),
+            CaptureError.fileUnavailable(path: "a.y4m", errorNumber: ENOENT),
+            CaptureError.unknownWindow(.title("Nope"), windows: []),
+            ConnectionError.portTaken(TransportAddress(ip: .v4(0x7F00_0001), port: 8080)),
+        ] as [any Error])
+    func remedies(error: any Error) {
+        let failure = CommandFailure(explaining: error)
+        #expect(failure.remedy != nil, "\(failure.message)")
+    }
+
+    @Test("A URL is quoted without user, password, path and fragment")
+    func quotedURL() {
+        #expect("https://me:pw@a.example/key?x#y".withoutSecrets == "https://…@a.example/…")
+        #expect("foo".withoutSecrets == "foo" && "foo#secret".withoutSecrets == "foo#…")
+        #expect(String(repeating: "a", count: 200).withoutSecrets.count == 80)
     }
 
     @Test("A viewer that does not exist ends with 66, and the command that lists viewers is named")

@@ -33,8 +33,9 @@ struct SystemdUnit {
         ]
         if needsScreen {
             lines += [
-                "# It has the user manager's DISPLAY or WAYLAND_DISPLAY. Where the desktop does not hand them over at login:",
-                "#   systemctl --user import-environment DISPLAY XAUTHORITY WAYLAND_DISPLAY XDG_CURRENT_DESKTOP",
+                "# If the service finds no display, run this at each login:",
+                "#   systemctl --user import-environment DISPLAY XAUTHORITY \\",
+                "#       WAYLAND_DISPLAY XDG_CURRENT_DESKTOP",
             ]
         }
         lines += ["", "[Unit]", "Description=rtcshare \(arguments.first ?? "")"]

@@ -26,8 +26,8 @@ struct UnitCommand: AsyncParsableCommand {
 
             With --link-token-file, the link stays the same after a restart. To print the link, run rtcshare link.
 
-            systemd restarts a command that fails after five seconds, unless it would fail the same way again (exit statuses 64,
-            65, 66, 73 and 77).
+            If the command fails, systemd restarts it five seconds later. It does not restart a command that would fail in the
+            same way again (exit statuses 64, 65, 66, 73 and 77).
             """#)
 
     @Option(
@@ -161,7 +161,7 @@ struct UnitCommand: AsyncParsableCommand {
         guard environmentFile == nil, tokens.myTokenFile == nil || tokens.peerTokenFile == nil else { return }
         throw CommandFailure(
             .usage,
-            "a service does not have this shell's variables, and the broadcast needs both tokens",
+            "a service does not have this shell's variables, and capture in another process needs both tokens",
             try: "--my-token-file FILE --peer-token-file FILE, or rtcshare unit --environment-file FILE")
     }
 }

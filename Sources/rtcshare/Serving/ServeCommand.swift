@@ -211,7 +211,7 @@ struct ServeCommand: AsyncParsableCommand {
         for (index, link) in links.enumerated() {
             let reach =
                 switch link.reach {
-                case .everywhere: "(everywhere)"
+                case .everywhere: "(public URL)"
                 case .network: "(this network)"
                 case .machine: "(this machine)"
                 }

@@ -34,7 +34,9 @@ struct LinkOptions: ParsableArguments {
         help: ArgumentHelp(
             "URL of the page as seen from outside (router, proxy, tunnel). Links start with it.", valueName: "url"),
         transform: { text in
-            guard let url = PublicURL(text) else {
+            // A single word is more likely a slip than a host without a domain.
+            guard let url = PublicURL(text), text.contains("://") || url.host.contains(where: { ".:".contains($0) })
+            else {
                 throw ValidationError("use a URL such as https://share.example/office")
             }
             return url
@@ -120,8 +122,8 @@ struct LinkOptions: ParsableArguments {
         configuration.maximumViewers = maxViewers
         configuration.asksBeforeAdmitting = ask
         if let tlsCertificate, let tlsKey {
-            try Self.checkReadable(tlsCertificate, "TLS certificate")
-            try Self.checkReadable(tlsKey, "TLS key")
+            try Self.checkReadable(tlsCertificate, "TLS certificate", "--tls-certificate")
+            try Self.checkReadable(tlsKey, "TLS key", "--tls-key")
             configuration.tls = ServerCertificate(certificateFile: tlsCertificate, keyFile: tlsKey)
         } else if tlsSelfSigned {
             configuration.tls = try OwnCertificate.certificate(
@@ -129,13 +131,14 @@ struct LinkOptions: ParsableArguments {
         }
     }
 
-    private static func checkReadable(_ path: String, _ what: String) throws(CommandFailure) {
+    private static func checkReadable(_ path: String, _ what: String, _ option: String) throws(CommandFailure) {
         do {
             _ = try OpenFile(reading: path).read(atMost: 1)
         } catch {
             throw CommandFailure(
                 error.code == .EACCES ? .notPermitted : .inputMissing,
-                "can't read the \(what) \(path): \(StandardStreams.reason(of: error, path: path))")
+                "can't read the \(what) \(path): \(StandardStreams.reason(of: error, path: path))",
+                try: "another file with \(option), or --tls-self-signed")
         }
     }
 

@@ -126,7 +126,7 @@ struct OfferCommand: AsyncParsableCommand {
 struct AttendeeOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Your name. Viewers see the screen as NAME#content. Default: $USER, or rtcshare if it is not set.",
+            "Your name, which viewers see: a to z, digits, - and _, without spaces. Default: $USER, or rtcshare if it is not set.",
             valueName: "name"))
     var attendee: String?
 

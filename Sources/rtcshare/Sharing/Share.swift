@@ -386,7 +386,7 @@ extension SharedMedia {
     fileprivate var name: String {
         switch self {
         case .content: "video"
-        case .contentAudio: "sound"
+        case .contentAudio: "audio"
         case .camera: "camera"
         case .microphone: "microphone"
         }

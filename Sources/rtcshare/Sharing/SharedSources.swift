@@ -205,8 +205,10 @@ actor SharedSources {
                 .usage, "\(text): a running share can't read standard input", try: "file:PATH.y4m")
         }
         let frameRate = configuration.maxFramerate ?? options.quality.maxFramerate
+        let tokens = try options.tokens(
+            for: specification, remedy: "start the share with --my-token-file FILE --peer-token-file FILE")
         return try await OpenedSources.openContent(
-            specification, maximumFrameRate: frameRate, broadcastTokens: try options.tokens(for: specification))
+            specification, maximumFrameRate: frameRate, broadcastTokens: tokens)
     }
 
     /// Shares this from now on, or once the share goes on. What can't be started leaves all as it was.
@@ -248,13 +250,13 @@ actor SharedSources {
     /// Mutes sounds, or ends that; returns a sentence that says which.
     func mute(_ sounds: ControlledSounds, _ isMuted: Bool) async throws -> String {
         let names = [
-            sounds != .microphone && sound != nil ? "sound" : nil,
+            sounds != .microphone && sound != nil ? "audio" : nil,
             sounds != .audio && sources.microphone != nil ? "microphone" : nil,
         ].compactMap { $0 }
         guard !names.isEmpty else {
             let option = sounds == .microphone ? "--microphone microphone" : "--audio system"
             throw CommandFailure(
-                .usage, "the share has no \(sounds == .microphone ? "microphone" : "sound")",
+                .usage, "the share has no \(sounds == .microphone ? "microphone" : "audio")",
                 try: "restart the share with \(option)")
         }
         if sounds != .microphone, sound != nil { isAudioMuted = isMuted }

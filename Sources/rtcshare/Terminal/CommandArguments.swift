@@ -26,6 +26,7 @@ enum CommandArguments {
         var prepared: [String] = []
         var command: String?
         var isOptionsEnd = false
+        var numbers: [String] = []
         for argument in arguments {
             if isOptionsEnd {
                 prepared.append(argument)
@@ -38,13 +39,16 @@ enum CommandArguments {
                 prepared.append(name)
             } else if isNegativeNumber(argument), let option = prepared.last, takesValue(option) {
                 prepared[prepared.count - 1] = "\(option)=\(argument)"
+            } else if isNegativeNumber(argument), ["admit", "kick"].contains(command) {
+                numbers.append(argument)
             } else {
                 let name = String(argument.prefix { $0 != "=" })
                 let current = options[command ?? ""]?[name]
                 prepared.append(current.map { $0 + argument.dropFirst(name.count) } ?? argument)
             }
         }
-        return prepared
+        // Behind the options, a negative number is an argument.
+        return prepared + (numbers.isEmpty ? [] : (isOptionsEnd ? [] : ["--"]) + numbers)
     }
 
     private static func isNegativeNumber(_ argument: String) -> Bool {

@@ -9,10 +9,10 @@ import TestSupport
     @Test(
         "The start of a share names its sounds, and the option for a sound that is not shared",
         arguments: [
-            ([], nil, ["Sound: none. For sound, REMEDY."]), (["none"], nil, ["Sound: none."]),
-            (["system", "tone"], nil, ["Sound: system, tone."]),
-            ([], "microphone", ["Sound: none. For sound, REMEDY.", "Microphone: microphone."]),
-            (["beep"], "none", ["Sound: beep."]),
+            ([], nil, ["Audio: none. To share audio, REMEDY."]), (["none"], nil, ["Audio: none."]),
+            (["system", "tone"], nil, ["Audio: system, tone."]),
+            ([], "microphone", ["Audio: none. To share audio, REMEDY.", "Microphone: microphone."]),
+            (["beep"], "none", ["Audio: beep."]),
         ] as [([String], String?, [String])])
     func sounds(audio: [String], microphone: String?, lines: [String]) throws {
         let selection = try SourceSelection(source: nil, audio: audio, microphone: microphone, camera: nil)
@@ -52,7 +52,7 @@ extension Interop {
             // The first line is broken between words, because the terminal has 80 columns.
             #expect(lines.count == 5, "\(lines)")
             #expect(lines.first?.hasPrefix("Source: a test pattern") == true && lines.allSatisfy { $0.count <= 80 })
-            #expect(lines.dropFirst(2).first == "Sound: none. For sound, add --audio system.")
+            #expect(lines.dropFirst(2).first == "Audio: none. To share audio, add --audio system.")
             #expect(lines.count { $0.contains("http://") } == 1 && lines.last == "Press Ctrl-C to stop.")
             #expect(try await share.run(["stop"]).status == 0)
         }

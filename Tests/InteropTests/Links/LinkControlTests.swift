@@ -41,13 +41,13 @@ extension Interop {
             let viewer = try share.view(["--record", film])
             defer { viewer.stop() }
             try await viewer.wait(for: "a picture", timeout: .seconds(20)) {
-                viewer.standardError.contains("Tile 1 added")
+                viewer.standardError.contains("Video 1 is added")
             }
             kill(share.program.processIdentifier, SIGKILL)
             let second = try await ServedShare(["--link-token-file", token.path], port: share.port, in: folder)
             defer { second.stop() }
             try await viewer.wait(for: "the second session", timeout: .seconds(30)) {
-                viewer.standardError.components(separatedBy: "Tile 1 added").count == 3
+                viewer.standardError.components(separatedBy: "Video 1 is added").count == 3
             }
             kill(second.program.processIdentifier, SIGKILL)
             let third = try await ServedShare(["--link-token-file", other.path], port: share.port, in: folder)
@@ -55,7 +55,7 @@ extension Interop {
             let outcome = try await viewer.outcome(timeout: .seconds(30))
             #expect(outcome.status == 77, "\(outcome.standardError)")
             let told = outcome.standardError
-            #expect(told.contains("this link is not valid") && !told.contains("offer"), "\(told)")
+            #expect(told.contains("the secret of this link is wrong") && !told.contains("offer"), "\(told)")
             #expect(FileManager.default.fileExists(atPath: film))
         }
 
@@ -102,6 +102,16 @@ extension Interop {
             try await share.ask("admit", "\(id)")
             #expect(try await viewer.outcome(timeout: .seconds(30)).status == 0, "\(viewer.standardError)")
             try await share.ask("admit", "\(id)", status: 66)
+
+            let declined = try share.view()
+            defer { declined.stop() }
+            let waiting = try await share.wait(for: "another who waits") { $0.contains { $0.state == .waiting } }
+            try await share.ask("kick", "\(try #require(waiting.viewers.first { $0.state == .waiting }).id)")
+            let outcome = try await declined.outcome(timeout: .seconds(20))
+            #expect(outcome.status == 77, "\(outcome.standardError)")
+            #expect(
+                outcome.standardError.hasSuffix("rtcshare: the presenter did not admit you.\n"),
+                "\(outcome.standardError)")
         }
 
         @Test("A change is printed in the same words where it was typed and by the share")
@@ -115,8 +125,8 @@ extension Interop {
             for (arguments, words) in [
                 (["pause"], "The share is paused: viewers see the last frame."), (["resume"], "The share is resumed."),
                 (["source", "test:320x180@10"], "The share now shows test:320x180@10."),
-                (["mute"], "The sound and the microphone are muted."),
-                (["unmute", "--audio"], "The sound is no longer muted."),
+                (["mute"], "The audio and the microphone are muted."),
+                (["unmute", "--audio"], "The audio is no longer muted."),
                 (
                     ["set", "--max-bitrate", "900", "--size", "640x360", "--hint", "text"],
                     "The limits are now: 900 kbit/s, 30 frames per second, size 640x360, hint text."

@@ -75,7 +75,7 @@ extension Interop {
             defer { sending.stop() }
             try await wait(for: 30, at: server, from: sending)
             let status = try await status(share)
-            let place = try #require(status.places.first)
+            let place = try #require(status.servers.first)
             #expect(place.kind == "whip" && place.name == server.url && place.state == .published && place.count == 1)
             #expect(status.state == .sharing && status.viewers.isEmpty)
             let told = try await share.run(["status"], timeout: .seconds(30)).standardOutput
@@ -113,7 +113,7 @@ extension Interop {
             try await sending.wait(for: "the news", timeout: .seconds(20)) {
                 sending.standardError.contains("\(url) does not answer. Waiting for it")
             }
-            #expect(try await status(share).places.first?.state == .away)
+            #expect(try await status(share).servers.first?.state == .away)
             let second = try await PeerServer(Self.script, ["--port", "\(port)"], in: folder)
             defer { second.program.stop() }
             try await wait(for: 10, at: second, from: sending)
@@ -141,7 +141,7 @@ extension Interop {
             let watched = try await viewer.outcome(timeout: .seconds(40))
             #expect(watched.status == 0 && watched.standardError.contains("alice#content"), "\(watched.standardError)")
             try await wait(for: 30, at: server, from: share.program)
-            let places = try await share.status().places
+            let places = try await share.status().servers
             try #require(places.map(\.id) == [1, 2, 3])
             #expect(places[0].state == .published && places[2].state == .failed)
             // It may be trying just now.
@@ -163,7 +163,7 @@ extension Interop {
             defer { server.program.stop() }
             let environment = Self.environment(folder)
             let cases: [(url: String, token: String?, status: Int32, words: [String])] = [
-                (server.url, nil, 77, ["(401, not permitted)", "the door is closed today", "--whip-token-file"]),
+                (server.url, nil, 77, ["the server refuses: the door is closed today", "--whip-token-file"]),
                 (server.url, "a-wrong-one", 77, ["the door is closed today", "check the token"]),
                 ("http://127.0.0.1:9/whip", nil, 69, ["can't reach http://127.0.0.1:9"]),
                 ("ftp://127.0.0.1/whip", nil, 64, ["not the URL of a WHIP endpoint"]),

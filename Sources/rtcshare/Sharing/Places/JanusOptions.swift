@@ -73,9 +73,16 @@ struct JanusOptions: ParsableArguments {
     ) throws -> [JanusEndpoint] {
         guard let janus, let room else { return [] }
         ProcessArguments.hideSecrets(of: janus)
-        let content = try JanusEndpoint(
-            url: janus, room: JanusID(room), display: try display ?? attendee.content.rawValue,
-            credentials: try credentials())
+        let content: JanusEndpoint
+        do {
+            content = try JanusEndpoint(
+                url: janus, room: JanusID(room), display: try display ?? attendee.content.rawValue,
+                credentials: try credentials())
+        } catch JanusError.url {
+            throw CommandFailure(
+                .usage, "--janus \(janus.withoutSecrets): this is not the URL of a Janus server",
+                try: "--janus http://server.example:8088/janus, or --janus ws://server.example:8188")
+        }
         guard !media.isDisjoint(with: [.camera, .microphone]) else { return [content] }
         return [content, content.ownMedia(as: attendee.rawValue)]
     }

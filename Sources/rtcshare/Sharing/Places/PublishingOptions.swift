@@ -17,8 +17,8 @@ struct PublishingOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            Token for the WHIP server (file, mode 0600). With several --whip, one for each in the same order, and none for a \
-            server without a token. Default: $RTCSHARE_WHIP_TOKEN. Repeatable.
+            Token for the WHIP server (file, mode 0600). With several --whip, give one for each in the same order. Write \
+            'none' for a server without a token. Default: $RTCSHARE_WHIP_TOKEN. Repeatable.
             """, valueName: "file"), completion: .file())
     var whipTokenFile: [String] = []
 
@@ -49,8 +49,8 @@ struct PublishingOptions: ParsableArguments {
         }
         guard whipTokenFile.isEmpty || whipTokenFile.count == whip.count else {
             throw ValidationError(
-                "there are \(whip.count) --whip and \(whipTokenFile.count) token files: give one for each, in their order, "
-                    + "and \(Self.noToken) for one that wants none")
+                "--whip is given \(whip.count) times, and --whip-token-file \(whipTokenFile.count) times: give one token file "
+                    + "for each server in the same order, and '\(Self.noToken)' for a server without a token")
         }
         for (name, isGiven) in [("--janus-bitrate", roomBitrate != nil), ("--janus-display", display != nil)]
         where isGiven && !room.isGiven {
@@ -67,7 +67,13 @@ struct PublishingOptions: ParsableArguments {
         for url in whip { ProcessArguments.hideSecrets(of: url) }
         return PublishingEndpoints(
             whip: try zip(whip, try tokens(environment: environment)).map { url, token in
-                try WHIPEndpoint(url: url, token: token)
+                do {
+                    return try WHIPEndpoint(url: url, token: token)
+                } catch WHIPError.url {
+                    throw CommandFailure(
+                        .usage, "--whip \(url.withoutSecrets): this is not the URL of a WHIP endpoint",
+                        try: "--whip with a URL that begins with http:// or https://")
+                }
             },
             janus: try room.endpoints(of: attendee, sharing: media, display: display),
             requestedBitrate: roomBitrate.map { .kilobitsPerSecond($0) }, media: media)

@@ -98,8 +98,8 @@ struct SourceSelection: Codable, Sendable, Hashable {
     func soundLines(remedy: String) -> [String] {
         let sounds = audio.filter(\.isSound).map(\.description)
         var lines = [
-            "Sound: \(sounds.isEmpty ? "none" : sounds.joined(separator: ", "))."
-                + (audio.isEmpty ? " For sound, \(remedy)." : "")
+            "Audio: \(sounds.isEmpty ? "none" : sounds.joined(separator: ", "))."
+                + (audio.isEmpty ? " To share audio, \(remedy)." : "")
         ]
         if let microphone, microphone.isSound { lines.append("Microphone: \(microphone).") }
         return lines
