@@ -1,5 +1,6 @@
 import RTCShareCapture
 import RTCShareCaptureBroadcast
+import RTCShareContentShare
 import RTCShareMedia
 import Testing
 

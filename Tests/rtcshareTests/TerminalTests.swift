@@ -28,7 +28,7 @@ struct TerminalTests {
             ("short", 40, ["short"]),
             ("Another share has the name share, so this one is share-2.", 40,
              ["Another share has the name share, so", "this one is share-2."]),
-            ("limits:       2500 kbit/s, 30 frames per second", 30,
+            ("limits:       2500 kbit/s, 30 frames per second", 31,
              ["limits:       2500 kbit/s, 30", "              frames per second"]),
             ("Watch:  http://192.0.2.1:8080/#0123456789abcdef  (this network)", 40,
              ["Watch:", "        http://192.0.2.1:8080/#0123456789abcdef", "        (this network)"]),

@@ -87,7 +87,7 @@ extension AsyncParsableCommand {
     func reportingFailure(_ work: () async throws -> Void) async throws {
         do {
             try await work()
-        } catch let error as CleanExit {
+        } catch  where error is ExitCode || error is CleanExit {
             throw error
         } catch {
             throw CommandFailure(explaining: error)
