@@ -1,3 +1,4 @@
+internal import Glibc
 internal import RTCShareSecureTransport
 
 /// Where the program begins.
@@ -7,6 +8,7 @@ enum Main {
         StandardStreams.replaceClosed()
         OpenFiles.raiseLimit()
         SecurityLibraries.skipCleanupAtExit()
+        atexit { Terminal.shared.drain() }
         await RTCShareCommand.main()
     }
 }

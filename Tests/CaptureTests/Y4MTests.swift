@@ -91,7 +91,8 @@ private final class Bytes: ByteInput {
             ("YUV4MPEG2 W16383 H16383", 0, "larger"), ("YUV4MPEG2 W6 H4 F25", 16, "rate"),
             ("YUV4MPEG2 W6 H4 F9999:1", 16, "rate"), ("YUV4MPEG2 W6 H4 C420p10", 16, "C420p10"),
             ("YUV4MPEG2 W6 H4 C444alpha", 16, "C444alpha"), ("YUV4MPEG3 W6 H4", 0, "not a y4m file"),
-            ("YUV4MPEG2W6 H4", 0, "not a y4m file"), ("RIFF", 0, "not a y4m file"), ("\0\0\0 ftypisom and so on", 0, "not a y4m file"),
+            ("YUV4MPEG2W6 H4", 0, "not a y4m file"), ("RIFF", 0, "not a y4m file"),
+            ("\0\0\0 ftypisom and so on", 0, "not a y4m file"),
             ("YUV4MPEG2 W1 H4", 10, "width"), ("YUV4MPEG2 W16384 H4", 10, "width"), ("YUV4MPEG2 W6 H4 A2", 16, "shape"),
             ("YUV4MPEG2 W6 H4 A-1:1", 16, "shape"), ("YUV4MPEG2 W6 H4 A999999999:1", 16, "larger"),
         ])

@@ -174,7 +174,8 @@ import Testing
         }
     }
 
-    @Test("Nothing is shared of sound unless it is requested, whatever the source", arguments: ["test", "display", nil])
+    @Test(
+        "Nothing is shared of sound unless it is requested, whatever the source", arguments: ["test", "display", nil])
     func soundOnRequest(source: String?) throws {
         let selection = try SourceSelection(source: source, audio: [], microphone: nil, camera: nil)
         #expect(selection.media == [.content])

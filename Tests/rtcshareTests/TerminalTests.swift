@@ -26,12 +26,18 @@ struct TerminalTests {
         "A long line is broken between words, behind its label, and a link stays whole",
         arguments: [
             ("short", 40, ["short"]),
-            ("Another share has the name share, so this one is share-2.", 40,
-             ["Another share has the name share, so", "this one is share-2."]),
-            ("limits:       2500 kbit/s, 30 frames per second", 31,
-             ["limits:       2500 kbit/s, 30", "              frames per second"]),
-            ("Watch:  http://192.0.2.1:8080/#0123456789abcdef  (this network)", 40,
-             ["Watch:", "        http://192.0.2.1:8080/#0123456789abcdef", "        (this network)"]),
+            (
+                "Another share has the name share, so this one is share-2.", 40,
+                ["Another share has the name share, so", "this one is share-2."]
+            ),
+            (
+                "limits:       2500 kbit/s, 30 frames per second", 31,
+                ["limits:       2500 kbit/s, 30", "              frames per second"]
+            ),
+            (
+                "Watch:  http://192.0.2.1:8080/#0123456789abcdef  (this network)", 40,
+                ["Watch:", "        http://192.0.2.1:8080/#0123456789abcdef", "        (this network)"]
+            ),
             ("  a row with an indent", 12, ["  a row with", "    an", "    indent"]),
             ("画面 を共有", 6, ["画面", "を共有"]), ("", 40, [""]),
         ])

@@ -54,7 +54,8 @@ struct ControlSocket: Sendable {
             !BroadcastEndpoint.isSharedMemoryName(name)
         else {
             throw CommandFailure(
-                .usage, "--name \(name): this can't be the name of a share", try: "use up to 32 letters, digits, - and _")
+                .usage, "--name \(name): this can't be the name of a share",
+                try: "use up to 32 letters, digits, - and _")
         }
     }
 

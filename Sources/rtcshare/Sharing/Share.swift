@@ -233,6 +233,7 @@ struct Share {
                 return Terminal.shared.say(Self.end)
             case .captureEnded: if try await hasEndedUnseen(control) { return }
             case .second:
+                Terminal.shared.flush()
                 if try await hasEndedUnseen(control) { return }
                 let reports = await reports(control)
                 write(reports, to: statistics)

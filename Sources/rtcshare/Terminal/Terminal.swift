@@ -7,15 +7,17 @@ internal import RTCShareWireFormat
 /// What is said to the person at the terminal, on stderr: stdout holds answers only.
 ///
 /// On a terminal the status is one line that is written over and over; off one it is a line every few seconds. On a terminal
-/// lines are broken between words; off one each message is one line. Peers,
-/// servers and other programs have their words in what is said: whatever steers a terminal is taken out here, once for
-/// all, and nothing else in this program writes to stderr.
+/// lines are broken between words; off one each message is one line. Peers, servers and other programs have their words in
+/// what is said: whatever steers a terminal is taken out here, once for all, and nothing else in this program writes to
+/// stderr.
+///
+/// A terminal that a person has stopped (Ctrl-S), or a pipe that is full, delays nothing: the text waits here.
 final class Terminal: Sendable {
     static let shared = Terminal()
 
     /// Whether a person looks at it.
     let isTerminal = isatty(STDERR_FILENO) == 1
-    private let statusLength = Locked(0)
+    private let pending = Locked(PendingText())
     /// How often a status is worth saying.
     var statusInterval: Duration { isTerminal ? .milliseconds(500) : .seconds(5) }
 
@@ -31,10 +33,7 @@ final class Terminal: Sendable {
     /// Draws a QR code, in colors where there are any.
     func show(qrCodeOf text: String) {
         guard let lines = QRCode.lines(for: text, colors: isTerminal) else { return }
-        statusLength.withLock { length in
-            write((length > 0 ? "\r\u{1B}[K" : "") + lines.map { "  " + $0 + "\n" }.joined())
-            length = 0
-        }
+        write(lines.map { "  " + $0 + "\n" }.joined())
     }
 
     /// Writes a line of the log.
@@ -45,18 +44,12 @@ final class Terminal: Sendable {
         guard isTerminal else { return say(line) }
         // A row that is full to its last column wraps on some terminals.
         let line = line.printable.statusRow(columns: Self.size(of: STDERR_FILENO).columns - 1)
-        statusLength.withLock { length in
-            write("\r\u{1B}[K" + line)
-            length = line.count
-        }
+        pending.withLock { $0.setStatus(line, to: Self.writeWhatFits) }
     }
 
     /// Ends the status line, so that the shell's prompt stands on a line of its own.
     func finishStatus() {
-        statusLength.withLock { length in
-            if length > 0 { write("\n") }
-            length = 0
-        }
+        pending.withLock { $0.finishStatus(to: Self.writeWhatFits) }
     }
 
     /// The columns that text may have: what `COLUMNS` says, else those of the terminal, else 80; 40 at least.
@@ -72,11 +65,32 @@ final class Terminal: Sendable {
         return (Int(size.ws_col), Int(size.ws_row))
     }
 
-    private func write(_ lines: [String]) {
-        statusLength.withLock { length in
-            write((length > 0 ? "\r\u{1B}[K" : "") + Self.text(of: lines, on: STDERR_FILENO))
-            length = 0
+    private func write(_ lines: [String]) { write(Self.text(of: lines, on: STDERR_FILENO)) }
+
+    private func write(_ text: String) { pending.withLock { $0.append(text, to: Self.writeWhatFits) } }
+
+    /// Writes text that waited, if it can be written now.
+    func flush() { pending.withLock { $0.write(to: Self.writeWhatFits) } }
+
+    /// Waits for a moment until all text is written: for the end of the process.
+    func drain() {
+        var stream = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
+        while pending.withLock({ !$0.isEmpty }), poll(&stream, 1, Self.endPatience) > 0 {
+            flush()
+            if stream.revents & Int16(POLLERR | POLLNVAL) != 0 { return }
         }
+    }
+
+    private static let endPatience: Int32 = 1000
+
+    /// Writes a beginning of the text to stderr, and returns its bytes: all of them if nobody reads there any more.
+    private static func writeWhatFits(_ bytes: ArraySlice<UInt8>) -> Int {
+        var stream = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
+        guard poll(&stream, 1, 0) > 0 else { return 0 }
+        // No more than a pipe takes at once if it takes anything.
+        let count = bytes.prefix(Int(PIPE_BUF)).withUnsafeBytes { Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
+        if count >= 0 { return count }
+        return errno == EAGAIN || errno == EINTR ? 0 : bytes.count
     }
 
     /// Lines without what steers a terminal, broken between words if `descriptor` is a terminal.
@@ -84,10 +98,5 @@ final class Terminal: Sendable {
         let columns = isatty(descriptor) == 1 ? columns(of: descriptor) : nil
         return lines.map(\.printable).flatMap { line in columns.map { line.wrapped(columns: $0) } ?? [line] }
             .map { $0 + "\n" }.joined()
-    }
-
-    private func write(_ text: String) {
-        // Nobody may be there to read; what is being shared goes on all the same.
-        try? OpenFile.standardError.write(Data(text.utf8))
     }
 }
