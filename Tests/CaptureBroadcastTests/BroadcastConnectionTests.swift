@@ -277,7 +277,7 @@ import Testing
             let end =
                 error == nil
                 ? "stopped"
-                : "source failed: the broadcast failed: the extension's source has ended: the display was lost"
+                : "source failed: the capture failed: the source of the capturing process ended (the display was lost)"
             #expect(app.log.wait(for: end))
             #expect(Self.shows(picture)(app.pictures))
         }

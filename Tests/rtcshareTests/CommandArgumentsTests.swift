@@ -71,8 +71,11 @@ struct CommandArgumentsTests {
         "A wrong value is answered with the option, the value and what is allowed",
         arguments: [
             ("serve --duration -1", "--duration -1: use a number of seconds above 0, at most 31536000 (a year)."),
-            ("view http://a.example/ --snapshot a.jpg", "--snapshot a.jpg: snapshots are PNG files."),
-            ("demo --snapshot a", "--snapshot a: snapshots are PNG files."),
+            (
+                "view http://a.example/ --snapshot a.jpg",
+                "--snapshot a.jpg: snapshots are PNG files. Use a name that ends in .png."
+            ),
+            ("demo --snapshot a", "--snapshot a: snapshots are PNG files. Use a name that ends in .png."),
             ("kick -1", "-1: use the number of a viewer, as rtcshare status lists it."),
             ("serve --public-url foo", "--public-url foo: use a URL such as https://share.example/office."),
             ("send --duration 0", "--duration 0: use a number of seconds above 0, at most 31536000 (a year)."),

@@ -42,7 +42,7 @@ extension ConnectionError: ExplainedError {
                 remedy: "another address with \(name(.address))")
         case .noAddress:
             Explanation(
-                "no network interface has a usable address", remedy: "connect to a network, or choose \(name(.address))"
+                "no network interface has a usable address", remedy: "connect to a network, or use \(name(.address))"
             )
         case .unreachable(let facts): Explanation(ConnectivityReport.text(for: facts, naming: name))
         case .insecure(let reason): "no secure connection to the peer: \(reason)"

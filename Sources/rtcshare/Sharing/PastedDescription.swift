@@ -271,7 +271,7 @@ extension PastedDescription {
         case .offerInsteadOfAnswer: wrongKind(.offer, name: name)
         case .sectionCount, .sectionKind, .mid:
             CommandFailure(
-                .badInput, "\(name) answers another offer, or an offer that was used already",
+                .badInput, "\(name) belongs to another offer, or to one that was used already",
                 try: "rtcshare offer (then give the new offer to the viewer, and get a new answer)")
         default:
             if kind == .offer, description.isAnswer {

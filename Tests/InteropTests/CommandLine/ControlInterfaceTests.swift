@@ -55,10 +55,10 @@ extension Interop {
                 width: 1, height: 1, framesPerSecond: 1, bitrate: 1, maxBitrate: 1, maxFramerate: 1, maxWidth: 1,
                 maxHeight: 1, hint: .text, isSlateShown: true, isAudioMuted: true, isMicrophoneMuted: true,
                 destination: "", subgroups: [], isLocked: true, needsApproval: true,
-                recording: .init(file: "", seconds: 1), viewers: [viewer], places: [place], uptime: 1)
+                recording: .init(file: "", seconds: 1), viewers: [viewer], servers: [place], uptime: 1)
             #expect(described(try Self.schema("Share")) == (try members(share)))
             #expect(described(try Self.schema("Viewer")) == (try members(viewer)))
-            #expect(described(try Self.schema("Place")) == (try members(place)))
+            #expect(described(try Self.schema("Server")) == (try members(place)))
             let change = ShareChange(
                 isPaused: true, isSlateShown: true, source: "", camera: .init(), maxBitrate: 1, maxFramerate: 1,
                 maxWidth: 1, maxHeight: 1, hint: .text, isAudioMuted: true, isMicrophoneMuted: true, destination: "",

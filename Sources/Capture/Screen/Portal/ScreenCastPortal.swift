@@ -108,7 +108,8 @@ extension ScreenCastPortal.Problem: ExplainedError {
         case .noSessionBus(let reason):
             Explanation(
                 // libdbus names its own programs where there is no address.
-                "there is no session bus" + (reason.contains("dbus-launch") ? "" : " (\(reason))"),
+                "there is no session bus"
+                    + (["autolaunch", "dbus-launch"].contains { reason.contains($0) } ? "" : " (\(reason))"),
                 remedy: "run it in a desktop session, or set DBUS_SESSION_BUS_ADDRESS")
         case .noPortal:
             Explanation(
