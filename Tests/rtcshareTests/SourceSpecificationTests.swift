@@ -174,8 +174,7 @@ import Testing
         }
     }
 
-    @Test(
-        "Nothing is shared of sound unless it is requested, whatever the source", arguments: ["test", "display", nil])
+    @Test("No source shares audio unless it is requested", arguments: ["test", "display", nil])
     func soundOnRequest(source: String?) throws {
         let selection = try SourceSelection(source: source, audio: [], microphone: nil, camera: nil)
         #expect(selection.media == [.content])

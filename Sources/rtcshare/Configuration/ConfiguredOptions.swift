@@ -48,8 +48,8 @@ struct ConfiguredOptions {
 
     /// Variables that are not of options.
     private static let otherVariables = [
-        "config", "log", "ice-username", "ice-password", "whip-token", "whep-token", "broadcast-my-token",
-        "broadcast-peer-token",
+        "config", "log", "ice-username", "ice-password", "whip-token", "whep-token", "my-token", "peer-token",
+        "broadcast-my-token", "broadcast-peer-token",
     ]
 
     private let settings: [Setting]

@@ -145,7 +145,7 @@ extension Interop {
             let invited = try #require(object as? [String: Any])
             #expect(invited["viewer"] as? Int == 3 && invited["type"] as? String == "offer")
             #expect((invited["sdp"] as? String)?.hasPrefix("v=0\r\n") == true)
-            try await room.ask(["accept", folder.file("answer.sdp").path], status: 64)
+            try await room.ask(["accept", folder.file("answer.sdp").path], status: 65)
             try await room.ask(["accept", "--viewer", "9", folder.file("answer.sdp").path], status: 66)
             try await room.ask(["accept", "--viewer", "2", folder.file("none.sdp").path], status: 66)
             _ = try folder.write("hello\n", to: "text.sdp")

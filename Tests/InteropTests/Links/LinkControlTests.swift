@@ -129,7 +129,7 @@ extension Interop {
                 (["unmute", "--audio"], "The audio is no longer muted."),
                 (
                     ["set", "--max-bitrate", "900", "--size", "640x360", "--hint", "text"],
-                    "The limits are now: 900 kbit/s, 30 frames per second, size 640x360, hint text."
+                    "The limits are now: 900 kbit/s, 30 frames per second, 640x360 pixels, with the hint text."
                 ),
                 (["subgroup", "join", "design"], "You joined the subgroup design."),
                 (["destination", "design"], "The share now goes to the subgroup design."),
