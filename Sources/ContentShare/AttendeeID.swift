@@ -110,7 +110,7 @@ extension AttendeeIDError: ExplainedError {
         case .character(let character, let text):
             Explanation(
                 "the attendee id \(text.debugDescription) can't contain \(String(character).debugDescription)",
-                remedy: "use the letters a to z, digits, - and _, without spaces")
+                remedy: "use the letters a to z and A to Z, digits, - and _, without spaces")
         }
     }
 

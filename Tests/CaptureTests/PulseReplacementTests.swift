@@ -222,7 +222,7 @@ struct PulseReplacementTests {
         let capture = try Capture(.system(sink: nil), of: server)
         #expect(capture.waitForTone(Self.room))
         try server.endRecording(recordingOfSpeakers())
-        #expect(try capture.waitForAbsence() == "the sound device 'speakers.monitor' was lost: Entity killed")
+        #expect(try capture.waitForAbsence() == "the audio device 'speakers.monitor' was lost: Entity killed")
         let start = capture.sink.sampleCount / 480
         #expect(capture.waitForTone(Self.room, since: start + 1))
         capture.waitForReturn()
@@ -236,7 +236,7 @@ struct PulseReplacementTests {
         #expect(capture.waitForTone(Self.voice))
         try server.control("suspend-sink", "desk-voice", "1")
         #expect(
-            try capture.waitForAbsence() == "the sound device 'desk-voice.monitor' was lost: it gives no sound")
+            try capture.waitForAbsence() == "the audio device 'desk-voice.monitor' was lost: it gives no audio")
         let start = capture.sink.sampleCount / 480
         try server.control("suspend-sink", "desk-voice", "0")
         #expect(capture.waitForTone(Self.voice, since: start + 1))

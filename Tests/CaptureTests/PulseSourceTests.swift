@@ -244,7 +244,7 @@ struct PulseSourceTests {
         #expect(throws: Never.self) { try devices.source(for: .microphone(device: "desk.monitor")) }
         let error = CaptureError.monitorIsNotMicrophone(name: "voice", sink: "room")
         #expect(error.description.hasPrefix("'voice' is not a microphone: it gives what the machine plays; "))
-        #expect(error.description.hasSuffix("; share the system sound of the output 'room'"))
+        #expect(error.description.hasSuffix("; share the system audio of the output 'room'"))
     }
 
     @Test("A named device is never replaced by another")

@@ -272,7 +272,7 @@ struct SharedSourcesTests {
     @Test("A microphone that the share does not have is not muted")
     func muteWithoutMicrophone() async throws {
         let stage = try await Stage(hasMicrophone: false)
-        #expect(try await stage.sources.mute(.all, true) == "The sound is muted.")
+        #expect(try await stage.sources.mute(.all, true) == "The audio is muted.")
         let status = await stage.sources.status
         #expect(status.isAudioMuted && !status.isMicrophoneMuted)
         #expect(await stage.finish() == 0)

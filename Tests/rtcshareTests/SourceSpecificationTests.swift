@@ -178,6 +178,6 @@ import Testing
     func soundOnRequest(source: String?) throws {
         let selection = try SourceSelection(source: source, audio: [], microphone: nil, camera: nil)
         #expect(selection.media == [.content])
-        #expect(selection.soundLines(remedy: "REMEDY").first?.hasPrefix("Sound: none.") == true)
+        #expect(selection.soundLines(remedy: "REMEDY").first?.hasPrefix("Audio: none.") == true)
     }
 }

@@ -294,7 +294,7 @@ public enum HTTPClientError: Error, Hashable, Sendable {
     case unreachable(String, String)
     /// Nobody whom this machine trusts vouches for the server's certificate.
     case certificate(String)
-    /// The server does not answer in TLS.
+    /// The TLS connection failed before the certificate was checked.
     case noTLS(String)
     /// The server leads in circles, or nowhere.
     case redirection(String)
@@ -320,7 +320,9 @@ extension HTTPClientError: ExplainedError {
                 "the certificate of \(host) is not trusted: it may be self-signed",
                 remedy: "save the server's certificate in a file, and name the file in SSL_CERT_FILE")
         case .noTLS(let host):
-            Explanation("can't reach \(host): the server does not answer in HTTPS", remedy: "the URL with http://")
+            Explanation(
+                "can't reach \(host): no TLS connection",
+                remedy: "check the port, or use http:// if the server has no certificate")
         case .redirection(let host): "\(host) redirects without an end"
         case .redirectionRefused(let host, let other, let reason):
             Explanation(

@@ -73,8 +73,8 @@ extension HTTPClientError {
     /// Who can't be reached now may be in a while.
     var outlook: PublishingOutlook {
         switch self {
-        case .unavailable, .certificate, .noTLS, .redirection, .redirectionRefused: .hopeless
-        case .cancelled, .unreachable: .uncertain
+        case .unavailable, .certificate, .redirection, .redirectionRefused: .hopeless
+        case .cancelled, .unreachable, .noTLS: .uncertain
         }
     }
 }

@@ -57,6 +57,7 @@ public struct EndpointRefusal: Error, Hashable, Sendable {
     /// The refusal with its reason, which is the server's sentence, or the meaning of the status.
     var words: String {
         if let sentence, status != 404, status != 405 { return "the server refuses: \(sentence)" }
-        return "the server refuses" + (meaning.map { ": \($0) (HTTP \(status))" } ?? " with HTTP \(status)")
+        guard let meaning else { return "the server refuses with HTTP \(status)" }
+        return "the server refuses: \(meaning) (HTTP \(status)" + (sentence.map { ": \($0)" } ?? "") + ")"
     }
 }

@@ -220,9 +220,11 @@ private struct Broadcasting {
             case .interrupted: return Terminal.shared.say("Stopped.")
             case .durationOver:
                 let time = (duration ?? 0).inSeconds
-                return Terminal.shared.say(
-                    hasStarted
-                        ? "Done. Captured \(time)." : "Done. No share connected within \(time).")
+                guard hasStarted else {
+                    throw CommandFailure(
+                        .unavailable, "no share connected within \(time)", try: "rtcshare serve --source process:PORT")
+                }
+                return Terminal.shared.say("The capture has ended after \(time).")
             }
         }
     }

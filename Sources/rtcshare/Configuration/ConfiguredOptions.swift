@@ -118,7 +118,7 @@ struct ConfiguredOptions {
     func placing(_ failure: CommandFailure) -> CommandFailure {
         let words = failure.message.split { $0.isWhitespace || ",:;'\"".contains($0) }.map(String.init)
         let setting = settings.first { setting in
-            words.contains("--" + setting.name) || setting.files.contains { failure.message.contains($0) }
+            words.contains("--" + setting.name) || setting.files.contains(where: words.contains)
         }
         let isPlaced = settings.contains { failure.message.hasPrefix($0.place) }
         return isPlaced ? failure : setting.map { failure.placed(at: $0.place) } ?? failure

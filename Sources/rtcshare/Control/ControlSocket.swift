@@ -50,12 +50,14 @@ struct ControlSocket: Sendable {
             default: false
             }
         }
-        guard isPlain, (1...32).contains(name.utf8.count), !name.hasPrefix("-"),
-            !BroadcastEndpoint.isSharedMemoryName(name)
-        else {
+        guard isPlain, (1...32).contains(name.utf8.count), !name.hasPrefix("-") else {
             throw CommandFailure(
                 .usage, "--name \(name): this can't be the name of a share",
                 try: "use up to 32 letters, digits, - and _")
+        }
+        guard !BroadcastEndpoint.isSharedMemoryName(name) else {
+            throw CommandFailure(
+                .usage, "--name \(name): the sockets of capturing processes have such names", try: "use another name")
         }
     }
 

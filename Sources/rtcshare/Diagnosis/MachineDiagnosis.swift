@@ -81,7 +81,8 @@ struct MachineDiagnosis {
         } catch {
             if desktop.isWayland {
                 let failure = CommandFailure(explaining: CaptureError.portalUnavailable(error))
-                problems["screens"] = failure.message + (failure.remedy.map { ". Try: \($0)" } ?? "")
+                let reason = failure.message + (failure.remedy.map { ". Try: \($0)" } ?? "")
+                problems["screens"] = [problems["screens"], reason].compactMap(\.self).joined(separator: ". ")
             }
         }
         guard screens.isEmpty, problems["screens"] == nil else { return }

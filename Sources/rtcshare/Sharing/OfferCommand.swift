@@ -126,7 +126,10 @@ struct OfferCommand: AsyncParsableCommand {
 struct AttendeeOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Your name, which viewers see: a to z, digits, - and _, without spaces. Default: $USER, or rtcshare if it is not set.",
+            """
+            Your name, which viewers see: the letters a to z and A to Z, digits, - and _, without spaces. Default: $USER, or \
+            rtcshare if it is not set.
+            """,
             valueName: "name"))
     var attendee: String?
 

@@ -215,10 +215,10 @@ struct Share {
             case .otherSourceEnded(let source, let error):
                 await control.sourceDidEnd(source)
                 guard let error else {
-                    Terminal.shared.say("The \(source.role) has ended. The share continues without it.")
+                    Terminal.shared.say("The \(source.role.rawValue) has ended. The share continues without it.")
                     continue
                 }
-                let introduction = "The \(source.role) is gone. The share continues without it: "
+                let introduction = "The \(source.role.rawValue) is gone. The share continues without it: "
                 Terminal.shared.say(CommandFailure(explaining: error).lines(after: introduction))
             case .interrupted, .stopRequested:
                 if !wasConnected { try consume() }

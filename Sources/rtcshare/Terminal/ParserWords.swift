@@ -2,8 +2,6 @@ internal import ArgumentParser
 
 /// Puts an error of the argument parser into the form of all other errors: `OPTION VALUE: WHY`, and what to type.
 struct ParserWords {
-    private static let viewerNumber = "use the number of a viewer, as rtcshare status lists it"
-
     /// The command that the arguments name.
     let path: CommandPath
     let arguments: [String]
@@ -15,7 +13,9 @@ struct ParserWords {
             if path.names.isEmpty, let failure = CommandPath.failure(ofOption: option) { return failure }
             let dashes = option.prefix { $0 == "-" }
             let name = String(option.dropFirst(dashes.count))
-            let meant = dashes.count < 2 ? nil : Suggestion.nearest(to: name, among: options.sorted())
+            let meant =
+                dashes.count < 2
+                ? nil : Suggestion.nearest(to: name, among: options.union(["help", "version"]).sorted())
             return usage("unknown option '\(option)'" + (meant.map { ". Did you mean '--\($0)'?" } ?? ""))
         }
         if let match = message.wholeMatch(of: /Missing value for '(--[\w-]+) <(.+)>'/) {
@@ -27,10 +27,6 @@ struct ParserWords {
         }
         if let match = message.wholeMatch(of: /Missing expected argument '<(.+)>'/) {
             let name = path.names.joined(separator: " ")
-            // A viewer's number is the only number that stands by itself.
-            if let number = arguments.first(where: { Int($0).map { $0 < 0 } == true }) {
-                return usage("\(name) \(number): \(Self.viewerNumber)", try: "rtcshare status")
-            }
             return usage("\(name): \(match.1.uppercased()) is missing")
         }
         if let match = message.wholeMatch(of: /Unexpected argument '(.*)'/.dotMatchesNewlines()) {

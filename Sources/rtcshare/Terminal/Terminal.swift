@@ -83,12 +83,19 @@ final class Terminal: Sendable {
 
     private static let endPatience: Int32 = 1000
 
+    /// Stderr; of a terminal an opening of its own that does not wait, for others share that of stderr.
+    private static let output: Int32 = {
+        guard isatty(STDERR_FILENO) == 1 else { return STDERR_FILENO }
+        let own = open("/proc/self/fd/\(STDERR_FILENO)", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+        return own >= 0 ? own : STDERR_FILENO
+    }()
+
     /// Writes a beginning of the text to stderr, and returns its bytes: all of them if nobody reads there any more.
     private static func writeWhatFits(_ bytes: ArraySlice<UInt8>) -> Int {
         var stream = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
         guard poll(&stream, 1, 0) > 0 else { return 0 }
-        // No more than a pipe takes at once if it takes anything.
-        let count = bytes.prefix(Int(PIPE_BUF)).withUnsafeBytes { Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
+        // A pipe that is ready takes so much at once. A terminal may take less, and is written to without waiting.
+        let count = bytes.prefix(Int(PIPE_BUF)).withUnsafeBytes { Glibc.write(output, $0.baseAddress, $0.count) }
         if count >= 0 { return count }
         return errno == EAGAIN || errno == EINTR ? 0 : bytes.count
     }

@@ -137,9 +137,10 @@ struct ViewCommand: AsyncParsableCommand {
     private func play(_ url: String, _ configuration: Connection.Configuration) async throws {
         let token = try token()
         guard Self.isLink(url) else {
+            let isFile = FileManager.default.fileExists(atPath: url)
             throw CommandFailure(
-                .usage, "'\(url.withoutSecrets)' is not a link",
-                try: FileManager.default.fileExists(atPath: url)
+                .usage, "'\(isFile ? url : url.withoutSecrets)' is not a link",
+                try: isFile
                     ? "rtcshare view --offer \(url.asShellWord)" : "a link that begins with http:// or https://")
         }
         try await watch {

@@ -251,6 +251,7 @@ final class Viewing: Sendable {
                 reopen()
             case .failed(let error): throw error
             case .second:
+                Terminal.shared.flush()
                 statistics?.write(await report())
                 guard let seconds = secondsWithoutPicture else { continue }
                 secondsWithoutPicture = seconds < Self.patience ? seconds + 1 : nil

@@ -100,7 +100,7 @@ extension Interop {
             #expect(outcome.status == 0, "\(outcome.standardError)")
             let said = outcome.standardOutput + outcome.standardError
             #expect(said.uppercased().contains("SSIM"), "\(said)")
-            #expect(outcome.standardOutput.hasSuffix("the viewer received video and sound.\n"), "\(said)")
+            #expect(outcome.standardOutput.hasSuffix("the viewer received video and audio.\n"), "\(said)")
             let pictures = try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
                 .filter { $0.hasSuffix(".png") }
             let picture = try #require(pictures.first, "no PNG in the working folder; the demo said: \(said)")

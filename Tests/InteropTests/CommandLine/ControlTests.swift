@@ -38,7 +38,7 @@ extension Interop {
             #expect(paused.state == .paused && !paused.isSlateShown && paused.isAudioMuted)
             #expect(paused.source == "test:640x360@15" && paused.maxBitrate == 3000 && paused.hint == .motion)
             try await room.ask(["resume"])
-            try await viewer.wait(saying: "Tile 1 continues")
+            try await viewer.wait(saying: "Video 1 continues")
             #expect(try await room.ask(["resume"]).contains("not paused"))
             try await room.ask(["unmute"])
 
@@ -103,13 +103,13 @@ extension Interop {
             defer { room.stop() }
             let designer = try await room.invite("designer", ["--subgroup", "design", "--no-main"])
             let both = try await room.invite("both", ["--subgroup", "design"])
-            try await both.wait(saying: "Video 1 is added: alice#content")
+            try await both.wait(saying: "Video 1 is added: screen of alice")
             try await room.ask(["destination", "design"], status: 64)
             try await room.ask(["destination", "a b"], status: 64)
             try await room.ask(["subgroup", "join", "design"])
             try await room.ask(["destination", "design"])
             try await room.first.wait(saying: "Video 1 is removed")
-            try await designer.wait(saying: "Video 1 is added: alice#content")
+            try await designer.wait(saying: "Video 1 is added: screen of alice")
             let refused = try await room.ask(["subgroup", "leave", "design"], status: 69)
             #expect(refused.contains("rtcshare destination main"), "\(refused)")
             let status = try await room.status()
@@ -117,7 +117,7 @@ extension Interop {
             #expect(status.viewers.map(\.groups) == [["main"], ["design"], ["main", "design"]])
             try await room.ask(["destination", "main"])
             try await designer.wait(saying: "Video 1 is removed")
-            try await room.first.wait(saying: "Video 2 is added: alice#content")
+            try await room.first.wait(saying: "Video 2 is added: screen of alice")
             try await room.ask(["subgroup", "leave", "design"])
             #expect(!both.program.standardError.contains("removed"), "\(both.program.standardError)")
 

@@ -50,7 +50,8 @@ extension Interop {
             let viewer = try share.view(["--duration", "1"], link: link)
             defer { viewer.stop() }
             let outcome = try await viewer.outcome(timeout: .seconds(40))
-            #expect(outcome.status == 0 && outcome.standardError.contains("alice#content"), "\(outcome.standardError)")
+            #expect(
+                outcome.status == 0 && outcome.standardError.contains("screen of alice"), "\(outcome.standardError)")
             try await share.wait(for: "nobody", until: \.isEmpty)
             guard Peers.has(.chromium), Peers.canDriveBrowsers else { return }
             let page = try await BrowserPage(.chromium, in: share.share.folder)
@@ -221,7 +222,7 @@ extension Interop {
             let viewer = try share.view()
             defer { viewer.stop() }
             try await viewer.wait(for: "the picture", timeout: .seconds(40)) {
-                viewer.standardError.contains("alice#content, content, 640x360")
+                viewer.standardError.contains("screen of alice, 640x360")
             }
             try await share.wait(for: "a relayed viewer") { $0.first?.path == .relayed }
         }

@@ -104,8 +104,8 @@ extension Interop {
             defer { viewing.stop() }
             let viewed = try await viewing.outcome(timeout: .seconds(60))
             #expect(viewed.status == 0, "\(viewed.standardError)")
-            #expect(viewed.standardError.contains("alice#content, content, 640x480"), "\(viewed.standardError)")
-            #expect(viewed.standardError.contains("alice, video, 320x240"), "\(viewed.standardError)")
+            #expect(viewed.standardError.contains("screen of alice, 640x480"), "\(viewed.standardError)")
+            #expect(viewed.standardError.contains("camera of alice, 320x240"), "\(viewed.standardError)")
 
             sending.interrupt()
             let outcome = try await sending.outcome(timeout: .seconds(20))
@@ -259,7 +259,7 @@ extension Interop {
                 ),
                 (
                     ["--janus", server.webSocketURL, "--janus-room", "demo"] + secret, 69,
-                    ["(430)", "check --janus-room"]
+                    ["the server refuses: ", "check --janus-room"]
                 ),
                 (
                     ["--janus", server.url.replacing("/janus", with: "/elsewhere"), "--janus-room", "1"], 76,
@@ -298,7 +298,8 @@ extension Interop {
             let second = try share.start(["send", "--attendee", "carl", "--name", "carl"] + options)
             defer { second.stop() }
             try await second.wait(for: "the refusal", timeout: .seconds(20)) {
-                second.standardError.contains("(432)") && second.standardError.contains("Trying again in")
+                second.standardError.contains("the server refuses: ")
+                    && second.standardError.contains("Trying again in")
             }
             let id = try #require(try await server.publishers(in: 5)["alice#content"])
             _ = try await server.ask(["request": "kick", "room": 5, "secret": "adminpwd", "id": id])
@@ -312,7 +313,7 @@ extension Interop {
                 ])
             defer { viewing.stop() }
             try await viewing.wait(for: "the picture", timeout: .seconds(30)) {
-                viewing.standardError.contains("carl#content, content")
+                viewing.standardError.contains("screen of carl")
             }
             _ = try await server.ask(["request": "destroy", "room": 5, "secret": "adminpwd"])
             try await second.wait(for: "the news", timeout: .seconds(20)) {

@@ -129,7 +129,7 @@ extension Interop {
                 (["unmute", "--audio"], "The audio is no longer muted."),
                 (
                     ["set", "--max-bitrate", "900", "--size", "640x360", "--hint", "text"],
-                    "The limits are now: 900 kbit/s, 30 frames per second, 640x360 pixels, with the hint text."
+                    "The quality is now at most 900 kbit/s, 30 frames per second, 640x360 pixels, with the hint text."
                 ),
                 (["subgroup", "join", "design"], "You joined the subgroup design."),
                 (["destination", "design"], "The share now goes to the subgroup design."),
@@ -226,7 +226,7 @@ extension Interop {
             try await share.wait(for: "a viewer of the subgroup") { $0.first?.groups == ["design"] }
             try await share.ask("destination", "design")
             try await viewer.wait(for: "the picture", timeout: .seconds(20)) {
-                viewer.standardError.contains("alice#content, content, 640x360")
+                viewer.standardError.contains("screen of alice, 640x360")
             }
         }
     }

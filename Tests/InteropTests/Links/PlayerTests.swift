@@ -130,7 +130,8 @@ extension Interop {
             let viewer = try share.view(["--record", "seen.webm", "--snapshot", "seen.png", "--duration", "3"])
             defer { viewer.stop() }
             let outcome = try await viewer.outcome(timeout: .seconds(60))
-            #expect(outcome.status == 0 && outcome.standardError.contains("alice#content"), "\(outcome.standardError)")
+            #expect(
+                outcome.status == 0 && outcome.standardError.contains("screen of alice"), "\(outcome.standardError)")
             try await share.wait(for: "nobody", until: \.isEmpty)
             try await expectRecording(in: folder, size: [640, 360], frames: 40)
         }

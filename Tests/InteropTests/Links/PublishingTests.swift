@@ -139,7 +139,8 @@ extension Interop {
             let viewer = try share.view(["--duration", "1"])
             defer { viewer.stop() }
             let watched = try await viewer.outcome(timeout: .seconds(40))
-            #expect(watched.status == 0 && watched.standardError.contains("alice#content"), "\(watched.standardError)")
+            #expect(
+                watched.status == 0 && watched.standardError.contains("screen of alice"), "\(watched.standardError)")
             try await wait(for: 30, at: server, from: share.program)
             let places = try await share.status().servers
             try #require(places.map(\.id) == [1, 2, 3])
@@ -147,7 +148,7 @@ extension Interop {
             // It may be trying just now.
             #expect(places[1].state == .waiting || places[1].state == .connecting)
             #expect(places[1].failure?.contains("can't reach") == true)
-            #expect(places[2].failure?.contains("(404") == true && places[2].nextAttempt == nil)
+            #expect(places[2].failure?.contains("(HTTP 404") == true && places[2].nextAttempt == nil)
             let said = share.program.standardError
             #expect(said.contains("The share is published to \(server.url)."))
             #expect(said.contains("The share is not published to \(server.url)/nowhere"))

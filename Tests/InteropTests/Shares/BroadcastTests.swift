@@ -84,7 +84,7 @@ extension Interop {
             }
             let outcome = try await capturing.outcome(timeout: .seconds(20))
             #expect(outcome.status == 0, "\(outcome.standardError)")
-            #expect(outcome.standardError.components(separatedBy: "Connected:").count == 7, "\(outcome.standardError)")
+            #expect(outcome.standardError.components(separatedBy: "Connected. The share").count == 7, "\(outcome.standardError)")
         }
 
         // MARK: Fifty times in a row
@@ -154,7 +154,7 @@ extension Interop {
             }
             let outcome = try await capturing.outcome(timeout: .seconds(20))
             #expect(outcome.status == 0, "\(outcome.standardError)")
-            #expect(outcome.standardError.components(separatedBy: "Connected:").count == 51)
+            #expect(outcome.standardError.components(separatedBy: "Connected. The share").count == 51)
         }
 
         // MARK: Tokens and statuses
@@ -287,13 +287,13 @@ extension Interop {
             let capturing = try stage.broadcast(Self.pattern + ["--audio", "tone:440", "--transport", transport])
             defer { capturing.stop() }
             try await viewing.wait(for: "the sound", timeout: .seconds(30)) {
-                viewing.standardError.contains("Sound added") && viewing.standardError.contains(/Tile 1 .*320x180/)
+                viewing.standardError.contains("'s screen is added.") && viewing.standardError.contains(/Video 1 .*320x180/)
             }
             try await Task.sleep(for: .seconds(2))
             stage.sending?.interrupt()
             let seen = try await viewing.outcome(timeout: .seconds(20))
             // The tile may have had its size from the start.
-            #expect(seen.status == 0 && seen.standardError.contains(/Tile 1 .*320x180/), "\(seen.standardError)")
+            #expect(seen.status == 0 && seen.standardError.contains(/Video 1 .*320x180/), "\(seen.standardError)")
             let heard = try await RecordedFilm.sound("heard.webm", in: stage.folder).suffix(PulseDaemon.sampleRate)
             #expect(PulseDaemon.amplitude(ofHertz: 440, in: Array(heard)) > 0.1)
         }

@@ -171,7 +171,7 @@ extension Interop {
             try await said("Your camera is back.", by: sender)
             #expect(try await share.run(["camera", "none"]).status == 0)
             try await viewer.wait(for: "the tile's end", timeout: .seconds(30)) {
-                viewer.standardError.contains(/Tile [12] removed/)
+                viewer.standardError.contains(/Video [12] is removed/)
             }
             sender.interrupt()
             #expect(try await sender.outcome(timeout: .seconds(20)).status == 0)

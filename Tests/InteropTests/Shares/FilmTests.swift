@@ -39,7 +39,7 @@ extension Interop {
             let viewer = try share.view(["--record", "seen.webm"])
             defer { viewer.stop() }
             try await viewer.wait(for: "the content", timeout: .seconds(30)) {
-                viewer.standardError.contains("alice#content, content")
+                viewer.standardError.contains("screen of alice")
             }
             // Three flashes with their beeps, undisturbed.
             try await Task.sleep(for: .seconds(4))
@@ -184,7 +184,7 @@ extension Interop {
             _ = try folder.write("v=0\r\n", to: "offer.sdp")
             let rows: [(file: String, status: Int32, words: String)] = [
                 ("there.webm", 73, "exists already"), ("missing/film.webm", 73, "film.webm"),
-                ("film.mp4", 64, "FILE.webm"),
+                ("film.mp4", 64, "ends in .webm"),
             ]
             let commands = [
                 ["serve", "--source", "test", "--listen", "127.0.0.1:0"], ["send", "--source", "test"],
@@ -210,8 +210,8 @@ extension Interop {
             // A file that may not grow is as good as a disk that is full, and takes no root.
             let shell = [
                 "-c", "trap '' XFSZ; ulimit -f 200; exec \"$0\" \"$@\"", share.rtcshare.path, "serve", "--source",
-                "test:640x360@30", "--listen", "127.0.0.1:0", "--no-control", "--duration", "4", "--record",
-                "film.webm",
+                "test:640x360@30", "--audio", "beep", "--listen", "127.0.0.1:0", "--no-control", "--duration", "4",
+                "--record", "film.webm",
             ]
             let program = try RunningProgram(
                 URL(fileURLWithPath: "/bin/bash"), shell, environment: share.environment, in: folder)

@@ -135,9 +135,9 @@ extension Interop {
             try await wait(for: "WIDTH=800")
             try await act(display, "key", "s", in: folder)
             try await viewer.wait(for: "the picture's file", timeout: .seconds(20)) {
-                viewer.standardError.contains("Picture: rtcshare-")
+                viewer.standardError.contains("Saved the frame to rtcshare-")
             }
-            let name = try #require(viewer.standardError.firstMatch(of: /Picture: (rtcshare-[0-9-]+\.png)/)).output.1
+            let name = try #require(viewer.standardError.firstMatch(of: /Saved the frame to (rtcshare-[0-9-]+\.png)/)).output.1
             #expect(try await Peers.similarity(folder.file("still.png"), folder.file(String(name)), in: folder) > 0.97)
             try await act(display, "key", "m", in: folder)
             _ = try await waitForTitle("alice (muted) - rtcshare", on: display, of: viewer, in: folder)
@@ -203,7 +203,7 @@ extension Interop {
             let without = ["LD_LIBRARY_PATH": empty.path]
             let blind = try await view(["--duration", "1"], environment: without).outcome(timeout: .seconds(30))
             #expect(blind.status == 0, "\(blind.standardError)")
-            #expect(blind.standardError.contains("No window: can't show windows: SDL 2 can't be used"))
+            #expect(blind.standardError.contains("Warning: can't open a window, because SDL 2 can't be used"))
             let demanding = try await view(["--window"], environment: without).outcome(timeout: .seconds(30))
             #expect(demanding.status == 69)
             #expect(demanding.standardError.contains("apt install libsdl2-2.0-0"))

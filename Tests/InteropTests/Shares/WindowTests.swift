@@ -63,10 +63,10 @@ extension Interop {
                     program.standardError.contains(sentence)
                 }
             }
-            try await waitFor("added: alice#content, content, 300x200", viewing)
+            try await waitFor("is added: screen of alice, 300x200", viewing)
             try await control(display, "windowminimize", "\(number)", in: folder)
             try await waitFor("The video is paused: the window is minimized.", sending)
-            try await waitFor("paused: the sender sends nothing", viewing)
+            try await waitFor("Video 1 is paused", viewing)
             try await control(display, "windowmap", "\(number)", in: folder)
             try await waitFor("The video continues.", sending)
             try await waitFor("continues", viewing)
@@ -75,7 +75,7 @@ extension Interop {
             let steps = sizes.flatMap { ["windowsize", "\(number)"] + $0 + ["sleep", "0.15"] }
             try await control(display, steps, in: folder)
             try await waitFor("The source is now 360x240.", sending)
-            try await waitFor("is 360x240 now", viewing)
+            try await waitFor("is now 360x240", viewing)
             try await control(display, "windowkill", "\(number)", in: folder)
             let sent = try await sending.outcome(timeout: .seconds(30))
             #expect(sent.status == 69)

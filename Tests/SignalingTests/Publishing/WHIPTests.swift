@@ -149,12 +149,12 @@ struct WHIPTests {
     }
 
     static let refusals = [
-        Refused("broadcast-box, without a token", words: ["400", "Authorization was not set", "give its token"]) {
+        Refused("broadcast-box, without a token", words: ["Authorization was not set", "give its token"]) {
             $0.token = "key"
             $0.unshown = .init(.badRequest, type: "text/plain; charset=utf-8", "Authorization was not set\n")
         },
         Refused(
-            "simple-whip-server, with a wrong token", token: "wrong", words: ["403", "Unauthorized", "check the token"]
+            "simple-whip-server, with a wrong token", token: "wrong", words: ["Unauthorized", "check the token"]
         ) {
             $0.token = "verysecret"
             $0.wrong = .init(.forbidden, type: "text/html; charset=utf-8", "Unauthorized")
@@ -162,7 +162,7 @@ struct WHIPTests {
         Refused(
             "simple-whip-server, where somebody publishes",
             .init(.forbidden, type: "text/html; charset=utf-8", "Endpoint ID already in use"), token: "right",
-            words: ["403", "Endpoint ID already in use", "nobody else"]),
+            words: ["Endpoint ID already in use", "nobody else"]),
         Refused("none, which wants one", .init(.unauthorized), words: ["401", "give its token"]),
         Refused(
             "OvenMediaEngine", .init(.notFound, type: "text/plain", "There is no such stream"),
@@ -178,16 +178,16 @@ struct WHIPTests {
             .init(
                 .unprocessableEntity, type: "application/problem+json",
                 "{\"title\":\"no\",\"detail\":\"no H264 in it\"}"),
-            words: ["422", "no H264 in it", "VP8"]),
+            words: ["no H264 in it", "VP8"]),
         Refused(
             "SRS, which takes no VP8", .init(.ok, type: "application/json", "{\"code\":5018}"),
-            words: ["(200)", "no answer", "5018"]),
+            words: ["(HTTP 200)", "no answer", "5018"]),
         Refused(
             "one that is full", .init(.serviceUnavailable, "", [("Retry-After", "7")]),
             words: ["503", "wait 7 seconds"],
             outlook: .welcome(after: .seconds(7))),
         Refused(
-            "one that has another publisher", .init(.conflict, type: "text/plain", "taken"), words: ["409", "taken"],
+            "one that has another publisher", .init(.conflict, type: "text/plain", "taken"), words: ["taken"],
             outlook: .welcome(after: nil)),
         Refused(
             "one that is elsewhere", .init(.movedPermanently, "", [("Location", "https://other.example/whip?key=1")]),

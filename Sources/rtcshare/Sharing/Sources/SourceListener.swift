@@ -6,7 +6,7 @@ internal import RTCShareMedia
 final class SourceListener: CaptureSourceObserver {
     /// What the source is for.
     enum Role: String, Sendable {
-        case sound, microphone, camera
+        case sound = "audio", microphone, camera
 
         /// Its name in a sentence.
         fileprivate var name: String { self == .camera ? "your camera" : "the \(rawValue)" }
