@@ -31,6 +31,38 @@ struct VideoTrackTests {
         #expect(one.frames.count == 2 && one.entries.ends == 1)
     }
 
+    /// Counts the sinks that are added and removed.
+    private final class CountedSource: VideoSource, AudioSource {
+        let sinks = Locked(0)
+
+        func add(_ sink: any VideoSink) { sinks.withLock { $0 += 1 } }
+        func remove(_ sink: any VideoSink) { sinks.withLock { $0 -= 1 } }
+        func add(_ sink: any AudioSink) { sinks.withLock { $0 += 1 } }
+        func remove(_ sink: any AudioSink) { sinks.withLock { $0 -= 1 } }
+    }
+
+    private final class Listener: AudioSink {
+        func receive(_ frame: AudioFrame) {}
+    }
+
+    @Test("A track leaves its source once: with its last sink, or when it is released", arguments: [false, true])
+    func leavesOnce(isReleasedFirst: Bool) {
+        let (pictures, sounds) = (CountedSource(), CountedSource())
+        do {
+            let video = VideoTrack(id: "v", source: pictures)
+            let audio = AudioTrack(id: "a", source: sounds)
+            let (viewer, listener) = (FrameLog(), Listener())
+            video.add(viewer)
+            audio.add(listener)
+            #expect(pictures.sinks.withLock { $0 } == 1 && sounds.sinks.withLock { $0 } == 1)
+            if !isReleasedFirst {
+                video.remove(viewer)
+                audio.remove(listener)
+            }
+        }
+        #expect(pictures.sinks.withLock { $0 } == 0 && sounds.sinks.withLock { $0 } == 0)
+    }
+
     @Test("A sink that is added beside others gets the newest frame, all of it new")
     func newestFrame() {
         let track = VideoTrack(id: "v", source: source)

@@ -32,7 +32,8 @@ public final class AudioTrack: AudioSource {
     }
 
     deinit {
-        source.remove(input)
+        // Without sinks it has left its source already.
+        if broadcaster.hasSinks { source.remove(input) }
     }
 
     /// Whether the sound is sent. While it is not, viewers hear silence (W3C mediacapture-streams: `enabled`).

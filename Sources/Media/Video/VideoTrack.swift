@@ -34,7 +34,8 @@ public final class VideoTrack: VideoSource {
     }
 
     deinit {
-        source.remove(input)
+        // Without sinks it has left its source already.
+        if broadcaster.hasSinks { source.remove(input) }
     }
 
     /// Whether the picture is sent. While it is not, viewers see black (W3C mediacapture-streams: `enabled`). A change shows

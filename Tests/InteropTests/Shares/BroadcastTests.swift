@@ -84,7 +84,9 @@ extension Interop {
             }
             let outcome = try await capturing.outcome(timeout: .seconds(20))
             #expect(outcome.status == 0, "\(outcome.standardError)")
-            #expect(outcome.standardError.components(separatedBy: "Connected. The share").count == 7, "\(outcome.standardError)")
+            #expect(
+                outcome.standardError.components(separatedBy: "Connected. The share").count == 7,
+                "\(outcome.standardError)")
         }
 
         // MARK: Fifty times in a row
@@ -287,7 +289,8 @@ extension Interop {
             let capturing = try stage.broadcast(Self.pattern + ["--audio", "tone:440", "--transport", transport])
             defer { capturing.stop() }
             try await viewing.wait(for: "the sound", timeout: .seconds(30)) {
-                viewing.standardError.contains("'s screen is added.") && viewing.standardError.contains(/Video 1 .*320x180/)
+                viewing.standardError.contains("'s screen is added.")
+                    && viewing.standardError.contains(/Video 1 .*320x180/)
             }
             try await Task.sleep(for: .seconds(2))
             stage.sending?.interrupt()

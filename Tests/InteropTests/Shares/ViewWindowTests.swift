@@ -137,7 +137,8 @@ extension Interop {
             try await viewer.wait(for: "the picture's file", timeout: .seconds(20)) {
                 viewer.standardError.contains("Saved the frame to rtcshare-")
             }
-            let name = try #require(viewer.standardError.firstMatch(of: /Saved the frame to (rtcshare-[0-9-]+\.png)/)).output.1
+            let name = try #require(viewer.standardError.firstMatch(of: /Saved the frame to (rtcshare-[0-9-]+\.png)/))
+                .output.1
             #expect(try await Peers.similarity(folder.file("still.png"), folder.file(String(name)), in: folder) > 0.97)
             try await act(display, "key", "m", in: folder)
             _ = try await waitForTitle("alice (muted) - rtcshare", on: display, of: viewer, in: folder)
