@@ -160,10 +160,12 @@ public final class VideoTileController: Sendable {
     public func resume(tile id: Int) { setPausedByUser(false, tile: id) }
 
     private func setPausedByUser(_ isPaused: Bool, tile id: Int) {
-        let (events, receiver) = state.withLock { state in
-            (state.list.setPausedByUser(isPaused, tile: id), state.receiver(ofTile: id))
+        let events = state.withLock { state in
+            let events = state.list.setPausedByUser(isPaused, tile: id)
+            // Under the lock, so that the last of several callers decides both.
+            state.receiver(ofTile: id)?.setPaused(isPaused)
+            return events
         }
-        receiver?.setPaused(isPaused)
         tell(events)
     }
 

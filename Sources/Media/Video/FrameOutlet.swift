@@ -113,7 +113,7 @@ final class FrameOutlet: Sendable {
 
     private func repeatFrame(atOnce: Bool, if condition: (State) -> Bool) {
         let now = timer.now()
-        give { state in
+        give(once: true) { state in
             guard condition(state), let (frame, arrival) = state.newest else { return nil }
             guard !broadcaster.isMuted else {
                 state.isOwed = true
@@ -137,27 +137,31 @@ final class FrameOutlet: Sendable {
         withExtendedLifetime(forgotten) {}
     }
 
-    private func give(_ take: (inout State) -> VideoFrame?) {
+    /// Gives the sinks a frame, and those that come meanwhile. A sink may hold the caller up, which is meant for the source:
+    /// another caller gives one frame only, `once`, and leaves what came meanwhile to the source's next frame or the timer.
+    private func give(once: Bool = false, _ take: (inout State) -> VideoFrame?) {
         let (first, wait) = state.withLock { state -> (VideoFrame?, Duration?) in
-            let frame = take(&state)
+            if let frame = take(&state) { state.waiting = state.waiting.map(frame.following(missed:)) ?? frame }
             let wait = state.takeTimeToWait()
-            guard let frame else { return (nil, wait) }
-            guard !state.isGiving else {
-                state.waiting = state.waiting.map(frame.following(missed:)) ?? frame
-                return (nil, wait)
-            }
-            state.isGiving = true
+            guard !state.isGiving, let frame = state.waiting else { return (nil, wait) }
+            (state.waiting, state.isGiving) = (nil, true)
             return (frame, wait)
         }
         if let wait { startTimer(wait) }
         var next = first
         while let frame = next {
             broadcaster.send(frame)
-            next = state.withLock { state in
-                defer { state.waiting = nil }
-                state.isGiving = state.waiting != nil
-                return state.waiting
+            let (following, wait) = state.withLock { state -> (VideoFrame?, Duration?) in
+                guard let waiting = state.waiting, !once else {
+                    state.isGiving = false
+                    if state.waiting != nil { state.timeToWait = .zero }
+                    return (nil, state.takeTimeToWait())
+                }
+                state.waiting = nil
+                return (waiting, nil)
             }
+            if let wait { startTimer(wait) }
+            next = following
         }
     }
 

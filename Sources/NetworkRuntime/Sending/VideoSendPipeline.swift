@@ -238,12 +238,15 @@ package final class VideoSendPipeline: Sendable {
     private func send(_ frame: PacketizedFrame, isBlurred: Bool, of source: (any VideoSource)?) {
         let now = Self.now
         let (recipients, firstOf, recorder, isMoveDue) = state.withLock { state in
-            let recipients = state.group.recipients(of: frame.stream, isKeyFrame: frame.isKeyFrame)
-            let recorder = frame.stream == 0 ? state.recorder : nil
+            // Another source was shown while this frame was cut into packets: nobody gets it, and no frame can build on it.
+            let isShown = source === state.shown
+            if !isShown { state.encodings[frame.stream]?.encoder.requestKeyFrame() }
+            let recipients = isShown ? state.group.recipients(of: frame.stream, isKeyFrame: frame.isKeyFrame) : []
+            let recorder = isShown && frame.stream == 0 ? state.recorder : nil
             // What nobody is sent has not begun for anybody.
-            let isFirst = !recipients.isEmpty && !state.hasBegun && source === state.shown
+            let isFirst = !recipients.isEmpty && !state.hasBegun
             if isFirst { state.hasBegun = true }
-            if frame.isKeyFrame {
+            if isShown, frame.isKeyFrame {
                 state.group.keyFrameMade(
                     of: frame.stream, byteCount: frame.bytes.count, isBlurred: isBlurred, now: now)
             }

@@ -35,11 +35,12 @@ final class EncoderInput: VideoSink {
     }
 
     /// Returns when the frame that was given last has been taken up, so that it is not replaced, or when patience ends, the
-    /// encoder being paused.
+    /// encoder being paused. While the encoder's thread is added to the source, which may give it a frame, it takes up none.
     private func waitForTurn() {
         let deadline = CaptureClock.now + patience
         mailbox.take { state in
-            let hasTurn = state.slot == nil || !isShown(in: state) || CaptureClock.now >= deadline
+            let hasTurn =
+                state.slot == nil || state.isAdopting || !isShown(in: state) || CaptureClock.now >= deadline
             return hasTurn ? .done(()) : .wait(until: deadline)
         }
     }

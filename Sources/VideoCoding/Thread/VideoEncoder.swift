@@ -219,6 +219,7 @@ extension VideoEncoder {
             if let input { input.source.remove(input) }
             input = new
             if let new { new.source.add(new) }
+            mailbox.post { $0.isAdopting = false }
         }
 
         private func nextWork() -> Work {
@@ -226,6 +227,7 @@ extension VideoEncoder {
                 if state.isStopping { return .done(.end) }
                 let now = CaptureClock.now
                 if state.input !== input {
+                    state.isAdopting = true
                     return .done(.adopt(state.input, forgotten: state.forgetPicture(now: now)))
                 }
                 switch state.cadence.action(now: now) {
