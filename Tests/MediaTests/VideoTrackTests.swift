@@ -33,6 +33,7 @@ struct VideoTrackTests {
 
     /// Counts the sinks that are added and removed.
     private final class CountedSource: VideoSource, AudioSource {
+        let contentHint = ContentHint.detail
         let sinks = Locked(0)
 
         func add(_ sink: any VideoSink) { sinks.withLock { $0 += 1 } }
