@@ -37,12 +37,14 @@ enum ServerNameReport {
     ) async -> Result<Void, any Error>? {
         let outcome = Locked<Result<Void, any Error>?>(nil)
         await withTimeLimit(patience) {
+            let result: Result<Void, any Error>
             do {
-                try await resolve()
-                outcome.withLock { $0 = .success(()) }
+                result = .success(try await resolve())
             } catch {
-                outcome.withLock { $0 = .failure(error) }
+                result = .failure(error)
             }
+            // A look-up that was cancelled has no outcome.
+            if !Task.isCancelled { outcome.withLock { $0 = result } }
         }
         return outcome.withLock { $0 }
     }

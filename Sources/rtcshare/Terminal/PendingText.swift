@@ -46,21 +46,22 @@ struct PendingText {
 
     /// Writes as much as `output` takes.
     mutating func write(to output: Output) {
-        while true {
+        while !bytes.isEmpty || lacksText {
             if bytes.isEmpty {
-                if lacksText {
-                    lacksText = false
-                    bytes = Array(Self.omission.utf8)
-                } else if let status = waitingStatus {
-                    (hasStatus, waitingStatus) = (true, nil)
-                    bytes = Array((Self.eraseRow + status).utf8)
-                } else {
-                    return
-                }
+                lacksText = false
+                bytes = Array(Self.omission.utf8)
             }
             let count = output(bytes[...])
             guard count > 0 else { return }
-            bytes.removeFirst(min(count, bytes.count))
+            bytes.removeFirst(count)
         }
+        guard let status = waitingStatus else { return }
+        // As long as nothing of it is written, the next one can take its place.
+        let text = Array((Self.eraseRow + status).utf8)
+        let count = output(text[...])
+        guard count > 0 else { return }
+        (hasStatus, waitingStatus) = (true, nil)
+        bytes = Array(text.dropFirst(count))
+        if !bytes.isEmpty { write(to: output) }
     }
 }
