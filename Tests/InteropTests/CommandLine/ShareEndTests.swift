@@ -92,7 +92,7 @@ extension Interop.CommandLineTests {
                 // The view has its duration; the share continues until it is stopped.
                 if activity == "the share" { program.interrupt() }
                 let outcome = try await program.outcome(timeout: .seconds(30))
-                let notice = "The statistics have ended, \(activity) continues: \(reason)"
+                let notice = "Warning: the statistics have ended, and \(activity) continues: \(reason)"
                 #expect(
                     outcome.status == 74 && outcome.standardError.components(separatedBy: notice).count == 2,
                     "\(outcome)")

@@ -218,7 +218,7 @@ extension Interop {
             defer { program.stop() }
             let outcome = try await program.outcome(timeout: .seconds(30))
             #expect(outcome.status == 74, "\(outcome.standardError)")
-            #expect(outcome.standardError.contains("The recording has ended, the share continues"))
+            #expect(outcome.standardError.contains("Warning: the recording has ended, and the share continues"))
             #expect(outcome.standardError.contains("has ended after 4 seconds."), "the share went on")
             let report = try await RecordedFilm.report("film.webm", in: folder)
             #expect(report.failures == 0 && report.tracks.count == 2 && report.seconds > 0.1)
