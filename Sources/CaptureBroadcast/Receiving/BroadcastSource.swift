@@ -26,7 +26,7 @@ public final class BroadcastSource: CaptureSource, BroadcastingVideoSource {
     private let thread = CaptureThread()
     private let observers = ObserverList<any BroadcastObserver>()
 
-    /// Listens at `endpoint`; extensions that come are let in once it is started. Throws ``BroadcastError/listen(_:)``
+    /// Listens at `endpoint`; extensions that come are let in once it is started. Throws ``BroadcastError/listen(_:remedy:)``
     /// where it can't.
     public init(
         endpoint: BroadcastEndpoint, tokens: BroadcastTokens, framesPerSecond: Double = 30,
