@@ -19,14 +19,14 @@ extension Interop {
                 let pid: Int32?
                 let width: Int
                 let height: Int
-                let minimised: Bool
+                let minimized: Bool
             }
 
             let windows: [Window]
         }
 
         @Test(
-            "A window is found, shared under another one, paused while it is minimised, and its end ends the share",
+            "A window is found, shared under another one, paused while it is minimized, and its end ends the share",
             .timeLimit(.minutes(3)),
             .enabled(if: isInstalled, "needs rtcshare, Xvfb, xterm, xclock, ImageMagick, openbox and xdotool"))
         func sharedWindow()
@@ -46,7 +46,7 @@ extension Interop {
             }
             let window = try #require(found.first)
             #expect(window.application == "XClock")
-            #expect(window.width == 300 && window.height == 200 && !window.minimised)
+            #expect(window.width == 300 && window.height == 200 && !window.minimized)
             let number = window.spec.dropFirst("window:".count)
             // It lies over the clock, and has the same title in part.
             try display.start("xterm", ["-geometry", "80x30+90+90", "-T", "Shared cover", "-e", "cat"])
