@@ -78,9 +78,9 @@ extension Interop {
             defer { sender.stop() }
             try await wait(viewer, for: "1280x720")
             try await desktop.tell("output", "HEADLESS-1", "resolution", "1600x900")
-            try await wait(viewer, for: "1600x900 now")
+            try await wait(viewer, for: "is now 1600x900")
             try await desktop.tell("output", "HEADLESS-1", "transform", "90")
-            try await wait(viewer, for: "900x1600 now")
+            try await wait(viewer, for: "is now 900x1600")
             // As its own process, not as that of the tests' user namespace.
             desktop.compositor?.stop()
             let outcome = try await sender.outcome(timeout: .seconds(20))
@@ -187,6 +187,7 @@ extension Interop {
             let share = try share(desktop, in: folder)
             func begin(_ more: [String] = []) async throws -> (viewer: RunningProgram, sender: RunningProgram) {
                 try await share.offer(["--source", "portal"])
+                try? FileManager.default.removeItem(at: folder.file("seen.png"))
                 let viewer = try await share.view(["--snapshot", "seen.png"])
                 return (viewer, try share.send(more))
             }
