@@ -14,12 +14,12 @@ public enum BroadcastError: Error, Sendable, Hashable {
 }
 
 extension BroadcastError: CustomStringConvertible {
-    /// What failed, why, and what to do; never a token.
+    /// The failure, its reason and a remedy, without the tokens.
     public var description: String { explanation.text }
 }
 
 extension BroadcastError: ExplainedError {
-    /// What failed, and why; apart, what to do.
+    /// The failure with its reason, and a remedy.
     package var explanation: Explanation {
         switch self {
         case .listen(let reason, let remedy):

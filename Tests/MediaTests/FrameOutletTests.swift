@@ -55,6 +55,37 @@ struct FrameOutletTests {
         #expect(log.frames.map(\.damage) == [nil, [parts[1], parts[2]]])
     }
 
+    /// A sink whose source gives another frame while this sink takes one.
+    private final class BusySink: VideoSink {
+        let numbers = Locked<[Int]>([])
+        let giveNext = Locked<(@Sendable (Int) -> Void)?>(nil)
+
+        func receive(_ frame: VideoFrame) {
+            let count = numbers.withLock { numbers in
+                numbers.append(frame.buffer.withPlanes { Int($0.planes[0][0]) })
+                return numbers.count
+            }
+            giveNext.withLock { $0 }?(count)
+        }
+    }
+
+    @Test("A sink that joins others gives them one frame, whatever the source gives meanwhile")
+    func joiningSink() {
+        let source = CustomVideoSource(isScreencast: true, timer: time.timer)
+        let track = VideoTrack(id: "v", source: source, timer: time.timer)
+        let (busy, late) = (BusySink(), FrameLog())
+        track.add(busy)
+        source.capture(number(1, at: time.timer.now()))
+        busy.giveNext.withLock { next in
+            next = { [self] count in if count < 9 { source.capture(number(count, at: time.timer.now())) } }
+        }
+        track.add(late)
+        #expect(busy.numbers.withLock { $0 } == [1, 1], "the caller was kept")
+        time.advance(.milliseconds(1))
+        #expect(busy.numbers.withLock { $0.last } == 8)
+        #expect(numbers(in: late).last == 8)
+    }
+
     @Test("The last frame comes before the end of its source")
     func lastFrameBeforeEnd() {
         let source = CustomVideoSource(isScreencast: true, timer: time.timer)

@@ -69,6 +69,7 @@ public final class RemoteSoundController: Sendable {
     /// Records each sound that the peer sends, or says that it will, as it arrives.
     func record(to source: RecordingSource) {
         let (attendees, sounds) = state.withLock { state in
+            state.recordings.removeAll { !$0.recorder.isOpen }
             state.recordings.append(source)
             return (state.attendees, Array(state.sounds.values))
         }

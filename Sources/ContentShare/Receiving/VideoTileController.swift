@@ -112,6 +112,7 @@ public final class VideoTileController: Sendable {
     /// Records each tile, of those that there are and of those that come, as it arrives.
     func record(to source: RecordingSource) {
         let present = state.withLock { state in
+            state.recordings.removeAll { !$0.recorder.isOpen }
             if !state.hasEnded { state.recordings.append(source) }
             return state.list.tiles
         }

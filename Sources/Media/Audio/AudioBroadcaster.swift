@@ -33,6 +33,9 @@ public final class AudioBroadcaster: Sendable {
     /// Gives `sink` no further block; one that it is taking on another thread at this moment is its last.
     public func remove(_ sink: any AudioSink) { sinks.remove(sink) }
 
+    /// Gives no sink any further block.
+    public func removeAll() { sinks.removeAll() }
+
     /// Gives a block to every sink.
     public func send(_ frame: AudioFrame) { sinks.forEach { $0.receive(frame) } }
 

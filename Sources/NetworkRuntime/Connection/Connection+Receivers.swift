@@ -11,7 +11,8 @@ extension Connection {
                 let receiver = videoReceiver(index)
                 if let size = receiver.receive(frame) { pendingMedia.append(.frameSizeChanged(size, receiver)) }
             case .packet(let packet, let index):
-                let receiver = audioReceivers[index] ?? AudioReceiver(index: index)
+                let receiver =
+                    audioReceivers[index] ?? AudioReceiver(index: index, of: peer.remoteMedia[index].streamID)
                 receiver.receive(packet)
                 if audioReceivers.updateValue(receiver, forKey: index) == nil {
                     pendingMedia.append(.soundBegan(receiver))
@@ -35,7 +36,7 @@ extension Connection {
         case .remoteMediaChanged:
             let media = peer.remoteMedia
             videoReceivers = videoReceivers.filter { media[$0.key].isActive }
-            audioReceivers = audioReceivers.filter { media[$0.key].isActive }
+            audioReceivers = audioReceivers.filter { $0.value.receives(media[$0.key]) }
             pendingMedia.append(.remoteMediaChanged(media))
         case .activityChanged(let activity, let index):
             if activity == .ended { (videoReceivers[index], audioReceivers[index]) = (nil, nil) }

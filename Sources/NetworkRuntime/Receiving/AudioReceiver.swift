@@ -12,17 +12,23 @@ internal import RTCShareWireFormat
 package final class AudioReceiver: Sendable {
     /// Its index among what the peer sends: ``Connection/remoteMedia``.
     package let index: Int
+    /// The media stream's id when it began.
+    private let streamID: String?
     private let inbox = Mailbox(AudioInbox())
     private let broadcaster = AudioBroadcaster()
     private let thread = Locked<WorkerThread?>(nil)
 
-    init(index: Int) {
-        self.index = index
+    init(index: Int, of streamID: String? = nil) {
+        (self.index, self.streamID) = (index, streamID)
     }
 
     deinit {
         inbox.post { $0.finish() }
     }
+
+    /// Whether this is still what the peer sends: another attendee's sound is another sound, for instance if a conference server
+    /// forwards another speaker.
+    func receives(_ media: RemoteMedia) -> Bool { media.isActive && media.streamID == streamID }
 
     /// Takes a packet, on the connection's event loop, in the order of arrival.
     func receive(_ packet: ReceivedAudioPacket) {
@@ -47,6 +53,9 @@ package final class AudioReceiver: Sendable {
         } catch {
             inbox.post { $0.playerFailed() }
             broadcaster.remove(sink)
+            // Those that were added since.
+            broadcaster.end(error: error)
+            broadcaster.removeAll()
             throw error
         }
     }

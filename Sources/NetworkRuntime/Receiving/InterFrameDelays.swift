@@ -26,6 +26,9 @@ struct InterFrameDelays: Sendable {
     /// What is longer is no freeze any more: nothing was to be shown.
     private static let shortestPause = Duration.seconds(5)
 
+    /// No pictures are wanted for now: the time until the next one is no delay.
+    mutating func interrupt() { last = nil }
+
     /// Counts a picture.
     mutating func pictureWasShown(at now: Instant) {
         defer { last = now }

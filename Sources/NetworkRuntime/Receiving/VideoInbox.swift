@@ -144,10 +144,10 @@ struct VideoInbox {
         return (!hasDecoder, isLate && !isPaused)
     }
 
-    /// The decoder did not start.
-    mutating func decoderFailed(for sink: ObjectIdentifier) {
+    /// The decoder did not start: no sink gets anything.
+    mutating func decoderFailed() {
         hasDecoder = false
-        remove(sink)
+        removeSinks()
     }
 
     mutating func remove(_ sink: ObjectIdentifier) {
@@ -163,6 +163,7 @@ struct VideoInbox {
     /// Nobody looks: what waits is of no use.
     private mutating func rest() {
         stage = .idle
+        statistics.delays.interrupt()
         release(frames.count)
     }
 
@@ -178,6 +179,7 @@ struct VideoInbox {
         defer { self.isPaused = isPaused }
         guard isPaused != self.isPaused else { return false }
         if isPaused {
+            statistics.delays.interrupt()
             if stage == .announcing { release(frames.count) }
             skip()
             return false

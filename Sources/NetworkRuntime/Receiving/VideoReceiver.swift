@@ -70,8 +70,11 @@ package final class VideoReceiver: Sendable {
             do throws(VideoCodingError) {
                 try startDecoder()
             } catch {
-                inbox.post { $0.decoderFailed(for: ObjectIdentifier(sink)) }
+                inbox.post { $0.decoderFailed() }
                 broadcaster.remove(sink)
+                // Those that were added since.
+                broadcaster.end(error: error)
+                broadcaster.removeAll()
                 throw error
             }
         }

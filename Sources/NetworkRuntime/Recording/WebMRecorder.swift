@@ -157,14 +157,19 @@ private final class Writing: Sendable {
     private static var now: Duration { .nanoseconds(MonotonicClock.now.nanoseconds) }
 
     func enqueue(_ job: Job) {
+        let failure = MediaFileError.cannotWrite(path: path, reason: "the disk is too slow, record to another")
         let isTooSlow = mailbox.post { state in
             guard state.isOpen else { return false }
-            guard state.waitingBytes + job.byteCount <= Self.maximumWaitingBytes else { return true }
+            guard state.waitingBytes + job.byteCount <= Self.maximumWaitingBytes else {
+                state.failure = failure
+                return true
+            }
             state.waitingBytes += job.byteCount
             state.jobs.append(job)
             return false
         }
-        if isTooSlow { fail(.cannotWrite(path: path, reason: "the disk is too slow, record to another")) }
+        // Received media come on an event loop, which a program's closure is not to hold up.
+        if isTooSlow { WorkerThread.start(named: "recorder") { [self] in report(failure) } }
     }
 
     /// Asks the thread to write what came, and to end the file; false if somebody did before.
@@ -225,9 +230,12 @@ private final class Writing: Sendable {
             state.failure = error
             return true
         }
-        guard isFirst else { return }
+        if isFirst { report(error) }
+    }
+
+    private func report(_ failure: MediaFileError) {
         callEndings()
-        onFailure(error)
+        onFailure(failure)
     }
 
     private func callEndings() {

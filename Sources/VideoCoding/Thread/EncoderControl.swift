@@ -1,3 +1,4 @@
+internal import Glibc
 internal import RTCShareMedia
 internal import RTCShareWireFormat
 
@@ -16,8 +17,8 @@ struct EncoderControl {
     private var smallShare = 0.0
     private var isMuted = false
     var slot: VideoFrame?
-    /// The thread is being added to a source.
-    var isAdopting = false
+    /// The encoder's thread, once it runs.
+    var thread: pthread_t?
     var endings: [(any Error)?] = []
     /// Whose pictures are encoded. Nothing is taken from any other, nor does a picture of another come out.
     private(set) var input: EncoderInput?

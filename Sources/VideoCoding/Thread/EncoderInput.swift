@@ -1,3 +1,4 @@
+internal import Glibc
 internal import RTCShareLocks
 internal import RTCShareMedia
 
@@ -35,12 +36,13 @@ final class EncoderInput: VideoSink {
     }
 
     /// Returns when the frame that was given last has been taken up, so that it is not replaced, or when patience ends, the
-    /// encoder being paused. While the encoder's thread is added to the source, which may give it a frame, it takes up none.
+    /// encoder being paused. The encoder's own thread, to which a source may give frames while it is added, waits for nothing.
     private func waitForTurn() {
         let deadline = CaptureClock.now + patience
         mailbox.take { state in
             let hasTurn =
-                state.slot == nil || state.isAdopting || !isShown(in: state) || CaptureClock.now >= deadline
+                state.slot == nil || state.thread == pthread_self() || !isShown(in: state)
+                || CaptureClock.now >= deadline
             return hasTurn ? .done(()) : .wait(until: deadline)
         }
     }

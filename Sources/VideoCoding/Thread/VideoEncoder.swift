@@ -1,3 +1,4 @@
+internal import Glibc
 internal import RTCShareLocks
 package import RTCShareMedia
 package import RTCShareWireFormat
@@ -198,6 +199,7 @@ extension VideoEncoder {
         }
 
         consuming func run() {
+            mailbox.post { $0.thread = pthread_self() }
             loop: while true {
                 switch nextWork() {
                 case .end: break loop
@@ -219,7 +221,6 @@ extension VideoEncoder {
             if let input { input.source.remove(input) }
             input = new
             if let new { new.source.add(new) }
-            mailbox.post { $0.isAdopting = false }
         }
 
         private func nextWork() -> Work {
@@ -227,7 +228,6 @@ extension VideoEncoder {
                 if state.isStopping { return .done(.end) }
                 let now = CaptureClock.now
                 if state.input !== input {
-                    state.isAdopting = true
                     return .done(.adopt(state.input, forgotten: state.forgetPicture(now: now)))
                 }
                 switch state.cadence.action(now: now) {

@@ -74,14 +74,15 @@ final class Terminal: Sendable {
 
     /// Waits for a moment until all text is written: for the end of the process.
     func drain() {
-        var stream = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
-        while pending.withLock({ !$0.isEmpty }), poll(&stream, 1, Self.endPatience) > 0 {
+        let end = ContinuousClock.now + Self.endPatience
+        while pending.withLock({ !$0.isEmpty }), ContinuousClock.now < end {
+            var stream = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
+            poll(&stream, 1, 100)
             flush()
-            if stream.revents & Int16(POLLERR | POLLNVAL) != 0 { return }
         }
     }
 
-    private static let endPatience: Int32 = 1000
+    private static let endPatience = Duration.seconds(1)
 
     /// Stderr; of a terminal an opening of its own that does not wait, for others share that of stderr.
     private static let output: Int32 = {

@@ -27,6 +27,16 @@ import Testing
         }
     }
 
+    @Test(
+        "Another stream in the same section is another sound",
+        arguments: [("a", true, true), ("b", true, false), (nil, true, false), ("a", false, false)]
+            as [(String?, Bool, Bool)])
+    func anotherStream(streamID: String?, isActive: Bool, isSame: Bool) {
+        let media = RemoteMedia(
+            isVideo: false, streamID: streamID, trackID: nil, isContent: false, isActive: isActive, opus: nil)
+        #expect(AudioReceiver(index: 0, of: "a").receives(media) == isSame)
+    }
+
     /// Gives packets of a tone of 440 Hz as a network does, 20 ms apart; some are missing.
     private func play(_ count: Int, missing: Set<Int> = [], to receiver: AudioReceiver) async throws {
         for packet in try packets(count, missing: missing) {

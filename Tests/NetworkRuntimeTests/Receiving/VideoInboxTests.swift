@@ -134,6 +134,39 @@ import Testing
         ),
     ]
 
+    @Test("The time in which nobody looks, or in which the video is paused, is neither a freeze nor a pause")
+    func unwatchedTime() {
+        var inbox = Self.inbox("decoding")
+        var now = Duration.zero
+        func decode(after time: Duration) {
+            now += time
+            let instant = Instant(nanoseconds: 0).advanced(by: now)
+            inbox.didDecode(
+                Self.key, size: PixelSize(width: 16, height: 32), quantizer: 9, from: instant, to: instant)
+        }
+        for _ in 0..<10 { decode(after: .milliseconds(100)) }
+        inbox.remove(ObjectIdentifier(Self.one))
+        _ = inbox.add(ObjectIdentifier(Self.one))
+        decode(after: .seconds(3))
+        _ = inbox.setPaused(true)
+        _ = inbox.setPaused(false)
+        decode(after: .seconds(9))
+        #expect(inbox.statistics.delays.freezeCount == 0 && inbox.statistics.delays.pauseCount == 0)
+        decode(after: .seconds(3))
+        #expect(inbox.statistics.delays.freezeCount == 1)
+    }
+
+    @Test("A decoder that does not start leaves no sink behind, and is started for the next one")
+    func failedDecoder() {
+        var inbox = Self.inbox("idle")
+        #expect(inbox.add(ObjectIdentifier(Self.one))?.startsDecoder == true)
+        #expect(inbox.add(ObjectIdentifier(Self.other))?.startsDecoder == false)
+        inbox.decoderFailed()
+        #expect(inbox.stage == .idle)
+        let next = inbox.add(ObjectIdentifier(Self.one))
+        #expect(next?.startsDecoder == true && next?.needsKeyFrame == true)
+    }
+
     @Test("Each event leads each stage where the diagram says, and requests a key frame only if somebody waits for one")
     func stages() {
         for (stage, expected) in Self.table {

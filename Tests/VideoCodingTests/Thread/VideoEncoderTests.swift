@@ -329,6 +329,27 @@ struct VideoEncoderTests {
         #expect(!source.hasSink)
     }
 
+    /// A source that gives frames while a sink is added, as one with a memory does.
+    private final class EagerSource: VideoSource {
+        let contentHint = ContentHint.none
+        let frames: [VideoFrame]
+
+        init(_ frames: [VideoFrame]) { self.frames = frames }
+
+        func add(_ sink: any VideoSink) { for frame in frames { sink.receive(frame) } }
+        func remove(_ sink: any VideoSink) {}
+    }
+
+    @Test("An encoder does not wait for itself while its source gives frames on the encoder's thread")
+    func eagerSource() throws {
+        let output = Output()
+        let thread = try start(output)
+        thread.show(EagerSource([frame(0), frame(1), frame(2)]), patience: .seconds(3600))
+        while thread.statistics.framesEncoded == 0 { sched_yield() }
+        thread.stop()
+        #expect(thread.statistics.framesReceived == 3 && thread.statistics.framesDropped == 2)
+    }
+
     @Test("A source that a paused encoder holds up is released when another is shown")
     func releasedSource() throws {
         let thread = try start(Output()) { $0.bitrate = .zero }
@@ -336,8 +357,9 @@ struct VideoEncoderTests {
         thread.show(held, patience: .seconds(3600))
         held.receive(frame(0))
         let hasReturned = DispatchSemaphore(value: 0)
+        let sink = held.sink
         Thread.detachNewThread {
-            held.receive(frame(1))
+            sink.receive(frame(1))
             hasReturned.signal()
         }
         thread.show(other)

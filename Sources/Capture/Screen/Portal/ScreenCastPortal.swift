@@ -107,7 +107,7 @@ extension ScreenCastPortal.Problem: ExplainedError {
         switch self {
         case .noSessionBus(let reason):
             Explanation(
-                // libdbus names its own programs where there is no address.
+                // Without an address, libdbus gives the failure of its own programs as the reason.
                 "there is no session bus"
                     + (["autolaunch", "dbus-launch"].contains { reason.contains($0) } ? "" : " (\(reason))"),
                 remedy: "run it in a desktop session, or set DBUS_SESSION_BUS_ADDRESS")
