@@ -110,7 +110,11 @@ struct WebMRecorderTests {
     @Test("Where the disk is too slow the film ends, once, and what came before is kept")
     func slowDisk() async throws {
         let failures = Locked<[MediaFileError]>([])
-        let recorder = try WebMRecorder(path: path) { failure in failures.withLock { $0.append(failure) } }
+        let isReported = DispatchSemaphore(value: 0)
+        let recorder = try WebMRecorder(path: path) { failure in
+            failures.withLock { $0.append(failure) }
+            isReported.signal()
+        }
         let ended = Locked(false)
         recorder.onEnd { ended.withLock { $0 = true } }
         // The disk: the queue stands still while somebody is told that a key frame is due.
@@ -126,6 +130,7 @@ struct WebMRecorderTests {
         #expect(failures.withLock(\.isEmpty) && recorder.isOpen)
         for number in 8...10 { picture(Samples.interFrame() + padding, 0, times(12_000 + 40 * number)) }
         let reason = MediaFileError.cannotWrite(path: path, reason: "the disk is too slow, record to another")
+        isReported.wait()
         #expect(failures.withLock { $0 } == [reason] && ended.withLock { $0 } && !recorder.isOpen)
         goesOn.signal()
         await #expect(throws: reason) { try await recorder.close() }
