@@ -59,6 +59,7 @@ struct VideoInbox {
         case .ended: return reception
         case .unannounced where !frame.isKeyFrame:
             statistics.framesDropped += 1
+            reception.needsKeyFrame = true
             return reception
         case .unannounced: stage = .announcing
         case .announcing, .idle, .decoding: break

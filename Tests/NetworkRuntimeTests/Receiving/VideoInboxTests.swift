@@ -82,8 +82,8 @@ import Testing
         (
             "unannounced",
             [
-                .keyFrame: "announcing 0", .deltaFrame: "unannounced 0", .overflow: "unannounced 0",
-                .largeFrames: "unannounced 0", .announced: "unannounced 0", .sink: "unannounced 0",
+                .keyFrame: "announcing 0", .deltaFrame: "unannounced? 0", .overflow: "unannounced? 0",
+                .largeFrames: "unannounced? 0", .announced: "unannounced 0", .sink: "unannounced 0",
                 .sinkGone: "unannounced 0", .allSinksGone: "unannounced 0", .recorder: "unannounced 0",
                 .pause: "unannounced 0", .resume: "unannounced 0", .undecodable: "unannounced 0", .finish: "ended 0",
             ]
