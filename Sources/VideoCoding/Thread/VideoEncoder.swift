@@ -219,6 +219,8 @@ extension VideoEncoder {
         /// Takes another source's pictures in place of those of the one before.
         private mutating func adopt(_ new: EncoderInput?) {
             if let input { input.source.remove(input) }
+            // What changed since the last picture of that source says nothing of this one's.
+            pictures = PictureInput()
             input = new
             if let new { new.source.add(new) }
         }
