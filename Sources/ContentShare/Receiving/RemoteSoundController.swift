@@ -68,11 +68,13 @@ public final class RemoteSoundController: Sendable {
 
     /// Records each sound that the peer sends, or says that it will, as it arrives.
     func record(to source: RecordingSource) {
-        let (attendees, sounds) = state.withLock { state in
-            state.recordings.removeAll { !$0.recorder.isOpen }
-            state.recordings.append(source)
-            return (state.attendees, Array(state.sounds.values))
+        let (attendees, sounds, before) = state.withLock { state in
+            let before = state.recordings
+            state.recordings = before.filter(\.recorder.isOpen) + [source]
+            return (state.attendees, Array(state.sounds.values), before)
         }
+        // A recorder that nobody else has is freed after the lock is.
+        withExtendedLifetime(before) {}
         // Each is silent until something is heard.
         for attendee in attendees.compactMap({ $0 }) { _ = source.sound(of: attendee) }
         for sound in sounds { record(sound, to: source) }
@@ -153,9 +155,9 @@ public final class RemoteSoundController: Sendable {
     }
 
     func end() async {
-        state.withLock { state in
-            state.attendees = []
-            state.recordings = []
+        _ = state.withLock { state in
+            defer { (state.attendees, state.recordings) = ([], []) }
+            return state.recordings
         }
         await remove { _ in true }
     }

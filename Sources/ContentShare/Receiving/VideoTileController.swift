@@ -111,12 +111,14 @@ public final class VideoTileController: Sendable {
 
     /// Records each tile, of those that there are and of those that come, as it arrives.
     func record(to source: RecordingSource) {
-        let present = state.withLock { state in
-            state.recordings.removeAll { !$0.recorder.isOpen }
-            if !state.hasEnded { state.recordings.append(source) }
-            return state.list.tiles
+        let (present, before) = state.withLock { state in
+            let before = state.recordings
+            if !state.hasEnded { state.recordings = before.filter(\.recorder.isOpen) + [source] }
+            return (state.list.tiles, before)
         }
         for tile in present { record(tile, to: source) }
+        // A recorder that nobody else has is freed after the lock is.
+        withExtendedLifetime(before) {}
     }
 
     private func record(_ tile: VideoTileState, to source: RecordingSource) {
@@ -188,11 +190,10 @@ public final class VideoTileController: Sendable {
     }
 
     func end() async {
-        let readers = state.withLock { state in
-            state.hasEnded = true
-            state.standing = []
-            state.recordings = []
-            return Array(state.readers.values)
+        let (readers, _, _) = state.withLock { state in
+            defer { (state.hasEnded, state.standing, state.recordings) = (true, [], []) }
+            // Sinks that nobody else has are freed after the lock is.
+            return (Array(state.readers.values), state.standing, state.recordings)
         }
         await change { $0.end() }
         for reader in readers { reader.finish() }

@@ -184,7 +184,8 @@ extension VideoEncoder {
 
         private enum Work {
             case encode(VideoFrame?, asKeyFrame: Bool, EncodingOrder)
-            case adopt(EncoderInput?, forgotten: VideoFrame?)
+            /// What is forgotten is freed after the lock is.
+            case adopt(EncoderInput?, forgotten: (VideoFrame?, [(any Error)?]))
             case passOn([(any Error)?])
             case end
         }
@@ -210,18 +211,16 @@ extension VideoEncoder {
                 }
             }
             if let input { input.source.remove(input) }
-            mailbox.post {
-                if $0.slot != nil { $0.statistics.framesDropped += 1 }
-                $0.slot = nil
-            }
+            let last = mailbox.post { $0.dropFrame() }
+            withExtendedLifetime(last) {}
         }
 
         /// Takes another source's pictures in place of those of the one before.
         private mutating func adopt(_ new: EncoderInput?) {
             if let input { input.source.remove(input) }
+            input = new
             // What changed since the last picture of that source says nothing of this one's.
             pictures = PictureInput()
-            input = new
             if let new { new.source.add(new) }
         }
 
