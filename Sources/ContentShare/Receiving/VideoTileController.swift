@@ -204,12 +204,12 @@ public final class VideoTileController: Sendable {
         if state.withLock({ $0.receivers[index].map { $0 !== receiver } ?? false }) {
             await change { $0.activityChanged(.ended, receiver: index) }
         }
-        tell(
-            state.withLock { state in
-                let events = state.list.frameArrived(receiver: index, size: size)
-                if state.list.tile(ofReceiver: index) != nil { state.receivers[index] = receiver }
-                return events
-            })
+        let (events, recordings) = state.withLock { state in
+            let events = state.list.frameArrived(receiver: index, size: size)
+            if state.list.tile(ofReceiver: index) != nil { state.receivers[index] = receiver }
+            return (events, state.recordings)
+        }
+        tell(events, recordedBy: recordings)
         receiver.announced()
     }
 
@@ -230,13 +230,12 @@ public final class VideoTileController: Sendable {
         return receiver
     }
 
-    private func tell(_ events: [VideoTileList.Event]) {
+    /// Notifies the observers. New tiles are recorded by those who did so when the tiles were listed: later ones find them.
+    private func tell(_ events: [VideoTileList.Event], recordedBy recordings: [RecordingSource] = []) {
         for event in events {
             switch event {
             case .didAdd(let tile):
-                let (sinks, recordings) = state.withLock { state in
-                    (state.standing.filter { $0.modality == tile.attendeeID.modality }, state.recordings)
-                }
+                let sinks = state.withLock { $0.standing.filter { $0.modality == tile.attendeeID.modality } }
                 for standing in sinks { bindStanding(standing.sink, to: tile) }
                 for source in recordings where source.recorder.isOpen { record(tile, to: source) }
                 observers.forEach { $0.videoTileDidAdd(tile) }
