@@ -137,7 +137,8 @@ public final class VideoTileController: Sendable {
         }
     }
 
-    /// Gives `sink` no more pictures of a tile; the tile's other sinks go on.
+    /// Gives `sink` no more pictures of a tile; the tile's other sinks go on. One that it takes on the decoder's thread at this
+    /// moment is its last.
     public func unbind(_ sink: any VideoSink, fromTile id: Int) {
         state.withLock { $0.receiver(ofTile: id) }?.remove(sink)
     }
@@ -151,7 +152,7 @@ public final class VideoTileController: Sendable {
         for receiver in receivers { receiver.remove(sink) }
     }
 
-    /// Gives the sinks of a tile nothing more.
+    /// Gives the sinks of a tile their end, and nothing more but a picture that they take on the decoder's thread at this moment.
     public func unbind(tile id: Int) {
         state.withLock { $0.receiver(ofTile: id) }?.removeSinks()
     }

@@ -205,7 +205,7 @@ public actor SharingRoom {
         try await own.startVideo(source, configuration, over: connections(taking: .camera))
     }
 
-    /// Sends no own picture any more.
+    /// Sends no own picture any more. The encoder's thread removes its sink from the source soon after this returns.
     public func stopLocalVideo() { own.stopVideo() }
 
     /// Sends `source` as the owner's own voice, to everybody who is not waiting; replaces the source where one is sent already.
@@ -216,7 +216,7 @@ public actor SharingRoom {
         try await own.startAudio(source, configuration, over: connections(taking: .microphone))
     }
 
-    /// Sends no own voice any more.
+    /// Sends no own voice any more. The encoder's thread removes its sink from the source soon after this returns.
     public func stopLocalAudio() { own.stopAudio() }
 
     /// The owner's own voice, to mute it or to set its volume; nil where none is sent.
@@ -311,7 +311,8 @@ public actor SharingRoom {
         if case .subgroup(let subgroup) = destination, !subgroups.contains(subgroup) { throw .notJoined(subgroup) }
     }
 
-    /// Ends the share, and takes leave of everybody.
+    /// Ends the share, and takes leave of everybody. The encoders' threads remove their sinks from what was sent soon after this
+    /// returns.
     public func end() async {
         hasEnded = true
         own.end()

@@ -67,6 +67,8 @@ public actor ContentShareController {
     /// a source that is running; or `contentShareDidStop` with the reason why that did not come about. Of a source that is
     /// waited for they hear `contentShareSourceIsSilent`. Where the offer had
     /// no place for content, or for its sound, that is sent from the next offer and its answer on.
+    ///
+    /// The encoder's thread adds its sink to the source, and removes that of the source before, soon after this returns.
     public func start(
         source: any VideoSource, audio: (any AudioSource)? = nil,
         configuration: LocalVideoConfiguration = LocalVideoConfiguration(),
@@ -176,7 +178,7 @@ public actor ContentShareController {
     /// The sound that is shared: to mute it, or to set its volume; nil where none is.
     public var audioTrack: AudioTrack? { audio?.track }
 
-    /// Ends the share. Viewers see its tile go.
+    /// Ends the share. Viewers see its tile go. The encoder's thread removes its sink from the source soon after this returns.
     public func stop() throws(ContentShareError) {
         let event = try phase.stop()
         silence()
