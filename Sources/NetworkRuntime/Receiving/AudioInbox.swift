@@ -29,7 +29,8 @@ struct AudioInbox {
     /// How many of the kept packets the recorders have.
     private var recordedCount = 0
     private var recorders: [Recorder] = []
-    private var hasPlayer = false
+    /// Whether there was a sink.
+    private var isHeard = false
 
     /// Twenty seconds of 20 ms each. If more wait, the oldest is discarded.
     static let maximumPackets = 1000
@@ -57,25 +58,15 @@ struct AudioInbox {
             recordedCount += 1
             return (packets[recordedCount - 1], recorders)
         }
-        stage = hasPlayer ? .playing : .idle
-        if !hasPlayer { packets = [] }
+        stage = isHeard ? .playing : .idle
+        if !isHeard { packets = [] }
         return nil
     }
 
-    /// There is a sink. Returns whether the player must be started; nil if there is nothing for the sink any more.
-    mutating func addSink() -> Bool? {
-        guard stage != .ended else { return nil }
+    /// There is a sink, and a player.
+    mutating func play() {
+        isHeard = true
         if stage == .idle { stage = .playing }
-        defer { hasPlayer = true }
-        return !hasPlayer
-    }
-
-    /// The player did not start.
-    mutating func playerFailed() {
-        hasPlayer = false
-        guard stage == .playing else { return }
-        stage = .idle
-        packets = []
     }
 
     mutating func add(_ recorder: @escaping Recorder) {

@@ -44,29 +44,28 @@ package final class AudioReceiver: Sendable {
         }
     }
 
-    /// Gives `sink` the sound from now on: 48 kHz, in stereo.
+    /// Gives `sink` the audio from now on: 48 kHz, in stereo. A sink that comes after the end gets its end.
     package func add(_ sink: any AudioSink) throws {
         broadcaster.add(sink)
         do {
-            guard let startsPlayer = inbox.post({ $0.addSink() }) else { return broadcaster.remove(sink) }
-            if startsPlayer { try startPlayer() }
+            try startPlayer()
         } catch {
-            inbox.post { $0.playerFailed() }
             broadcaster.remove(sink)
-            // Those that were added since.
-            broadcaster.end(error: error)
-            broadcaster.removeAll()
             throw error
+        }
+        inbox.post { $0.play() }
+    }
+
+    /// Starts the player if it does not run and something may still arrive.
+    private func startPlayer() throws {
+        try thread.withLock { thread in
+            guard thread == nil, inbox.read({ $0.stage != .ended }) else { return }
+            let player = Player(playout: try AudioPlayout(channels: 2), broadcaster: broadcaster, inbox: inbox)
+            thread = try WorkerThread(named: "audio decoder") { player.run() }
         }
     }
 
-    private func startPlayer() throws {
-        let player = Player(playout: try AudioPlayout(channels: 2), broadcaster: broadcaster, inbox: inbox)
-        let started = try WorkerThread(named: "audio decoder") { player.run() }
-        thread.withLock { $0 = started }
-    }
-
-    /// Gives `sink` nothing more.
+    /// Gives `sink` nothing more. A block that it takes on the player's thread at this moment is its last.
     package func remove(_ sink: any AudioSink) { broadcaster.remove(sink) }
 
     /// Gives `body` each packet as it arrives, on the connection's event loop.
@@ -78,8 +77,8 @@ package final class AudioReceiver: Sendable {
     /// Takes and plays nothing more. Returns when the sinks have their end.
     package func finish() async {
         inbox.post { $0.finish() }
-        await thread.withLock { $0 }?.finish()
-        broadcaster.end(error: nil)
+        // A player that is being started is in the lock, and ends too.
+        if let thread = thread.withLock({ $0 }) { await thread.finish() } else { broadcaster.close() }
     }
 
     /// Completes the object of a connection's report that is about this receiver.
@@ -140,6 +139,7 @@ private final class Player: Sendable {
             nextTick = max(tick + Self.tick, now)
             play(reference, now: now)
         }
+        broadcaster.close()
     }
 
     private func play(_ reference: Reference?, now: Duration) {

@@ -31,15 +31,17 @@ struct VideoInbox {
     /// In the order of decoding. The first one needs none that is not here, or was decoded.
     private var frames: [AssembledFrame] = []
     private var byteCount = 0
+    /// Frames that will not be decoded, to be freed when no lock is held.
+    private var released: [AssembledFrame] = []
     /// How many of the kept frames the recorders have.
     private var recordedCount = 0
     /// Whether frames are dropped until one decodes without another.
     private var awaitsKeyFrame = true
     private var isPaused = false
     private var size: PixelSize?
-    private var sinks: Set<ObjectIdentifier> = []
+    /// Whether there are sinks.
+    private var isWatched = false
     private var recorders: [Recorder] = []
-    private var hasDecoder = false
 
     /// A decoder that falls this far behind continues at the next key frame.
     static let maximumFrames = 60
@@ -48,7 +50,7 @@ struct VideoInbox {
 
     /// What was decoded; nil if nothing is.
     var decoderStatistics: VideoReceiver.Statistics? {
-        stage == .decoding || stage == .ended && hasDecoder ? statistics : nil
+        stage == .decoding || stage == .ended && statistics.framesDecoded > 0 ? statistics : nil
     }
 
     // MARK: On the connection's event loop
@@ -102,9 +104,16 @@ struct VideoInbox {
     /// As ``drop(_:)`` of frames that nobody wants: they don't count as dropped.
     private mutating func release(_ count: Int) {
         byteCount -= frames[..<count].reduce(0) { $0 + $1.data.count }
+        released += frames[..<count]
         frames.removeFirst(count)
         recordedCount = max(0, recordedCount - count)
         if frames.isEmpty { awaitsKeyFrame = true }
+    }
+
+    /// The frames that were dropped since the last call.
+    mutating func takeReleased() -> [AssembledFrame] {
+        defer { released = [] }
+        return released
     }
 
     /// What comes until the next key frame is of no use.
@@ -131,34 +140,21 @@ struct VideoInbox {
             return (frame, recorders(of: frame))
         }
         stage = .decoding
-        if sinks.isEmpty { rest() }
+        if !isWatched { rest() }
         return nil
     }
 
-    /// A sink more; nil if there is nothing for it any more.
-    mutating func add(_ sink: ObjectIdentifier) -> (startsDecoder: Bool, needsKeyFrame: Bool)? {
-        guard stage != .ended else { return nil }
-        sinks.insert(sink)
-        let isLate = stage == .idle
-        if isLate { stage = .decoding }
-        defer { hasDecoder = true }
-        return (!hasDecoder, isLate && !isPaused)
-    }
-
-    /// The decoder did not start: no sink gets anything.
-    mutating func decoderFailed() {
-        hasDecoder = false
-        removeSinks()
-    }
-
-    mutating func remove(_ sink: ObjectIdentifier) {
-        sinks.remove(sink)
-        if sinks.isEmpty, stage == .decoding { rest() }
-    }
-
-    mutating func removeSinks() {
-        sinks = []
-        if stage == .decoding { rest() }
+    /// There are sinks, or none. Returns whether a key frame must be requested.
+    mutating func setWatched(_ isWatched: Bool) -> Bool {
+        self.isWatched = isWatched
+        switch stage {
+        case .idle where isWatched:
+            stage = .decoding
+            return !isPaused
+        case .decoding where !isWatched: rest()
+        case .unannounced, .announcing, .idle, .decoding, .ended: break
+        }
+        return false
     }
 
     /// Nobody looks: what waits is of no use.
@@ -193,7 +189,6 @@ struct VideoInbox {
         guard stage != .ended else { return }
         if stage != .decoding { release(frames.count) }
         stage = .ended
-        sinks = []
         recorders = []
     }
 
