@@ -82,13 +82,14 @@ public final class RemoteSoundController: Sendable {
 
     private func record(_ sound: Sound, to source: RecordingSource) {
         let take = source.sound(of: sound.state.attendeeID)
-        sound.receiver.record { packet in
+        let end = sound.receiver.record { packet in
             take(
                 packet.payload,
                 MediaTimes(
                     media: .seconds(1) * packet.timestamp / EncodedAudioFrame.clockRate, capture: packet.captureTime,
                     arrival: .nanoseconds(packet.arrival.nanoseconds)))
         }
+        source.recorder.onEnd(end)
     }
 
     /// Gives `sink` nothing more.

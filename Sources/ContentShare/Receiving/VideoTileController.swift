@@ -127,7 +127,7 @@ public final class VideoTileController: Sendable {
         let take = source.picture(
             name: tile.attendeeID.rawValue, isMain: tile.isContent, requestKeyFrame: receiver.requestKeyFrame)
         let clock = Locked(SerialNumberUnwrapper<RTPTimestamp>())
-        receiver.record { frame in
+        let end = receiver.record { frame in
             let ticks = clock.withLock { $0.unwrap(frame.timestamp) }
             take(
                 frame.data, frame.quarterTurns,
@@ -135,6 +135,7 @@ public final class VideoTileController: Sendable {
                     media: .seconds(1) * ticks / PacketizedFrame.clockRate, capture: frame.captureTime,
                     arrival: .nanoseconds(frame.completion.nanoseconds)))
         }
+        source.recorder.onEnd(end)
     }
 
     /// Gives `sink` no more pictures of a tile; the tile's other sinks go on. One that it takes on the decoder's thread at this

@@ -28,7 +28,8 @@ struct AudioInbox {
     private var packets: [ReceivedAudioPacket] = []
     /// How many of the kept packets the recorders have.
     private var recordedCount = 0
-    private var recorders: [Recorder] = []
+    private var recorders: [(number: Int, body: Recorder)] = []
+    private var recordersSoFar = 0
     /// Whether there was a sink.
     private var isHeard = false
 
@@ -39,14 +40,14 @@ struct AudioInbox {
 
     /// Returns the recorders that get the packet.
     mutating func receive(_ packet: ReceivedAudioPacket) -> [Recorder] {
-        guard stage == .announcing || stage == .playing else { return recorders }
+        guard stage == .announcing || stage == .playing else { return recorders.map(\.body) }
         if packets.count >= Self.maximumPackets {
             packets.removeFirst()
             packetsDiscarded += 1
             recordedCount = max(0, recordedCount - 1)
         }
         packets.append(packet)
-        return stage == .announcing ? [] : recorders
+        return stage == .announcing ? [] : recorders.map(\.body)
     }
 
     // MARK: From the program
@@ -56,7 +57,7 @@ struct AudioInbox {
         guard stage == .announcing else { return nil }
         if !recorders.isEmpty, recordedCount < packets.count {
             recordedCount += 1
-            return (packets[recordedCount - 1], recorders)
+            return (packets[recordedCount - 1], recorders.map(\.body))
         }
         stage = isHeard ? .playing : .idle
         if !isHeard { packets = [] }
@@ -69,9 +70,14 @@ struct AudioInbox {
         if stage == .idle { stage = .playing }
     }
 
-    mutating func add(_ recorder: @escaping Recorder) {
-        if stage != .ended { recorders.append(recorder) }
+    /// Returns the recorder's number.
+    mutating func add(_ recorder: @escaping Recorder) -> Int {
+        recordersSoFar += 1
+        if stage != .ended { recorders.append((recordersSoFar, recorder)) }
+        return recordersSoFar
     }
+
+    mutating func removeRecorder(_ number: Int) { recorders.removeAll { $0.number == number } }
 
     /// Nothing more is taken or played.
     mutating func finish() {

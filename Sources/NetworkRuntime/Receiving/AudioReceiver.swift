@@ -68,8 +68,12 @@ package final class AudioReceiver: Sendable {
     /// Gives `sink` nothing more. A block that it takes on the player's thread at this moment is its last.
     package func remove(_ sink: any AudioSink) { broadcaster.remove(sink) }
 
-    /// Gives `body` each packet as it arrives, on the connection's event loop.
-    package func record(_ body: @escaping @Sendable (ReceivedAudioPacket) -> Void) { inbox.post { $0.add(body) } }
+    /// Gives `body` each packet as it arrives, on the connection's event loop, until the returned function is called.
+    @discardableResult
+    package func record(_ body: @escaping @Sendable (ReceivedAudioPacket) -> Void) -> @Sendable () -> Void {
+        let number = inbox.post { $0.add(body) }
+        return { [weak inbox] in inbox?.post { $0.removeRecorder(number) } }
+    }
 
     /// Delays sound by `target` at least, whatever the jitter is (W3C webrtc-extensions `jitterBufferTarget`).
     package func setJitterBufferTarget(_ target: Duration) { inbox.post { $0.jitterBufferTarget = target } }

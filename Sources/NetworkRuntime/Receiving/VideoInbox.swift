@@ -22,6 +22,7 @@ struct VideoInbox {
     /// Takes encoded frames, from the first on that decodes without another.
     struct Recorder {
         typealias Body = @Sendable (AssembledFrame) -> Void
+        let number: Int
         let body: Body
         var awaitsKeyFrame = true
     }
@@ -42,6 +43,7 @@ struct VideoInbox {
     /// Whether there are sinks.
     private var isWatched = false
     private var recorders: [Recorder] = []
+    private var recordersSoFar = 0
 
     /// A decoder that falls this far behind continues at the next key frame.
     static let maximumFrames = 60
@@ -164,12 +166,15 @@ struct VideoInbox {
         release(frames.count)
     }
 
-    /// Returns whether a key frame must be requested.
-    mutating func add(_ recorder: @escaping Recorder.Body) -> Bool {
-        guard stage != .ended else { return false }
-        recorders.append(Recorder(body: recorder))
-        return stage == .idle || stage == .decoding || recordedCount > 0
+    /// Returns the recorder's number, and whether a key frame must be requested.
+    mutating func add(_ recorder: @escaping Recorder.Body) -> (number: Int, needsKeyFrame: Bool) {
+        recordersSoFar += 1
+        guard stage != .ended else { return (recordersSoFar, false) }
+        recorders.append(Recorder(number: recordersSoFar, body: recorder))
+        return (recordersSoFar, stage == .idle || stage == .decoding || recordedCount > 0)
     }
+
+    mutating func removeRecorder(_ number: Int) { recorders.removeAll { $0.number == number } }
 
     /// Frames that arrive while it is paused are skipped. Returns whether a key frame must be requested.
     mutating func setPaused(_ isPaused: Bool) -> Bool {

@@ -106,9 +106,13 @@ package final class VideoReceiver: Sendable {
         sinksChanged()
     }
 
-    /// Gives `body` each encoded frame as it arrives, on the connection's event loop, from the next key frame on.
-    package func record(_ body: @escaping @Sendable (AssembledFrame) -> Void) {
-        if inbox.post({ $0.add(body) }) { requestKeyFrame() }
+    /// Gives `body` each encoded frame as it arrives, on the connection's event loop, from the next key frame on, until the
+    /// returned function is called.
+    @discardableResult
+    package func record(_ body: @escaping @Sendable (AssembledFrame) -> Void) -> @Sendable () -> Void {
+        let (number, needsKeyFrame) = inbox.post { $0.add(body) }
+        if needsKeyFrame { requestKeyFrame() }
+        return { [weak inbox] in inbox?.post { $0.removeRecorder(number) } }
     }
 
     /// While it is paused, frames are neither decoded nor recorded. Afterwards it continues with a key frame.

@@ -32,7 +32,7 @@ import Testing
         case .packet: _ = inbox.receive(packet(1))
         case .announced: _ = inbox.announced()
         case .sink: inbox.play()
-        case .recorder: inbox.add { _ in }
+        case .recorder: _ = inbox.add { _ in }
         case .finish: inbox.finish()
         }
     }
@@ -102,7 +102,7 @@ import Testing
         var inbox = AudioInbox()
         for number in 0..<3 { _ = inbox.receive(Self.packet(Int64(number))) }
         inbox.play()
-        inbox.add { _ in }
+        let recorder = inbox.add { _ in }
         var recorded: [Int64] = []
         while let (packet, recorders) = inbox.announced() {
             #expect(recorders.count == 1)
@@ -113,6 +113,8 @@ import Testing
         #expect(recorded == [0, 1, 2, 3])
         #expect(Self.next(&inbox) == "plays 4")
         #expect(inbox.receive(Self.packet(4)).count == 1)
+        inbox.removeRecorder(recorder)
+        #expect(inbox.receive(Self.packet(5)).isEmpty, "it ended")
     }
 
     @Test("Of too many packets that wait the oldest are discarded, and counted")

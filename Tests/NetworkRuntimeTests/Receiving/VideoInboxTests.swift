@@ -53,7 +53,7 @@ import Testing
             while inbox.announced() != nil {}
         case .sinks: return inbox.setWatched(true)
         case .noSinks: return inbox.setWatched(false)
-        case .recorder: return inbox.add { _ in }
+        case .recorder: return inbox.add { _ in }.needsKeyFrame
         case .pause: return inbox.setPaused(true)
         case .resume:
             _ = inbox.setPaused(true)
@@ -148,6 +148,19 @@ import Testing
         #expect(inbox.statistics.delays.freezeCount == 0 && inbox.statistics.delays.pauseCount == 0)
         decode(after: .seconds(3))
         #expect(inbox.statistics.delays.freezeCount == 1)
+    }
+
+    @Test("Recorders that have ended get nothing, and no key frame is requested for them")
+    func endedRecorders() {
+        var inbox = Self.inbox("idle")
+        let numbers = (0..<2).map { _ in inbox.add { _ in }.number }
+        #expect(inbox.receive(Self.key).recorders.count == 2)
+        inbox.removeRecorder(numbers[0])
+        #expect(inbox.receive(Self.delta).recorders.count == 1)
+        #expect(Self.apply(.resume, to: &inbox))
+        inbox.removeRecorder(numbers[1])
+        #expect(inbox.receive(Self.key).recorders.isEmpty)
+        #expect(!Self.apply(.resume, to: &inbox))
     }
 
     @Test("Frames that are dropped are handed out once, to be freed without the lock")
