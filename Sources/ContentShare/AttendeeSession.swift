@@ -57,7 +57,7 @@ public actor AttendeeSession {
         self.connection = connection
         self.contentShare = contentShare
         self.identity = identity
-        own = OwnMedia(of: attendee)
+        own = OwnMedia(of: attendee, home: HomeLoop(of: connection))
         tiles = VideoTileController()
         sounds = RemoteSoundController()
         let (events, media) = (connection.events, connection.media)
@@ -173,7 +173,7 @@ public actor AttendeeSession {
 
     /// What of this attendee's media the viewer's newest answer declines: of what was started, the rest being nobody's loss.
     public func refusedMedia() async -> Set<SharedMedia> {
-        await contentShare.refusedMedia(of: connection).union(own.refusedMedia(on: connection))
+        await contentShare.refusedMedia(of: connection).union(await own.refusedMedia(on: connection))
     }
 
     // MARK: A recording
@@ -273,7 +273,7 @@ public actor AttendeeSession {
     public func statistics() async -> [StatisticsObject] {
         var report = await connection.statistics()
         for share in shares { report = await share.complete(report, of: connection) }
-        return own.complete(report, of: connection)
+        return await own.complete(report, of: connection)
     }
 
     private func handle(_ event: ConnectionEvent) async {

@@ -50,8 +50,9 @@ public actor SharingRoom {
         self.ports = ports
         let observers = ObserverList<any OwnMediaObserver>()
         ownMediaObservers = observers
-        own = OwnMedia(of: owner, to: audience) { observers.forEach { $0.ownMediaDidChange() } }
-        contentShare = try ContentShareController(attendee: owner, audience: audience)
+        let home = HomeLoop(of: ports)
+        own = OwnMedia(of: owner, to: audience, home: home) { observers.forEach { $0.ownMediaDidChange() } }
+        contentShare = try ContentShareController(attendee: owner, audience: audience, home: home)
     }
 
     // MARK: Viewers
@@ -236,13 +237,13 @@ public actor SharingRoom {
     public func statistics(of viewer: Int) async -> [StatisticsObject] {
         guard let session = members[viewer]?.session else { return [] }
         let report = await session.statistics()
-        return own.complete(report, of: session.connection)
+        return await own.complete(report, of: session.connection)
     }
 
     /// What of the media a viewer's newest description declines.
     public func refusedMedia(of viewer: Int) async -> Set<SharedMedia> {
         guard let session = members[viewer]?.session else { return [] }
-        return await session.refusedMedia().union(own.refusedMedia(on: session.connection))
+        return await session.refusedMedia().union(await own.refusedMedia(on: session.connection))
     }
 
     // MARK: A recording

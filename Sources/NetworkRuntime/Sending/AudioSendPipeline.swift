@@ -108,21 +108,15 @@ package final class AudioSendPipeline: Sendable {
     /// Sends this track's audio in place of the track before, in the same stream. Without a track, viewers are told that the
     /// audio is gone. The thread soon adds its sink to the track and removes it from the one before, whose audio is not sent any more.
     package func replaceTrack(with track: AudioTrack?) {
-        state.withLock { if !$0.isStopped { $0.track = track } }
-        inbox.post { $0.isTrackOutdated = true }
-        tellSending()
-    }
-
-    /// Has descriptions that are still to be made have a place for what begins, and for what is over none: what they agreed
-    /// on is taken up again, or ended.
-    private func tellSending() {
-        state.withLock { state in
-            guard !state.isStopped else { return }
-            let isSending = state.track != nil
-            for sender in state.group.senders.values where isSending || sender.state.agreement.media == .agreed {
-                sender.setSending(isSending)
-            }
+        let before = state.withLock { state -> AudioTrack? in
+            guard !state.isStopped else { return nil }
+            for sender in state.group.senders.values { sender.setSending(track != nil) }
+            defer { state.track = track }
+            return state.track
         }
+        inbox.post { $0.isTrackOutdated = true }
+        // A track that nobody else has calls its source when it is released.
+        withExtendedLifetime(before) {}
     }
 
     /// Listens to the present track. On the thread: a source may take a while to release a sink.
@@ -162,13 +156,13 @@ package final class AudioSendPipeline: Sendable {
 
     /// Ends encoding. The thread releases the track soon after.
     package func stop() {
-        let input = state.withLock { state in
-            state.track = nil
+        let (input, track) = state.withLock { state in
             state.isStopped = true
-            return state.input.take()
+            return (state.input.take(), state.track.take())
         }
         inbox.post { if $0.end == nil { $0.end = .end(input) } }
         updateDemand()
+        withExtendedLifetime(track) {}
     }
 
     /// Whether the peer at a connection declines it.

@@ -62,8 +62,8 @@ package final class VideoEncoder: Sendable {
         case failed(VideoCodingError)
         /// Viewers had something else than the encoder built on, by a frame that is not libvpx's. The next one is a key frame.
         case drifted
-        /// The source gives nothing more; with an error where that was not asked for.
-        case sourceEnded((any Error)?)
+        /// A source gives nothing more; with an error where that was not asked for.
+        case sourceEnded((any Error)?, of: any VideoSource)
     }
 
     /// Takes a frame, and the source that it shows.
@@ -205,7 +205,9 @@ extension VideoEncoder {
                 switch nextWork() {
                 case .end: break loop
                 case .adopt(let new, _): adopt(new)
-                case .passOn(let endings): for error in endings { onEvent(.sourceEnded(error)) }
+                case .passOn(let endings):
+                    guard let source = input?.source else { continue }
+                    for error in endings { onEvent(.sourceEnded(error, of: source)) }
                 case .encode(let frame, let asKeyFrame, let order):
                     encode(frame, asKeyFrame: asKeyFrame, order: order)
                 }
