@@ -46,23 +46,13 @@ package final class AudioReceiver: Sendable {
 
     /// Gives `sink` the audio from now on: 48 kHz, in stereo. A sink that comes after the end gets its end.
     package func add(_ sink: any AudioSink) throws {
-        broadcaster.add(sink)
-        do {
-            try startPlayer()
-        } catch {
-            broadcaster.remove(sink)
-            throw error
-        }
-        inbox.post { $0.play() }
-    }
-
-    /// Starts the player if it does not run and something may still arrive.
-    private func startPlayer() throws {
         try thread.withLock { thread in
             guard thread == nil, inbox.read({ $0.stage != .ended }) else { return }
             let player = Player(playout: try AudioPlayout(channels: 2), broadcaster: broadcaster, inbox: inbox)
             thread = try WorkerThread(named: "audio decoder") { player.run() }
         }
+        broadcaster.add(sink)
+        inbox.post { $0.play() }
     }
 
     /// Gives `sink` nothing more. A block that it takes on the player's thread at this moment is its last.

@@ -64,18 +64,6 @@ package final class VideoReceiver: Sendable {
     /// Gives `sink` the pictures: from the next one on if they are decoded already, else from the next key frame on, which it
     /// requests. A sink that comes after the end gets its end.
     package func add(_ sink: any VideoSink) throws(VideoCodingError) {
-        broadcaster.add(sink)
-        do throws(VideoCodingError) {
-            try startDecoder()
-        } catch {
-            remove(sink)
-            throw error
-        }
-        sinksChanged()
-    }
-
-    /// Starts the decoder if it does not run and there is something to decode.
-    private func startDecoder() throws(VideoCodingError) {
         try thread.withLock { thread throws(VideoCodingError) in
             guard thread == nil, inbox.read({ $0.stage != .ended }) else { return }
             // The thread holds what it decodes with, and not the receiver, which ends it.
@@ -87,6 +75,8 @@ package final class VideoReceiver: Sendable {
                 throw .threadFailed(reason: systemMessage(error.errorNumber))
             }
         }
+        broadcaster.add(sink)
+        sinksChanged()
     }
 
     /// Sinks came or went. The inbox sees what there are now, whichever of several callers is the last.

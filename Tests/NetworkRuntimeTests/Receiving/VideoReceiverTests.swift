@@ -137,7 +137,7 @@ import Testing
         let frames = try encode(following: 0)
         let receiver = VideoReceiver(index: 0) {}
         _ = receiver.receive(frames[0])
-        // The source's hint is the first that a sink is told, when it is in the list and the decoder is not started yet.
+        // The source's hint is the first that a sink is told, when it is in the list and the decoder does not know of it yet.
         let sink = Sink(onHint: {
             let hasFinished = DispatchSemaphore(value: 0)
             Task {
