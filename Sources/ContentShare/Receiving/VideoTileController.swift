@@ -19,8 +19,8 @@ public final class VideoTileController: Sendable {
         var list = VideoTileList()
         /// The receivers of the tiles, by their indices.
         var receivers: [Int: VideoReceiver] = [:]
-        /// Sinks for whatever tiles come.
-        var standing: [StandingSink] = []
+        /// Sinks that are bound to each tile of a modality.
+        var standing: [(sink: any VideoSink, modality: AttendeeID.Modality)] = []
         /// What records whatever tiles come.
         var recordings: [RecordingSource] = []
         /// Told whenever there is another ``VideoTileController/tiles``, by number.
@@ -30,12 +30,6 @@ public final class VideoTileController: Sendable {
 
         /// The receiver of a tile's pictures.
         func receiver(ofTile id: Int) -> VideoReceiver? { list.receiver(ofTile: id).flatMap { receivers[$0] } }
-    }
-
-    /// A sink that is bound to each tile of a modality.
-    private struct StandingSink {
-        let sink: any VideoSink
-        let modality: AttendeeID.Modality
     }
 
     private let state = Locked(State())
@@ -80,7 +74,7 @@ public final class VideoTileController: Sendable {
     /// that come, each from its first picture on. Where its decoder can't be made, the sink is told so as the source's end.
     public func bind(_ sink: any VideoSink, to modality: AttendeeID.Modality) {
         let present = state.withLock { state in
-            if !state.hasEnded { state.standing.append(StandingSink(sink: sink, modality: modality)) }
+            if !state.hasEnded { state.standing.append((sink, modality)) }
             return state.list.tiles
         }
         for tile in present where tile.attendeeID.modality == modality { bindStanding(sink, to: tile) }
