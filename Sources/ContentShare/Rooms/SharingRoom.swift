@@ -50,7 +50,7 @@ public actor SharingRoom {
         self.ports = ports
         let observers = ObserverList<any OwnMediaObserver>()
         ownMediaObservers = observers
-        let home = HomeLoop(of: ports)
+        let home = HomeLoop(or: ports)
         own = OwnMedia(of: owner, to: audience, home: home) { observers.forEach { $0.ownMediaDidChange() } }
         contentShare = try ContentShareController(attendee: owner, audience: audience, home: home)
     }

@@ -186,14 +186,6 @@ package final class AudioSendPipeline: Sendable {
         }
     }
 
-    /// How a block is encoded, and where it goes.
-    private struct Order {
-        let configuration: OpusEncoder.Configuration
-        let blockSize: Int
-        let recipients: [[AudioSender]]
-        let recorder: TrackRecorder?
-    }
-
     /// Takes a block on the source's thread, and leaves the work to the encoder's.
     fileprivate func receive(_ frame: AudioFrame, from input: AudioSendInput) {
         let block = Block(frame: frame, input: input, arrival: CaptureClock.now)
@@ -202,18 +194,14 @@ package final class AudioSendPipeline: Sendable {
 
     private func encode(_ block: Block, with worker: AudioSendWorker) {
         let order = state.withLock { state in
-            guard state.input === block.input else { return nil as Order? }
-            let group = state.group
-            return Order(
-                configuration: group.configuration, blockSize: group.blockSize, recipients: group.recipients,
-                recorder: state.recorder)
+            state.input === block.input
+                ? (state.group.configuration, state.group.blockSize, state.group.recipients, state.recorder) : nil
         }
-        guard let order else { return }
-        worker.configuration = order.configuration
-        worker.blockSize = order.blockSize
+        guard let (configuration, blockSize, recipients, recorder) = order else { return }
+        (worker.configuration, worker.blockSize) = (configuration, blockSize)
         for encoded in worker.encode(block.frame, reset: worker.input !== block.input, now: block.arrival) {
-            order.recorder?.receive(encoded)
-            Connection.send(encoded, through: order.recipients)
+            recorder?.receive(encoded)
+            Connection.send(encoded, through: recipients)
         }
         worker.input = block.input
     }
@@ -263,15 +251,15 @@ extension AudioSendPipeline: SendingPipeline {
 
     package func record(to source: RecordingSource, name: String, isMain: Bool) {
         let recorder = TrackRecorder(sound: source.sound(name: name, isMain: isMain))
-        setRecorder(recorder, insteadOf: nil)
-        source.recorder.onEnd { [weak self] in self?.setRecorder(nil, insteadOf: recorder) }
-    }
-
-    /// Records no more where it is not `current` that does.
-    private func setRecorder(_ recorder: TrackRecorder?, insteadOf current: TrackRecorder?) {
         change { state in
-            if !state.isStopped, current == nil || state.recorder === current { state.recorder = recorder }
+            state.recorder = recorder
             return []
+        }
+        source.recorder.onEnd { [weak self] in
+            self?.change { state in
+                if state.recorder === recorder { state.recorder = nil }
+                return []
+            }
         }
     }
 

@@ -7,11 +7,9 @@ package struct HomeLoop: Sendable {
 }
 
 extension HomeLoop {
-    /// That of a connection.
-    package init(of connection: Connection) { eventLoop = connection.eventLoop }
-
-    /// That of the first of some ports; without ports one of those that SwiftNIO has for the whole process.
-    package init(of ports: SharedPorts? = nil) {
-        eventLoop = ports?.ports.first?.eventLoop ?? MultiThreadedEventLoopGroup.singleton.next()
+    /// That of a connection, or else of the first of some ports, or else one of those that SwiftNIO has for the whole process.
+    package init(of connection: Connection? = nil, or ports: SharedPorts? = nil) {
+        let given = connection?.eventLoop ?? ports?.ports.first?.eventLoop
+        eventLoop = given ?? MultiThreadedEventLoopGroup.singleton.next()
     }
 }

@@ -1,4 +1,4 @@
-package import Logging
+internal import Logging
 internal import NIOCore
 internal import RTCShareLocks
 package import RTCShareMedia
@@ -44,7 +44,7 @@ package actor VideoSendStream {
 
     nonisolated let eventLoop: any EventLoop
     private let shared = Locked(Shared())
-    private let logger: Logger
+    private let logger = Logger(label: "rtcshare.sending")
     private let continuation: AsyncStream<Event>.Continuation
     /// What happens, in order. One reader. Ends with ``stop()``.
     package nonisolated let events: AsyncStream<Event>
@@ -66,14 +66,11 @@ package actor VideoSendStream {
     package nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
 
     /// A stream without a track. Where a path has less than all that is sent there would use, `priority` says who goes
-    /// first. What is to be said of the encoder goes to the logger of a viewer's connection, and to `logger` while there is no
-    /// viewer.
+    /// first.
     package init(
-        settings: VideoEncoder.Settings, priority: BitratePriority = .medium, home: HomeLoop = HomeLoop(),
-        logger: Logger = Logger(label: "rtcshare.sending")
+        settings: VideoEncoder.Settings, priority: BitratePriority = .medium, home: HomeLoop = HomeLoop()
     ) throws(VideoCodingError) {
         eventLoop = home.eventLoop
-        self.logger = logger
         // Who reads late, or never, has missed what is long past.
         (events, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(32))
         group = EncodingGroup(wanted: settings, priority: priority)
