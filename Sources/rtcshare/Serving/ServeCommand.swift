@@ -85,8 +85,7 @@ struct ServeCommand: AsyncParsableCommand {
                     policy: network.ice.iceTransportPolicy)
                 let share = Share(
                     room: room, sources: sources, options: sharing, running: running, inviting: inviting,
-                    film: film,
-                    interruption: interruption)
+                    film: film, interruption: interruption)
                 let hosts = try LinkHosts(
                     given: link.address, listening: configuration.addresses, zone: configuration.zone,
                     all: link.allAddresses)
