@@ -397,6 +397,7 @@ import Testing
         stream.keep(to: full, of: other)
         let source = CustomVideoSource()
         stream.replaceTrack(with: VideoTrack(id: "track", source: source))
+        await waitUntil { source.broadcaster.hasSinks }
         for width in [64, 96, 128, 160] { source.capture(Self.grey(width, 64)) }
         stream.keep(to: BitrateTarget(bitrate: .kilobitsPerSecond(300)), of: pair.sender)
         stream.detach(other)
