@@ -71,7 +71,7 @@ package actor VideoSendStream {
         settings: VideoEncoder.Settings, priority: BitratePriority = .medium, home: HomeLoop = HomeLoop()
     ) throws(VideoCodingError) {
         eventLoop = home.eventLoop
-        // Who reads late, or never, has missed what is long past.
+        // A late reader has missed what is long past.
         (events, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(32))
         group = EncodingGroup(wanted: settings, priority: priority)
         let first = try makeEncoding(0, settings: settings)
@@ -132,11 +132,9 @@ package actor VideoSendStream {
         }
         // Said to the connections from here, so that a description that is made next says so too.
         for sender in senders { sender.setSending(track != nil) }
-        post { stream in
-            stream.change()
-            // A track that nobody else has calls its source when it is released.
-            withExtendedLifetime(before) {}
-        }
+        post { $0.change() }
+        // A track that nobody else has calls its source when it is released: with no lock, and on no event loop.
+        withExtendedLifetime(before) {}
     }
 
     /// Gives the encoders the present track, or none while nobody takes it; returns whether that is another than before.
@@ -307,10 +305,10 @@ package actor VideoSendStream {
         carryOut()
     }
 
-    /// How long the last picture of a muted track is sent to who needs it: until it is sharp.
+    /// How long the last picture of a muted track is sent to viewers who need it: until it is sharp.
     private static let repetitionTime = TimeAmount.seconds(2)
 
-    /// Has the last picture of a track that is muted sent once more: who has come, or has lost it, sees where it stands.
+    /// Sends the last picture of a muted track once more: viewers who joined, or lost it, see where it stands.
     private func repeatPicture() {
         guard isMuted, !isRepeated, !group.senders.isEmpty else { return }
         isRepeated = true
@@ -335,8 +333,8 @@ package actor VideoSendStream {
             // What waits to be sent may leave: nobody is told that the picture is gone.
             stream.change()
             for encoding in stream.encodings.values { encoding.encoder.end() }
-            withExtendedLifetime(track) {}
         }
+        withExtendedLifetime(track) {}
     }
 
     /// Completes a connection's report with what was encoded for it; where no connection is named, that of media 0 with what
