@@ -34,7 +34,6 @@ package actor VideoSendStream {
     /// What its owner said last, and what the owner reads without a visit to the event loop.
     private struct Shared {
         var track: VideoTrack?
-        var sourceCanWait = false
         /// By their connections.
         var senders: [ObjectIdentifier: VideoSender] = [:]
         var isStopped = false
@@ -50,6 +49,8 @@ package actor VideoSendStream {
     package nonisolated let events: AsyncStream<Event>
     private var group: EncodingGroup<VideoSender>
     private var encodings: [Int: Encoding] = [:]
+    /// What the owner gave to send, in the order of all that it said.
+    private var given: (track: VideoTrack?, sourceCanWait: Bool) = (nil, false)
     /// What the encoders were given.
     private var shown: VideoTrack?
     /// Whether a frame of that was sent.
@@ -125,36 +126,39 @@ package actor VideoSendStream {
     /// `sourceCanWait`, the source is held up while the encoder is busy, and none of its frames is replaced by a newer one.
     /// The encoders' threads add their sinks to the track soon after this returns, and remove those of the one before.
     package nonisolated func replaceTrack(with track: VideoTrack?, sourceCanWait: Bool = false) {
-        let (senders, before) = shared.withLock { shared -> ([VideoSender], VideoTrack?) in
-            guard !shared.isStopped else { return ([], nil) }
-            defer { (shared.track, shared.sourceCanWait) = (track, sourceCanWait) }
+        let (senders, _) = shared.withLock { shared -> ([VideoSender]?, VideoTrack?) in
+            guard !shared.isStopped else { return (nil, nil) }
+            defer { shared.track = track }
+            // A track that nobody else has is released after the lock is.
             return (Array(shared.senders.values), shared.track)
         }
+        guard let senders else { return }
         // Said to the connections from here, so that a description that is made next says so too.
         for sender in senders { sender.setSending(track != nil) }
-        post { $0.change() }
-        // A track that nobody else has calls its source when it is released: with no lock, and on no event loop.
-        withExtendedLifetime(before) {}
+        post { stream in
+            stream.given = (track, sourceCanWait)
+            stream.change()
+        }
     }
 
     /// Gives the encoders the present track, or none while nobody takes it; returns whether that is another than before.
     private func show() -> Bool {
-        let (present, sourceCanWait) = shared.withLock { ($0.track, $0.sourceCanWait) }
-        let track = group.hasViewer || recorder != nil ? present : nil
+        let track = group.hasViewer || recorder != nil ? given.track : nil
         guard track !== shown else { return false }
         shown = track
         hasBegun = false
         isMuted = false
         isRepeated = false
-        for (index, encoding) in encodings { show(by: encoding.encoder, index, sourceCanWait: sourceCanWait) }
+        for (index, encoding) in encodings { show(by: encoding.encoder, index) }
         return true
     }
 
-    private func show(by encoder: VideoEncoder, _ index: Int, sourceCanWait: Bool = false) {
+    private func show(by encoder: VideoEncoder, _ index: Int) {
         guard let track = shown else { return encoder.show(nil) }
         // The first encoding may make the source wait; the others take the frames that they can.
         let isFirst = index == 0
-        encoder.show(track, patience: sourceCanWait && isFirst ? Self.sourcePatience : .zero) { [weak self] isMuted in
+        let patience = given.sourceCanWait && isFirst ? Self.sourcePatience : .zero
+        encoder.show(track, patience: patience) { [weak self] isMuted in
             if isFirst { self?.post { $0.muteDidChange(isMuted, of: track) } }
         }
         encoder.setMuted(isHeldBack)
@@ -331,6 +335,7 @@ package actor VideoSendStream {
         continuation.finish()
         post { stream in
             // What waits to be sent may leave: nobody is told that the picture is gone.
+            stream.given.track = nil
             stream.change()
             for encoding in stream.encodings.values { encoding.encoder.end() }
         }
