@@ -57,7 +57,7 @@ public actor AttendeeSession {
         self.connection = connection
         self.contentShare = contentShare
         self.identity = identity
-        own = OwnMedia(of: attendee)
+        own = OwnMedia(of: attendee, home: HomeLoop(of: connection))
         tiles = VideoTileController()
         sounds = RemoteSoundController()
         let (events, media) = (connection.events, connection.media)
@@ -151,7 +151,7 @@ public actor AttendeeSession {
         try await own.startVideo(source, configuration, over: [connection])
     }
 
-    /// Sends no own picture any more.
+    /// Sends no own picture any more. The encoder's thread removes its sink from the source soon after this returns.
     public func stopLocalVideo() { own.stopVideo() }
 
     /// Sends `source` as the attendee's own voice; replaces the source where one is sent already.
@@ -162,7 +162,7 @@ public actor AttendeeSession {
         try await own.startAudio(source, configuration, over: [connection])
     }
 
-    /// Sends no own voice any more.
+    /// Sends no own voice any more. The encoder's thread removes its sink from the source soon after this returns.
     public func stopLocalAudio() { own.stopAudio() }
 
     /// The attendee's own voice, to mute it or to set its volume; nil where none is sent.
@@ -173,7 +173,7 @@ public actor AttendeeSession {
 
     /// What of this attendee's media the viewer's newest answer declines: of what was started, the rest being nobody's loss.
     public func refusedMedia() async -> Set<SharedMedia> {
-        await contentShare.refusedMedia(of: connection).union(own.refusedMedia(on: connection))
+        await contentShare.refusedMedia(of: connection).union(await own.refusedMedia(on: connection))
     }
 
     // MARK: A recording
@@ -261,7 +261,8 @@ public actor AttendeeSession {
         waiters.removeValue(forKey: id)?.resume(throwing: CancellationError())
     }
 
-    /// Lets what is queued leave, says goodbye and closes the connection.
+    /// Lets what is queued leave, says goodbye and closes the connection. The encoders' threads remove their sinks from what was
+    /// sent soon after this returns; what was received gives its sinks nothing more.
     public func leave() async {
         await end(with: .success(()), share: .ok)
         await connection.drainQueue()
@@ -272,7 +273,7 @@ public actor AttendeeSession {
     public func statistics() async -> [StatisticsObject] {
         var report = await connection.statistics()
         for share in shares { report = await share.complete(report, of: connection) }
-        return own.complete(report, of: connection)
+        return await own.complete(report, of: connection)
     }
 
     private func handle(_ event: ConnectionEvent) async {

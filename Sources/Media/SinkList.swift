@@ -16,6 +16,7 @@ final class SinkList<Sink: Sendable, Properties: Equatable & Sendable>: Sendable
         var entries: [Entry] = []
         var properties: Properties
         var isTelling = false
+        var isClosed = false
 
         /// The next sink that is to be told something, and what it was told before.
         mutating func nextToTell() -> (sink: Sink, old: Properties?, new: Properties)? {
@@ -47,21 +48,30 @@ final class SinkList<Sink: Sendable, Properties: Equatable & Sendable>: Sendable
         announce()
     }
 
-    /// Adds a sink; one that is there already is not added again.
-    func add(_ sink: Sink) {
-        state.withLock { state in
-            guard !state.entries.contains(where: { $0.isFor(sink) }) else { return }
-            state.entries.append(Entry(sink: sink))
+    /// Adds a sink; one that is there already is not added again. Returns false once the list is closed.
+    func add(_ sink: Sink) -> Bool {
+        let isOpen = state.withLock { state in
+            guard !state.isClosed else { return false }
+            if !state.entries.contains(where: { $0.isFor(sink) }) { state.entries.append(Entry(sink: sink)) }
+            return true
         }
         announce()
+        return isOpen
     }
 
     func remove(_ sink: Sink) {
         state.withLock { $0.entries.removeAll { $0.isFor(sink) } }
     }
 
-    func removeAll() {
-        state.withLock { $0.entries.removeAll() }
+    /// Returns the sinks that it had: this list may have been the last to hold them, and no lock is held when they are freed.
+    /// A closed list takes no others.
+    @discardableResult
+    func removeAll(closing: Bool = false) -> [Sink] {
+        state.withLock { state in
+            defer { state.entries = [] }
+            if closing { state.isClosed = true }
+            return state.entries.map(\.sink)
+        }
     }
 
     /// Calls `body` with each sink. One that was removed by another in this round is passed over.

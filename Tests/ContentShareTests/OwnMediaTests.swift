@@ -3,6 +3,7 @@ import RTCShareLocks
 import RTCShareMedia
 import RTCShareNetworkRuntime
 import RTCSharePeerConnection
+import TestSupport
 import Testing
 
 @testable import RTCShareContentShare
@@ -78,7 +79,8 @@ struct OwnMediaTests {
         #expect(keyFrames.count == 1, "\(keyFrames)")
         await room.room.end()
         for seat in seats { await seat.session.leave() }
-        #expect(face.takers.withLock { $0 } == 0, "nothing is encoded for nobody")
+        // Nothing is encoded for nobody.
+        await waitUntil { face.takers.withLock { $0 } == 0 }
     }
 
     @Test("Another picture and voice take the place of those before, though a viewer is just leaving")

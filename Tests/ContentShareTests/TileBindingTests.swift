@@ -1,9 +1,11 @@
+import Foundation
 import RTCShareCapture
 import RTCShareLocks
 import RTCShareMedia
 import RTCShareRTP
 import RTCShareVideoCoding
 import RTCShareWireFormat
+import TestSupport
 import Testing
 
 @testable import RTCShareContentShare
@@ -142,6 +144,23 @@ struct TileBindingTests {
         #expect(pictures.entries.count == 2 && late.entries.count == 1)
     }
 
+    @Test("A tile is recorded once when its recording begins while the tile is announced")
+    func recordingDuringAnnouncement() async throws {
+        let tiles = await controller()
+        let folder = try TemporaryFolder()
+        let path = folder.url.appending(path: "film.webm").path()
+        let recorder = try WebMRecorder(path: path)
+        let source = recorder.addSource()
+        // The source's hint is the first that a sink is told: the tile is listed then, and not yet recorded.
+        let sink = HintSink { tiles.record(to: source) }
+        tiles.bind(sink, to: .content)
+        let frame = try keyFrame()
+        await tiles.receive(frame, receiver: 0)
+        try await recorder.close()
+        #expect(try Data(contentsOf: URL(filePath: path)).ranges(of: frame.data).count == 1)
+        await tiles.end()
+    }
+
     @Test("Whoever reads the tiles is given them as they stand, the newest alone where it is late, until the end")
     func updates() async throws {
         let tiles = await controller()
@@ -177,6 +196,17 @@ struct TileBindingTests {
         #expect(gone == nil)
         #expect(await reader.next(isolation: nil) == nil)
     }
+}
+
+/// Calls a closure when it is told what the pictures are.
+private final class HintSink: VideoSink {
+    private let onHint: @Sendable () -> Void
+
+    init(onHint: @escaping @Sendable () -> Void) { self.onHint = onHint }
+
+    func receive(_ frame: VideoFrame) {}
+
+    func contentHintDidChange(_ hint: ContentHint) { onHint() }
 }
 
 extension VideoTileController {

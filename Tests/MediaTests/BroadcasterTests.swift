@@ -23,6 +23,17 @@ private final class RecordingSink: VideoSink {
     }
 }
 
+/// Calls a closure when it is freed.
+private final class FreedSink: VideoSink {
+    private let onFree: @Sendable () -> Void
+
+    init(onFree: @escaping @Sendable () -> Void) { self.onFree = onFree }
+
+    deinit { onFree() }
+
+    func receive(_ frame: VideoFrame) {}
+}
+
 private func frame(_ seconds: Int) -> VideoFrame {
     let buffer = PixelBuffer(size: PixelSize(width: 2, height: 2), format: .bgra) { planes, _ in
         planes[0].initializeMemory(as: UInt8.self, repeating: 0)
@@ -58,6 +69,16 @@ struct BroadcasterTests {
         broadcaster.end(error: nil)
         #expect(sink.timestamps == [.seconds(1)])
         #expect(sink.ends == 0)
+    }
+
+    @Test("No lock is held while a sink is freed that nobody else has")
+    func freedSink() {
+        let broadcaster = VideoBroadcaster()
+        let successor = RecordingSink()
+        broadcaster.add(FreedSink { broadcaster.add(successor) })
+        broadcaster.removeAll()
+        broadcaster.send(frame(1))
+        #expect(successor.timestamps == [.seconds(1)])
     }
 
     @Test("A sink may remove itself while it takes a frame, and those behind it still get theirs")

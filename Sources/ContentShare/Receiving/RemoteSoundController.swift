@@ -23,7 +23,7 @@ public final class RemoteSoundController: Sendable {
         /// Whose sound a receiver's is; nil for what is no sound, or not sent any more.
         var attendees: [AttendeeID?] = []
         /// What is heard, by the index of its receiver.
-        var sounds: [Int: Sound] = [:]
+        var sounds: [Int: (state: RemoteSound, receiver: AudioReceiver)] = [:]
         /// What records whatever is sent.
         var recordings: [RecordingSource] = []
         var nextID = 1
@@ -31,11 +31,6 @@ public final class RemoteSoundController: Sendable {
         func receiver(ofSound id: Int) -> AudioReceiver? {
             sounds.values.first { $0.state.soundID == id }?.receiver
         }
-    }
-
-    private struct Sound {
-        let state: RemoteSound
-        let receiver: AudioReceiver
     }
 
     private let state = Locked(State())
@@ -68,25 +63,28 @@ public final class RemoteSoundController: Sendable {
 
     /// Records each sound that the peer sends, or says that it will, as it arrives.
     func record(to source: RecordingSource) {
-        let (attendees, sounds) = state.withLock { state in
-            state.recordings.removeAll { !$0.recorder.isOpen }
-            state.recordings.append(source)
-            return (state.attendees, Array(state.sounds.values))
+        let (attendees, sounds, before) = state.withLock { state in
+            let before = state.recordings
+            state.recordings = before.filter(\.recorder.isOpen) + [source]
+            return (state.attendees, Array(state.sounds.values), before)
         }
+        // A recorder that nobody else has is freed after the lock is.
+        withExtendedLifetime(before) {}
         // Each is silent until something is heard.
         for attendee in attendees.compactMap({ $0 }) { _ = source.sound(of: attendee) }
-        for sound in sounds { record(sound, to: source) }
+        for sound in sounds { record(sound.receiver, of: sound.state.attendeeID, to: source) }
     }
 
-    private func record(_ sound: Sound, to source: RecordingSource) {
-        let take = source.sound(of: sound.state.attendeeID)
-        sound.receiver.record { packet in
+    private func record(_ receiver: AudioReceiver, of attendee: AttendeeID, to source: RecordingSource) {
+        let take = source.sound(of: attendee)
+        let end = receiver.record { packet in
             take(
                 packet.payload,
                 MediaTimes(
                     media: .seconds(1) * packet.timestamp / EncodedAudioFrame.clockRate, capture: packet.captureTime,
                     arrival: .nanoseconds(packet.arrival.nanoseconds)))
         }
+        source.recorder.onEnd(end)
     }
 
     /// Gives `sink` nothing more.
@@ -136,26 +134,28 @@ public final class RemoteSoundController: Sendable {
     private func begin(_ receiver: AudioReceiver) async {
         let index = receiver.index
         await remove { $0 == index }
-        let (sound, recordings) = state.withLock { state -> (Sound?, [RecordingSource]) in
+        let (sound, recordings) = state.withLock { state -> (RemoteSound?, [RecordingSource]) in
             guard state.attendees.indices.contains(index), let attendee = state.attendees[index] else {
                 return (nil, [])
             }
-            let sound = Sound(state: RemoteSound(soundID: state.nextID, attendeeID: attendee), receiver: receiver)
+            let sound = RemoteSound(soundID: state.nextID, attendeeID: attendee)
             state.nextID += 1
-            state.sounds[index] = sound
+            state.sounds[index] = (sound, receiver)
             return (sound, state.recordings)
         }
         if let sound {
-            for source in recordings where source.recorder.isOpen { record(sound, to: source) }
-            observers.forEach { $0.remoteSoundDidAdd(sound.state) }
+            for source in recordings where source.recorder.isOpen {
+                record(receiver, of: sound.attendeeID, to: source)
+            }
+            observers.forEach { $0.remoteSoundDidAdd(sound) }
         }
         receiver.announced()
     }
 
     func end() async {
-        state.withLock { state in
-            state.attendees = []
-            state.recordings = []
+        _ = state.withLock { state in
+            defer { (state.attendees, state.recordings) = ([], []) }
+            return state.recordings
         }
         await remove { _ in true }
     }

@@ -19,8 +19,8 @@ public final class VideoTileController: Sendable {
         var list = VideoTileList()
         /// The receivers of the tiles, by their indices.
         var receivers: [Int: VideoReceiver] = [:]
-        /// Sinks for whatever tiles come.
-        var standing: [StandingSink] = []
+        /// Sinks that are bound to each tile of a modality.
+        var standing: [(sink: any VideoSink, modality: AttendeeID.Modality)] = []
         /// What records whatever tiles come.
         var recordings: [RecordingSource] = []
         /// Told whenever there is another ``VideoTileController/tiles``, by number.
@@ -30,12 +30,6 @@ public final class VideoTileController: Sendable {
 
         /// The receiver of a tile's pictures.
         func receiver(ofTile id: Int) -> VideoReceiver? { list.receiver(ofTile: id).flatMap { receivers[$0] } }
-    }
-
-    /// A sink that is bound to each tile of a modality.
-    private struct StandingSink {
-        let sink: any VideoSink
-        let modality: AttendeeID.Modality
     }
 
     private let state = Locked(State())
@@ -80,7 +74,7 @@ public final class VideoTileController: Sendable {
     /// that come, each from its first picture on. Where its decoder can't be made, the sink is told so as the source's end.
     public func bind(_ sink: any VideoSink, to modality: AttendeeID.Modality) {
         let present = state.withLock { state in
-            if !state.hasEnded { state.standing.append(StandingSink(sink: sink, modality: modality)) }
+            if !state.hasEnded { state.standing.append((sink, modality)) }
             return state.list.tiles
         }
         for tile in present where tile.attendeeID.modality == modality { bindStanding(sink, to: tile) }
@@ -111,12 +105,14 @@ public final class VideoTileController: Sendable {
 
     /// Records each tile, of those that there are and of those that come, as it arrives.
     func record(to source: RecordingSource) {
-        let present = state.withLock { state in
-            state.recordings.removeAll { !$0.recorder.isOpen }
-            if !state.hasEnded { state.recordings.append(source) }
-            return state.list.tiles
+        let (present, before) = state.withLock { state in
+            let before = state.recordings
+            if !state.hasEnded { state.recordings = before.filter(\.recorder.isOpen) + [source] }
+            return (state.list.tiles, before)
         }
         for tile in present { record(tile, to: source) }
+        // A recorder that nobody else has is freed after the lock is.
+        withExtendedLifetime(before) {}
     }
 
     private func record(_ tile: VideoTileState, to source: RecordingSource) {
@@ -125,7 +121,7 @@ public final class VideoTileController: Sendable {
         let take = source.picture(
             name: tile.attendeeID.rawValue, isMain: tile.isContent, requestKeyFrame: receiver.requestKeyFrame)
         let clock = Locked(SerialNumberUnwrapper<RTPTimestamp>())
-        receiver.record { frame in
+        let end = receiver.record { frame in
             let ticks = clock.withLock { $0.unwrap(frame.timestamp) }
             take(
                 frame.data, frame.quarterTurns,
@@ -133,9 +129,11 @@ public final class VideoTileController: Sendable {
                     media: .seconds(1) * ticks / PacketizedFrame.clockRate, capture: frame.captureTime,
                     arrival: .nanoseconds(frame.completion.nanoseconds)))
         }
+        source.recorder.onEnd(end)
     }
 
-    /// Gives `sink` no more pictures of a tile; the tile's other sinks go on.
+    /// Gives `sink` no more pictures of a tile; the tile's other sinks go on. One that it takes on the decoder's thread at this
+    /// moment is its last.
     public func unbind(_ sink: any VideoSink, fromTile id: Int) {
         state.withLock { $0.receiver(ofTile: id) }?.remove(sink)
     }
@@ -149,7 +147,7 @@ public final class VideoTileController: Sendable {
         for receiver in receivers { receiver.remove(sink) }
     }
 
-    /// Gives the sinks of a tile nothing more.
+    /// Gives the sinks of a tile their end, and nothing more but a picture that they take on the decoder's thread at this moment.
     public func unbind(tile id: Int) {
         state.withLock { $0.receiver(ofTile: id) }?.removeSinks()
     }
@@ -188,11 +186,10 @@ public final class VideoTileController: Sendable {
     }
 
     func end() async {
-        let readers = state.withLock { state in
-            state.hasEnded = true
-            state.standing = []
-            state.recordings = []
-            return Array(state.readers.values)
+        let (readers, _, _) = state.withLock { state in
+            defer { (state.hasEnded, state.standing, state.recordings) = (true, [], []) }
+            // Sinks that nobody else has are freed after the lock is.
+            return (Array(state.readers.values), state.standing, state.recordings)
         }
         await change { $0.end() }
         for reader in readers { reader.finish() }
@@ -203,12 +200,12 @@ public final class VideoTileController: Sendable {
         if state.withLock({ $0.receivers[index].map { $0 !== receiver } ?? false }) {
             await change { $0.activityChanged(.ended, receiver: index) }
         }
-        tell(
-            state.withLock { state in
-                let events = state.list.frameArrived(receiver: index, size: size)
-                if state.list.tile(ofReceiver: index) != nil { state.receivers[index] = receiver }
-                return events
-            })
+        let (events, recordings) = state.withLock { state in
+            let events = state.list.frameArrived(receiver: index, size: size)
+            if state.list.tile(ofReceiver: index) != nil { state.receivers[index] = receiver }
+            return (events, state.recordings)
+        }
+        tell(events, recordedBy: recordings)
         receiver.announced()
     }
 
@@ -229,13 +226,12 @@ public final class VideoTileController: Sendable {
         return receiver
     }
 
-    private func tell(_ events: [VideoTileList.Event]) {
+    /// Notifies the observers. New tiles are recorded by those who did so when the tiles were listed: later ones find them.
+    private func tell(_ events: [VideoTileList.Event], recordedBy recordings: [RecordingSource] = []) {
         for event in events {
             switch event {
             case .didAdd(let tile):
-                let (sinks, recordings) = state.withLock { state in
-                    (state.standing.filter { $0.modality == tile.attendeeID.modality }, state.recordings)
-                }
+                let sinks = state.withLock { $0.standing.filter { $0.modality == tile.attendeeID.modality } }
                 for standing in sinks { bindStanding(standing.sink, to: tile) }
                 for source in recordings where source.recorder.isOpen { record(tile, to: source) }
                 observers.forEach { $0.videoTileDidAdd(tile) }

@@ -50,8 +50,9 @@ public actor SharingRoom {
         self.ports = ports
         let observers = ObserverList<any OwnMediaObserver>()
         ownMediaObservers = observers
-        own = OwnMedia(of: owner, to: audience) { observers.forEach { $0.ownMediaDidChange() } }
-        contentShare = try ContentShareController(attendee: owner, audience: audience)
+        let home = HomeLoop(or: ports)
+        own = OwnMedia(of: owner, to: audience, home: home) { observers.forEach { $0.ownMediaDidChange() } }
+        contentShare = try ContentShareController(attendee: owner, audience: audience, home: home)
     }
 
     // MARK: Viewers
@@ -205,7 +206,7 @@ public actor SharingRoom {
         try await own.startVideo(source, configuration, over: connections(taking: .camera))
     }
 
-    /// Sends no own picture any more.
+    /// Sends no own picture any more. The encoder's thread removes its sink from the source soon after this returns.
     public func stopLocalVideo() { own.stopVideo() }
 
     /// Sends `source` as the owner's own voice, to everybody who is not waiting; replaces the source where one is sent already.
@@ -216,7 +217,7 @@ public actor SharingRoom {
         try await own.startAudio(source, configuration, over: connections(taking: .microphone))
     }
 
-    /// Sends no own voice any more.
+    /// Sends no own voice any more. The encoder's thread removes its sink from the source soon after this returns.
     public func stopLocalAudio() { own.stopAudio() }
 
     /// The owner's own voice, to mute it or to set its volume; nil where none is sent.
@@ -236,13 +237,13 @@ public actor SharingRoom {
     public func statistics(of viewer: Int) async -> [StatisticsObject] {
         guard let session = members[viewer]?.session else { return [] }
         let report = await session.statistics()
-        return own.complete(report, of: session.connection)
+        return await own.complete(report, of: session.connection)
     }
 
     /// What of the media a viewer's newest description declines.
     public func refusedMedia(of viewer: Int) async -> Set<SharedMedia> {
         guard let session = members[viewer]?.session else { return [] }
-        return await session.refusedMedia().union(own.refusedMedia(on: session.connection))
+        return await session.refusedMedia().union(await own.refusedMedia(on: session.connection))
     }
 
     // MARK: A recording
@@ -311,7 +312,8 @@ public actor SharingRoom {
         if case .subgroup(let subgroup) = destination, !subgroups.contains(subgroup) { throw .notJoined(subgroup) }
     }
 
-    /// Ends the share, and takes leave of everybody.
+    /// Ends the share, and takes leave of everybody. The encoders' threads remove their sinks from what was sent soon after this
+    /// returns.
     public func end() async {
         hasEnded = true
         own.end()

@@ -20,9 +20,11 @@ public actor ContentShareController {
     private var viewers: [ObjectIdentifier: Viewer] = [:]
     /// Who in a room gets what is shared. Nil for the share of one connection, which ends with it.
     private let audience: RoomAudience?
+    /// Where what is sent lives.
+    private let home: HomeLoop
     private let observers = ObserverList<any ContentShareObserver>()
     private var phase = SharePhase()
-    private var video: VideoSendPipeline?
+    private var video: VideoSendStream?
     private var audio: AudioSendPipeline?
     /// What records what is shared.
     private var recording: RecordingSource?
@@ -43,10 +45,11 @@ public actor ContentShareController {
 
     /// The share of one connection, or that of a room, to an audience.
     init(
-        attendee: AttendeeID, connection: Connection? = nil, audience: RoomAudience? = nil
+        attendee: AttendeeID, connection: Connection? = nil, audience: RoomAudience? = nil, home: HomeLoop = HomeLoop()
     ) throws(AttendeeIDError) {
         self.attendee = attendee
         self.audience = audience
+        self.home = connection.map { HomeLoop(of: $0) } ?? home
         // An attendee whose content no id can name shares none.
         _ = try attendee.content
         if let connection { viewers[ObjectIdentifier(connection)] = Viewer(connection: connection) }
@@ -67,6 +70,8 @@ public actor ContentShareController {
     /// a source that is running; or `contentShareDidStop` with the reason why that did not come about. Of a source that is
     /// waited for they hear `contentShareSourceIsSilent`. Where the offer had
     /// no place for content, or for its sound, that is sent from the next offer and its answer on.
+    ///
+    /// The encoder's thread adds its sink to the source, and removes that of the source before, soon after this returns.
     public func start(
         source: any VideoSource, audio: (any AudioSource)? = nil,
         configuration: LocalVideoConfiguration = LocalVideoConfiguration(),
@@ -176,7 +181,7 @@ public actor ContentShareController {
     /// The sound that is shared: to mute it, or to set its volume; nil where none is.
     public var audioTrack: AudioTrack? { audio?.track }
 
-    /// Ends the share. Viewers see its tile go.
+    /// Ends the share. Viewers see its tile go. The encoder's thread removes its sink from the source soon after this returns.
     public func stop() throws(ContentShareError) {
         let event = try phase.stop()
         silence()
@@ -184,16 +189,16 @@ public actor ContentShareController {
     }
 
     /// What the newest answer of the viewer at a connection declines.
-    func refusedMedia(of connection: Connection) -> Set<SharedMedia> {
+    func refusedMedia(of connection: Connection) async -> Set<SharedMedia> {
         var refused: Set<SharedMedia> = []
-        if video?.isRefused(on: connection) == true { refused.insert(.content) }
+        if await video?.isRefused(on: connection) == true { refused.insert(.content) }
         if audio?.isRefused(on: connection) == true { refused.insert(.contentAudio) }
         return refused
     }
 
     /// Completes a connection's report with what was encoded for the share.
-    func complete(_ report: [StatisticsObject], of connection: Connection) -> [StatisticsObject] {
-        video?.complete(report, of: connection) ?? report
+    func complete(_ report: [StatisticsObject], of connection: Connection) async -> [StatisticsObject] {
+        await video?.complete(report, of: connection) ?? report
     }
 
     // MARK: A recording
@@ -299,9 +304,9 @@ public actor ContentShareController {
     }
 
     /// What sends the picture, made where there is nothing yet.
-    private func madeVideo(_ configuration: LocalVideoConfiguration) throws(ContentShareError) -> VideoSendPipeline {
+    private func madeVideo(_ configuration: LocalVideoConfiguration) throws(ContentShareError) -> VideoSendStream {
         if let video { return video }
-        let made = try VideoSendPipeline(configuration, defaults: .content)
+        let made = try VideoSendStream(configuration, defaults: .content, home: home)
         video = made
         if let recording { record(made, to: recording) }
         let events = made.events
@@ -319,7 +324,7 @@ public actor ContentShareController {
         return made
     }
 
-    private func handle(_ event: VideoSendPipeline.Event) {
+    private func handle(_ event: VideoSendStream.Event) {
         switch event {
         case .began(let track):
             // Of a track that was replaced meanwhile it is no news.
@@ -368,8 +373,8 @@ public actor ContentShareController {
         }
     }
 
-    private func deadlinePassed() {
-        let hasPicture = video?.hasPicture ?? false
+    private func deadlinePassed() async {
+        let hasPicture = await video?.hasPicture ?? false
         let now = Duration.nanoseconds(MonotonicClock.now.nanoseconds)
         tell(phase.handleTimeout(now: now, hasPicture: hasPicture))
         awaitFirstPicture()

@@ -13,18 +13,24 @@ final class OwnMedia {
     /// Who in a room is sent it. Nil for a session's, whose peer is.
     private let audience: RoomAudience?
     private var hasEnded = false
-    private var camera: VideoSendPipeline?
+    private var camera: VideoSendStream?
     private var voice: AudioSendPipeline?
     private var starts = 0
     /// What records both.
     private var recording: RecordingSource?
     /// Called when picture or voice begins or ends, and when the picture is held back or given again.
     private let onChange: @Sendable () -> Void
+    /// Where what is sent lives.
+    private let home: HomeLoop
 
     /// Neither picture nor voice, yet.
-    init(of attendee: AttendeeID, to audience: RoomAudience? = nil, onChange: @escaping @Sendable () -> Void = {}) {
+    init(
+        of attendee: AttendeeID, to audience: RoomAudience? = nil, home: HomeLoop,
+        onChange: @escaping @Sendable () -> Void = {}
+    ) {
         self.attendee = attendee
         self.audience = audience
+        self.home = home
         self.onChange = onChange
     }
 
@@ -58,12 +64,12 @@ final class OwnMedia {
         onChange()
     }
 
-    private func madeCamera(_ configuration: LocalVideoConfiguration) throws(ContentShareError) -> VideoSendPipeline {
+    private func madeCamera(_ configuration: LocalVideoConfiguration) throws(ContentShareError) -> VideoSendStream {
         if let camera { return camera }
-        let made = try VideoSendPipeline(configuration, defaults: .camera)
+        let made = try VideoSendStream(configuration, defaults: .camera, home: home)
         camera = made
         if let recording { record(made, to: recording) }
-        // The events end with the pipeline.
+        // The events end with the stream.
         Task { [onChange, events = made.events] in
             for await event in events { if case .muteChanged = event { onChange() } }
         }
@@ -141,16 +147,16 @@ final class OwnMedia {
     }
 
     /// What of it the newest description of a connection declines.
-    func refusedMedia(on connection: Connection) -> Set<SharedMedia> {
+    func refusedMedia(on connection: Connection) async -> Set<SharedMedia> {
         var refused: Set<SharedMedia> = []
-        if camera?.isRefused(on: connection) == true { refused.insert(.camera) }
+        if await camera?.isRefused(on: connection) == true { refused.insert(.camera) }
         if voice?.isRefused(on: connection) == true { refused.insert(.microphone) }
         return refused
     }
 
     /// Adds to a connection's report what its encoder has counted.
-    func complete(_ report: [StatisticsObject], of connection: Connection) -> [StatisticsObject] {
-        camera?.complete(report, of: connection) ?? report
+    func complete(_ report: [StatisticsObject], of connection: Connection) async -> [StatisticsObject] {
+        await camera?.complete(report, of: connection) ?? report
     }
 
     private func open(

@@ -25,15 +25,14 @@ struct VideoDefaults {
         assumedHint: .motion)
 }
 
-extension VideoSendPipeline {
-    /// A pipeline for what is configured so.
-    convenience init(
-        _ configuration: LocalVideoConfiguration, defaults: VideoDefaults
+extension VideoSendStream {
+    /// A stream for what is configured so.
+    init(
+        _ configuration: LocalVideoConfiguration, defaults: VideoDefaults, home: HomeLoop
     ) throws(ContentShareError) {
         do {
             try self.init(
-                settings: VideoEncoder.Settings(bitrate: defaults.bitrate),
-                priority: defaults.priority)
+                settings: VideoEncoder.Settings(bitrate: defaults.bitrate), priority: defaults.priority, home: home)
         } catch {
             throw .encoder("\(error)")
         }
@@ -41,7 +40,7 @@ extension VideoSendPipeline {
     }
 
     /// Brings the running encoder to what a configuration says.
-    func apply(_ configuration: LocalVideoConfiguration, defaults: VideoDefaults) {
+    nonisolated func apply(_ configuration: LocalVideoConfiguration, defaults: VideoDefaults) {
         update { settings in
             settings.bitrate = configuration.maxBitrate ?? defaults.bitrate
             settings.framesPerSecond = configuration.maxFramerate ?? defaults.framesPerSecond

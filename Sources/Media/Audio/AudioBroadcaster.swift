@@ -23,7 +23,7 @@ public final class AudioBroadcaster: Sendable {
 
     /// Gives `sink` every block from now on; a sink that is already there is not added again.
     public func add(_ sink: any AudioSink) {
-        sinks.add(sink)
+        guard sinks.add(sink) else { return sink.sourceDidEnd(error: nil) }
         whenWanted.withLock { $0 }?()
     }
 
@@ -35,6 +35,11 @@ public final class AudioBroadcaster: Sendable {
 
     /// Gives no sink any further block.
     public func removeAll() { sinks.removeAll() }
+
+    /// Gives each sink its end, and no further block. A sink that is added later gets its end at once.
+    package func close() {
+        for sink in sinks.removeAll(closing: true) { sink.sourceDidEnd(error: nil) }
+    }
 
     /// Gives a block to every sink.
     public func send(_ frame: AudioFrame) { sinks.forEach { $0.receive(frame) } }

@@ -140,13 +140,16 @@ final class FrameOutlet: Sendable {
     /// Gives the sinks a frame, and those that come meanwhile. A sink may hold the caller up, which is meant for the source:
     /// another caller gives one frame only, `once`, and leaves what came meanwhile to the source's next frame or the timer.
     private func give(once: Bool = false, _ take: (inout State) -> VideoFrame?) {
-        let (first, wait) = state.withLock { state -> (VideoFrame?, Duration?) in
+        let (first, wait, replaced) = state.withLock { state -> (VideoFrame?, Duration?, (VideoFrame?, VideoFrame?)) in
+            let before = (state.newest?.frame, state.waiting)
             if let frame = take(&state) { state.waiting = state.waiting.map(frame.following(missed:)) ?? frame }
             let wait = state.takeTimeToWait()
-            guard !state.isGiving, let frame = state.waiting else { return (nil, wait) }
+            guard !state.isGiving, let frame = state.waiting else { return (nil, wait, before) }
             (state.waiting, state.isGiving) = (nil, true)
-            return (frame, wait)
+            return (frame, wait, before)
         }
+        // The buffers of frames that newer ones replaced are freed after the lock is.
+        withExtendedLifetime(replaced) {}
         if let wait { startTimer(wait) }
         var next = first
         while let frame = next {

@@ -57,7 +57,7 @@ public final class VideoBroadcaster: Sendable {
     /// is all new to it, whatever the source says.
     public func add(_ sink: any VideoSink) {
         state.withLock { $0.damageIsUnknown = true }
-        sinks.add(sink)
+        guard sinks.add(sink) else { return sink.sourceDidEnd(error: nil) }
         whenWanted.withLock { $0 }?()
     }
 
@@ -69,6 +69,11 @@ public final class VideoBroadcaster: Sendable {
 
     /// Gives no sink any further frame.
     public func removeAll() { sinks.removeAll() }
+
+    /// Gives each sink its end, and no further frame. With `closing`, a sink that is added later gets its end at once.
+    package func endSinks(closing: Bool) {
+        for sink in sinks.removeAll(closing: closing) { sink.sourceDidEnd(error: nil) }
+    }
 
     /// Gives a frame to every sink, if it can be used.
     public func send(_ frame: VideoFrame) {

@@ -20,7 +20,9 @@ extension MediaEvent: QueuedEvent {
         switch (old, self) {
         case (.remoteMediaChanged, .remoteMediaChanged): true
         case (.frameSizeChanged(_, let receiver), .frameSizeChanged(_, let other)): receiver.index == other.index
-        case (.activityChanged(_, let receiver), .activityChanged(_, let other)): receiver == other
+        // A receiver that ended has ended, whatever another one gets in its place.
+        case (.activityChanged(let activity, let receiver), .activityChanged(let next, let other)):
+            receiver == other && (activity != .ended || next == .ended)
         case (.soundBegan(let receiver), .soundBegan(let other)): receiver.index == other.index
         default: false
         }

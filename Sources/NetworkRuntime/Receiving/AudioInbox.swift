@@ -28,8 +28,10 @@ struct AudioInbox {
     private var packets: [ReceivedAudioPacket] = []
     /// How many of the kept packets the recorders have.
     private var recordedCount = 0
-    private var recorders: [Recorder] = []
-    private var hasPlayer = false
+    private var recorders: [(number: Int, body: Recorder)] = []
+    private var recordersSoFar = 0
+    /// Whether there was a sink.
+    private var isHeard = false
 
     /// Twenty seconds of 20 ms each. If more wait, the oldest is discarded.
     static let maximumPackets = 1000
@@ -38,14 +40,14 @@ struct AudioInbox {
 
     /// Returns the recorders that get the packet.
     mutating func receive(_ packet: ReceivedAudioPacket) -> [Recorder] {
-        guard stage == .announcing || stage == .playing else { return recorders }
+        guard stage == .announcing || stage == .playing else { return recorders.map(\.body) }
         if packets.count >= Self.maximumPackets {
             packets.removeFirst()
             packetsDiscarded += 1
             recordedCount = max(0, recordedCount - 1)
         }
         packets.append(packet)
-        return stage == .announcing ? [] : recorders
+        return stage == .announcing ? [] : recorders.map(\.body)
     }
 
     // MARK: From the program
@@ -55,32 +57,27 @@ struct AudioInbox {
         guard stage == .announcing else { return nil }
         if !recorders.isEmpty, recordedCount < packets.count {
             recordedCount += 1
-            return (packets[recordedCount - 1], recorders)
+            return (packets[recordedCount - 1], recorders.map(\.body))
         }
-        stage = hasPlayer ? .playing : .idle
-        if !hasPlayer { packets = [] }
+        stage = isHeard ? .playing : .idle
+        if !isHeard { packets = [] }
         return nil
     }
 
-    /// There is a sink. Returns whether the player must be started; nil if there is nothing for the sink any more.
-    mutating func addSink() -> Bool? {
-        guard stage != .ended else { return nil }
+    /// There is a sink, and a player.
+    mutating func play() {
+        isHeard = true
         if stage == .idle { stage = .playing }
-        defer { hasPlayer = true }
-        return !hasPlayer
     }
 
-    /// The player did not start.
-    mutating func playerFailed() {
-        hasPlayer = false
-        guard stage == .playing else { return }
-        stage = .idle
-        packets = []
+    /// Returns the recorder's number.
+    mutating func add(_ recorder: @escaping Recorder) -> Int {
+        recordersSoFar += 1
+        if stage != .ended { recorders.append((recordersSoFar, recorder)) }
+        return recordersSoFar
     }
 
-    mutating func add(_ recorder: @escaping Recorder) {
-        if stage != .ended { recorders.append(recorder) }
-    }
+    mutating func removeRecorder(_ number: Int) { recorders.removeAll { $0.number == number } }
 
     /// Nothing more is taken or played.
     mutating func finish() {

@@ -44,33 +44,26 @@ package final class AudioReceiver: Sendable {
         }
     }
 
-    /// Gives `sink` the sound from now on: 48 kHz, in stereo.
+    /// Gives `sink` the audio from now on: 48 kHz, in stereo. A sink that comes after the end gets its end.
     package func add(_ sink: any AudioSink) throws {
-        broadcaster.add(sink)
-        do {
-            guard let startsPlayer = inbox.post({ $0.addSink() }) else { return broadcaster.remove(sink) }
-            if startsPlayer { try startPlayer() }
-        } catch {
-            inbox.post { $0.playerFailed() }
-            broadcaster.remove(sink)
-            // Those that were added since.
-            broadcaster.end(error: error)
-            broadcaster.removeAll()
-            throw error
+        try thread.withLock { thread in
+            guard thread == nil, inbox.read({ $0.stage != .ended }) else { return }
+            let player = Player(playout: try AudioPlayout(channels: 2), broadcaster: broadcaster, inbox: inbox)
+            thread = try WorkerThread(named: "audio decoder") { player.run() }
         }
+        broadcaster.add(sink)
+        inbox.post { $0.play() }
     }
 
-    private func startPlayer() throws {
-        let player = Player(playout: try AudioPlayout(channels: 2), broadcaster: broadcaster, inbox: inbox)
-        let started = try WorkerThread(named: "audio decoder") { player.run() }
-        thread.withLock { $0 = started }
-    }
-
-    /// Gives `sink` nothing more.
+    /// Gives `sink` nothing more. A block that it takes on the player's thread at this moment is its last.
     package func remove(_ sink: any AudioSink) { broadcaster.remove(sink) }
 
-    /// Gives `body` each packet as it arrives, on the connection's event loop.
-    package func record(_ body: @escaping @Sendable (ReceivedAudioPacket) -> Void) { inbox.post { $0.add(body) } }
+    /// Gives `body` each packet as it arrives, on the connection's event loop, until the returned function is called.
+    @discardableResult
+    package func record(_ body: @escaping @Sendable (ReceivedAudioPacket) -> Void) -> @Sendable () -> Void {
+        let number = inbox.post { $0.add(body) }
+        return { [weak inbox] in inbox?.post { $0.removeRecorder(number) } }
+    }
 
     /// Delays sound by `target` at least, whatever the jitter is (W3C webrtc-extensions `jitterBufferTarget`).
     package func setJitterBufferTarget(_ target: Duration) { inbox.post { $0.jitterBufferTarget = target } }
@@ -78,8 +71,8 @@ package final class AudioReceiver: Sendable {
     /// Takes and plays nothing more. Returns when the sinks have their end.
     package func finish() async {
         inbox.post { $0.finish() }
-        await thread.withLock { $0 }?.finish()
-        broadcaster.end(error: nil)
+        // A player that is being started is in the lock, and ends too.
+        if let thread = thread.withLock({ $0 }) { await thread.finish() } else { broadcaster.close() }
     }
 
     /// Completes the object of a connection's report that is about this receiver.
@@ -140,6 +133,7 @@ private final class Player: Sendable {
             nextTick = max(tick + Self.tick, now)
             play(reference, now: now)
         }
+        broadcaster.close()
     }
 
     private func play(_ reference: Reference?, now: Duration) {

@@ -22,6 +22,7 @@ struct VideoInbox {
     /// Takes encoded frames, from the first on that decodes without another.
     struct Recorder {
         typealias Body = @Sendable (AssembledFrame) -> Void
+        let number: Int
         let body: Body
         var awaitsKeyFrame = true
     }
@@ -31,15 +32,18 @@ struct VideoInbox {
     /// In the order of decoding. The first one needs none that is not here, or was decoded.
     private var frames: [AssembledFrame] = []
     private var byteCount = 0
+    /// Frames that will not be decoded, to be freed when no lock is held.
+    private var released: [AssembledFrame] = []
     /// How many of the kept frames the recorders have.
     private var recordedCount = 0
     /// Whether frames are dropped until one decodes without another.
     private var awaitsKeyFrame = true
     private var isPaused = false
     private var size: PixelSize?
-    private var sinks: Set<ObjectIdentifier> = []
+    /// Whether there are sinks.
+    private var isWatched = false
     private var recorders: [Recorder] = []
-    private var hasDecoder = false
+    private var recordersSoFar = 0
 
     /// A decoder that falls this far behind continues at the next key frame.
     static let maximumFrames = 60
@@ -48,7 +52,7 @@ struct VideoInbox {
 
     /// What was decoded; nil if nothing is.
     var decoderStatistics: VideoReceiver.Statistics? {
-        stage == .decoding || stage == .ended && hasDecoder ? statistics : nil
+        stage == .decoding || stage == .ended && statistics.framesDecoded > 0 ? statistics : nil
     }
 
     // MARK: On the connection's event loop
@@ -59,6 +63,7 @@ struct VideoInbox {
         case .ended: return reception
         case .unannounced where !frame.isKeyFrame:
             statistics.framesDropped += 1
+            reception.needsKeyFrame = true
             return reception
         case .unannounced: stage = .announcing
         case .announcing, .idle, .decoding: break
@@ -101,9 +106,16 @@ struct VideoInbox {
     /// As ``drop(_:)`` of frames that nobody wants: they don't count as dropped.
     private mutating func release(_ count: Int) {
         byteCount -= frames[..<count].reduce(0) { $0 + $1.data.count }
+        released += frames[..<count]
         frames.removeFirst(count)
         recordedCount = max(0, recordedCount - count)
         if frames.isEmpty { awaitsKeyFrame = true }
+    }
+
+    /// The frames that were dropped since the last call.
+    mutating func takeReleased() -> [AssembledFrame] {
+        defer { released = [] }
+        return released
     }
 
     /// What comes until the next key frame is of no use.
@@ -130,34 +142,21 @@ struct VideoInbox {
             return (frame, recorders(of: frame))
         }
         stage = .decoding
-        if sinks.isEmpty { rest() }
+        if !isWatched { rest() }
         return nil
     }
 
-    /// A sink more; nil if there is nothing for it any more.
-    mutating func add(_ sink: ObjectIdentifier) -> (startsDecoder: Bool, needsKeyFrame: Bool)? {
-        guard stage != .ended else { return nil }
-        sinks.insert(sink)
-        let isLate = stage == .idle
-        if isLate { stage = .decoding }
-        defer { hasDecoder = true }
-        return (!hasDecoder, isLate && !isPaused)
-    }
-
-    /// The decoder did not start: no sink gets anything.
-    mutating func decoderFailed() {
-        hasDecoder = false
-        removeSinks()
-    }
-
-    mutating func remove(_ sink: ObjectIdentifier) {
-        sinks.remove(sink)
-        if sinks.isEmpty, stage == .decoding { rest() }
-    }
-
-    mutating func removeSinks() {
-        sinks = []
-        if stage == .decoding { rest() }
+    /// There are sinks, or none. Returns whether a key frame must be requested.
+    mutating func setWatched(_ isWatched: Bool) -> Bool {
+        self.isWatched = isWatched
+        switch stage {
+        case .idle where isWatched:
+            stage = .decoding
+            return !isPaused
+        case .decoding where !isWatched: rest()
+        case .unannounced, .announcing, .idle, .decoding, .ended: break
+        }
+        return false
     }
 
     /// Nobody looks: what waits is of no use.
@@ -167,12 +166,15 @@ struct VideoInbox {
         release(frames.count)
     }
 
-    /// Returns whether a key frame must be requested.
-    mutating func add(_ recorder: @escaping Recorder.Body) -> Bool {
-        guard stage != .ended else { return false }
-        recorders.append(Recorder(body: recorder))
-        return stage == .idle || stage == .decoding || recordedCount > 0
+    /// Returns the recorder's number, and whether a key frame must be requested.
+    mutating func add(_ recorder: @escaping Recorder.Body) -> (number: Int, needsKeyFrame: Bool) {
+        recordersSoFar += 1
+        guard stage != .ended else { return (recordersSoFar, false) }
+        recorders.append(Recorder(number: recordersSoFar, body: recorder))
+        return (recordersSoFar, stage == .idle || stage == .decoding || recordedCount > 0)
     }
+
+    mutating func removeRecorder(_ number: Int) { recorders.removeAll { $0.number == number } }
 
     /// Frames that arrive while it is paused are skipped. Returns whether a key frame must be requested.
     mutating func setPaused(_ isPaused: Bool) -> Bool {
@@ -192,7 +194,6 @@ struct VideoInbox {
         guard stage != .ended else { return }
         if stage != .decoding { release(frames.count) }
         stage = .ended
-        sinks = []
         recorders = []
     }
 

@@ -45,7 +45,7 @@ package final class VideoReceiver: Sendable {
     /// Takes a frame, on the connection's event loop, in the order of decoding. Returns the size of the pictures from this
     /// frame on, upright, if it is another one.
     func receive(_ frame: AssembledFrame) -> PixelSize? {
-        let reception = inbox.post { $0.receive(frame) }
+        let reception = inbox.change { $0.receive(frame) }
         for record in reception.recorders { record(frame) }
         if reception.needsKeyFrame { requestKeyFrame() }
         return reception.size
@@ -56,64 +56,58 @@ package final class VideoReceiver: Sendable {
     /// The program knows of the video: sinks and recorders that it has by now get the frames from the first on. Without a
     /// sink nothing is decoded.
     package func announced() {
-        while let (frame, recorders) = inbox.post({ $0.announced() }) {
+        while let (frame, recorders) = inbox.change({ $0.announced() }) {
             for record in recorders { record(frame) }
         }
     }
 
     /// Gives `sink` the pictures: from the next one on if they are decoded already, else from the next key frame on, which it
-    /// requests.
+    /// requests. A sink that comes after the end gets its end.
     package func add(_ sink: any VideoSink) throws(VideoCodingError) {
-        broadcaster.add(sink)
-        guard let addition = inbox.post({ $0.add(ObjectIdentifier(sink)) }) else { return broadcaster.remove(sink) }
-        if addition.startsDecoder {
-            do throws(VideoCodingError) {
-                try startDecoder()
+        try thread.withLock { thread throws(VideoCodingError) in
+            guard thread == nil, inbox.read({ $0.stage != .ended }) else { return }
+            // The thread holds what it decodes with, and not the receiver, which ends it.
+            let decoding = Decoding(
+                decoder: try VP8Decoder(), inbox: inbox, broadcaster: broadcaster, requestKeyFrame: requestKeyFrame)
+            do throws(WorkerThreadError) {
+                thread = try WorkerThread(named: "video decoder") { decoding.run() }
             } catch {
-                inbox.post { $0.decoderFailed() }
-                broadcaster.remove(sink)
-                // Those that were added since.
-                broadcaster.end(error: error)
-                broadcaster.removeAll()
-                throw error
+                throw .threadFailed(reason: systemMessage(error.errorNumber))
             }
         }
-        if addition.needsKeyFrame { requestKeyFrame() }
+        broadcaster.add(sink)
+        sinksChanged()
     }
 
-    private func startDecoder() throws(VideoCodingError) {
-        // The thread holds what it decodes with, and not the receiver, which ends it.
-        let decoding = Decoding(
-            decoder: try VP8Decoder(), inbox: inbox, broadcaster: broadcaster, requestKeyFrame: requestKeyFrame)
-        do throws(WorkerThreadError) {
-            let started = try WorkerThread(named: "video decoder") { decoding.run() }
-            thread.withLock { $0 = started }
-        } catch {
-            throw .threadFailed(reason: systemMessage(error.errorNumber))
-        }
+    /// Sinks came or went. The inbox sees what there are now, whichever of several callers is the last.
+    private func sinksChanged() {
+        if inbox.change({ $0.setWatched(broadcaster.hasSinks) }) { requestKeyFrame() }
     }
 
-    /// Gives `sink` nothing more.
+    /// Gives `sink` nothing more. A picture that it takes on the decoder's thread at this moment is its last.
     package func remove(_ sink: any VideoSink) {
         broadcaster.remove(sink)
-        inbox.post { $0.remove(ObjectIdentifier(sink)) }
+        sinksChanged()
     }
 
-    /// Gives the sinks their end, and nothing after it.
+    /// Gives the sinks their end, and no picture but one that they take on the decoder's thread at this moment.
     package func removeSinks() {
-        inbox.post { $0.removeSinks() }
-        broadcaster.end(error: nil)
-        broadcaster.removeAll()
+        broadcaster.endSinks(closing: false)
+        sinksChanged()
     }
 
-    /// Gives `body` each encoded frame as it arrives, on the connection's event loop, from the next key frame on.
-    package func record(_ body: @escaping @Sendable (AssembledFrame) -> Void) {
-        if inbox.post({ $0.add(body) }) { requestKeyFrame() }
+    /// Gives `body` each encoded frame as it arrives, on the connection's event loop, from the next key frame on, until the
+    /// returned function is called.
+    @discardableResult
+    package func record(_ body: @escaping @Sendable (AssembledFrame) -> Void) -> @Sendable () -> Void {
+        let (number, needsKeyFrame) = inbox.post { $0.add(body) }
+        if needsKeyFrame { requestKeyFrame() }
+        return { [weak inbox] in inbox?.post { $0.removeRecorder(number) } }
     }
 
     /// While it is paused, frames are neither decoded nor recorded. Afterwards it continues with a key frame.
     package func setPaused(_ isPaused: Bool) {
-        if inbox.post({ $0.setPaused(isPaused) }) { requestKeyFrame() }
+        if inbox.change({ $0.setPaused(isPaused) }) { requestKeyFrame() }
     }
 
     /// Notifies the sinks that no pictures come for now, or that they come again.
@@ -121,8 +115,9 @@ package final class VideoReceiver: Sendable {
 
     /// Takes nothing more. Returns when the sinks have the pictures of the frames that waited, and their end.
     package func finish() async {
-        inbox.post { $0.finish() }
-        if let thread = thread.withLock({ $0 }) { await thread.finish() } else { removeSinks() }
+        inbox.change { $0.finish() }
+        // A decoder that is being started is in the lock, and ends too.
+        if let thread = thread.withLock({ $0 }) { await thread.finish() } else { broadcaster.endSinks(closing: true) }
     }
 
     /// What was decoded so far.
@@ -152,6 +147,15 @@ package final class VideoReceiver: Sendable {
     }
 }
 
+extension Mailbox<VideoInbox> {
+    /// Changes the inbox. Frames that it drops are freed after the lock is.
+    fileprivate func change<Result>(_ body: (inout VideoInbox) -> Result) -> Result {
+        let (result, released) = post { (body(&$0), $0.takeReleased()) }
+        withExtendedLifetime(released) {}
+        return result
+    }
+}
+
 /// The decoder and its thread's work.
 private final class Decoding: Sendable {
     /// Only the thread uses it.
@@ -172,8 +176,7 @@ private final class Decoding: Sendable {
 
     func run() {
         while let frame = inbox.take({ $0.next() }) { decode(frame) }
-        broadcaster.end(error: nil)
-        broadcaster.removeAll()
+        broadcaster.endSinks(closing: true)
     }
 
     private func decode(_ frame: AssembledFrame) {
@@ -188,7 +191,7 @@ private final class Decoding: Sendable {
                     rotation: VideoRotation(rawValue: frame.quarterTurns * 90) ?? .upright,
                     captureTime: frame.captureTime))
         } catch {
-            if inbox.post({ $0.didNotDecode() }) { requestKeyFrame() }
+            if inbox.change({ $0.didNotDecode() }) { requestKeyFrame() }
         }
     }
 }

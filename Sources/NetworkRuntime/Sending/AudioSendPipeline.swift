@@ -108,21 +108,15 @@ package final class AudioSendPipeline: Sendable {
     /// Sends this track's audio in place of the track before, in the same stream. Without a track, viewers are told that the
     /// audio is gone. The thread soon adds its sink to the track and removes it from the one before, whose audio is not sent any more.
     package func replaceTrack(with track: AudioTrack?) {
-        state.withLock { if !$0.isStopped { $0.track = track } }
-        inbox.post { $0.isTrackOutdated = true }
-        tellSending()
-    }
-
-    /// Has descriptions that are still to be made have a place for what begins, and for what is over none: what they agreed
-    /// on is taken up again, or ended.
-    private func tellSending() {
-        state.withLock { state in
-            guard !state.isStopped else { return }
-            let isSending = state.track != nil
-            for sender in state.group.senders.values where isSending || sender.state.agreement.media == .agreed {
-                sender.setSending(isSending)
-            }
+        let before = state.withLock { state -> AudioTrack? in
+            guard !state.isStopped else { return nil }
+            for sender in state.group.senders.values { sender.setSending(track != nil) }
+            defer { state.track = track }
+            return state.track
         }
+        inbox.post { $0.isTrackOutdated = true }
+        // A track that nobody else has calls its source when it is released.
+        withExtendedLifetime(before) {}
     }
 
     /// Listens to the present track. On the thread: a source may take a while to release a sink.
@@ -162,13 +156,13 @@ package final class AudioSendPipeline: Sendable {
 
     /// Ends encoding. The thread releases the track soon after.
     package func stop() {
-        let input = state.withLock { state in
-            state.track = nil
+        let (input, track) = state.withLock { state in
             state.isStopped = true
-            return state.input.take()
+            return (state.input.take(), state.track.take())
         }
         inbox.post { if $0.end == nil { $0.end = .end(input) } }
         updateDemand()
+        withExtendedLifetime(track) {}
     }
 
     /// Whether the peer at a connection declines it.
@@ -192,14 +186,6 @@ package final class AudioSendPipeline: Sendable {
         }
     }
 
-    /// How a block is encoded, and where it goes.
-    private struct Order {
-        let configuration: OpusEncoder.Configuration
-        let blockSize: Int
-        let recipients: [[AudioSender]]
-        let recorder: TrackRecorder?
-    }
-
     /// Takes a block on the source's thread, and leaves the work to the encoder's.
     fileprivate func receive(_ frame: AudioFrame, from input: AudioSendInput) {
         let block = Block(frame: frame, input: input, arrival: CaptureClock.now)
@@ -208,18 +194,14 @@ package final class AudioSendPipeline: Sendable {
 
     private func encode(_ block: Block, with worker: AudioSendWorker) {
         let order = state.withLock { state in
-            guard state.input === block.input else { return nil as Order? }
-            let group = state.group
-            return Order(
-                configuration: group.configuration, blockSize: group.blockSize, recipients: group.recipients,
-                recorder: state.recorder)
+            state.input === block.input
+                ? (state.group.configuration, state.group.blockSize, state.group.recipients, state.recorder) : nil
         }
-        guard let order else { return }
-        worker.configuration = order.configuration
-        worker.blockSize = order.blockSize
+        guard let (configuration, blockSize, recipients, recorder) = order else { return }
+        (worker.configuration, worker.blockSize) = (configuration, blockSize)
         for encoded in worker.encode(block.frame, reset: worker.input !== block.input, now: block.arrival) {
-            order.recorder?.receive(encoded)
-            Connection.send(encoded, through: order.recipients)
+            recorder?.receive(encoded)
+            Connection.send(encoded, through: recipients)
         }
         worker.input = block.input
     }
@@ -269,15 +251,15 @@ extension AudioSendPipeline: SendingPipeline {
 
     package func record(to source: RecordingSource, name: String, isMain: Bool) {
         let recorder = TrackRecorder(sound: source.sound(name: name, isMain: isMain))
-        setRecorder(recorder, insteadOf: nil)
-        source.recorder.onEnd { [weak self] in self?.setRecorder(nil, insteadOf: recorder) }
-    }
-
-    /// Records no more where it is not `current` that does.
-    private func setRecorder(_ recorder: TrackRecorder?, insteadOf current: TrackRecorder?) {
         change { state in
-            if !state.isStopped, current == nil || state.recorder === current { state.recorder = recorder }
+            state.recorder = recorder
             return []
+        }
+        source.recorder.onEnd { [weak self] in
+            self?.change { state in
+                if state.recorder === recorder { state.recorder = nil }
+                return []
+            }
         }
     }
 

@@ -17,9 +17,13 @@ extension RTPSender {
 
     // MARK: From any thread
 
-    /// Sends the media, or stops sending it, and notifies the peer. The next offer says so too.
+    /// Sends the media, or stops sending it, and notifies the peer. The next offer says so too. Media that the peer has not agreed
+    /// to keep their place in the descriptions.
     func setSending(_ isSending: Bool) {
-        connection.onEventLoop { [media] in $0.setSending(isSending, media: media, now: MonotonicClock.now) }
+        connection.onEventLoop { [media] peer in
+            guard isSending || peer.agreement(media: media) == .agreed else { return }
+            peer.setSending(isSending, media: media, now: MonotonicClock.now)
+        }
     }
 
     /// Holds the media back, or sends it again, and notifies the peer. Its place in the descriptions stays as it is.

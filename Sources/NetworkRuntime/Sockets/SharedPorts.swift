@@ -14,6 +14,9 @@ public final class SharedPorts: Sendable {
     public let ports: [SharedPort]
     private let turn = Atomic(0)
 
+    /// Ports that are open already, of which there is one at least.
+    package init(_ ports: [SharedPort]) { self.ports = ports }
+
     /// Opens a port the system picks on each of `count` event loops of `eventLoopGroup`, of which SwiftNIO's for the whole
     /// process has as many as there are processors; at the addresses that
     /// ``SharedPort/init(addresses:port:eventLoopGroup:)`` would open one at.

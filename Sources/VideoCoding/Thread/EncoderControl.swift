@@ -90,15 +90,19 @@ struct EncoderControl {
         return show(nil)
     }
 
-    /// Forgets what the source before gave, an end that was not told yet among it, and returns the frame that waited.
-    mutating func forgetPicture(now: Duration) -> VideoFrame? {
-        defer { slot = nil }
-        if slot != nil { statistics.framesDropped += 1 }
-        endings = []
+    /// Forgets what the source before gave, and returns it: the frame that waited, and ends that were not passed on yet.
+    mutating func forgetPicture(now: Duration) -> (VideoFrame?, [(any Error)?]) {
         motion = MotionDetector()
         smallShare = 0
         cadence.forgetPicture()
         settingsDidChange(now: now)
+        return (dropFrame(), takeEndings())
+    }
+
+    /// Returns the frame that waits, which is not encoded any more.
+    mutating func dropFrame() -> VideoFrame? {
+        defer { slot = nil }
+        if slot != nil { statistics.framesDropped += 1 }
         return slot
     }
 

@@ -62,8 +62,8 @@ package final class VideoEncoder: Sendable {
         case failed(VideoCodingError)
         /// Viewers had something else than the encoder built on, by a frame that is not libvpx's. The next one is a key frame.
         case drifted
-        /// The source gives nothing more; with an error where that was not asked for.
-        case sourceEnded((any Error)?)
+        /// A source gives nothing more; with an error where that was not asked for.
+        case sourceEnded((any Error)?, of: any VideoSource)
     }
 
     /// Takes a frame, and the source that it shows.
@@ -184,7 +184,8 @@ extension VideoEncoder {
 
         private enum Work {
             case encode(VideoFrame?, asKeyFrame: Bool, EncodingOrder)
-            case adopt(EncoderInput?, forgotten: VideoFrame?)
+            /// What is forgotten is freed after the lock is.
+            case adopt(EncoderInput?, forgotten: (VideoFrame?, [(any Error)?]))
             case passOn([(any Error)?])
             case end
         }
@@ -204,22 +205,24 @@ extension VideoEncoder {
                 switch nextWork() {
                 case .end: break loop
                 case .adopt(let new, _): adopt(new)
-                case .passOn(let endings): for error in endings { onEvent(.sourceEnded(error)) }
+                case .passOn(let endings):
+                    guard let source = input?.source else { continue }
+                    for error in endings { onEvent(.sourceEnded(error, of: source)) }
                 case .encode(let frame, let asKeyFrame, let order):
                     encode(frame, asKeyFrame: asKeyFrame, order: order)
                 }
             }
             if let input { input.source.remove(input) }
-            mailbox.post {
-                if $0.slot != nil { $0.statistics.framesDropped += 1 }
-                $0.slot = nil
-            }
+            let last = mailbox.post { $0.dropFrame() }
+            withExtendedLifetime(last) {}
         }
 
         /// Takes another source's pictures in place of those of the one before.
         private mutating func adopt(_ new: EncoderInput?) {
             if let input { input.source.remove(input) }
             input = new
+            // What changed since the last picture of that source says nothing of this one's.
+            pictures = PictureInput()
             if let new { new.source.add(new) }
         }
 

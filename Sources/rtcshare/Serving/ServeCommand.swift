@@ -74,66 +74,57 @@ struct ServeCommand: AsyncParsableCommand {
             let endpoints = try publishing.endpoints(of: owner, sharing: selection.media)
             let sources = try sharing.open(selection)
             let film = try sharing.openFilm()
-            let room = try await running.room(of: owner, joining: place)
             let interruption = Interruption()
-            let listening = try await listen(configuration, room: room)
-            let inviting = ShareControl.Inviting(
-                media: selection.media, configuration: listening.connection,
-                policy: network.ice.iceTransportPolicy)
-            let share = Share(
-                room: room, sources: sources, options: sharing, running: running, inviting: inviting,
-                film: film,
-                interruption: interruption)
-            let hosts = try LinkHosts(
-                given: link.address, listening: configuration.addresses, zone: configuration.zone,
-                all: link.allAddresses)
-            let naming = Task { [servers = listening.connection.iceServers] in
-                await ServerNameReport.run(on: servers, reportsFailures: true)
-            }
-            defer { naming.cancel() }
+            let mediaPort = try await openMediaPort(configuration)
+            configuration.connection.sharedPort = mediaPort
             do {
+                let room = try await running.room(of: owner, joining: place, on: mediaPort)
+                let server = try await listen(configuration, room: room)
+                let inviting = ShareControl.Inviting(
+                    media: selection.media, configuration: configuration.connection,
+                    policy: network.ice.iceTransportPolicy)
+                let share = Share(
+                    room: room, sources: sources, options: sharing, running: running, inviting: inviting,
+                    film: film, interruption: interruption)
+                let hosts = try LinkHosts(
+                    given: link.address, listening: configuration.addresses, zone: configuration.zone,
+                    all: link.allAddresses)
+                let naming = Task { [servers = configuration.connection.iceServers] in
+                    await ServerNameReport.run(on: servers, reportsFailures: true)
+                }
+                defer { naming.cancel() }
                 let places = endpoints.places(
-                    of: room, membership: try place.membership, configuration: listening.connection)
-                try await share.run(behind: listening.server, publishedAt: places) { control in
+                    of: room, membership: try place.membership, configuration: configuration.connection)
+                try await share.run(behind: server, publishedAt: places) { [configuration] control in
                     await control.setLinkHosts(hosts.hosts)
-                    try tell(listening.server, hosts, configuration)
+                    try tell(server, hosts, configuration)
                     endpoints.tellRisks()
                 }
             } catch {
-                await listening.mediaPort.close()
+                await mediaPort.close()
                 throw error
             }
-            await listening.mediaPort.close()
-        }
-    }
-
-    private struct Listening {
-        let server: ViewerServer
-        let mediaPort: SharedPort
-        let connection: Connection.Configuration
-    }
-
-    /// Opens both ports: that of the page, and the one that all media go over.
-    private func listen(_ configuration: ViewerServer.Configuration, room: SharingRoom) async throws -> Listening {
-        var configuration = configuration
-        let addresses = configuration.connection.addresses
-        let mediaPort: SharedPort
-        if let port = portOption.port {
-            mediaPort = try await SharedPort(addresses: addresses, port: port)
-        } else {
-            // One number to remember for a firewall, where it is free.
-            do {
-                mediaPort = try await SharedPort(addresses: addresses, port: configuration.port)
-            } catch {
-                mediaPort = try await SharedPort(addresses: addresses)
-            }
-        }
-        configuration.connection.sharedPort = mediaPort
-        do {
-            let server = try await ViewerServer(room: room, configuration: configuration)
-            return Listening(server: server, mediaPort: mediaPort, connection: configuration.connection)
-        } catch {
             await mediaPort.close()
+        }
+    }
+
+    /// Opens the port that all media go over.
+    private func openMediaPort(_ configuration: ViewerServer.Configuration) async throws -> SharedPort {
+        let addresses = configuration.connection.addresses
+        if let port = portOption.port { return try await SharedPort(addresses: addresses, port: port) }
+        // One number to remember for a firewall, where it is free.
+        do {
+            return try await SharedPort(addresses: addresses, port: configuration.port)
+        } catch {
+            return try await SharedPort(addresses: addresses)
+        }
+    }
+
+    /// Opens the port of the page.
+    private func listen(_ configuration: ViewerServer.Configuration, room: SharingRoom) async throws -> ViewerServer {
+        do {
+            return try await ViewerServer(room: room, configuration: configuration)
+        } catch {
             switch error {
             case let error as IOError: throw Self.failure(error, listeningAt: configuration)
             case is TLSError: throw certificateFailure

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import RTCShareContentShare
+internal import RTCShareNetworkRuntime
 
 /// The control of a running share, and its destination.
 struct RunningOptions: ParsableArguments {
@@ -33,11 +34,13 @@ struct RunningOptions: ParsableArguments {
         }
     }
 
-    /// The room of a share, without viewers; its owner joins the subgroups of `place`.
-    func room(of owner: AttendeeID, joining place: any RoomPlace) async throws -> SharingRoom {
+    /// The room of a share, without viewers; its owner joins the subgroups of `place`. What is sent lives where `port` does.
+    func room(
+        of owner: AttendeeID, joining place: any RoomPlace, on port: SharedPort? = nil
+    ) async throws -> SharingRoom {
         if let name { try ControlSocket.check(name: name) }
         _ = try place.membership
-        let room = try SharingRoom(owner: owner)
+        let room = try SharingRoom(owner: owner, ports: port.map { SharedPorts([$0]) })
         for subgroup in place.subgroup { await room.join(try Subgroup(subgroup)) }
         guard let destination else { return room }
         let target = try ShareDestination(destination)

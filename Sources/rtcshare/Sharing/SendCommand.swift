@@ -126,10 +126,10 @@ struct SendCommand: AsyncParsableCommand {
         let endpoints = try publishing.endpoints(of: attendee, sharing: selection.media)
         let sources = try sharing.open(selection)
         let film = try sharing.openFilm()
-        let room = try await running.room(of: attendee, joining: place)
         let interruption = Interruption()
         // One port for all sessions, and for those that come after them.
         let port = try await SharedPort(addresses: configuration.addresses, port: offering.port.port ?? 0)
+        let room = try await running.room(of: attendee, joining: place, on: port)
         configuration.sharedPort = port
         let inviting = ShareControl.Inviting(
             media: selection.media, configuration: configuration, policy: offering.network.ice.iceTransportPolicy)

@@ -67,6 +67,15 @@ import Testing
         #expect(Self.all(&queue) == expected.map { "\($0)" })
     }
 
+    @Test("The end of a receiver is reported though another one's media come in its place")
+    func endedReceiver() {
+        var queue = EventQueue<MediaEvent>()
+        let activities: [ReceiverActivity] = [.flowing, .ended, .flowing, .lost, .ended, .paused, .flowing]
+        for activity in activities { queue.append(.activityChanged(activity, receiver: 0)) }
+        let expected = [ReceiverActivity.ended, .flowing].map { MediaEvent.activityChanged($0, receiver: 0) }
+        #expect(Self.all(&queue) == expected.map { "\($0)" })
+    }
+
     @Test("A stream gives what waits and what comes, and ends when finished or its reader is cancelled")
     func eventStream() async {
         let events = ConnectionEvents<ConnectionEvent>()

@@ -18,25 +18,23 @@ import Testing
         var inbox = AudioInbox()
         _ = inbox.receive(packet(0))
         if stage == "announcing" { return inbox }
-        if stage != "idle" { _ = inbox.addSink() }
+        if stage != "idle" { inbox.play() }
         if stage == "heard" { return inbox }
         _ = inbox.announced()
         if stage == "ended" { inbox.finish() }
         return inbox
     }
 
-    enum Event: String, CaseIterable { case packet, announced, sink, playerFailed, recorder, finish }
+    enum Event: String, CaseIterable { case packet, announced, sink, recorder, finish }
 
-    private static func apply(_ event: Event, to inbox: inout AudioInbox) -> Bool {
+    private static func apply(_ event: Event, to inbox: inout AudioInbox) {
         switch event {
         case .packet: _ = inbox.receive(packet(1))
         case .announced: _ = inbox.announced()
-        case .sink: return inbox.addSink() ?? false
-        case .playerFailed: inbox.playerFailed()
-        case .recorder: inbox.add { _ in }
+        case .sink: inbox.play()
+        case .recorder: _ = inbox.add { _ in }
         case .finish: inbox.finish()
         }
-        return false
     }
 
     /// What the player does next.
@@ -48,41 +46,41 @@ import Testing
         }
     }
 
-    /// The stage after an event, "!" if it starts the player, and what the player does then.
+    /// The stage after an event, and what the player does then.
     private static let table: [(stage: String, expected: [Event: String])] = [
         (
             "announcing",
             [
-                .packet: "announcing waits", .announced: "idle waits", .sink: "announcing! waits",
-                .playerFailed: "announcing waits", .recorder: "announcing waits", .finish: "ended ends",
+                .packet: "announcing waits", .announced: "idle waits", .sink: "announcing waits",
+                .recorder: "announcing waits", .finish: "ended ends",
             ]
         ),
         (
             "heard",
             [
                 .packet: "announcing waits", .announced: "playing plays 1", .sink: "announcing waits",
-                .playerFailed: "announcing waits", .recorder: "announcing waits", .finish: "ended ends",
+                .recorder: "announcing waits", .finish: "ended ends",
             ]
         ),
         (
             "idle",
             [
-                .packet: "idle waits", .announced: "idle waits", .sink: "playing! waits", .playerFailed: "idle waits",
-                .recorder: "idle waits", .finish: "ended ends",
+                .packet: "idle waits", .announced: "idle waits", .sink: "playing waits", .recorder: "idle waits",
+                .finish: "ended ends",
             ]
         ),
         (
             "playing",
             [
                 .packet: "playing plays 2", .announced: "playing plays 1", .sink: "playing plays 1",
-                .playerFailed: "idle waits", .recorder: "playing plays 1", .finish: "ended ends",
+                .recorder: "playing plays 1", .finish: "ended ends",
             ]
         ),
         (
             "ended",
             [
-                .packet: "ended ends", .announced: "ended ends", .sink: "ended ends", .playerFailed: "ended ends",
-                .recorder: "ended ends", .finish: "ended ends",
+                .packet: "ended ends", .announced: "ended ends", .sink: "ended ends", .recorder: "ended ends",
+                .finish: "ended ends",
             ]
         ),
     ]
@@ -92,8 +90,8 @@ import Testing
         for (stage, expected) in Self.table {
             for event in Event.allCases {
                 var inbox = Self.inbox(stage)
-                let mark = Self.apply(event, to: &inbox) ? "!" : ""
-                let result = "\(inbox.stage)\(mark) \(Self.next(&inbox))"
+                Self.apply(event, to: &inbox)
+                let result = "\(inbox.stage) \(Self.next(&inbox))"
                 #expect(result == expected[event], "\(event.rawValue) while \(stage)")
             }
         }
@@ -103,8 +101,8 @@ import Testing
     func keptPackets() {
         var inbox = AudioInbox()
         for number in 0..<3 { _ = inbox.receive(Self.packet(Int64(number))) }
-        _ = inbox.addSink()
-        inbox.add { _ in }
+        inbox.play()
+        let recorder = inbox.add { _ in }
         var recorded: [Int64] = []
         while let (packet, recorders) = inbox.announced() {
             #expect(recorders.count == 1)
@@ -115,6 +113,8 @@ import Testing
         #expect(recorded == [0, 1, 2, 3])
         #expect(Self.next(&inbox) == "plays 4")
         #expect(inbox.receive(Self.packet(4)).count == 1)
+        inbox.removeRecorder(recorder)
+        #expect(inbox.receive(Self.packet(5)).isEmpty, "it ended")
     }
 
     @Test("Of too many packets that wait the oldest are discarded, and counted")

@@ -1,5 +1,6 @@
 import Foundation
 import RTCShareAudioCoding
+import RTCShareLocks
 import RTCShareMedia
 import RTCShareWireFormat
 import Testing
@@ -11,6 +12,12 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct AudioReceiverTests {
     private final class Sink: AudioSink {
         private let arrivals = AsyncStream.makeStream(of: AudioFrame.self)
+        private let ends = Locked(0)
+
+        var endCount: Int { ends.withLock { $0 } }
+
+        func sourceDidEnd(error: (any Error)?) { ends.withLock { $0 += 1 } }
+
         func receive(_ frame: AudioFrame) { arrivals.continuation.yield(frame) }
 
         /// The frames up to the first from which on ten have sounded like a tone of 440 Hz: on a busy machine there may
@@ -78,6 +85,10 @@ import Testing
         #expect(object.integer("totalSamplesReceived").map { $0 >= 30 * 960 } == true)
         await receiver.finish()
         await receiver.finish()
+        #expect(sink.endCount == 1)
+        let late = Sink()
+        try receiver.add(late)
+        #expect(late.endCount == 1, "nothing follows")
     }
 
     @Test("Packets that are no Opus play nothing, and those after them do")

@@ -9,9 +9,6 @@ import Testing
 
 /// What each event does in each stage of a video's inbox.
 @Suite struct VideoInboxTests {
-    private final class Sink: Sendable {}
-
-    private static let (one, other) = (Sink(), Sink())
     private static let (key, delta) = (frame(isKey: true), frame(isKey: false))
 
     static func frame(isKey: Bool, byteCount: Int = 10) -> AssembledFrame {
@@ -30,7 +27,7 @@ import Testing
         guard stage != "unannounced" else { return inbox }
         _ = inbox.receive(key)
         if stage == "announcing" { return inbox }
-        if stage != "idle" { _ = inbox.add(ObjectIdentifier(one)) }
+        if stage != "idle" { _ = inbox.setWatched(true) }
         if stage == "watched" { return inbox }
         _ = inbox.announced()
         if stage == "ended" { inbox.finish() }
@@ -38,8 +35,7 @@ import Testing
     }
 
     enum Event: String, CaseIterable {
-        case keyFrame, deltaFrame, overflow, largeFrames, announced, sink, sinkGone, allSinksGone, recorder, pause,
-            resume
+        case keyFrame, deltaFrame, overflow, largeFrames, announced, sinks, noSinks, recorder, pause, resume
         case undecodable, finish
     }
 
@@ -55,10 +51,9 @@ import Testing
         case .largeFrames: return receive([frame(isKey: false, byteCount: VideoInbox.maximumBytes)])
         case .announced:
             while inbox.announced() != nil {}
-        case .sink: return inbox.add(ObjectIdentifier(other))?.needsKeyFrame ?? false
-        case .sinkGone: inbox.remove(ObjectIdentifier(one))
-        case .allSinksGone: inbox.removeSinks()
-        case .recorder: return inbox.add { _ in }
+        case .sinks: return inbox.setWatched(true)
+        case .noSinks: return inbox.setWatched(false)
+        case .recorder: return inbox.add { _ in }.needsKeyFrame
         case .pause: return inbox.setPaused(true)
         case .resume:
             _ = inbox.setPaused(true)
@@ -82,53 +77,53 @@ import Testing
         (
             "unannounced",
             [
-                .keyFrame: "announcing 0", .deltaFrame: "unannounced 0", .overflow: "unannounced 0",
-                .largeFrames: "unannounced 0", .announced: "unannounced 0", .sink: "unannounced 0",
-                .sinkGone: "unannounced 0", .allSinksGone: "unannounced 0", .recorder: "unannounced 0",
-                .pause: "unannounced 0", .resume: "unannounced 0", .undecodable: "unannounced 0", .finish: "ended 0",
+                .keyFrame: "announcing 0", .deltaFrame: "unannounced? 0", .overflow: "unannounced? 0",
+                .largeFrames: "unannounced? 0", .announced: "unannounced 0", .sinks: "unannounced 0",
+                .noSinks: "unannounced 0", .recorder: "unannounced 0", .pause: "unannounced 0",
+                .resume: "unannounced 0", .undecodable: "unannounced 0", .finish: "ended 0",
             ]
         ),
         (
             "announcing",
             [
                 .keyFrame: "announcing 0", .deltaFrame: "announcing 0", .overflow: "announcing? 0",
-                .largeFrames: "announcing? 0", .announced: "idle 0", .sink: "announcing 0", .sinkGone: "announcing 0",
-                .allSinksGone: "announcing 0", .recorder: "announcing 0", .pause: "announcing 0",
-                .resume: "announcing? 0", .undecodable: "announcing 0", .finish: "ended 0",
+                .largeFrames: "announcing? 0", .announced: "idle 0", .sinks: "announcing 0", .noSinks: "announcing 0",
+                .recorder: "announcing 0", .pause: "announcing 0", .resume: "announcing? 0",
+                .undecodable: "announcing 0", .finish: "ended 0",
             ]
         ),
         (
             "watched",
             [
                 .keyFrame: "announcing 0", .deltaFrame: "announcing 0", .overflow: "announcing? 0",
-                .largeFrames: "announcing? 0", .announced: "decoding 1", .sink: "announcing 0",
-                .sinkGone: "announcing 0", .allSinksGone: "announcing 0", .recorder: "announcing 0",
-                .pause: "announcing 0", .resume: "announcing? 0", .undecodable: "announcing 0", .finish: "ended 0",
+                .largeFrames: "announcing? 0", .announced: "decoding 1", .sinks: "announcing 0",
+                .noSinks: "announcing 0", .recorder: "announcing 0", .pause: "announcing 0",
+                .resume: "announcing? 0", .undecodable: "announcing 0", .finish: "ended 0",
             ]
         ),
         (
             "idle",
             [
                 .keyFrame: "idle 0", .deltaFrame: "idle 0", .overflow: "idle 0", .largeFrames: "idle 0",
-                .announced: "idle 0", .sink: "decoding? 0", .sinkGone: "idle 0", .allSinksGone: "idle 0",
-                .recorder: "idle? 0", .pause: "idle 0", .resume: "idle 0", .undecodable: "idle 0", .finish: "ended 0",
+                .announced: "idle 0", .sinks: "decoding? 0", .noSinks: "idle 0", .recorder: "idle? 0", .pause: "idle 0",
+                .resume: "idle 0", .undecodable: "idle 0", .finish: "ended 0",
             ]
         ),
         (
             "decoding",
             [
                 .keyFrame: "decoding 2", .deltaFrame: "decoding 2", .overflow: "decoding? 0",
-                .largeFrames: "decoding? 0", .announced: "decoding 1", .sink: "decoding 1", .sinkGone: "idle 0",
-                .allSinksGone: "idle 0", .recorder: "decoding? 1", .pause: "decoding 1", .resume: "decoding? 1",
-                .undecodable: "decoding 1", .finish: "ended 1",
+                .largeFrames: "decoding? 0", .announced: "decoding 1", .sinks: "decoding 1", .noSinks: "idle 0",
+                .recorder: "decoding? 1", .pause: "decoding 1", .resume: "decoding? 1", .undecodable: "decoding 1",
+                .finish: "ended 1",
             ]
         ),
         (
             "ended",
             [
                 .keyFrame: "ended 1", .deltaFrame: "ended 1", .overflow: "ended 1", .largeFrames: "ended 1",
-                .announced: "ended 1", .sink: "ended 1", .sinkGone: "ended 1", .allSinksGone: "ended 1",
-                .recorder: "ended 1", .pause: "ended 1", .resume: "ended 1", .undecodable: "ended 1",
+                .announced: "ended 1", .sinks: "ended 1", .noSinks: "ended 1", .recorder: "ended 1", .pause: "ended 1",
+                .resume: "ended 1", .undecodable: "ended 1",
                 .finish: "ended 1",
             ]
         ),
@@ -145,8 +140,7 @@ import Testing
                 Self.key, size: PixelSize(width: 16, height: 32), quantizer: 9, from: instant, to: instant)
         }
         for _ in 0..<10 { decode(after: .milliseconds(100)) }
-        inbox.remove(ObjectIdentifier(Self.one))
-        _ = inbox.add(ObjectIdentifier(Self.one))
+        for isWatched in [false, true] { _ = inbox.setWatched(isWatched) }
         decode(after: .seconds(3))
         _ = inbox.setPaused(true)
         _ = inbox.setPaused(false)
@@ -156,15 +150,27 @@ import Testing
         #expect(inbox.statistics.delays.freezeCount == 1)
     }
 
-    @Test("A decoder that does not start leaves no sink behind, and is started for the next one")
-    func failedDecoder() {
+    @Test("Recorders that have ended get nothing, and no key frame is requested for them")
+    func endedRecorders() {
         var inbox = Self.inbox("idle")
-        #expect(inbox.add(ObjectIdentifier(Self.one))?.startsDecoder == true)
-        #expect(inbox.add(ObjectIdentifier(Self.other))?.startsDecoder == false)
-        inbox.decoderFailed()
-        #expect(inbox.stage == .idle)
-        let next = inbox.add(ObjectIdentifier(Self.one))
-        #expect(next?.startsDecoder == true && next?.needsKeyFrame == true)
+        let numbers = (0..<2).map { _ in inbox.add { _ in }.number }
+        #expect(inbox.receive(Self.key).recorders.count == 2)
+        inbox.removeRecorder(numbers[0])
+        #expect(inbox.receive(Self.delta).recorders.count == 1)
+        #expect(Self.apply(.resume, to: &inbox))
+        inbox.removeRecorder(numbers[1])
+        #expect(inbox.receive(Self.key).recorders.isEmpty)
+        #expect(!Self.apply(.resume, to: &inbox))
+    }
+
+    @Test("Frames that are dropped are handed out once, to be freed without the lock")
+    func releasedFrames() {
+        var inbox = Self.inbox("decoding")
+        _ = inbox.receive(Self.delta)
+        #expect(inbox.takeReleased().isEmpty)
+        _ = inbox.setWatched(false)
+        #expect(inbox.takeReleased().count == 2)
+        #expect(inbox.takeReleased().isEmpty)
     }
 
     @Test("Each event leads each stage where the diagram says, and requests a key frame only if somebody waits for one")
@@ -184,11 +190,8 @@ import Testing
         var inbox = VideoInbox()
         for frame in [Self.delta, Self.key, Self.delta, Self.delta] { _ = inbox.receive(frame) }
         #expect(inbox.statistics.framesDropped == 1, "what came before the key frame")
-        let additions = [Self.one, Self.other].map { inbox.add(ObjectIdentifier($0)) }
-        #expect(additions.map { $0?.startsDecoder } == [true, false])
-        #expect(additions.map { $0?.needsKeyFrame } == [false, false])
-        let recorderNeedsKeyFrame = inbox.add { _ in }
-        #expect(!recorderNeedsKeyFrame && Self.waiting(inbox) == 0)
+        let needsKeyFrame = [Event.sinks, .recorder].map { Self.apply($0, to: &inbox) }
+        #expect(needsKeyFrame == [false, false] && Self.waiting(inbox) == 0)
         var recorded: [Bool] = []
         while let (frame, recorders) = inbox.announced() {
             #expect(recorders.count == 1)

@@ -114,16 +114,56 @@ import Testing
         await receiver.finish()
         #expect(sinks.map(\.log) == [["picture", "end"], [], []])
         try receiver.add(sinks[1])
-        #expect(sinks[1].log.isEmpty)
+        #expect(sinks[1].log == ["end"], "nothing follows")
+    }
+
+    @Test("A sink that is added while the others are removed gets the pictures that follow")
+    func addedDuringRemoval() async throws {
+        let frames = try encode(following: 0)
+        let receiver = VideoReceiver(index: 0) {}
+        let late = Sink()
+        let sink = Sink(onEnd: { #expect(throws: Never.self) { try receiver.add(late) } })
+        _ = receiver.receive(frames[0])
+        try receiver.add(sink)
+        receiver.removeSinks()
+        #expect(sink.log == ["end"] && late.log.isEmpty)
+        receiver.announced()
+        await receiver.finish()
+        #expect(sink.log == ["end"] && late.log == ["picture", "end"])
+    }
+
+    @Test("A sink that is added while the receiver finishes gets one end")
+    func addedDuringFinish() async throws {
+        let frames = try encode(following: 0)
+        let receiver = VideoReceiver(index: 0) {}
+        _ = receiver.receive(frames[0])
+        // The source's hint is the first that a sink is told, when it is in the list and the decoder does not know of it yet.
+        let sink = Sink(onHint: {
+            let hasFinished = DispatchSemaphore(value: 0)
+            Task {
+                await receiver.finish()
+                hasFinished.signal()
+            }
+            hasFinished.wait()
+        })
+        try await WorkerThread.run(named: "adding") { try receiver.add(sink) }
+        #expect(sink.log == ["end"])
+        await receiver.finish()
+        #expect(sink.log == ["end"])
     }
 }
 
 /// Logs what it gets.
 private final class Sink: VideoSink {
     private let entries = Locked<[String]>([])
-    private let onPicture: @Sendable () -> Void
+    private let onPicture, onHint, onEnd: @Sendable () -> Void
 
-    init(onPicture: @escaping @Sendable () -> Void = {}) { self.onPicture = onPicture }
+    init(
+        onPicture: @escaping @Sendable () -> Void = {}, onHint: @escaping @Sendable () -> Void = {},
+        onEnd: @escaping @Sendable () -> Void = {}
+    ) {
+        (self.onPicture, self.onHint, self.onEnd) = (onPicture, onHint, onEnd)
+    }
 
     var log: [String] { entries.withLock { $0 } }
 
@@ -132,7 +172,12 @@ private final class Sink: VideoSink {
         onPicture()
     }
 
-    func sourceDidEnd(error: (any Error)?) { entries.withLock { $0.append("end") } }
+    func contentHintDidChange(_ hint: ContentHint) { onHint() }
+
+    func sourceDidEnd(error: (any Error)?) {
+        entries.withLock { $0.append("end") }
+        onEnd()
+    }
 }
 
 /// A receiver whose decoder waits for a sink that has its first picture, until ``resume()``.

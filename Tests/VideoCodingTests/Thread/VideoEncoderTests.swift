@@ -329,6 +329,26 @@ struct VideoEncoderTests {
         #expect(!source.hasSink)
     }
 
+    @Test("The first picture of another source is encoded as a whole, whatever that source says of what changed")
+    func damageOfOtherSource() throws {
+        let output = Output()
+        let thread = try start(output)
+        source.receive(frame(0))
+        _ = output.waitForFrames(1)
+        let other = DirectSource()
+        thread.show(other)
+        thread.requestKeyFrame()
+        let pictures = [1, 2].map { TextPicture(size: size, seed: $0).i420 }
+        let corner = PixelRectangle(x: 0, y: 0, size: PixelSize(width: 16, height: 16))
+        other.receive(VideoFrame(buffer: pictures[1], timestamp: .zero, damage: [corner]))
+        while output.frames.count(where: \.isKeyFrame) < 2 { _ = output.waitForFrames(output.frames.count + 1) }
+        thread.stop()
+        let first = try #require(output.frames.last { $0.isKeyFrame })
+        let picture = try #require(try VP8Decoder().decode(first.data))
+        let similarities = try pictures.map { try StructuralSimilarity.luma(picture, $0) }
+        #expect(similarities[1] > similarities[0] + 0.2)
+    }
+
     /// A source that gives frames while a sink is added, as one with a memory does.
     private final class EagerSource: VideoSource {
         let contentHint = ContentHint.none

@@ -1,7 +1,9 @@
 import Foundation
+import NIOPosix
 import RTCShareMedia
 import RTCSharePeerConnection
 import RTCShareRTP
+import RTCShareSDP
 import RTCShareVideoCoding
 import RTCShareWireFormat
 import TestSupport
@@ -10,7 +12,7 @@ import Testing
 @testable import RTCShareNetworkRuntime
 
 /// From a track's pictures to the peers' packets.
-@Suite(.timeLimit(.minutes(1))) struct VideoSendPipelineTests {
+@Suite(.timeLimit(.minutes(1))) struct VideoSendStreamTests {
     private static let content = LocalIdentity.MediaKind.video(streamID: "alice#content", isContent: true)
 
     private static func grey(_ width: Int, _ height: Int, luma: UInt8 = 128) -> VideoFrame {
@@ -22,35 +24,108 @@ import Testing
         return VideoFrame(buffer: buffer, timestamp: .nanoseconds(MonotonicClock.now.nanoseconds))
     }
 
-    private static func pipeline() throws -> VideoSendPipeline {
-        try VideoSendPipeline(settings: .init(bitrate: .kilobitsPerSecond(300)))
+    private static func stream(home: HomeLoop = HomeLoop()) throws -> VideoSendStream {
+        try VideoSendStream(settings: .init(bitrate: .kilobitsPerSecond(300)), home: home)
+    }
+
+    /// The event loop of a connection, or another one.
+    private static func home(isOf connection: Connection, _ isSame: Bool) throws -> HomeLoop {
+        let loops = MultiThreadedEventLoopGroup.singleton.makeIterator()
+        let other = loops.first { $0 !== connection.eventLoop } ?? connection.eventLoop
+        return isSame ? HomeLoop(of: connection) : HomeLoop(eventLoop: other)
+    }
+
+    @Test("A frame of a replaced source reaches no viewer, and the next frame is a key frame")
+    func frameOfReplacedSource() async throws {
+        let pair = try await ConnectedPair([Self.content])
+        let stream = try Self.stream()
+        stream.attach(pair.sender, media: 0)
+        let source = CustomVideoSource()
+        let replaced = VideoTrack(id: "replaced", source: CustomVideoSource())
+        stream.replaceTrack(with: replaced)
+        stream.replaceTrack(with: VideoTrack(id: "track", source: source))
+        func encoded(isKeyFrame: Bool) -> EncodedVideoFrame {
+            EncodedVideoFrame(
+                data: Loopback.frame(isKeyFrame: isKeyFrame, number: 1).bytes, isKeyFrame: isKeyFrame,
+                size: PixelSize(width: 1280, height: 720), timestamp: .nanoseconds(MonotonicClock.now.nanoseconds))
+        }
+        // They were encoded before, and arrive now.
+        await stream.send(encoded(isKeyFrame: true), by: 0, of: replaced)
+        source.capture(Self.grey(64, 64))
+        #expect(await pair.frames { _ in true }.map { $0.size?.width } == [64])
+        await stream.send(encoded(isKeyFrame: false), by: 0, of: replaced)
+        #expect(await pair.frames { $0.isKeyFrame }.last?.size?.width == 64)
+        stream.stop()
+        await pair.close()
+    }
+
+    @Test(
+        "A viewer that is added inactive gets its first frame when it is active, whichever event loop the stream lives on",
+        arguments: [true, false])
+    func inactiveViewer(sharesLoop: Bool) async throws {
+        let (other, viewer) = (try await ConnectedPair([Self.content]), try await ConnectedPair([Self.content]))
+        let stream = try Self.stream(home: Self.home(isOf: viewer.sender, sharesLoop))
+        stream.attach(other.sender, media: 0)
+        stream.add(stream.makeSender(over: viewer.sender, media: 0), isActive: false)
+        stream.attach(viewer.sender, media: 0)
+        let source = CustomVideoSource()
+        stream.replaceTrack(with: VideoTrack(id: "track", source: source))
+        source.capture(Self.grey(64, 64))
+        #expect(await other.frames { _ in true }.first?.isKeyFrame == true)
+        let report = await viewer.sender.statistics()
+        #expect(report.first { $0.id == StatisticsObject.outboundID(media: 0) }?.integer("framesSent") ?? 0 == 0)
+        stream.setActive([ObjectIdentifier(other.sender), ObjectIdentifier(viewer.sender)], adding: true)
+        #expect(await viewer.frames { _ in true }.first?.isKeyFrame == true)
+        stream.setActive([], adding: false)
+        await waitUntil { !stream.hasViewer }
+        stream.stop()
+        await other.close()
+        await viewer.close()
+    }
+
+    @Test(
+        "An offer that is made after a track was set or removed says so, whichever event loop the stream lives on",
+        arguments: [true, false])
+    func direction(sharesLoop: Bool) async throws {
+        let pair = try await ConnectedPair([Self.content])
+        let stream = try Self.stream(home: Self.home(isOf: pair.sender, sharesLoop))
+        stream.attach(pair.sender, media: 0)
+        let track = VideoTrack(id: "track", source: CustomVideoSource())
+        for _ in 0..<10 {
+            stream.replaceTrack(with: track)
+            #expect(try await pair.sender.makeOffer().description.contains("a=sendonly"))
+            stream.replaceTrack(with: nil)
+            #expect(try await pair.sender.makeOffer().description.contains("a=inactive"))
+        }
+        stream.stop()
+        await pair.close()
     }
 
     @Test("Nothing of a track comes after it was replaced, and each track begins once")
     func replacedTrack() async throws {
         let pair = try await ConnectedPair([Self.content])
-        let pipeline = try Self.pipeline()
-        pipeline.attach(pair.sender, media: 0)
+        let stream = try Self.stream()
+        stream.attach(pair.sender, media: 0)
         let sources = (0..<4).map { _ in CustomVideoSource() }
         let tracks = sources.enumerated().map { VideoTrack(id: "track-\($0)", source: $1) }
-        var events = pipeline.events.makeAsyncIterator()
+        var events = stream.events.makeAsyncIterator()
         guard case .audienceChanged? = await events.next() else {
             Issue.record("nothing was told of a viewer")
             return
         }
-        #expect(pipeline.hasViewer && !pipeline.isRefused)
+        #expect(stream.hasViewer && !stream.isRefused)
         for (number, track) in tracks.enumerated() {
             let (width, height) = (64 + 32 * number, 64)
-            pipeline.replaceTrack(with: track)
+            stream.replaceTrack(with: track)
             // The old one may go on as long as it likes, and a key frame is asked for: neither shows it.
             for source in sources[..<number] { source.capture(Self.grey(32, 32)) }
-            pipeline.requestKeyFrame()
+            stream.requestKeyFrame(for: pair.sender)
             sources[number].capture(Self.grey(width, height))
             guard case .began(let begun)? = await events.next() else {
                 Issue.record("track \(number) did not begin")
                 break
             }
-            #expect(begun === track && pipeline.track === track)
+            #expect(begun === track && stream.track === track)
             let frames = await pair.frames { $0.size.map { $0.width == width } ?? false }
             // What comes between is the track before, sharpened and repeated, begun before this one was set.
             #expect(frames.compactMap(\.size).allSatisfy { $0.width == width || $0.width == width - 32 })
@@ -59,13 +134,13 @@ import Testing
                 for _ in 0..<3 { sources[number].capture(Self.grey(width, height, luma: 90)) }
             }
         }
-        pipeline.replaceTrack(with: nil)
-        #expect(pipeline.track == nil)
-        pipeline.stop()
-        pipeline.stop()
+        stream.replaceTrack(with: nil)
+        #expect(stream.track == nil)
+        stream.stop()
+        stream.stop()
         // Nothing else happened: one beginning a track.
         while let event = await events.next() { Issue.record("\(event)") }
-        pipeline.replaceTrack(with: tracks[0])
+        stream.replaceTrack(with: tracks[0])
         #expect(!sources[0].broadcaster.hasSinks)
         await pair.close()
     }
@@ -74,25 +149,25 @@ import Testing
     func mutedOrFailedTrack() async throws {
         struct Failure: Error {}
         let pair = try await ConnectedPair([Self.content])
-        let pipeline = try Self.pipeline()
-        pipeline.attach(pair.sender, media: 0)
+        let stream = try Self.stream()
+        stream.attach(pair.sender, media: 0)
         let (one, other) = (CustomVideoSource(), CustomVideoSource())
         let muted = VideoTrack(id: "muted", source: one)
         muted.isMuted = true
-        pipeline.replaceTrack(with: muted)
+        stream.replaceTrack(with: muted)
         one.capture(Self.grey(64, 64))
-        pipeline.replaceTrack(with: VideoTrack(id: "other", source: other))
+        stream.replaceTrack(with: VideoTrack(id: "other", source: other))
         one.end(error: Failure())
         other.capture(Self.grey(96, 64))
         let frames = await pair.frames { $0.isKeyFrame }
         #expect(frames.map { $0.size?.width } == [96])
         other.end(error: Failure())
         var endings = 0
-        for await event in pipeline.events {
+        for await event in stream.events {
             guard case .ended(let error) = event else { continue }
             #expect(error is Failure)
             endings += 1
-            pipeline.stop()
+            stream.stop()
         }
         #expect(endings == 1)
         await pair.close()
@@ -102,16 +177,16 @@ import Testing
     func strictestPeer() async throws {
         let pair = try await ConnectedPair([Self.content])
         let other = try await Loopback.open(as: .offerer)
-        let pipeline = try Self.pipeline()
+        let stream = try Self.stream()
         var limits = SendingLimits()
         limits.maximumMacroblocks = 300
-        pipeline.attach(pair.sender, media: 0, limits: limits)
+        stream.attach(pair.sender, media: 0, limits: limits)
         limits.maximumMacroblocks = 260
         limits.maximumBitrate = .kilobitsPerSecond(50)
         limits.acceptsOrientation = false
-        pipeline.attach(other, media: 0, limits: limits)
+        stream.attach(other, media: 0, limits: limits)
         let source = CustomVideoSource()
-        pipeline.replaceTrack(with: VideoTrack(id: "track", source: source))
+        stream.replaceTrack(with: VideoTrack(id: "track", source: source))
         let picture = Self.grey(640, 480)
         source.capture(VideoFrame(buffer: picture.buffer, timestamp: picture.timestamp, rotation: .quarter))
         // 260 macroblocks, turned upright for the one that can't turn it.
@@ -119,17 +194,17 @@ import Testing
         #expect(frame.size.map { $0.width * $0.height <= 260 * 256 && $0.width < $0.height } == true)
         #expect(frame.quarterTurns == 0)
         let area = frame.size.map { $0.width * $0.height } ?? 0
-        pipeline.detach(other)
+        stream.detach(other)
         // 300 macroblocks, lying on its side.
         frame = try #require(await pair.frames { $0.size.map { $0.width * $0.height > area } ?? false }.last)
         #expect(frame.size.map { $0.width * $0.height <= 300 * 256 && $0.width > $0.height } == true)
         #expect(frame.quarterTurns == 1)
         // What is wanted is not changed by what peers ask.
-        #expect(pipeline.settings.bitrate == .kilobitsPerSecond(300))
-        pipeline.update { $0.maximumSize = PixelSize(width: 64, height: 64) }
+        #expect(await stream.settings.bitrate == .kilobitsPerSecond(300))
+        stream.update { $0.maximumSize = PixelSize(width: 64, height: 64) }
         frame = try #require(await pair.frames { $0.size.map { max($0.width, $0.height) <= 64 } ?? false }.last)
         #expect(frame.isKeyFrame)
-        pipeline.stop()
+        stream.stop()
         await pair.close()
         await other.close()
     }
@@ -141,22 +216,22 @@ import Testing
         isChanged: Bool
     ) async throws {
         let (usual, small) = (try await ConnectedPair([Self.content]), try await ConnectedPair([Self.content]))
-        let pipeline = try Self.pipeline()
-        pipeline.attach(usual.sender, media: 0)
+        let stream = try Self.stream()
+        stream.attach(usual.sender, media: 0)
         var limits = SendingLimits()
         limits.maximumMacroblocks = 48
         limits.maximumFramesPerSecond = 0.1
         // Said in its first description, or in a later one.
-        if isChanged { pipeline.attach(small.sender, media: 0) }
-        pipeline.attach(small.sender, media: 0, limits: limits)
+        if isChanged { stream.attach(small.sender, media: 0) }
+        stream.attach(small.sender, media: 0, limits: limits)
         let source = CustomVideoSource()
-        pipeline.replaceTrack(with: VideoTrack(id: "track", source: source))
+        stream.replaceTrack(with: VideoTrack(id: "track", source: source))
         source.capture(Self.grey(640, 480))
         let frame = try #require(await usual.frames { $0.isKeyFrame }.last)
         #expect(frame.size.map { $0.width == 640 && $0.height == 480 } == true)
         let first = try #require(await small.frames { $0.isKeyFrame && $0.size.map { $0.width < 320 } == true }.last)
         #expect(first.size.map { $0.width * $0.height <= 48 * 256 } == true)
-        pipeline.stop()
+        stream.stop()
         await usual.close()
         await small.close()
     }
@@ -164,23 +239,23 @@ import Testing
     @Test("Who was set apart and is left alone is shown the next track, and its encode ends once nobody is in it")
     func leftAlone() async throws {
         let (usual, small) = (try await ConnectedPair([Self.content]), try await ConnectedPair([Self.content]))
-        let pipeline = try Self.pipeline()
+        let stream = try Self.stream()
         var limits = SendingLimits()
         limits.maximumMacroblocks = 48
-        pipeline.attach(usual.sender, media: 0)
-        pipeline.attach(small.sender, media: 0, limits: limits)
-        #expect(pipeline.encodingCount == 2)
+        stream.attach(usual.sender, media: 0)
+        stream.attach(small.sender, media: 0, limits: limits)
+        #expect(await stream.encodingCount == 2)
         let (one, other) = (CustomVideoSource(), CustomVideoSource())
-        pipeline.replaceTrack(with: VideoTrack(id: "one", source: one))
+        stream.replaceTrack(with: VideoTrack(id: "one", source: one))
         one.capture(Self.grey(640, 480))
         for pair in [usual, small] { #expect(await pair.frames { _ in true }.first?.isKeyFrame == true) }
-        pipeline.detach(usual.sender)
+        stream.detach(usual.sender)
         let next = VideoTrack(id: "other", source: other)
-        pipeline.replaceTrack(with: next)
+        stream.replaceTrack(with: next)
         other.capture(Self.grey(96, 64))
         #expect(await small.frames { $0.size?.width == 96 }.last?.isKeyFrame == true)
         var begun: [VideoTrack] = []
-        for await event in pipeline.events {
+        for await event in stream.events {
             if case .began(let track) = event { begun.append(track) }
             if begun.last === next { break }
         }
@@ -189,16 +264,16 @@ import Testing
         let sender = small.sender
         let answering = Task {
             for await (feedback, _) in small.feedback.stream {
-                if case .keyFrameRequested = feedback { pipeline.requestKeyFrame(for: sender) }
+                if case .keyFrameRequested = feedback { stream.requestKeyFrame(for: sender) }
             }
         }
-        while pipeline.encodingCount > 1 { _ = await small.frames { _ in true } }
+        while await stream.encodingCount > 1 { _ = await small.frames { _ in true } }
         other.capture(Self.grey(128, 64))
         #expect(await small.frames { $0.size?.width == 128 }.last != nil)
         answering.cancel()
-        pipeline.detach(small.sender)
-        #expect(pipeline.encodingCount == 1)
-        pipeline.stop()
+        stream.detach(small.sender)
+        #expect(await stream.encodingCount == 1)
+        stream.stop()
         await usual.close()
         await small.close()
     }
@@ -206,27 +281,27 @@ import Testing
     @Test("Who keeps asking for key frames where others are sent the same waits longer for each")
     func keyFrameRequests() async throws {
         let (usual, asking) = (try await ConnectedPair([Self.content]), try await ConnectedPair([Self.content]))
-        let pipeline = try Self.pipeline()
-        for pair in [usual, asking] { pipeline.attach(pair.sender, media: 0) }
+        let stream = try Self.stream()
+        for pair in [usual, asking] { stream.attach(pair.sender, media: 0) }
         let source = CustomVideoSource()
-        pipeline.replaceTrack(with: VideoTrack(id: "track", source: source))
+        stream.replaceTrack(with: VideoTrack(id: "track", source: source))
         source.capture(Self.grey(64, 64))
         _ = await usual.frames { $0.isKeyFrame }
         let begin = ContinuousClock.now
         for _ in 0..<4 {
-            pipeline.requestKeyFrame(for: asking.sender)
+            stream.requestKeyFrame(for: asking.sender)
             _ = await usual.frames { $0.isKeyFrame }
         }
         // At once, and after 300, 600 and 1200 ms.
         #expect(ContinuousClock.now - begin >= .milliseconds(2000))
         // Alone, it takes bits from nobody, and each is answered at once: with ever longer waits it would take minutes.
-        pipeline.detach(usual.sender)
+        stream.detach(usual.sender)
         for _ in 0..<5 { _ = await asking.frames { $0.isKeyFrame } }
         for _ in 0..<10 {
-            pipeline.requestKeyFrame(for: asking.sender)
+            stream.requestKeyFrame(for: asking.sender)
             _ = await asking.frames { $0.isKeyFrame }
         }
-        pipeline.stop()
+        stream.stop()
         await usual.close()
         await asking.close()
     }
@@ -234,58 +309,59 @@ import Testing
     @Test("Who comes while a track is sent begins with a key frame, and nobody else is given more")
     func latecomer() async throws {
         let (first, second) = (try await ConnectedPair([Self.content]), try await ConnectedPair([Self.content]))
-        let pipeline = try Self.pipeline()
-        pipeline.attach(first.sender, media: 0)
+        let stream = try Self.stream()
+        stream.attach(first.sender, media: 0)
         let source = CustomVideoSource()
-        pipeline.replaceTrack(with: VideoTrack(id: "track", source: source))
+        stream.replaceTrack(with: VideoTrack(id: "track", source: source))
         source.capture(Self.grey(64, 64))
         _ = await first.frames { $0.isKeyFrame }
         source.capture(Self.grey(64, 64, luma: 90))
-        pipeline.attach(second.sender, media: 0)
+        stream.attach(second.sender, media: 0)
         source.capture(Self.grey(64, 64, luma: 200))
         #expect(await second.frames { _ in true }.first?.isKeyFrame == true)
         let report = await second.sender.statistics()
-        let stream = report.first { $0.id == StatisticsObject.outboundID(media: 0) }
+        let object = report.first { $0.id == StatisticsObject.outboundID(media: 0) }
         // Nothing went there that could not be shown.
-        #expect(stream?.integer("pliCount") == 0)
-        pipeline.stop()
+        #expect(object?.integer("pliCount") == 0)
+        stream.stop()
         await first.close()
         await second.close()
     }
 
     /// What is said of the encoder.
-    private static func report(_ pipeline: VideoSendPipeline, of connection: Connection? = nil) -> StatisticsObject {
+    private static func report(_ stream: VideoSendStream, of connection: Connection? = nil) async -> StatisticsObject {
         let report = [StatisticsObject(id: StatisticsObject.outboundID(media: 0), type: .outboundRTP, timestamp: 0)]
-        return pipeline.complete(report, of: connection)[0]
+        return await stream.complete(report, of: connection)[0]
     }
 
     /// What the encoder goes by.
-    private static func rate(_ pipeline: VideoSendPipeline, of connection: Connection? = nil) -> Double? {
-        report(pipeline, of: connection).number("targetBitrate")
+    private static func rate(_ stream: VideoSendStream, of connection: Connection? = nil) async -> Double? {
+        await report(stream, of: connection).number("targetBitrate")
     }
 
     @Test("The least that a connection's path has is kept to, until it is detached")
     func pathBitrate() async throws {
         let (one, other) = (try await Loopback.open(as: .offerer), try await Loopback.open(as: .offerer))
-        let pipeline = try Self.pipeline()
-        pipeline.attach(one, media: 0)
-        #expect(Self.rate(pipeline) == 300_000)
-        pipeline.keep(to: BitrateTarget(bitrate: .kilobitsPerSecond(900)), of: one)
-        #expect(Self.rate(pipeline) == 300_000)
-        pipeline.keep(to: BitrateTarget(bitrate: .kilobitsPerSecond(200)), of: one)
-        #expect(Self.rate(pipeline) == 200_000)
-        pipeline.attach(other, media: 0)
-        pipeline.keep(to: BitrateTarget(bitrate: .kilobitsPerSecond(80)), of: other)
-        #expect(Self.rate(pipeline) == 80_000)
-        pipeline.keep(to: BitrateTarget(bitrate: .kilobitsPerSecond(250)), of: other)
-        #expect(Self.rate(pipeline) == 200_000)
-        pipeline.keep(to: BitrateTarget(bitrate: .zero), of: other)
-        #expect(Self.rate(pipeline) == 0)
-        pipeline.detach(other)
-        #expect(Self.rate(pipeline) == 200_000)
-        pipeline.detach(one)
-        #expect(Self.rate(pipeline) == 300_000 && pipeline.settings.bitrate == .kilobitsPerSecond(300))
-        pipeline.stop()
+        let stream = try Self.stream()
+        stream.attach(one, media: 0)
+        #expect(await Self.rate(stream) == 300_000)
+        stream.keep(to: BitrateTarget(bitrate: .kilobitsPerSecond(900)), of: one)
+        #expect(await Self.rate(stream) == 300_000)
+        stream.keep(to: BitrateTarget(bitrate: .kilobitsPerSecond(200)), of: one)
+        #expect(await Self.rate(stream) == 200_000)
+        stream.attach(other, media: 0)
+        stream.keep(to: BitrateTarget(bitrate: .kilobitsPerSecond(80)), of: other)
+        #expect(await Self.rate(stream) == 80_000)
+        stream.keep(to: BitrateTarget(bitrate: .kilobitsPerSecond(250)), of: other)
+        #expect(await Self.rate(stream) == 200_000)
+        stream.keep(to: BitrateTarget(bitrate: .zero), of: other)
+        #expect(await Self.rate(stream) == 0)
+        stream.detach(other)
+        #expect(await Self.rate(stream) == 200_000)
+        stream.detach(one)
+        #expect(await Self.rate(stream) == 300_000)
+        #expect(await stream.settings.bitrate == .kilobitsPerSecond(300))
+        stream.stop()
         await one.close()
         await other.close()
     }
@@ -294,18 +370,18 @@ import Testing
     func largeRoom() async throws {
         var viewers: [Connection] = []
         for _ in 0..<17 { viewers.append(try await Loopback.open(as: .offerer)) }
-        let pipeline = try Self.pipeline()
-        for viewer in viewers { pipeline.attach(viewer, media: 0) }
+        let stream = try Self.stream()
+        for viewer in viewers { stream.attach(viewer, media: 0) }
         for (place, viewer) in viewers.enumerated() {
-            pipeline.keep(to: BitrateTarget(bitrate: .kilobitsPerSecond(120 + place)), of: viewer)
+            stream.keep(to: BitrateTarget(bitrate: .kilobitsPerSecond(120 + place)), of: viewer)
         }
-        await waitUntil { Self.rate(pipeline) == 120_000 }
-        #expect(Self.rate(pipeline) == 120_000)
+        await waitUntil { await Self.rate(stream) == 120_000 }
+        #expect(await Self.rate(stream) == 120_000)
         // Once heard, what comes later is heard, too.
-        pipeline.keep(to: BitrateTarget(bitrate: .kilobitsPerSecond(90)), of: viewers[16])
-        await waitUntil { Self.rate(pipeline) == 90_000 }
-        #expect(Self.rate(pipeline) == 90_000)
-        pipeline.stop()
+        stream.keep(to: BitrateTarget(bitrate: .kilobitsPerSecond(90)), of: viewers[16])
+        await waitUntil { await Self.rate(stream) == 90_000 }
+        #expect(await Self.rate(stream) == 90_000)
+        stream.stop()
         for viewer in viewers { await viewer.close() }
     }
 
@@ -313,19 +389,20 @@ import Testing
     func fullQueue() async throws {
         let pair = try await ConnectedPair([Self.content])
         let other = try await Loopback.open(as: .offerer)
-        let pipeline = try Self.pipeline()
-        pipeline.attach(pair.sender, media: 0)
-        pipeline.attach(other, media: 0)
+        let stream = try Self.stream()
+        stream.attach(pair.sender, media: 0)
+        stream.attach(other, media: 0)
         let full = BitrateTarget(bitrate: .kilobitsPerSecond(300), isQueueFull: true)
-        pipeline.keep(to: full, of: pair.sender)
-        pipeline.keep(to: full, of: other)
+        stream.keep(to: full, of: pair.sender)
+        stream.keep(to: full, of: other)
         let source = CustomVideoSource()
-        pipeline.replaceTrack(with: VideoTrack(id: "track", source: source))
+        stream.replaceTrack(with: VideoTrack(id: "track", source: source))
+        await waitUntil { source.broadcaster.hasSinks }
         for width in [64, 96, 128, 160] { source.capture(Self.grey(width, 64)) }
-        pipeline.keep(to: BitrateTarget(bitrate: .kilobitsPerSecond(300)), of: pair.sender)
-        pipeline.detach(other)
+        stream.keep(to: BitrateTarget(bitrate: .kilobitsPerSecond(300)), of: pair.sender)
+        stream.detach(other)
         #expect(await pair.frames { $0.isKeyFrame }.map { $0.size?.width } == [160])
-        pipeline.stop()
+        stream.stop()
         await pair.close()
         await other.close()
     }
@@ -333,17 +410,20 @@ import Testing
     @Test("A poor path gets an encode of its own, without a break and in one sequence of pictures")
     func poorPath() async throws {
         let (good, poor) = (try await ConnectedPair([Self.content]), try await ConnectedPair([Self.content]))
-        let pipeline = try Self.pipeline()
-        pipeline.update { $0.bitrate = .kilobitsPerSecond(2000) }
+        let stream = try Self.stream()
+        stream.update { $0.bitrate = .kilobitsPerSecond(2000) }
         for (pair, rate) in [(good, 2000), (poor, 200)] {
-            pipeline.attach(pair.sender, media: 0)
-            pipeline.keep(to: BitrateTarget(bitrate: .kilobitsPerSecond(rate)), of: pair.sender)
+            stream.attach(pair.sender, media: 0)
+            stream.keep(to: BitrateTarget(bitrate: .kilobitsPerSecond(rate)), of: pair.sender)
         }
         let source = CustomVideoSource()
-        pipeline.replaceTrack(with: VideoTrack(id: "track", source: source))
+        stream.replaceTrack(with: VideoTrack(id: "track", source: source))
         // Pictures go on until each has its own.
         var count = 0
-        while Self.rate(pipeline, of: good.sender) != 2_000_000 || Self.rate(pipeline, of: poor.sender) != 200_000 {
+        func rates() async -> [Double?] {
+            [await Self.rate(stream, of: good.sender), await Self.rate(stream, of: poor.sender)]
+        }
+        while await rates() != [2_000_000, 200_000] {
             source.capture(Self.grey(64, 64, luma: UInt8(16 + count % 200)))
             count += 1
             try await Task.sleep(for: .milliseconds(20))
@@ -354,7 +434,7 @@ import Testing
         }
         // A last one of its own look, for both.
         source.capture(Self.grey(64, 64, luma: 240))
-        pipeline.requestKeyFrame(for: poor.sender)
+        stream.requestKeyFrame(for: poor.sender)
         var keyFrames: [Int] = []
         for pair in [good, poor] {
             let decoder = try VP8Decoder()
@@ -374,7 +454,7 @@ import Testing
             keyFrames.append(frames.count(where: \.isKeyFrame))
         }
         #expect(keyFrames[0] == 1 && keyFrames[1] >= 2, "\(keyFrames)")
-        pipeline.stop()
+        stream.stop()
         await good.close()
         await poor.close()
     }
@@ -382,25 +462,25 @@ import Testing
     @Test("A full queue leaves out its own viewer, who is taken up again with a key frame")
     func viewerLeftOut() async throws {
         let (good, slow) = (try await ConnectedPair([Self.content]), try await ConnectedPair([Self.content]))
-        let pipeline = try Self.pipeline()
+        let stream = try Self.stream()
         let rate = DataRate.kilobitsPerSecond(300)
         for pair in [good, slow] {
-            pipeline.attach(pair.sender, media: 0)
-            pipeline.keep(to: BitrateTarget(bitrate: rate), of: pair.sender)
+            stream.attach(pair.sender, media: 0)
+            stream.keep(to: BitrateTarget(bitrate: rate), of: pair.sender)
         }
         let source = CustomVideoSource()
-        pipeline.replaceTrack(with: VideoTrack(id: "track", source: source))
+        stream.replaceTrack(with: VideoTrack(id: "track", source: source))
         source.capture(Self.grey(64, 64))
         for pair in [good, slow] { #expect(await pair.frames { _ in true }.first?.isKeyFrame == true) }
-        pipeline.keep(to: BitrateTarget(bitrate: rate, isQueueFull: true), of: slow.sender)
+        stream.keep(to: BitrateTarget(bitrate: rate, isQueueFull: true), of: slow.sender)
         source.capture(Self.grey(96, 64))
         #expect(await good.frames { $0.size?.width == 96 }.last?.isKeyFrame == true)
-        pipeline.keep(to: BitrateTarget(bitrate: rate), of: slow.sender)
+        stream.keep(to: BitrateTarget(bitrate: rate), of: slow.sender)
         source.capture(Self.grey(128, 64))
         let missed = await slow.frames { $0.size?.width == 128 }
         #expect(missed.filter { $0.isKeyFrame }.compactMap { $0.size?.width } != [96])
         #expect(missed.last?.isKeyFrame == true)
-        pipeline.stop()
+        stream.stop()
         await good.close()
         await slow.close()
     }
@@ -408,22 +488,22 @@ import Testing
     @Test("A full queue that held all back leaves out its own viewer once another comes")
     func heldThenLeftOut() async throws {
         let (good, slow) = (try await ConnectedPair([Self.content]), try await ConnectedPair([Self.content]))
-        let pipeline = try Self.pipeline()
+        let stream = try Self.stream()
         let rate = DataRate.kilobitsPerSecond(300)
-        pipeline.attach(slow.sender, media: 0)
-        pipeline.keep(to: BitrateTarget(bitrate: rate, isQueueFull: true), of: slow.sender)
-        pipeline.attach(good.sender, media: 0)
+        stream.attach(slow.sender, media: 0)
+        stream.keep(to: BitrateTarget(bitrate: rate, isQueueFull: true), of: slow.sender)
+        stream.attach(good.sender, media: 0)
         let source = CustomVideoSource()
-        pipeline.replaceTrack(with: VideoTrack(id: "track", source: source))
+        stream.replaceTrack(with: VideoTrack(id: "track", source: source))
         for width in [96, 128] {
             source.capture(Self.grey(width, 64))
             #expect(await good.frames { $0.size?.width == width }.last?.isKeyFrame == true)
         }
-        pipeline.keep(to: BitrateTarget(bitrate: rate), of: slow.sender)
+        stream.keep(to: BitrateTarget(bitrate: rate), of: slow.sender)
         source.capture(Self.grey(160, 64))
         let widths = await slow.frames { $0.size?.width == 160 }.compactMap { $0.size?.width }
         #expect(widths.last == 160 && !widths.contains(96))
-        pipeline.stop()
+        stream.stop()
         await good.close()
         await slow.close()
     }
@@ -431,54 +511,54 @@ import Testing
     @Test("A track that no path has room for has given its picture all the same")
     func pictureWithoutPath() async throws {
         let pair = try await ConnectedPair([Self.content])
-        let pipeline = try Self.pipeline()
-        pipeline.attach(pair.sender, media: 0)
+        let stream = try Self.stream()
+        stream.attach(pair.sender, media: 0)
         let rate = DataRate.kilobitsPerSecond(300)
-        pipeline.keep(to: BitrateTarget(bitrate: rate, isQueueFull: true), of: pair.sender)
+        stream.keep(to: BitrateTarget(bitrate: rate, isQueueFull: true), of: pair.sender)
         let source = CustomVideoSource()
-        pipeline.replaceTrack(with: VideoTrack(id: "track", source: source))
-        #expect(!pipeline.hasPicture)
+        stream.replaceTrack(with: VideoTrack(id: "track", source: source))
+        #expect(await !stream.hasPicture)
         source.capture(Self.grey(64, 64))
-        await waitUntil { pipeline.hasPicture }
-        #expect(pipeline.hasPicture)
-        pipeline.replaceTrack(with: VideoTrack(id: "next", source: CustomVideoSource()))
-        #expect(!pipeline.hasPicture)
-        pipeline.stop()
+        await waitUntil { await stream.hasPicture }
+        #expect(await stream.hasPicture)
+        stream.replaceTrack(with: VideoTrack(id: "next", source: CustomVideoSource()))
+        #expect(await !stream.hasPicture)
+        stream.stop()
         await pair.close()
     }
 
     @Test("While its track is muted nothing is encoded, and then the newest picture is sent")
     func mute() async throws {
         let pair = try await ConnectedPair([Self.content])
-        let pipeline = try Self.pipeline()
-        pipeline.attach(pair.sender, media: 0)
+        let stream = try Self.stream()
+        stream.attach(pair.sender, media: 0)
         let source = CustomVideoSource()
         let track = VideoTrack(id: "track", source: source)
-        pipeline.replaceTrack(with: track)
+        stream.replaceTrack(with: track)
         source.capture(Self.grey(64, 64))
         _ = await pair.frames { $0.isKeyFrame }
         track.isMuted = true
-        await waitUntil { Self.report(pipeline).text("qualityLimitationReason") == "other" }
+        await waitUntil { await Self.report(stream).text("qualityLimitationReason") == "other" }
         for width in [96, 128] { source.capture(Self.grey(width, 64)) }
         track.isMuted = false
         let widths = await pair.frames { $0.size?.width == 128 }.compactMap { $0.size?.width }
         #expect(!widths.contains(96))
-        #expect(Self.report(pipeline).text("qualityLimitationReason") != "other")
-        pipeline.stop()
+        #expect(await Self.report(stream).text("qualityLimitationReason") != "other")
+        stream.stop()
         await pair.close()
     }
 
     @Test("A track that was muted before anybody came shows its last picture to who comes")
     func mutedBefore() async throws {
         let pair = try await ConnectedPair([Self.content])
-        let pipeline = try Self.pipeline()
+        let stream = try Self.stream()
         let source = CustomVideoSource()
         let track = VideoTrack(id: "track", source: source)
         track.isMuted = true
-        pipeline.replaceTrack(with: track)
-        pipeline.attach(pair.sender, media: 0)
+        stream.replaceTrack(with: track)
+        stream.attach(pair.sender, media: 0)
         #expect(await pair.target { $0 > .zero } != nil)
-        pipeline.stop()
+        stream.stop()
         await pair.close()
     }
 
@@ -487,13 +567,13 @@ import Testing
         async throws
     {
         let pair = try await ConnectedPair([Self.content])
-        let pipeline = try Self.pipeline()
-        pipeline.update { $0.bitrate = .kilobitsPerSecond(100) }
-        pipeline.attach(pair.sender, media: 0)
+        let stream = try Self.stream()
+        stream.update { $0.bitrate = .kilobitsPerSecond(100) }
+        stream.attach(pair.sender, media: 0)
         var bitrate = try #require(await pair.target { $0 == .zero })
         #expect(bitrate == .zero)
         let track = VideoTrack(id: "track", source: CustomVideoSource())
-        pipeline.replaceTrack(with: track)
+        stream.replaceTrack(with: track)
         bitrate = try #require(await pair.target { $0 > .zero })
         #expect(bitrate <= .kilobitsPerSecond(100))
         track.isMuted = true
@@ -504,16 +584,20 @@ import Testing
         #expect(bitrate <= .kilobitsPerSecond(100))
         var limits = SendingLimits()
         limits.maximumBitrate = .kilobitsPerSecond(60)
-        pipeline.keep(to: limits, of: pair.sender)
+        stream.keep(to: limits, of: pair.sender)
         bitrate = try #require(await pair.target { $0 <= .kilobitsPerSecond(60) })
         #expect(bitrate > .kilobitsPerSecond(50))
-        pipeline.update { $0.bitrate = .kilobitsPerSecond(40) }
+        stream.update { $0.bitrate = .kilobitsPerSecond(40) }
         bitrate = try #require(await pair.target { $0 <= .kilobitsPerSecond(40) })
         #expect(bitrate > .kilobitsPerSecond(30))
-        pipeline.replaceTrack(with: nil)
-        bitrate = try #require(await pair.target { $0 == .zero })
-        #expect(bitrate == .zero)
-        pipeline.stop()
+        stream.replaceTrack(with: nil)
+        await waitUntil { await pair.sender.targetBitrate(media: 0) == nil }
+        stream.stop()
         await pair.close()
     }
+}
+
+extension Connection {
+    /// What a media's encoder may produce; nil if it is not sent.
+    fileprivate func targetBitrate(media: Int) -> BitrateTarget? { peer.targetBitrate(media: media) }
 }
