@@ -92,7 +92,7 @@ final class CameraCapture: Sendable {
             }
             newest = nil
             guard monotonicNow() - lastPicture < Self.patience else {
-                throw NodeStream.Failure(reason: "it gave no picture within \(Self.patience.components.seconds) s")
+                throw NodeStream.Failure(reason: "it sent no frame within \(Self.patience.components.seconds) seconds")
             }
             _ = signal.wait(readable: stream.descriptor, until: monotonicNow() + Self.interval)
         }

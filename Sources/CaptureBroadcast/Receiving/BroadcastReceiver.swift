@@ -218,7 +218,7 @@ final class BroadcastReceiver {
             defer { close(descriptors[0]) }
             client.memory = try FrameMemoryReader(mapping: descriptors[0])
         case .written:
-            guard client.memory != nil else { throw BroadcastError.network("a picture in memory that did not come") }
+            guard client.memory != nil else { throw BroadcastError.network("a frame in memory that did not arrive") }
         case .sound(let frame): sound.receive(frame)
         case .voice(let frame): microphone.receive(frame)
         case .interrupted(let interruption): interrupt(interruption)

@@ -216,7 +216,7 @@ final class BroadcastLink {
             }
             let bytes = FrameMemoryWriter.planeBytes(size: frame.size, format: frame.buffer.format)
             guard bytes <= BroadcastMessage.maximumPicture else {
-                throw .network("a picture of \(frame.size) is larger than 7680x4320")
+                throw .network("a frame of \(frame.size) is larger than 7680x4320")
             }
             let new = try FrameMemoryWriter(planeBytes: bytes)
             try socket.send(BroadcastMessage.memory.encoded, passing: [new.descriptor])

@@ -206,7 +206,7 @@ public enum RemoteSoundError: Error, Sendable, Hashable, CustomStringConvertible
     public var description: String {
         switch self {
         case .unknownSound(let id):
-            "there is no sound \(id); bind when remoteSoundDidAdd tells of it, before it is removed"
+            "there is no audio \(id): bind it in remoteSoundDidAdd, before it is removed"
         case .decoder(let reason): "the decoder can't be made: \(reason)"
         }
     }

@@ -269,7 +269,7 @@ public enum VideoTileError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What is wrong, and what to do.
     public var description: String {
         switch self {
-        case .unknownTile(let id): "there is no tile \(id); bind when videoTileDidAdd tells of it, before it is removed"
+        case .unknownTile(let id): "there is no tile \(id): bind it in videoTileDidAdd, before it is removed"
         case .decoder(let reason): "the decoder can't be made: \(reason)"
         }
     }

@@ -103,7 +103,7 @@ package final class VideoSendPipeline: Sendable {
             case .failed(let error): continuation.yield(.failed(error))
             case .drifted:
                 self?.presentLogger.warning(
-                    "after a partial update, viewers had another picture than the encoder: a key frame follows"
+                    "after a partial update, viewers had another frame than the encoder: a key frame follows"
                 )
             // The others hear of it too.
             case .sourceEnded(let error): if index == 0 { continuation.yield(.ended(error)) }

@@ -184,7 +184,7 @@ public actor JanusPlayer {
             if let offer { try await answer(offer, of: report) }
             return .begun
         } catch {
-            logger.info("another way could not be asked for: \(error)")
+            logger.info("another route could not be requested: \(error)")
             return SessionRestart(failedWith: error)
         }
     }

@@ -224,7 +224,7 @@ enum Gathering {
         let hasRelay = await connection.hasRelayedCandidate
         if policy == .relay, !hasRelay {
             throw CommandFailure(
-                .unavailable, "no TURN server works, and --ice-transport-policy relay allows no other path",
+                .unavailable, "no TURN server works, and --ice-transport-policy relay allows no other route",
                 try: "rtcshare doctor --ice-server turn:HOST")
         }
         if failures.isEmpty, !hasRelay, await !connection.hasReflexiveCandidate {
