@@ -173,7 +173,7 @@ struct PulseSourceTests {
             try PulseSource(.microphone(device: "probe.monitor"), server: server.address)
         }
         let error = CaptureError.unknownSoundDevice(name: "speaker", kind: .sink, devices: ["probe"])
-        #expect("\(error)".hasPrefix("the audio server has no output 'speaker'. It has probe"))
+        #expect("\(error)".hasPrefix("the audio server has no output 'speaker'. It has: probe"))
     }
 }
 

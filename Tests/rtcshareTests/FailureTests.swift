@@ -23,6 +23,17 @@ struct FailureTests {
         #expect(
             failure.lines(after: "rtcshare: ") == ["rtcshare: the source is missing.", "Try: --source test"])
         #expect(CommandFailure(.usage, "why?").lines(after: "") == ["why?"])
+        let listing = CommandFailure(
+            explaining: CaptureError.unknownSoundDevice(name: "a", kind: .sink, devices: ["b", "c\n"]))
+        #expect(
+            listing.placed(at: "x").lines(after: "") == [
+                "x: the audio server has no output 'a'. It has:", "  b", "  c\n", "Try: choose one of these",
+            ])
+        #expect(
+            ControlAnswer(listing)
+                == .failed(
+                    status: 69, reason: "the audio server has no output 'a'. It has:", list: ["b", "c"],
+                    remedy: "choose one of these"))
     }
 
     private static func errors() throws -> [any Error] {

@@ -67,6 +67,7 @@ struct ControlClient: Sendable {
 
     private struct Problem: Decodable {
         let detail: String
+        let list: [String]?
         let remedy: String?
         let exitStatus: Int32?
     }
@@ -151,7 +152,9 @@ struct ControlClient: Sendable {
         guard (200..<300).contains(response.status) else {
             let problem = try Self.read(Problem.self, from: response.body)
             let status = problem.exitStatus.flatMap(CommandFailure.Status.init(rawValue:))
-            throw CommandFailure(status ?? .internalError, problem.detail, try: problem.remedy)
+            throw CommandFailure(
+                status ?? .internalError, report: [problem.detail] + (problem.list ?? []).map { "  " + $0 },
+                try: problem.remedy)
         }
         return response.body
     }
