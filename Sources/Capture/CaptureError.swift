@@ -189,10 +189,11 @@ extension CaptureError: ExplainedError {
         case .soundServerUnavailable(let server, let reason):
             let place = server.map { " at '\($0)'" } ?? ""
             return Explanation(
-                "no audio server answers\(place)" + (reason.lowercased() == "connection refused" ? "" : ": \(reason)"),
+                reason == Self.nothingListens
+                    ? "no audio server answers\(place)" : "can't use the audio server\(place): \(reason)",
                 remedy: "start PulseAudio or PipeWire, or set PULSE_SERVER")
         case .soundServerLost(let reason):
-            return "the audio server was lost: \(reason)"
+            return Explanation("the audio server was lost: \(reason)", remedy: "restart PulseAudio or PipeWire")
         case .unknownSoundDevice(let device, let kind, let devices):
             return Self.unknownDevice(device, kind, devices, remedy: name(.shareFileOrTone))
         case .monitorIsNotMicrophone(let monitor, let sink):
@@ -200,7 +201,8 @@ extension CaptureError: ExplainedError {
                 "'\(monitor)' is not a microphone: it gives what the machine plays",
                 remedy: name(.shareSystemSound(sink: sink)))
         case .soundDeviceLost(let device, let reason):
-            return "the audio device '\(device)' was lost: \(reason)"
+            return Explanation(
+                "the audio device '\(device)' was lost: \(reason)", remedy: "connect it, or choose another")
         case .shareDeclined:
             return Explanation(
                 "the desktop asked what to share, and that was declined", remedy: "restart and choose something")

@@ -53,7 +53,7 @@ struct FailureTests {
             CaptureError.shareDeclined, CaptureError.camerasDeclined,
             CaptureError.unknownCamera(name: "a", cameras: []),
             CaptureError.displayUnavailable(display: nil, reason: "DISPLAY is not set"),
-            CaptureError.soundServerUnavailable(server: nil, reason: "connection refused"),
+            CaptureError.soundServerUnavailable(server: nil, reason: "it refuses this user"),
             CaptureError.fileUnavailable(path: "/no/a.y4m", errorNumber: ENOENT), CaptureError.screenCastEnded,
             CaptureError.portalUnavailable(.noPortal), HandoverError.unanswered, SubgroupError.reserved,
             AttendeeIDError.content("a#content"), SharingRoomError.unknownViewer(3), ContentShareError.refusedByPeer,
