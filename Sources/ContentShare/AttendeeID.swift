@@ -22,6 +22,7 @@ public struct AttendeeID: Hashable, Sendable {
 
     private static let separator: Character = "#"
     private static let contentSuffix = "content"
+    private static let escape = UInt8(ascii: "%")
     /// The longest id of a media stream (RFC 8830 §2). An attendee who shares needs room for `#content` in it.
     public static let maximumLength = 64
 
@@ -30,7 +31,9 @@ public struct AttendeeID: Hashable, Sendable {
         let text = String(text)
         guard !text.isEmpty else { throw .empty }
         guard text.utf8.count <= Self.maximumLength else { throw .tooLong(length: text.utf8.count) }
-        if let offending = text.first(where: { !Self.isTokenCharacter($0) }) { throw .character(offending, in: text) }
+        if let offending = text.first(where: { !$0.utf8.allSatisfy(Self.isTokenByte) }) {
+            throw .character(offending, in: text)
+        }
         if let index = text.lastIndex(of: Self.separator), text[text.index(after: index)...] == Self.contentSuffix {
             guard index > text.startIndex else { throw .emptyBase(text) }
             base = String(text[..<index])
@@ -40,6 +43,40 @@ public struct AttendeeID: Hashable, Sendable {
             modality = .attendee
         }
         rawValue = text
+    }
+
+    /// The id for a person's name in any script, also with `#content` behind the name. Bytes that an SDP token can't have are
+    /// percent-encoded (RFC 3986 §2.1), as in `J%C3%B6rg` for `Jörg`.
+    public init(named name: some StringProtocol) throws(AttendeeIDError) {
+        try self.init(
+            name.utf8.reduce(into: "") { text, byte in
+                let isPlain = byte != Self.escape && Self.isTokenByte(byte)
+                let digits = String(byte, radix: 16, uppercase: true)
+                text += isPlain ? String(Unicode.Scalar(byte)) : (byte < 16 ? "%0" : "%") + digits
+            })
+    }
+
+    /// The attendee's name for people: the base without percent-encoding.
+    public var name: String { Self.decoded(base)?.printable ?? base }
+
+    /// The id for people.
+    package var label: String { modality == .content ? "\(name)\(Self.separator)\(Self.contentSuffix)" : name }
+
+    private static func decoded(_ text: String) -> String? {
+        var bytes: [UInt8] = []
+        var rest = text.utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == escape else {
+                bytes.append(byte)
+                continue
+            }
+            let digits = rest.prefix(2)
+            guard digits.count == 2, digits.first != UInt8(ascii: "+"), let value = UInt8(Substring(digits), radix: 16)
+            else { return nil }
+            bytes.append(value)
+            rest = rest.dropFirst(2)
+        }
+        return String(validating: bytes, as: UTF8.self)
     }
 
     /// Stands for a peer's media that no id names.
@@ -60,9 +97,8 @@ public struct AttendeeID: Hashable, Sendable {
         }
     }
 
-    private static func isTokenCharacter(_ character: Character) -> Bool {
-        guard let value = character.asciiValue else { return false }
-        return switch value {
+    private static func isTokenByte(_ byte: UInt8) -> Bool {
+        switch byte {
         case 0x21, 0x23...0x27, 0x2A...0x2B, 0x2D...0x2E, 0x30...0x39, 0x41...0x5A, 0x5E...0x7E: true
         default: false
         }
@@ -102,15 +138,16 @@ extension AttendeeIDError: ExplainedError {
             Explanation("the attendee id \(text) has no name before its #", remedy: Self.example)
         case .tooLong(let length):
             Explanation(
-                "the attendee id is too long: \(length) bytes",
-                remedy: "give a name of at most \(AttendeeID.maximumLength) bytes")
+                "the attendee's name is too long: its id has \(length) bytes, and at most "
+                    + "\(AttendeeID.maximumLength) are allowed with #content",
+                remedy: "use a shorter name (a letter such as ü takes 6 bytes)")
         case .content(let text):
             Explanation(
                 "\(text) is the id of a shared screen, not of an attendee", remedy: "give the name before its #")
         case .character(let character, let text):
             Explanation(
                 "the attendee id \(text.debugDescription) can't contain \(String(character).debugDescription)",
-                remedy: "use the letters a to z and A to Z, digits, - and _, without spaces")
+                remedy: "use letters from a to z, or AttendeeID(named:)")
         }
     }
 

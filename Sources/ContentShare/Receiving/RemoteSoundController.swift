@@ -176,7 +176,7 @@ public final class RemoteSoundController: Sendable {
 extension RecordingSource {
     /// The track of an attendee's sound.
     fileprivate func sound(of attendee: AttendeeID) -> @Sendable ([UInt8], MediaTimes) -> Void {
-        sound(name: attendee.rawValue, isMain: attendee.modality == .content)
+        sound(name: attendee.label, isMain: attendee.modality == .content)
     }
 }
 

@@ -123,7 +123,7 @@ public final class VideoTileController: Sendable {
         // It may have gone meanwhile.
         guard let receiver = try? receiver(ofTile: tile.tileID) else { return }
         let take = source.picture(
-            name: tile.attendeeID.rawValue, isMain: tile.isContent, requestKeyFrame: receiver.requestKeyFrame)
+            name: tile.attendeeID.label, isMain: tile.isContent, requestKeyFrame: receiver.requestKeyFrame)
         let clock = Locked(SerialNumberUnwrapper<RTPTimestamp>())
         receiver.record { frame in
             let ticks = clock.withLock { $0.unwrap(frame.timestamp) }

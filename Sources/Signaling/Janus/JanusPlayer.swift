@@ -130,7 +130,7 @@ public actor JanusPlayer {
         let names = Dictionary(
             streams.compactMap { stream in
                 stream.mid.flatMap { mid in
-                    stream.feedDisplay.flatMap { (try? AttendeeID($0)).map { (mid, $0.rawValue) } }
+                    stream.feedDisplay.flatMap { (try? AttendeeID(named: $0)).map { (mid, $0.rawValue) } }
                 }
             }, uniquingKeysWith: { first, _ in first })
         var sections: [[Substring]] = [[]]

@@ -27,12 +27,12 @@ struct ShownTiles: Sendable {
         } else {
             tiles.append(tile)
         }
-        name = large?.attendeeID.base ?? name
+        name = large?.attendeeID.name ?? name
     }
 
     mutating func remove(_ tile: VideoTileState) {
         tiles.removeAll { $0.tileID == tile.tileID }
-        name = large?.attendeeID.base ?? name
+        name = large?.attendeeID.name ?? name
     }
 
     /// Who is to be seen, and how that stands.

@@ -83,12 +83,12 @@ struct JanusOptions: ParsableArguments {
         let content: JanusEndpoint
         do {
             content = try JanusEndpoint(
-                url: janus, room: JanusID(room), display: try display ?? attendee.content.rawValue,
+                url: janus, room: JanusID(room), display: try display ?? attendee.content.label,
                 credentials: try credentials())
         } catch JanusError.url {
             throw Self.notJanus(janus)
         }
         guard !media.isDisjoint(with: [.camera, .microphone]) else { return [content] }
-        return [content, content.ownMedia(as: attendee.rawValue)]
+        return [content, content.ownMedia(as: attendee.label)]
     }
 }
