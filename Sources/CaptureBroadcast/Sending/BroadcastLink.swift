@@ -130,7 +130,8 @@ final class BroadcastLink {
             return .welcomed
         case .message(.taken): isInFlight = false
         case .message(.ended): return .ended
-        case .message(.refused(let reason)): throw .network("the share refused this process, because \(reason)")
+        case .message(.refused(let reason)):
+            throw .network("the share refused this process, because \(reason)", remedy: "end the other process")
         case .message, .picture: throw .network("the share sent a message that only capturing processes send")
         }
         return nil
