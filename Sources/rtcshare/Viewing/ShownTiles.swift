@@ -40,7 +40,7 @@ struct ShownTiles: Sendable {
         var states: [String] = []
         if let large {
             if !isConnected || large.pauseState == .pausedForPoorConnection {
-                states.append("nothing comes through")
+                states.append("no data arrives")
             } else if large.pauseState != .unpaused {
                 states.append("paused")
             }
