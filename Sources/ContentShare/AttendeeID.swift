@@ -22,7 +22,6 @@ public struct AttendeeID: Hashable, Sendable {
 
     private static let separator: Character = "#"
     private static let contentSuffix = "content"
-    private static let escape = UInt8(ascii: "%")
     /// The longest id of a media stream (RFC 8830 §2). An attendee who shares needs room for `#content` in it.
     public static let maximumLength = 64
 
@@ -48,36 +47,14 @@ public struct AttendeeID: Hashable, Sendable {
     /// The id for a person's name in any script, also with `#content` behind the name. Bytes that an SDP token can't have are
     /// percent-encoded (RFC 3986 §2.1), as in `J%C3%B6rg` for `Jörg`.
     public init(named name: some StringProtocol) throws(AttendeeIDError) {
-        try self.init(
-            name.utf8.reduce(into: "") { text, byte in
-                let isPlain = byte != Self.escape && Self.isTokenByte(byte)
-                let digits = String(byte, radix: 16, uppercase: true)
-                text += isPlain ? String(Unicode.Scalar(byte)) : (byte < 16 ? "%0" : "%") + digits
-            })
+        try self.init(name.percentEncoded { $0 != UInt8(ascii: "%") && Self.isTokenByte($0) })
     }
 
     /// The attendee's name for people: the base without percent-encoding.
-    public var name: String { Self.decoded(base)?.printable ?? base }
+    public var name: String { base.percentDecoded?.printable ?? base }
 
     /// The id for people.
     package var label: String { modality == .content ? "\(name)\(Self.separator)\(Self.contentSuffix)" : name }
-
-    private static func decoded(_ text: String) -> String? {
-        var bytes: [UInt8] = []
-        var rest = text.utf8[...]
-        while let byte = rest.popFirst() {
-            guard byte == escape else {
-                bytes.append(byte)
-                continue
-            }
-            let digits = rest.prefix(2)
-            guard digits.count == 2, digits.first != UInt8(ascii: "+"), let value = UInt8(Substring(digits), radix: 16)
-            else { return nil }
-            bytes.append(value)
-            rest = rest.dropFirst(2)
-        }
-        return String(validating: bytes, as: UTF8.self)
-    }
 
     /// Stands for a peer's media that no id names.
     static func unnamed(receiver: Int, isContent: Bool) -> AttendeeID {
