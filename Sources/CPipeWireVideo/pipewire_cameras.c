@@ -172,7 +172,10 @@ static const char *connect_cameras(pipewire_cameras *cameras, int descriptor) {
     // The connection takes the descriptor, whether or not there is one.
     cameras->core = descriptor >= 0 ? pw_context_connect_fd(cameras->context, descriptor, NULL, 0)
                                     : pw_context_connect(cameras->context, NULL, 0);
-    if (!cameras->core) return strerror(errno);
+    if (!cameras->core) {
+        bool is_absent = errno == EHOSTDOWN || errno == ECONNREFUSED || errno == ENOENT;
+        return is_absent ? "nothing listens at its socket" : strerror(errno);
+    }
     pw_core_add_listener(cameras->core, &cameras->core_listener, &core_events, cameras);
     cameras->registry = pw_core_get_registry(cameras->core, PW_VERSION_REGISTRY, 0);
     if (!cameras->registry) return strerror(errno);

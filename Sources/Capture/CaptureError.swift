@@ -145,7 +145,7 @@ extension CaptureError: ExplainedError {
                 "the display has no output '\(output)', and no other output is on", remedy: name(.shareDisplay))
         case .unknownOutput(let output, let outputs):
             return Explanation(
-                "the display has no output '\(output)'. It has \(Self.list(outputs))",
+                "the display has no output '\(output)'. It has", list: outputs.map(\.description),
                 remedy: "choose one of these outputs")
         case .regionOutsideScreen(let region, let screen):
             return Explanation(
@@ -156,12 +156,13 @@ extension CaptureError: ExplainedError {
                 "this part of the screen is \(size), and a video has sides of 2 to \(VideoFrame.maximumSide)",
                 remedy: "choose another part")
         case .unknownWindow(let specification, let windows):
-            let known = windows.isEmpty ? "no windows" : Self.list(windows)
             return Explanation(
-                "no window \(specification.wording). The display has \(known)", remedy: name(.chooseListedWindow))
+                "no window \(specification.wording). The display has" + (windows.isEmpty ? " no windows" : ""),
+                list: windows.map(\.description), remedy: name(.chooseListedWindow))
         case .ambiguousWindow(let specification, let windows):
             return Explanation(
-                "several windows \(specification.pluralWording): \(Self.list(windows))", remedy: name(.nameWindow))
+                "several windows \(specification.pluralWording)", list: windows.map(\.description),
+                remedy: name(.nameWindow))
         case .unsharableWindow(let specification, let reason, let remedy):
             return Explanation("the window \(specification) can't be shared: \(reason)", remedy: name(remedy))
         case .windowClosed(let id, let title):
@@ -188,10 +189,11 @@ extension CaptureError: ExplainedError {
         case .soundServerUnavailable(let server, let reason):
             let place = server.map { " at '\($0)'" } ?? ""
             return Explanation(
-                "no audio server answers\(place)" + (reason.lowercased() == "connection refused" ? "" : ": \(reason)"),
+                reason == Self.nothingListens
+                    ? "no audio server answers\(place)" : "can't use the audio server\(place): \(reason)",
                 remedy: "start PulseAudio or PipeWire, or set PULSE_SERVER")
         case .soundServerLost(let reason):
-            return "the audio server was lost: \(reason)"
+            return Explanation("the audio server was lost: \(reason)", remedy: "restart PulseAudio or PipeWire")
         case .unknownSoundDevice(let device, let kind, let devices):
             return Self.unknownDevice(device, kind, devices, remedy: name(.shareFileOrTone))
         case .monitorIsNotMicrophone(let monitor, let sink):
@@ -199,7 +201,8 @@ extension CaptureError: ExplainedError {
                 "'\(monitor)' is not a microphone: it gives what the machine plays",
                 remedy: name(.shareSystemSound(sink: sink)))
         case .soundDeviceLost(let device, let reason):
-            return "the audio device '\(device)' was lost: \(reason)"
+            return Explanation(
+                "the audio device '\(device)' was lost: \(reason)", remedy: "connect it, or choose another")
         case .shareDeclined:
             return Explanation(
                 "the desktop asked what to share, and that was declined", remedy: "restart and choose something")
@@ -217,9 +220,9 @@ extension CaptureError: ExplainedError {
         case .unknownCamera(_, let cameras) where cameras.isEmpty:
             return Explanation("there is no camera", remedy: "connect one, or \(name(.shareTestPattern))")
         case .unknownCamera(let camera, let cameras):
-            let known = cameras.map { "\($0.name) (\($0.description))" }.joined(separator: ", ")
             return Explanation(
-                "there is no camera '\(camera ?? "")'. There is \(known)", remedy: "choose one of these cameras")
+                "there is no camera '\(camera ?? "")'. The cameras are",
+                list: cameras.map { "\($0.name) (\($0.description))" }, remedy: "choose one of these cameras")
         case .cameraLost(let camera, let reason):
             return Explanation(
                 "the camera '\(camera)' was lost: \(reason)",
@@ -243,25 +246,23 @@ extension CaptureError: ExplainedError {
         _ name: String?, _ kind: SoundDeviceKind, _ devices: [String], remedy: String
     ) -> Explanation {
         let what = kind == .source ? "microphone" : "output"
-        let known = devices.joined(separator: ", ")
         switch (name, devices.isEmpty) {
         case (nil, true):
             return Explanation("the audio server has no \(what)", remedy: "connect one, or \(remedy)")
         case (nil, false):
             return Explanation(
-                "the audio server's default is not \(kind == .source ? "a microphone" : "an output")",
-                remedy: "name one of \(known), or make it the default")
+                "the audio server's default is not \(kind == .source ? "a microphone" : "an output"). It has",
+                list: devices, remedy: "name one of these, or make it the default")
         case (let name?, true):
             return Explanation("the audio server has no \(what) '\(name)', and no other", remedy: remedy)
         case (let name?, false):
             return Explanation(
-                "the audio server has no \(what) '\(name)'. It has \(known)", remedy: "choose one of these")
+                "the audio server has no \(what) '\(name)'. It has", list: devices, remedy: "choose one of these")
         }
     }
 
-    private static func list(_ things: [some CustomStringConvertible]) -> String {
-        things.map(\.description).joined(separator: ", ")
-    }
+    /// The reason of an audio server that does not run.
+    static let nothingListens = "nothing listens there"
 
     private static let displayRemedy =
         "set DISPLAY to a running X server, start one ('Xvfb :99 -screen 0 1280x720x24')"

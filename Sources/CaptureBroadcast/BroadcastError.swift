@@ -13,6 +13,15 @@ public enum BroadcastError: Error, Sendable, Hashable {
     case `internal`(String)
 }
 
+extension BroadcastError {
+    /// The reason, without what failed.
+    package var reason: String {
+        switch self {
+        case .listen(let reason, _), .auth(let reason, _), .network(let reason, _), .internal(let reason): reason
+        }
+    }
+}
+
 extension BroadcastError: CustomStringConvertible {
     /// The failure, its reason and a remedy, without the tokens.
     public var description: String { explanation.text }

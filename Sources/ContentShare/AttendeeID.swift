@@ -30,7 +30,9 @@ public struct AttendeeID: Hashable, Sendable {
         let text = String(text)
         guard !text.isEmpty else { throw .empty }
         guard text.utf8.count <= Self.maximumLength else { throw .tooLong(length: text.utf8.count) }
-        if let offending = text.first(where: { !Self.isTokenCharacter($0) }) { throw .character(offending, in: text) }
+        if let offending = text.first(where: { !$0.utf8.allSatisfy(Self.isTokenByte) }) {
+            throw .character(offending, in: text)
+        }
         if let index = text.lastIndex(of: Self.separator), text[text.index(after: index)...] == Self.contentSuffix {
             guard index > text.startIndex else { throw .emptyBase(text) }
             base = String(text[..<index])
@@ -41,6 +43,18 @@ public struct AttendeeID: Hashable, Sendable {
         }
         rawValue = text
     }
+
+    /// The id for a person's name in any script, also with `#content` behind the name. Bytes that an SDP token can't have are
+    /// percent-encoded (RFC 3986 §2.1), as in `J%C3%B6rg` for `Jörg`.
+    public init(named name: some StringProtocol) throws(AttendeeIDError) {
+        try self.init(name.percentEncoded { $0 != UInt8(ascii: "%") && Self.isTokenByte($0) })
+    }
+
+    /// The attendee's name for people: the base without percent-encoding.
+    public var name: String { base.percentDecoded?.printable ?? base }
+
+    /// The id for people.
+    package var label: String { modality == .content ? "\(name)\(Self.separator)\(Self.contentSuffix)" : name }
 
     /// Stands for a peer's media that no id names.
     static func unnamed(receiver: Int, isContent: Bool) -> AttendeeID {
@@ -60,9 +74,8 @@ public struct AttendeeID: Hashable, Sendable {
         }
     }
 
-    private static func isTokenCharacter(_ character: Character) -> Bool {
-        guard let value = character.asciiValue else { return false }
-        return switch value {
+    private static func isTokenByte(_ byte: UInt8) -> Bool {
+        switch byte {
         case 0x21, 0x23...0x27, 0x2A...0x2B, 0x2D...0x2E, 0x30...0x39, 0x41...0x5A, 0x5E...0x7E: true
         default: false
         }
@@ -102,15 +115,16 @@ extension AttendeeIDError: ExplainedError {
             Explanation("the attendee id \(text) has no name before its #", remedy: Self.example)
         case .tooLong(let length):
             Explanation(
-                "the attendee id is too long: \(length) bytes",
-                remedy: "give a name of at most \(AttendeeID.maximumLength) bytes")
+                "the attendee's name is too long: its id has \(length) bytes, and at most "
+                    + "\(AttendeeID.maximumLength) are allowed with #content",
+                remedy: "use a shorter name (a letter such as ü takes 6 bytes)")
         case .content(let text):
             Explanation(
                 "\(text) is the id of a shared screen, not of an attendee", remedy: "give the name before its #")
         case .character(let character, let text):
             Explanation(
                 "the attendee id \(text.debugDescription) can't contain \(String(character).debugDescription)",
-                remedy: "use the letters a to z and A to Z, digits, - and _, without spaces")
+                remedy: "use letters from a to z, or AttendeeID(named:)")
         }
     }
 

@@ -93,7 +93,7 @@ package final class VP8Decoder {
         guard frame.count >= 10 else { throw .corruptedFrame(reason: "a key frame's header is truncated") }
         let size = PixelSize(
             width: (Int(frame[6]) | Int(frame[7]) << 8) & 0x3FFF, height: (Int(frame[8]) | Int(frame[9]) << 8) & 0x3FFF)
-        guard size.width > 0, size.height > 0 else { throw .corruptedFrame(reason: "a picture of \(size)") }
+        guard size.width > 0, size.height > 0 else { throw .corruptedFrame(reason: "a frame of \(size)") }
         guard size.width <= largestSize.width, size.height <= largestSize.height else {
             throw .pictureTooLarge(size: size, limit: largestSize)
         }
@@ -116,7 +116,7 @@ package final class VP8Decoder {
         let size = PixelSize(width: Int(image.d_w), height: Int(image.d_h))
         guard image.fmt == VPX_IMG_FMT_I420, let sourceLuma = image.planes.0, let sourceBlue = image.planes.1,
             let sourceRed = image.planes.2, size.width > 0, size.height > 0
-        else { throw .corruptedFrame(reason: "the decoder gave no I420 picture") }
+        else { throw .corruptedFrame(reason: "the decoder gave no I420 frame") }
         return try pool.makeI420(size: size) { (luma, blue, red) throws(VideoCodingError) in
             try checkYUV(
                 "I420Copy",

@@ -33,18 +33,18 @@ extension VideoCodingError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .invalidSetting(let name, let value, let allowed): "\(name) can't be \(value): it takes \(allowed)"
-        case .emptyPicture: "the picture has no pixels"
-        case .planesTooShort(let size, let format): "the buffer's planes don't hold a \(size) picture in \(format)"
+        case .emptyPicture: "the frame has no pixels"
+        case .planesTooShort(let size, let format): "the buffer's planes don't hold a \(size) frame in \(format)"
         case .unexpectedPicture(let size, let format, let expected):
             "the encoder takes \(expected) in i420, and was given \(size) in \(format)"
-        case .sizesDiffer(let one, let other): "a \(one) picture can't be compared with a \(other) one"
+        case .sizesDiffer(let one, let other): "a \(one) frame can't be compared with a \(other) one"
         case .conversionFailed(let operation, let code): "libyuv's \(operation) failed with \(code)"
         case .codecFailed(let operation, let reason): "libvpx: \(operation) failed: \(reason)"
         case .threadFailed(let reason): "no thread to encode on: \(reason)"
         case .emptyFrame: "the frame has no bytes"
-        case .keyFrameNeeded: "there is no picture to build on yet: a key frame has to come first"
-        case .corruptedFrame(let reason): "the frame is damaged (\(reason)): a key frame has to follow"
-        case .pictureTooLarge(let size, let limit): "a \(size) picture is larger than the limit of \(limit)"
+        case .keyFrameNeeded: "there is no earlier frame yet: a key frame must come first"
+        case .corruptedFrame(let reason): "the frame is damaged (\(reason)): a key frame must follow"
+        case .pictureTooLarge(let size, let limit): "a \(size) frame is larger than the limit of \(limit)"
         }
     }
 }

@@ -2,19 +2,22 @@
 package struct Explanation: Hashable, Sendable {
     /// What failed, and why: a sentence without its period.
     package var problem: String
+    /// What there is instead, such as windows or cameras: an entry each. The problem introduces it.
+    package var list: [String]
     /// What to type or to change, as an instruction without its period; nil if nothing helps.
     package var remedy: String?
 
-    package init(_ problem: String, remedy: String? = nil) {
+    package init(_ problem: String, list: [String] = [], remedy: String? = nil) {
         self.problem = problem
+        self.list = list
         self.remedy = remedy
     }
 
-    /// Both in one line, for a log or for a program that prints its errors.
-    package var text: String {
-        guard let remedy else { return problem }
-        return "\(problem); \(remedy)"
-    }
+    /// What failed, and why, in one line.
+    package var statement: String { list.isEmpty ? problem : "\(problem): \(list.joined(separator: ", "))" }
+
+    /// All in one line, for a log or for a program that prints its errors.
+    package var text: String { statement + (remedy.map { "; \($0)" } ?? "") }
 }
 
 extension Explanation {

@@ -17,6 +17,7 @@ struct RTCShareCommand: AsyncParsableCommand {
         var configured: ConfiguredOptions?
         do {
             var command = try parsed(arguments, configured: &configured)
+            if !(command is any ControlCommand) { try OpenFiles.checkLimit() }
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {

@@ -298,7 +298,7 @@ import Testing
                 for: "ended: the capture failed: the share refused this process, because another capturing process is "
                     + "connected"
             ))
-        #expect(app.log.wait(for: "failed: the capture failed: a second capturing process was refused"))
+        #expect(app.log.wait(for: "failed: the capture failed: another capturing process is connected"))
         let picture = BroadcastFixture.picture(seed: 3)
         first.show(picture)
         #expect(app.pictures.wait(until: Self.shows(picture)))
@@ -317,7 +317,7 @@ import Testing
             tokens: BroadcastTokens(mine: secret, peers: BroadcastFixture.appToken))
         try stranger.sender.start()
         #expect(stranger.log.wait(for: "ended: wrong token: the share expects another token"))
-        #expect(app.log.wait(for: "failed: wrong token: a process with another token", count: 3))
+        #expect(app.log.wait(for: "failed: wrong token: it showed another token", count: 3))
         let doubter = try Extension(
             app.source.endpoint, way.transport, in: folder,
             tokens: BroadcastTokens(mine: BroadcastFixture.extensionToken, peers: secret.dropLast(4)))

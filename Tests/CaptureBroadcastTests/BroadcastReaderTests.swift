@@ -82,7 +82,7 @@ import Testing
         let bytes =
             BroadcastFixture.greeting(BroadcastFixture.extensionToken) + BroadcastMessage.picture(parts).encoded
             + [UInt8](repeating: 0, count: parts.payloadLength)
-        #expect(throws: BroadcastError.network("parts of a picture that did not come before")) {
+        #expect(throws: BroadcastError.network("changes to a frame that did not arrive")) {
             try Self.read(bytes, cutAt: [])
         }
     }

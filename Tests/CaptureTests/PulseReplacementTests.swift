@@ -122,7 +122,8 @@ struct PulseReplacementTests {
         let capture = try Capture(.system(sink: "headset"), of: server)
         #expect(capture.waitForTone(Self.ears))
         try server.control("unload-module", headset)
-        #expect(try capture.waitForAbsence() == "the audio server has no output 'headset'. It has speakers, desk-voice")
+        let reason = try capture.waitForAbsence()
+        #expect(reason == "the audio server has no output 'headset'. It has: speakers, desk-voice")
         try capture.expectSilence(besides: 1)
         _ = try server.plugIn(sink: "headset")
         let later = try server.play(frequency: Self.ears, into: "headset")
@@ -163,9 +164,8 @@ struct PulseReplacementTests {
         let capture = try Capture(.microphone(device: nil), of: server)
         #expect(capture.waitForTone(Self.voice))
         try server.control("set-default-source", "speakers.monitor")
-        #expect(
-            try capture.waitForAbsence()
-                == "the audio server's default is not a microphone")
+        let monitor = try capture.waitForAbsence()
+        #expect(monitor.hasPrefix("the audio server's default is not a microphone. It has: "))
         try capture.expectSilence(besides: 1)
         try server.control("unload-module", microphone)
         let reason = "the audio server has no microphone"
@@ -222,7 +222,7 @@ struct PulseReplacementTests {
         let capture = try Capture(.system(sink: nil), of: server)
         #expect(capture.waitForTone(Self.room))
         try server.endRecording(recordingOfSpeakers())
-        #expect(try capture.waitForAbsence() == "the audio device 'speakers.monitor' was lost: Entity killed")
+        #expect(try capture.waitForAbsence() == "the audio device 'speakers.monitor' was lost: the audio server ended it")
         let start = capture.sink.sampleCount / 480
         #expect(capture.waitForTone(Self.room, since: start + 1))
         capture.waitForReturn()

@@ -173,11 +173,21 @@ struct PulseSourceTests {
             try PulseSource(.microphone(device: "probe.monitor"), server: server.address)
         }
         let error = CaptureError.unknownSoundDevice(name: "speaker", kind: .sink, devices: ["probe"])
-        #expect("\(error)".hasPrefix("the audio server has no output 'speaker'. It has probe"))
+        #expect("\(error)".hasPrefix("the audio server has no output 'speaker'. It has: probe"))
     }
 }
 
 @Suite struct MissingSoundServerTests {
+    @Test(
+        "A number of libpulse is a reason in plain words",
+        arguments: [
+            (1, "it refuses this user"), (6, "nothing listens there"), (7, "it does not speak PulseAudio's protocol"),
+            (11, "it closed the connection"),
+        ] as [(Int32, String)])
+    func reasons(number: Int32, reason: String) {
+        #expect(PulseSession.message(number) == reason)
+    }
+
     @Test(
         "No sound server is an error that says what to do",
         arguments: [PulseSource.Input.microphone(device: nil), .system(sink: nil), .system(sink: "x")])

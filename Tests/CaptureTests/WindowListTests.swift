@@ -149,7 +149,7 @@ struct WindowSpecificationTests {
         #expect(several.description.contains("name one of them by its id"))
         let none = CaptureError.unknownWindow(.title("mail"), windows: windows)
         #expect(throws: none) { try WindowSpecification.title("mail").choose(from: windows) }
-        #expect(none.description.contains("no window has 'mail' in its title. The display has 0x1 'Notes one'"))
+        #expect(none.description.contains("no window has 'mail' in its title. The display has: 0x1 'Notes one'"))
         #expect(none.description.contains("0x30 'Editor'"))
         let empty = CaptureError.unknownWindow(.title("mail"), windows: [])
         #expect(throws: empty) { try WindowSpecification.title("mail").choose(from: []) }

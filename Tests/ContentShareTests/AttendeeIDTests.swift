@@ -27,6 +27,29 @@ import Testing
         #expect(try AttendeeID("alice#content").content.rawValue == "alice#content")
     }
 
+    @Test(
+        "A name in any script is carried as a token, and read again",
+        arguments: [
+            ("alice", "alice"), ("Jörg Müller", "J%C3%B6rg%20M%C3%BCller"), ("山田", "%E5%B1%B1%E7%94%B0"),
+            ("100%", "100%25"), ("%41", "%2541"), ("a\u{301}/b", "a%CC%81%2Fb"),
+        ])
+    func names(name: String, token: String) throws {
+        let id = try AttendeeID(named: name)
+        #expect(id.rawValue == token && id.name == name && id.modality == .attendee)
+        let content = try AttendeeID(id.content.rawValue)
+        #expect(content.name == name && content.label == name + "#content")
+        #expect(try AttendeeID(named: name + "#content") == content)
+    }
+
+    @Test(
+        "An id that is not percent-encoded text is its own name, and controls nothing",
+        arguments: [
+            ("50%", "50%"), ("%zz", "%zz"), ("%+1", "%+1"), ("%FF", "%FF"), ("a%0Ab%1B", "a\u{FFFD}b\u{FFFD}"),
+        ])
+    func foreignNames(id: String, name: String) throws {
+        #expect(try AttendeeID(id).name == name)
+    }
+
     @Test("Ids that can't be are refused with the reason")
     func refusals() {
         #expect(throws: AttendeeIDError.empty) { try AttendeeID("") }

@@ -158,7 +158,7 @@ struct SessionEndTests {
             Issue.record("\(log.log.entries)")
             return
         }
-        #expect(reason.contains("no path"))
+        #expect(reason.contains("no route"))
         #expect(log.log.entries.count == 1)
         await alice.leave()
         await #expect(throws: ConnectionError.self) { try await alice.waitUntilEnd() }

@@ -170,7 +170,7 @@ struct ConfigurationTests {
                 .hasPrefix("RTCSHARE_ASK: the value must be true or false"))
     }
 
-    @Test("A misspelt variable is an error, and one of another program is not")
+    @Test("A misspelt or former variable is an error, and one of another program is not")
     func misspeltVariables() throws {
         for (variable, meant) in [
             ("SORUCE", "SOURCE"), ("MAX_BITRAT", "MAX_BITRATE"), ("LINK_TOKEN_FIEL", "LINK_TOKEN_FILE"),
@@ -178,6 +178,10 @@ struct ConfigurationTests {
             let said = try failure(["serve"], with: "", environment: ["RTCSHARE_\(variable)": "x"])
             #expect(
                 said.hasPrefix("RTCSHARE_\(variable): unknown variable. Did you mean RTCSHARE_\(meant)?"), "\(said)")
+        }
+        for (command, meant) in [("serve", "LINK"), ("send", "WHIP")] {
+            let said = try failure([command], with: "", environment: ["RTCSHARE_TOKEN_FILE": "x"])
+            #expect(said.contains("Did you mean RTCSHARE_\(meant)_TOKEN_FILE?"), "\(said)")
         }
         let others = ["RTCSHARE_LOG", "RTCSHARE_WHIP_TOKEN", "RTCSHARE_BROADCAST_MY_TOKEN", "RTCSHARE_PYTHON"]
         #expect(throws: Never.self) {

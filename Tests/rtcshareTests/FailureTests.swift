@@ -23,6 +23,17 @@ struct FailureTests {
         #expect(
             failure.lines(after: "rtcshare: ") == ["rtcshare: the source is missing.", "Try: --source test"])
         #expect(CommandFailure(.usage, "why?").lines(after: "") == ["why?"])
+        let listing = CommandFailure(
+            explaining: CaptureError.unknownSoundDevice(name: "a", kind: .sink, devices: ["b", "c\n"]))
+        #expect(
+            listing.placed(at: "x").lines(after: "") == [
+                "x: the audio server has no output 'a'. It has:", "  b", "  c\n", "Try: choose one of these",
+            ])
+        #expect(
+            ControlAnswer(listing)
+                == .failed(
+                    status: 69, reason: "the audio server has no output 'a'. It has:", list: ["b", "c"],
+                    remedy: "choose one of these"))
     }
 
     private static func errors() throws -> [any Error] {
@@ -42,7 +53,7 @@ struct FailureTests {
             CaptureError.shareDeclined, CaptureError.camerasDeclined,
             CaptureError.unknownCamera(name: "a", cameras: []),
             CaptureError.displayUnavailable(display: nil, reason: "DISPLAY is not set"),
-            CaptureError.soundServerUnavailable(server: nil, reason: "connection refused"),
+            CaptureError.soundServerUnavailable(server: nil, reason: "it refuses this user"),
             CaptureError.fileUnavailable(path: "/no/a.y4m", errorNumber: ENOENT), CaptureError.screenCastEnded,
             CaptureError.portalUnavailable(.noPortal), HandoverError.unanswered, SubgroupError.reserved,
             AttendeeIDError.content("a#content"), SharingRoomError.unknownViewer(3), ContentShareError.refusedByPeer,

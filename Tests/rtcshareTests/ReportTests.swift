@@ -264,7 +264,7 @@ struct ReportTests {
         let words = Self.words(history)
         #expect(
             words.contains(
-                "target at 2: the target fell from 2100 to 900 kbit/s <- the delay on the path grew; loss 7 %; round trip "
+                "target at 2: the target fell from 2100 to 900 kbit/s <- the delay on the route grew; loss 7 %; round trip "
                     + "300 ms, usually 50 ms"), "\(words)")
         #expect(words.contains("loss at 2: loss of up to 7 % <- "))
         // A pause is no fall.
@@ -376,7 +376,7 @@ struct ReportTests {
             words.contains { $0.hasPrefix("connection at 10: the connection changed from connected to disconnected") })
         let (new, old) = ("[fd00::1]:5 (host)", "192.0.2.1:5 (srflx)")
         let peer = "→ 192.0.2.2:6 (relay, TCP)"
-        #expect(words.contains("path at 7: the path changed from \(old) \(peer) to \(new) \(peer) <- "), "\(words)")
+        #expect(words.contains("route at 7: the route changed from \(old) \(peer) to \(new) \(peer) <- "), "\(words)")
         #expect(words.contains { $0.hasPrefix("gap at 14: no statistics for 41 s") })
     }
 

@@ -116,6 +116,11 @@ struct SharedSourcesTests {
 
         /// Does what the event says, and follows it in the table.
         func follow(_ event: Event, _ story: [Event]) async throws {
+            if event == .resume, hasEnded, situation != .live {
+                let failure = await #expect(throws: CommandFailure.self, "\(story)") { try await self.perform(event) }
+                #expect(failure?.message == "the source has ended" && failure?.remedy == "rtcshare switch SPEC")
+                return try await check("\(story)")
+            }
             let notice = try await perform(event)
             #expect(notice == SharedSourcesTests.notices[situation]?[event], "\(story)")
             let next = SharedSourcesTests.table[situation]?[event] ?? situation
@@ -147,8 +152,8 @@ struct SharedSourcesTests {
             let status = await sources.status
             #expect(status.isPaused == (situation != .live) && status.isSlateShown == isSlate, "\(story)")
             #expect(await sources.content === content, "\(story)")
-            #expect(await sources.hasOtherSource == (situation == .keeping), "\(story)")
-            #expect((await sources.captureEnd != nil) == (hasEnded && situation != .keeping), "\(story)")
+            #expect((await sources.captureEnd != nil) == (hasEnded && situation == .live), "\(story)")
+            #expect((status.interruption != nil) == (hasEnded && situation != .live), "\(story)")
         }
 
         /// Stops everything, and returns how many ends of sources were reported but not expected, or were missed.
@@ -285,7 +290,7 @@ struct SharedSourcesTests {
             try await stage.follow(event, Array([.pause, .replace][...index]))
         }
         let sources = stage.sources
-        await stage.output.whileShowingNext { #expect(await !sources.hasOtherSource) }
+        await stage.output.whileShowingNext { #expect(await !sources.isPaused) }
         try await stage.follow(.resume, [.pause, .replace, .resume])
         #expect(await stage.finish() == 0)
     }

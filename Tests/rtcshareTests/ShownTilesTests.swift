@@ -45,11 +45,11 @@ struct ShownTilesTests {
         tiles.isMuted = true
         #expect(tiles.title == "alice (paused, muted) - rtcshare")
         tiles.update(try tile(1, "alice#content", .pausedForPoorConnection))
-        #expect(tiles.title == "alice (nothing comes through, muted) - rtcshare")
+        #expect(tiles.title == "alice (no data arrives, muted) - rtcshare")
         tiles.update(try tile(1, "alice#content"))
         tiles.isMuted = false
         tiles.isConnected = false
-        #expect(tiles.title == "alice (nothing comes through) - rtcshare")
+        #expect(tiles.title == "alice (no data arrives) - rtcshare")
         tiles.isConnected = true
         tiles.remove(try tile(1, "alice#content"))
         #expect(tiles.title == "alice (shares nothing now) - rtcshare")

@@ -142,7 +142,7 @@ import Testing
             (.unknownOutput(name: "left", outputs: []), "with --source display"),
             (.unsharableWindow(window, reason: "it is small", remedy: .chooseListedWindow), "rtcshare sources"),
             (.unsharableWindow(window, reason: "none", remedy: .shareDisplayOrRegion), "--source display or region"),
-            (.ambiguousWindow(window, windows: []), "--source window:ID"),
+            (.ambiguousWindow(window, windows: []), "as window:ID"),
             (.unknownSoundDevice(name: nil, kind: .source, devices: []), "or use file:PATH.wav or tone"),
             (.monitorIsNotMicrophone(name: "room.monitor", sink: "room"), "use system:room for that"),
             (.monitorIsNotMicrophone(name: "room.monitor", sink: nil), "use system for that"),

@@ -92,7 +92,7 @@ final class CameraCapture: Sendable {
             }
             newest = nil
             guard monotonicNow() - lastPicture < Self.patience else {
-                throw NodeStream.Failure(reason: "it gave no picture within \(Self.patience.components.seconds) s")
+                throw NodeStream.Failure(reason: "it sent no frame within \(Self.patience.components.seconds) seconds")
             }
             _ = signal.wait(readable: stream.descriptor, until: monotonicNow() + Self.interval)
         }
@@ -107,8 +107,8 @@ final class CameraCapture: Sendable {
             state.withLock { if $0.generation == chosen.generation { $0.found(device, formats) } }
             return (try stream(of: device, formats), device)
         } catch {
-            if case .unknownCamera = error { throw NodeStream.Failure(reason: "it is not there") }
-            throw NodeStream.Failure(reason: error.explanation.problem)
+            if case .unknownCamera = error { throw NodeStream.Failure(reason: "it is disconnected") }
+            throw NodeStream.Failure(reason: error.explanation.statement)
         }
     }
 
@@ -143,7 +143,7 @@ final class CameraCapture: Sendable {
                 broadcaster.observers.didRefuse(CaptureError.unreadablePicture)
             }
         } catch {
-            throw NodeStream.Failure(reason: error.explanation.problem)
+            throw NodeStream.Failure(reason: error.explanation.statement)
         }
     }
 

@@ -111,7 +111,7 @@ struct Y4MHeader: Sendable, Hashable {
     private static func squareSize(of size: PixelSize, _ text: Substring, at offset: Int) throws(Fault) -> PixelSize {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false).map { number($0) }
         guard parts.count == 2, let wide = parts[0], let high = parts[1] else {
-            throw Fault(offset: offset, problem: "the pixels' shape '\(text)' is not a ratio", remedy: conversion)
+            throw Fault(offset: offset, problem: "the pixel shape '\(text)' is not a ratio", remedy: conversion)
         }
         // Both have nine digits at most, and a side five.
         let stretched = { (side: Int, by: Int, over: Int) in (side * by + over) / (2 * over) * 2 }
@@ -120,7 +120,7 @@ struct Y4MHeader: Sendable, Hashable {
         let height = isKnown && high > wide ? stretched(size.height, high, wide) : size.height & ~1
         guard width <= maximumSide, height <= maximumSide, width * height <= maximumArea else {
             throw Fault(
-                offset: offset, problem: "with pixels of the shape \(text) the picture is larger than can be shared",
+                offset: offset, problem: "the pixel shape \(text) makes the video larger than can be shared",
                 remedy: "scale it: 'ffmpeg -i IN -vf scale=1280:720,setsar=1 -pix_fmt yuv420p OUT.y4m'")
         }
         return PixelSize(width: width, height: height)

@@ -36,7 +36,7 @@ public struct DisplayWindow: Sendable, Hashable, CustomStringConvertible {
 
     /// `0x1400007 'xterm' (484x316, XTerm)`.
     public var description: String {
-        let more = [application, isMinimised ? "minimised" : nil].compactMap { $0 }
+        let more = [application, isMinimised ? "minimized" : nil].compactMap { $0 }
         return "\(specification) '\(title)' (\(([size.description] + more).joined(separator: ", ")))"
     }
 

@@ -45,7 +45,7 @@ extension CaptureError {
         case .unknownOutput(let name, _): "the output '\(name)' is off or unplugged"
         case .regionOutsideScreen(let region, _):
             "\(region.size)+\(region.x)+\(region.y) is not on the screen, which has become smaller"
-        case .unsharableSize: "the screen has a size that no picture can have"
+        case .unsharableSize: "the screen has a size that no video can have"
         default: nil
         }
     }

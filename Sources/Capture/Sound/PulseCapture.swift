@@ -165,7 +165,7 @@ struct PulseCapture: Sendable {
         mutating func report(_ error: CaptureError?) {
             // That it can't be connected to adds nothing to its having been lost.
             if case .soundServerUnavailable? = error, isAway { return }
-            let new = error.map { CaptureInterruption.soundAway(reason: $0.explanation.problem) }
+            let new = error.map { CaptureInterruption.soundAway(reason: $0.explanation.statement) }
             guard new != interruption else { return }
             let old = interruption
             interruption = new

@@ -80,7 +80,7 @@ package final class PulseSession {
             // Without a limit only the server or the signal ends the waiting.
             let timeout = left.map { Int32($0.wholeMilliseconds) * 1000 + 1000 } ?? -1
             guard pa_mainloop_prepare(loop, timeout) >= 0, pa_mainloop_poll(loop) >= 0, pa_mainloop_dispatch(loop) >= 0
-            else { throw lost("its connection cannot be polled") }
+            else { throw lost("its connection can't be polled") }
         }
     }
 
@@ -111,8 +111,18 @@ package final class PulseSession {
         isReady ? .soundServerLost(reason: reason) : .soundServerUnavailable(server: server, reason: reason)
     }
 
-    /// What libpulse says of an error number.
+    /// The reason that an error number of libpulse stands for.
     static func message(_ number: Int32) -> String {
-        pa_strerror(number).map { String(cString: $0) } ?? "error \(number)"
+        switch pa_error_code_t(rawValue: UInt32(bitPattern: number)) {
+        case PA_ERR_CONNECTIONREFUSED: CaptureError.nothingListens
+        case PA_ERR_ACCESS, PA_ERR_AUTHKEY: "it refuses this user"
+        case PA_ERR_CONNECTIONTERMINATED: "it closed the connection"
+        case PA_ERR_KILLED: "the audio server ended it"
+        case PA_ERR_PROTOCOL, PA_ERR_VERSION: "it does not speak PulseAudio's protocol"
+        case PA_ERR_TIMEOUT: "it does not answer"
+        case PA_ERR_INVALIDSERVER: "this is not the address of an audio server"
+        case PA_ERR_NOENTITY: "it has no such device"
+        default: pa_strerror(number).map { String(cString: $0) } ?? "error \(number)"
+        }
     }
 }

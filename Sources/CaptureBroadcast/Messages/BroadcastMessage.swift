@@ -285,7 +285,7 @@ extension BroadcastMessage {
         let channels = Int(try reader.readUInt8())
         guard soundRates.contains(rate), soundChannels.contains(channels), reader.remaining % (4 * channels) == 0 else {
             throw BroadcastError.network(
-                "sound of \(channels) channels at \(rate) Hz in \(reader.remaining) bytes, and 1 to 8 at 8000 to 192000 Hz are taken"
+                "audio of \(channels) channels at \(rate) Hz in \(reader.remaining) bytes, and 1 to 8 at 8000 to 192000 Hz are taken"
             )
         }
         var samples: [Float] = []
@@ -304,7 +304,7 @@ extension PictureDescription {
         let turn = Int(try reader.readUInt16())
         let code = try reader.readUInt8()
         guard let rotation = VideoRotation(rawValue: turn), let format = PixelFormat(code: code) else {
-            throw BroadcastError.network("a picture of format \(code), turned by \(turn) degrees, is not known")
+            throw BroadcastError.network("a frame of format \(code), turned by \(turn) degrees, is not known")
         }
         let size = PixelSize(width: Int(try reader.readUInt16()), height: Int(try reader.readUInt16()))
         var strides: [Int] = []
@@ -315,7 +315,7 @@ extension PictureDescription {
         if count != 0xFF {
             guard count <= ChangedParts.most else {
                 throw BroadcastError.network(
-                    "a picture with \(count) parts, of which at most \(ChangedParts.most) are taken")
+                    "a frame with \(count) parts, of which at most \(ChangedParts.most) are taken")
             }
             var read: [PixelRectangle] = []
             for _ in 0..<count { read.append(try Self.part(&reader, of: size, format: format)) }
@@ -329,7 +329,7 @@ extension PictureDescription {
     static func check(size: PixelSize, format: PixelFormat, strides: [Int]) throws(BroadcastError) {
         let sides = 1...VideoFrame.maximumSide
         guard sides.contains(size.width), sides.contains(size.height) else {
-            throw .network("a picture of \(size), and each side has 1 to \(VideoFrame.maximumSide) pixels")
+            throw .network("a frame of \(size), and each side has 1 to \(VideoFrame.maximumSide) pixels")
         }
         var sum = 0
         for plane in 0..<format.planeCount {
@@ -344,7 +344,7 @@ extension PictureDescription {
         // A padding is no reason to refuse what fits without.
         guard sum <= BroadcastMessage.maximumPicture + maximumPadding * VideoFrame.maximumSide,
             size.area * 4 <= BroadcastMessage.maximumPicture
-        else { throw .network("a picture of \(size) is larger than 7680x4320") }
+        else { throw .network("a frame of \(size) is larger than 7680x4320") }
     }
 
     private static func part(
@@ -354,7 +354,7 @@ extension PictureDescription {
         let part = PixelRectangle(
             x: x, y: y, size: PixelSize(width: Int(try reader.readUInt16()), height: Int(try reader.readUInt16())))
         guard part.size.area > 0, format.aligned(part, in: size) == part else {
-            throw BroadcastError.network("a part \(part.size)+\(x)+\(y) of a picture of \(size)")
+            throw BroadcastError.network("a part \(part.size)+\(x)+\(y) of a frame of \(size)")
         }
         return part
     }

@@ -81,7 +81,7 @@ final class BroadcastReader {
         case .parts(let description):
             let picture = buffer.withUnsafeBytes { pictures.apply(description, pixels: $0) }
             begin(.head, length: BroadcastMessage.headLength)
-            guard let picture else { throw .network("parts of a picture that did not come before") }
+            guard let picture else { throw .network("changes to a frame that did not arrive") }
             return .picture(description, picture)
         case .plane: return nil
         }
@@ -95,7 +95,7 @@ final class BroadcastReader {
             begin(.head, length: BroadcastMessage.headLength)
             return .message(message)
         }
-        guard takesPictures else { throw .network("a picture that nobody asked for") }
+        guard takesPictures else { throw .network("a frame that was not requested") }
         guard description.parts != nil else {
             begin(.plane(0, description, pictures.beginWhole(description)), length: 0)
             return nil
@@ -105,13 +105,13 @@ final class BroadcastReader {
             // Nothing has changed, and that is worth a frame all the same.
             begin(.head, length: BroadcastMessage.headLength)
             guard let newest = pictures.newest, newest.size == description.size else {
-                throw .network("parts of a picture that did not come before")
+                throw .network("changes to a frame that did not arrive")
             }
             return .picture(description, newest)
         }
         // Parts that overlap could be more than the picture has.
         guard length <= BroadcastMessage.maximumPicture else {
-            throw .network("parts of \(length) bytes of a picture of \(description.size)")
+            throw .network("parts of \(length) bytes of a frame of \(description.size)")
         }
         begin(.parts(description), length: length)
         return nil

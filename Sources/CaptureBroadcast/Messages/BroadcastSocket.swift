@@ -45,7 +45,7 @@ final class BroadcastSocket {
         let got = message_receive(descriptor, target.baseAddress, target.count, &descriptors, &count)
         let reason = errno
         received += descriptors.prefix(Int(count))
-        if received.count > Self.mostReceived { throw .network("descriptors that nobody asked for") }
+        if received.count > Self.mostReceived { throw .network("descriptors that were not requested") }
         if got > 0 { return got }
         if got < 0, reason == EAGAIN || reason == EINTR { return 0 }
         // After a reset, the next read sees an end like any other.

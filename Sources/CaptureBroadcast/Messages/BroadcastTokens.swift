@@ -14,10 +14,10 @@ public struct BroadcastTokens: Sendable {
     /// The tokens of one side, of which each has one of ``lengths`` bytes and no other has them; the other side has them
     /// the other way round.
     public init(mine: some Collection<UInt8>, peers: some Collection<UInt8>) throws(BroadcastError) {
-        for (token, owner) in [(mine.count, "the own token"), (peers.count, "the other process' token")]
+        for (token, owner) in [(mine.count, "this process' token"), (peers.count, "the other process' token")]
         where !Self.lengths.contains(token) {
             throw .auth(
-                "\(owner) has \(token) bytes, and must have \(Self.lengths.lowerBound) to \(Self.lengths.upperBound)",
+                "\(owner) has \(token) bytes, but must have \(Self.lengths.lowerBound) to \(Self.lengths.upperBound)",
                 remedy: "openssl rand -hex 16 > FILE")
         }
         self.mine = Array(mine)

@@ -361,7 +361,7 @@ final class FrameMemoryReader {
         for _ in 0..<Self.mostAttempts {
             let newest = shared_load64(memory.start + FrameMemory.Head.newest)
             guard newest > 0 else { return nil }
-            guard newest <= memory.slotCount else { throw .network("the newest picture is in slot \(newest)") }
+            guard newest <= memory.slotCount else { throw .network("the newest frame is in slot \(newest)") }
             let index = Int(newest) - 1
             let slot = memory.slot(index)
             _ = shared_add32(slot + FrameMemory.Slot.readers, 1)
@@ -392,7 +392,7 @@ final class FrameMemoryReader {
         let code = shared_load32(slot + Slot.format)
         let turn = Int(shared_load32(slot + Slot.orientation))
         guard let format = PixelFormat(code: code), let rotation = VideoRotation(rawValue: turn) else {
-            throw .network("a picture of format \(code), turned by \(turn) degrees, is not known")
+            throw .network("a frame of format \(code), turned by \(turn) degrees, is not known")
         }
         let size = PixelSize(
             width: Int(shared_load32(slot + Slot.width)), height: Int(shared_load32(slot + Slot.height)))
@@ -404,7 +404,7 @@ final class FrameMemoryReader {
             planes.append(start..<start + strides[plane] * format.planeExtent(plane, of: size).rows)
         }
         guard planes[planes.count - 1].upperBound <= mapping.memory.slotSize - FrameMemory.slotHeadSize else {
-            throw .network("a picture of \(size) is larger than its slot")
+            throw .network("a frame of \(size) is larger than its slot")
         }
         // Whoever keeps many pictures keeps copies, so that the extension always finds a slot.
         let keepsCopy = mapping.lent.load(ordering: .relaxed) >= mapping.memory.slotCount - 2

@@ -171,8 +171,11 @@ final class BroadcastReceiver {
             let wasGuest = client === guest
             drop(client)
             // Who has just left did nothing that can't be.
-            if !client.socket.isClosed { observers.forEach { $0.broadcastDidFail(error: error) } }
-            if wasGuest { leave("the capturing process left (\(error.reason))") }
+            if wasGuest {
+                leave("the capturing process left (\(error.reason))")
+            } else if !client.socket.isClosed {
+                observers.forEach { $0.broadcastDidFail(error: error) }
+            }
         }
         return nil
     }
@@ -186,7 +189,7 @@ final class BroadcastReceiver {
         switch event {
         case .token(let token):
             guard tokens.accepts(token) else {
-                throw BroadcastError.auth("a process with another token than expected was refused")
+                throw BroadcastError.auth("it showed another token than expected")
             }
             client.isAuthenticated = true
             try client.socket.send(tokens.greeting)
@@ -218,7 +221,7 @@ final class BroadcastReceiver {
             defer { close(descriptors[0]) }
             client.memory = try FrameMemoryReader(mapping: descriptors[0])
         case .written:
-            guard client.memory != nil else { throw BroadcastError.network("a picture in memory that did not come") }
+            guard client.memory != nil else { throw BroadcastError.network("a frame in memory that did not arrive") }
         case .sound(let frame): sound.receive(frame)
         case .voice(let frame): microphone.receive(frame)
         case .interrupted(let interruption): interrupt(interruption)
@@ -243,7 +246,7 @@ final class BroadcastReceiver {
             try client.socket.send(
                 BroadcastMessage.refused("another capturing process is connected").encoded)
             drop(client)
-            throw BroadcastError.network("a second capturing process was refused")
+            throw BroadcastError.network("another capturing process is connected")
         }
         strangers.removeAll { $0 === client }
         client.transport = transport
@@ -344,7 +347,6 @@ final class BroadcastReceiver {
             if let frame = try memory.take() { take(frame) }
         } catch {
             drop(guest)
-            observers.forEach { $0.broadcastDidFail(error: error) }
             leave("the capturing process left (\(error.reason))")
         }
     }
@@ -362,14 +364,5 @@ final class BroadcastReceiver {
         ungiven = nil
         // One is under way at a time: now the next may come.
         if isNew, let guest, guest.transport == .tcp { try? guest.socket.send(BroadcastMessage.taken.encoded) }
-    }
-}
-
-extension BroadcastError {
-    /// What is wrong, without what it is about.
-    var reason: String {
-        switch self {
-        case .listen(let reason, _), .auth(let reason, _), .network(let reason, _), .internal(let reason): reason
-        }
     }
 }

@@ -77,7 +77,7 @@ public protocol BroadcastObserver: AnyObject, Sendable {
     func broadcastDidStart(transport: BroadcastTransport)
     /// The extension is gone: why, for a person. Another can come.
     func broadcastDidFinish(reason: String)
-    /// An extension was not let in, or said something that can't be.
+    /// An extension was not let in.
     func broadcastDidFail(error: BroadcastError)
 }
 

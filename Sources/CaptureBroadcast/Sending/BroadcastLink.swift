@@ -130,7 +130,8 @@ final class BroadcastLink {
             return .welcomed
         case .message(.taken): isInFlight = false
         case .message(.ended): return .ended
-        case .message(.refused(let reason)): throw .network("the share refused this process, because \(reason)")
+        case .message(.refused(let reason)):
+            throw .network("the share refused this process, because \(reason)", remedy: "end the other process")
         case .message, .picture: throw .network("the share sent a message that only capturing processes send")
         }
         return nil
@@ -216,7 +217,7 @@ final class BroadcastLink {
             }
             let bytes = FrameMemoryWriter.planeBytes(size: frame.size, format: frame.buffer.format)
             guard bytes <= BroadcastMessage.maximumPicture else {
-                throw .network("a picture of \(frame.size) is larger than 7680x4320")
+                throw .network("a frame of \(frame.size) is larger than 7680x4320")
             }
             let new = try FrameMemoryWriter(planeBytes: bytes)
             try socket.send(BroadcastMessage.memory.encoded, passing: [new.descriptor])

@@ -176,7 +176,7 @@ public final class RemoteSoundController: Sendable {
 extension RecordingSource {
     /// The track of an attendee's sound.
     fileprivate func sound(of attendee: AttendeeID) -> @Sendable ([UInt8], MediaTimes) -> Void {
-        sound(name: attendee.rawValue, isMain: attendee.modality == .content)
+        sound(name: attendee.label, isMain: attendee.modality == .content)
     }
 }
 
@@ -206,7 +206,7 @@ public enum RemoteSoundError: Error, Sendable, Hashable, CustomStringConvertible
     public var description: String {
         switch self {
         case .unknownSound(let id):
-            "there is no sound \(id); bind when remoteSoundDidAdd tells of it, before it is removed"
+            "there is no audio \(id): bind it in remoteSoundDidAdd, before it is removed"
         case .decoder(let reason): "the decoder can't be made: \(reason)"
         }
     }

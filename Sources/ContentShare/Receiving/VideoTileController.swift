@@ -119,7 +119,7 @@ public final class VideoTileController: Sendable {
         // It may have gone meanwhile.
         guard let receiver = try? receiver(ofTile: tile.tileID) else { return }
         let take = source.picture(
-            name: tile.attendeeID.rawValue, isMain: tile.isContent, requestKeyFrame: receiver.requestKeyFrame)
+            name: tile.attendeeID.label, isMain: tile.isContent, requestKeyFrame: receiver.requestKeyFrame)
         let clock = Locked(SerialNumberUnwrapper<RTPTimestamp>())
         let end = receiver.record { frame in
             let ticks = clock.withLock { $0.unwrap(frame.timestamp) }
@@ -265,7 +265,7 @@ public enum VideoTileError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What is wrong, and what to do.
     public var description: String {
         switch self {
-        case .unknownTile(let id): "there is no tile \(id); bind when videoTileDidAdd tells of it, before it is removed"
+        case .unknownTile(let id): "there is no tile \(id): bind it in videoTileDidAdd, before it is removed"
         case .decoder(let reason): "the decoder can't be made: \(reason)"
         }
     }

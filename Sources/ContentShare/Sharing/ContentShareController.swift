@@ -213,7 +213,7 @@ public actor ContentShareController {
     private func record(_ pipeline: some SendingPipeline, to source: RecordingSource) {
         // An attendee whose content no id can name has no controller.
         guard let content = try? attendee.content else { return }
-        pipeline.record(to: source, name: content.rawValue, isMain: true)
+        pipeline.record(to: source, name: content.label, isMain: true)
     }
 
     // MARK: A room's viewers

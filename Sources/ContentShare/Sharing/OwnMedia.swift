@@ -116,7 +116,7 @@ final class OwnMedia {
     }
 
     private func record(_ pipeline: some SendingPipeline, to source: RecordingSource) {
-        pipeline.record(to: source, name: attendee.rawValue, isMain: false)
+        pipeline.record(to: source, name: attendee.label, isMain: false)
     }
 
     // MARK: Who is sent it

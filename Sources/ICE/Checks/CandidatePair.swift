@@ -49,7 +49,7 @@ package enum PairFate: Hashable, Sendable, CustomStringConvertible {
         case .noAnswer(let checks): "no answer to \(checks) \(checks == 1 ? "check" : "checks")"
         case .refused(let code, let reason): "refused with error \(code) \(reason)"
         case .answeredFromElsewhere(let address): "answered from \(address) instead"
-        case .unreachable: "the system has no way there"
+        case .unreachable: "the system has no route to it"
         case .connectionLost: "no TCP connection, or it ended"
         case .refusedByRelay(0, _): "the relay did not answer the request for a permission"
         case .refusedByRelay(let code, let reason):

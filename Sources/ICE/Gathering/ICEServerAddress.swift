@@ -79,7 +79,7 @@ extension ServerError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .noAnswer: "no answer: check address and port, and whether a firewall drops UDP"
-        case .unreachable: "the system has no way there: check the network and the address"
+        case .unreachable: "the system has no route to it: check the network and the address"
         case .refused(let code, let reason): "the server refused with error \(code) \"\(reason)\""
         case .malformedResponse: "the server's answer holds no address: is it a STUN server?"
         case .unsupportedTransport(let transport):

@@ -22,7 +22,7 @@ enum ConnectivityReport {
     }
 
     private static func pairLines(_ facts: ConnectivityFacts) -> [String] {
-        var lines = ["no path to the peer was found", "Tried, from here to the peer:"]
+        var lines = ["no route to the peer was found", "Tried, from here to the peer:"]
         lines += facts.pairs.prefix(maximumPairs).map { "  " + line(for: $0) }
         if facts.pairs.count > maximumPairs { lines.append("  and \(facts.pairs.count - maximumPairs) more") }
         // A reflexive candidate is checked from its base and has no pair of its own.
@@ -58,7 +58,7 @@ enum ConnectivityReport {
             case .fellSilent: "\(pair.checksAnswered) of \(checks) answered, then silence"
             case .refused(let code, let reason): "refused with error \(code) \(reason) after \(checks)"
             case .answeredFromElsewhere(let address): "\(checks), answered from \(address) instead"
-            case .unroutable: "this machine has no way there"
+            case .unroutable: "this machine has no route to it"
             case .connectionLost: "no TCP connection, or it ended"
             case .relayFailed(let words): words
             }

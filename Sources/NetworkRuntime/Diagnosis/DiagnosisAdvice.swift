@@ -32,7 +32,7 @@ enum DiagnosisAdvice {
         if isBlocked {
             guard let relay else {
                 return [
-                    "No server answered over UDP: a firewall blocks UDP, or this network has no path to the servers. Test a "
+                    "No server answered over UDP: a firewall blocks UDP, or this network has no route to the servers. Test a "
                         + "relay over TCP: \(.relayOverTCP), or turns:."
                 ]
             }

@@ -100,7 +100,7 @@ package actor VideoSendStream {
         case .drifted:
             // With no viewer a recorder may take what the encoders make.
             (group.senders.values.first?.connection.logger ?? logger).warning(
-                "after a partial update, viewers had another picture than the encoder: a key frame follows"
+                "after a partial update, viewers had another frame than the encoder: a key frame follows"
             )
         // The other encoders' sources end too.
         case .sourceEnded(let error, let source):

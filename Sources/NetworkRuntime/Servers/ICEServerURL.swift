@@ -37,7 +37,7 @@ struct ICEServerURL: CustomStringConvertible {
     ) throws(ICEServerError) -> (String?, String?, Substring) {
         guard let at = text.lastIndex(of: "@") else { return (nil, nil, text) }
         let parts = text[..<at].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2, let username = decoded(parts[0]), let password = decoded(parts[1]),
+        guard parts.count == 2, let username = parts[0].percentDecoded, let password = parts[1].percentDecoded,
             !username.isEmpty, !password.isEmpty
         else { throw refuse(.userInformation) }
         return (username, password, text[text.index(after: at)...])
@@ -81,26 +81,6 @@ struct ICEServerURL: CustomStringConvertible {
             throw .invalidURL("\(scheme):\(name):…", reason: .port)
         }
         return (String(host), port)
-    }
-
-    /// Percent signs undone (RFC 3986 §2.1); nil where they stand for nothing.
-    private static func decoded(_ text: Substring) -> String? {
-        var bytes: [UInt8] = []
-        var rest = text.utf8
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard let high = rest.popFirst().flatMap(hexadecimal), let low = rest.popFirst().flatMap(hexadecimal)
-            else { return nil }
-            bytes.append(high << 4 | low)
-        }
-        return String(validating: bytes, as: UTF8.self)
-    }
-
-    private static func hexadecimal(_ digit: UInt8) -> UInt8? {
-        Character(Unicode.Scalar(digit)).hexDigitValue.flatMap(UInt8.init)
     }
 
     /// The text without what may be a password: everything between the scheme and the last `@`.

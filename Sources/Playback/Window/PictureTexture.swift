@@ -61,7 +61,7 @@ final class PictureTexture {
         sdl.functions.SetYUVConversionMode(SDL_YUV_CONVERSION_BT601)
         defer { sdl.functions.SetYUVConversionMode(mode) }
         try sdl.check(
-            "drawing a picture",
+            "drawing a frame",
             sdl.functions.RenderCopyEx(
                 renderer, texture, nil, &target, Double(rotation.rawValue), nil, SDL_FLIP_NONE))
     }
@@ -83,7 +83,7 @@ final class PictureTexture {
         var target = place.forSDL
         _ = sdl.functions.SetRenderDrawBlendMode(renderer, SDL_BLENDMODE_BLEND)
         _ = sdl.functions.SetRenderDrawColor(renderer, red, green, blue, alpha)
-        try sdl.check("darkening a picture", sdl.functions.RenderFillRect(renderer, &target))
+        try sdl.check("darkening a frame", sdl.functions.RenderFillRect(renderer, &target))
     }
 
     private func upload(_ frame: VideoFrame) throws(VideoWindowError) {
@@ -102,7 +102,7 @@ final class PictureTexture {
             case .bgra, .argb: sdl.functions.UpdateTexture(texture, nil, planes[0], strides[0])
             }
         }
-        try sdl.check("taking a picture", code)
+        try sdl.check("taking a frame", code)
     }
 
     /// The memory for pictures of a kind: what there is, where it fits.
@@ -110,7 +110,7 @@ final class PictureTexture {
         if let texture, let format, format == (size, pixels) { return texture }
         destroy()
         let made = try sdl.check(
-            "memory for a picture of \(size)",
+            "memory for a frame of \(size)",
             sdl.functions.CreateTexture(
                 renderer, pixels.forSDL.rawValue, Int32(SDL_TEXTUREACCESS_STREAMING.rawValue),
                 Int32(clamping: size.width), Int32(clamping: size.height)))

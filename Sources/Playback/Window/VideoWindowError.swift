@@ -26,9 +26,9 @@ extension VideoWindowError: ExplainedError {
         case .libraryMissing(let reason):
             Explanation(
                 "can't open a window, because SDL 2 can't be used (\(reason))", remedy: "apt install libsdl2-2.0-0")
-        case .displayUnavailable(let reason):
+        case .displayUnavailable:
             Explanation(
-                "can't open a window, because no display responds (\(reason))",
+                "can't open a window, because no display responds",
                 remedy: "set DISPLAY or WAYLAND_DISPLAY to a running display")
         case .refused(let operation, let reason): "SDL failed in \(operation): \(reason)"
         case .notX11(let driver):

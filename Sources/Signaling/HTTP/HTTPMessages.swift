@@ -58,24 +58,12 @@ package struct HTTPTarget: Hashable, Sendable {
     }
 
     private static func decode(_ part: Substring) -> String? {
-        var bytes: [UInt8] = []
-        var rest = part.utf8[...]
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%") {
-                guard let high = rest.popFirst().flatMap(Self.value), let low = rest.popFirst().flatMap(Self.value)
-                else { return nil }
-                bytes.append(high << 4 | low)
-            } else {
-                bytes.append(byte)
-            }
-        }
-        guard bytes.allSatisfy({ $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "\\") })
+        guard let text = part.percentDecoded,
+            text.utf8.allSatisfy({
+                $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "\\")
+            })
         else { return nil }
-        return String(validating: bytes, as: UTF8.self)
-    }
-
-    private static func value(_ digit: UInt8) -> UInt8? {
-        Character(Unicode.Scalar(digit)).hexDigitValue.map(UInt8.init)
+        return text
     }
 
     /// The same beneath a folder; unchanged where it is not there: a proxy may have taken it away.

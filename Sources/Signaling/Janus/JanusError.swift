@@ -122,8 +122,8 @@ extension JanusError: ExplainedError {
                 remedy: "add vp8 to the room's videocodec, or use another room")
         case .noPublisher(let name, let present):
             Explanation(
-                "\(name) does not publish in the room. "
-                    + (present.isEmpty ? "Nobody does" : "Its publishers are \(present.joined(separator: ", "))"))
+                "\(name) does not publish in the room. " + (present.isEmpty ? "Nobody does" : "Its publishers are"),
+                list: present)
         case .kicked: "you were removed from the room"
         case .roomGone: "the room was ended"
         case .hungUp(let reason): Explanation("the server ended the session" + (reason.map { ": \($0)" } ?? ""))

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import RTCShareLocks
+internal import RTCShareWireFormat
 
 /// Janus over HTTP: a POST for a request, and a GET that waits for what comes by itself.
 ///
@@ -96,14 +97,10 @@ final class JanusLongPoll: JanusTransport {
 
     /// A text as it stands in a query (RFC 3986 §3.4).
     private static func escaped(_ text: String) -> String {
-        text.utf8.map { byte in
+        text.percentEncoded { byte in
             let character = Character(UnicodeScalar(byte))
-            if character.isASCII, character.isLetter || character.isNumber || "-._~".contains(character) {
-                return String(character)
-            }
-            let digits = String(byte, radix: 16, uppercase: true)
-            return "%" + (digits.count == 1 ? "0" : "") + digits
-        }.joined()
+            return character.isASCII && (character.isLetter || character.isNumber || "-._~".contains(character))
+        }
     }
 
     func close() {

@@ -130,7 +130,7 @@ public actor JanusPlayer {
         let names = Dictionary(
             streams.compactMap { stream in
                 stream.mid.flatMap { mid in
-                    stream.feedDisplay.flatMap { (try? AttendeeID($0)).map { (mid, $0.rawValue) } }
+                    stream.feedDisplay.flatMap { (try? AttendeeID(named: $0)).map { (mid, $0.rawValue) } }
                 }
             }, uniquingKeysWith: { first, _ in first })
         var sections: [[Substring]] = [[]]
@@ -184,7 +184,7 @@ public actor JanusPlayer {
             if let offer { try await answer(offer, of: report) }
             return .begun
         } catch {
-            logger.info("another way could not be asked for: \(error)")
+            logger.info("another route could not be requested: \(error)")
             return SessionRestart(failedWith: error)
         }
     }

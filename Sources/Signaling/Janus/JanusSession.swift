@@ -141,7 +141,7 @@ private actor JanusPublisher: SessionAtServer {
             return .begun
         } catch {
             await connection.rollbackOffer()
-            endpoint.configuration.logger.info("another way could not be asked for: \(error)")
+            endpoint.configuration.logger.info("another route could not be requested: \(error)")
             return SessionRestart(failedWith: error)
         }
     }

@@ -1,6 +1,7 @@
 internal import FoundationEssentials
 internal import Glibc
 internal import RTCShareNetworkRuntime
+internal import RTCShareWireFormat
 
 /// One link of a `Link` header (RFC 8288): where it leads, and its parameters.
 struct LinkHeader: Hashable, Sendable {
@@ -40,22 +41,7 @@ struct LinkHeader: Hashable, Sendable {
         return decoded == server ? [server] : [server, decoded]
     }
 
-    /// What percent-encoding stands for (RFC 3986 §2.1); the text itself where that is none.
-    private static func decoded(_ text: String) -> String {
-        var bytes: [UInt8] = []
-        var rest = text.utf8[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            let digits = rest.prefix(2)
-            guard digits.count == 2, let value = UInt8(Substring(digits), radix: 16) else { return text }
-            bytes.append(value)
-            rest = rest.dropFirst(2)
-        }
-        return String(validating: bytes, as: UTF8.self) ?? text
-    }
+    private static func decoded(_ text: String) -> String { text.percentDecoded ?? text }
 
     /// The link that tells a player of an ICE server, with what it asks of its user.
     static func iceServer(url: String, username: String?, credential: String?) -> String {

@@ -10,14 +10,19 @@ package struct ProblemDetails: Error, Sendable {
     let detail: String
     /// When to try again.
     var retryAfter: Duration?
+    /// The things to choose from.
+    var list: [String] = []
     /// What to try.
     var remedy: String?
     /// The exit status with which the command line reports it.
     var exitStatus: Int32?
     package var headers: [(String, String)] = []
 
-    package init(_ status: HTTPResponseStatus, _ detail: String, remedy: String?, exitStatus: Int32) {
+    package init(
+        _ status: HTTPResponseStatus, _ detail: String, list: [String] = [], remedy: String?, exitStatus: Int32
+    ) {
         self.init(status, detail)
+        self.list = list
         self.remedy = remedy
         self.exitStatus = exitStatus
     }
@@ -38,6 +43,7 @@ package struct ProblemDetails: Error, Sendable {
         let title: String
         let status: UInt
         let detail: String
+        let list: [String]?
         let remedy: String?
         let exitStatus: Int32?
     }
@@ -63,8 +69,8 @@ package struct ProblemDetails: Error, Sendable {
     /// The response for programs.
     package var response: HTTPResponse {
         let body = Body(
-            type: type, title: status.reasonPhrase, status: status.code, detail: detail, remedy: remedy,
-            exitStatus: exitStatus)
+            type: type, title: status.reasonPhrase, status: status.code, detail: detail,
+            list: list.isEmpty ? nil : list, remedy: remedy, exitStatus: exitStatus)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return complete(

@@ -55,7 +55,7 @@ extension ViewerServer {
         let isWaiting = session.viewer.membership.isWaiting
         let isStill = isPaused || facts.isContentMuted
         var state = ShareState(
-            state: isWaiting ? .waiting : isStill ? .paused : .live, name: room.owner.rawValue)
+            state: isWaiting ? .waiting : isStill ? .paused : .live, name: room.owner.name)
         state.viewers = sessions.values.count { $0.state == .connected }
         state.sound = facts.hasSound
         if let content = try? room.owner.content.rawValue, configuration.media.contains(.content) {
@@ -73,7 +73,7 @@ extension ViewerServer {
     }
 
     func tell(_ session: ViewerSession, as phase: ShareState.Phase) {
-        tell(session, ShareState(state: phase, name: room.owner.rawValue))
+        tell(session, ShareState(state: phase, name: room.owner.name))
     }
 
     private func tell(_ session: ViewerSession, _ state: ShareState) {

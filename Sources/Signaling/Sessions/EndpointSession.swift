@@ -194,7 +194,7 @@ actor EndpointSession: SessionAtServer {
             return .begun
         } catch {
             await connection.rollbackOffer()
-            logger.info("another way could not be asked for: \(error)")
+            logger.info("another route could not be requested: \(error)")
             return error is HTTPClientError ? .unreachable : .refused
         }
     }

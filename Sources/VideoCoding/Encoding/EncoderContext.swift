@@ -101,7 +101,7 @@ final class EncoderContext {
             var image = vpx_image_t()
             let first = UnsafeMutablePointer(mutating: planes.first.first)
             guard vpx_img_wrap(&image, VPX_IMG_FMT_I420, UInt32(size.width), UInt32(size.height), 1, first) != nil
-            else { throw .codecFailed(operation: "wrapping a picture of \(size)", reason: "refused") }
+            else { throw .codecFailed(operation: "wrapping a frame of \(size)", reason: "refused") }
             cvpx_set_plane(&image, VPX_PLANE_Y, planes.first.first, planes.first.stride)
             cvpx_set_plane(&image, VPX_PLANE_U, planes.second.first, planes.second.stride)
             cvpx_set_plane(&image, VPX_PLANE_V, planes.third.first, planes.third.stride)

@@ -75,7 +75,7 @@ struct ConfiguredOptions {
             if known[name] == nil { undoing.insert("--" + name) }
         }
         for name in given { given.formUnion(Self.alternatives[name] ?? []) }
-        try Self.checkNames(of: environment)
+        try Self.checkNames(of: environment, for: name)
         var settings: [Setting] = []
         for option in known.values.sorted(by: { $0.name < $1.name }) where !given.contains(option.name) {
             let variable = option.variable
@@ -124,15 +124,17 @@ struct ConfiguredOptions {
         return isPlaced ? failure : setting.map { failure.placed(at: $0.place) } ?? failure
     }
 
-    /// Rejects a variable whose name is nearly that of an option.
-    private static func checkNames(of environment: [String: String]) throws {
+    /// Rejects a variable whose name is a former one of an option, or nearly that of an option.
+    private static func checkNames(of environment: [String: String], for command: String) throws {
         let prefix = "RTCSHARE_"
         let names = try allNames().union(otherVariables)
         for variable in environment.keys.sorted() where variable.hasPrefix(prefix) {
             let name = variable.dropFirst(prefix.count).lowercased().replacing("_", with: "-")
-            guard !names.contains(name), let meant = Suggestion.nearest(to: name, among: names.sorted()),
-                !meant.hasPrefix(name) || meant.count < name.count + 3
-            else { continue }
+            if names.contains(name) { continue }
+            let nearest = Suggestion.nearest(to: name, among: names.sorted()).flatMap { nearest in
+                !nearest.hasPrefix(name) || nearest.count < name.count + 3 ? nearest : nil
+            }
+            guard let meant = CommandArguments.current(of: name, in: command) ?? nearest else { continue }
             let corrected = prefix + meant.replacing("-", with: "_").uppercased()
             throw CommandFailure(
                 .badInput, "\(variable): unknown variable. Did you mean \(corrected)?",

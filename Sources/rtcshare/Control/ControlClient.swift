@@ -31,8 +31,10 @@ struct ControlOptions: ParsableArguments {
             }
             throw Self.noShare(named: socket.name, running: ControlSocket.running().map(\.name))
         }
+        let peer = SocketPeer(of: descriptor)
         close(descriptor)
-        return ControlClient(path: socket.path)
+        if let stop = peer.stop { throw stop }
+        return ControlClient(path: socket.path, peer: peer)
     }
 
     static func noShare(named name: String, running: [String]) -> CommandFailure {
@@ -67,14 +69,18 @@ struct ControlClient: Sendable {
 
     private struct Problem: Decodable {
         let detail: String
+        let list: [String]?
         let remedy: String?
         let exitStatus: Int32?
     }
 
     let path: String
+    var peer = SocketPeer(user: geteuid())
 
-    /// Asking for an offer takes as long as the slowest ICE server.
+    /// An offer takes as long as the slowest ICE server, and a source may wait for a person.
     private static let patience = Duration.seconds(60)
+    /// The share gives its state at once.
+    private static let statePatience = Duration.seconds(10)
     /// No event is longer.
     private static let maximumEventBytes = 1 << 20
 
@@ -84,7 +90,21 @@ struct ControlClient: Sendable {
         do {
             return try Self.read(type, from: try await send(try request.call))
         } catch is Ended {
-            throw CommandFailure(.unavailable, "the share ended, or closed the connection, before it answered")
+            throw Self.ended
+        }
+    }
+
+    private static let ended = CommandFailure(
+        .unavailable, "the share ended, or closed the connection, before it answered")
+
+    /// Stops the share, and returns a sentence about it when it has ended.
+    func stop() async throws -> String? {
+        do {
+            return try Self.read(ControlNotice.self, from: try await send(try ControlRequest.stop.call)).notice
+        } catch is Ended {
+            // Another command may have stopped it.
+            if ControlSocket(path: path).isAnswered { throw Self.ended }
+            return Share.stop
         }
     }
 
@@ -137,21 +157,27 @@ struct ControlClient: Sendable {
 
     /// The body of the response, unless `receive` takes it.
     private func send(_ call: ControlCall, receive: (@Sendable ([UInt8]) -> Bool)? = nil) async throws -> [UInt8] {
+        let patience = call.method == .GET ? Self.statePatience : Self.patience
         let client = LocalHTTPClient(
-            path: path, timeout: Self.patience, isTrusted: { SocketPeer(of: $0).isTrusted(by: geteuid()) },
+            path: path, timeout: patience, isTrusted: { SocketPeer(of: $0).isTrusted(by: geteuid()) },
             receive: receive)
         let response: (status: Int, body: [UInt8])
         do throws(LocalHTTPClient.Failure) {
             response = try await client.perform(call.method.rawValue, call.path, json: call.body)
         } catch {
             guard case .timedOut = error else { throw Ended() }
-            throw CommandFailure(
-                .unavailable, "the share did not answer within \(Self.patience.components.seconds) seconds")
+            throw peer.stop
+                ?? CommandFailure(
+                    .unavailable,
+                    "the share did not answer within \(patience.components.seconds) seconds, its process is \(peer.process)",
+                    try: "kill \(peer.process)")
         }
         guard (200..<300).contains(response.status) else {
             let problem = try Self.read(Problem.self, from: response.body)
             let status = problem.exitStatus.flatMap(CommandFailure.Status.init(rawValue:))
-            throw CommandFailure(status ?? .internalError, problem.detail, try: problem.remedy)
+            throw CommandFailure(
+                status ?? .internalError, report: [problem.detail] + (problem.list ?? []).map { "  " + $0 },
+                try: problem.remedy)
         }
         return response.body
     }

@@ -48,7 +48,11 @@ struct StopCommand: ControlCommand {
 
     @OptionGroup var share: ControlOptions
 
-    func run() async throws { try await perform(.stop) }
+    func run() async throws {
+        try await reportingFailure {
+            if let notice = try await share.connect().stop() { Terminal.shared.say(notice) }
+        }
+    }
 }
 
 struct PauseCommand: ControlCommand {

@@ -54,11 +54,13 @@ enum ControlAnswer: Hashable, Sendable {
     case offer(viewer: Int, description: String)
     /// The links of the share, or of a subgroup, best first.
     case links([String])
-    /// It is not done: the exit status that says so, why, and what to try.
-    case failed(status: Int32, reason: String, remedy: String?)
+    /// It is not done: the exit status that says so, why, the things to choose from, and what to try.
+    case failed(status: Int32, reason: String, list: [String] = [], remedy: String?)
 
     init(_ failure: CommandFailure) {
-        self = .failed(status: failure.status.rawValue, reason: failure.message, remedy: failure.remedy)
+        self = .failed(
+            status: failure.status.rawValue, reason: failure.problem.first ?? "",
+            list: failure.problem.dropFirst().map(\.trimmed), remedy: failure.remedy)
     }
 }
 

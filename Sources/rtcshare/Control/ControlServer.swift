@@ -126,7 +126,7 @@ final class ControlServer: Sendable {
             response.status = .created
             response.headers.add(name: "Location", value: "/v1/viewers/\(viewer)")
             return response
-        case .failed(let status, let reason, let remedy):
+        case .failed(let status, let reason, let list, let remedy):
             let code: HTTPResponseStatus =
                 switch CommandFailure.Status(rawValue: status) {
                 case .usage, .badInput: .unprocessableEntity
@@ -135,7 +135,7 @@ final class ControlServer: Sendable {
                 case .notPermitted: .forbidden
                 case .internalError, .cannotCreate, .inputOutput, .protocol, nil: .internalServerError
                 }
-            throw ProblemDetails(code, reason, remedy: remedy, exitStatus: status)
+            throw ProblemDetails(code, reason, list: list, remedy: remedy, exitStatus: status)
         }
     }
 

@@ -1,6 +1,7 @@
 internal import FoundationEssentials
 internal import Glibc
 internal import RTCShareCaptureBroadcast
+internal import RTCShareContentShare
 internal import RTCShareMedia
 
 /// The control socket of a running share: a socket of mode 0600 in a directory of mode 0700.
@@ -159,7 +160,7 @@ struct ControlSocket: Sendable {
     }
 
     /// Whether a share listens there; where that can't be found out, one is taken to.
-    private var isAnswered: Bool {
+    var isAnswered: Bool {
         do {
             guard let descriptor = try connect() else { return false }
             close(descriptor)
@@ -217,7 +218,7 @@ struct ControlSocket: Sendable {
 
 /// The process at the other end of a Unix socket, as Linux names it (`struct ucred`, unix(7)).
 struct SocketPeer {
-    private var process: Int32 = 0
+    private(set) var process: Int32 = 0
     private(set) var user: UInt32 = .max
     private var group: UInt32 = .max
 
@@ -232,6 +233,17 @@ struct SocketPeer {
 
     /// Whether a process of `user` talks to it: it is the same user's, or root's.
     func isTrusted(by user: UInt32) -> Bool { self.user == user || self.user == 0 }
+
+    /// The failure of a share that can't answer because its process is stopped (proc_pid_stat(5)); nil if it runs.
+    var stop: CommandFailure? {
+        guard let bytes = try? OpenFile(reading: "/proc/\(process)/stat").read(atMost: 512),
+            let state = String(decoding: bytes, as: UTF8.self).split(separator: ")").last?.dropFirst().first,
+            "Tt".contains(state)
+        else { return nil }
+        return CommandFailure(
+            .unavailable, "the share does not answer, because its process \(process) is stopped",
+            try: "kill -CONT \(process)")
+    }
 }
 
 /// The folder of the sockets: this user's, and locked while a socket in it is looked for and made.

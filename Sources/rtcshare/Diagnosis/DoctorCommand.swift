@@ -8,7 +8,8 @@ struct DoctorCommand: AsyncParsableCommand {
         abstract: "Check the network, screens, audio and cameras for problems.",
         discussion: #"""
             Shows the addresses that viewers would see, the answers of the servers, the kind of NAT, whether .local names work,
-            the screens of X11 or Wayland, audio, cameras, the port of the viewer page and the configuration. Nothing is shared.
+            the screens of X11 or Wayland, audio, cameras, the window of rtcshare view, the port of the viewer page and the
+            configuration. Nothing is shared.
             Exit status 69: other machines can't be reached, or none of the servers can be used.
 
                 rtcshare doctor

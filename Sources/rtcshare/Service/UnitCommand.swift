@@ -9,8 +9,8 @@ struct UnitCommand: AsyncParsableCommand {
         abstract: "Print a systemd unit that runs serve, send or capture.",
         usage: "rtcshare unit [--restart <when>] [--environment-file <file>] serve|send|capture [options]",
         discussion: #"""
-            Give the command and its options as you would run it in this directory. The options are checked, and relative paths
-            keep their meaning. The unit contains no secrets: keep tokens in files, or in the variables of --environment-file.
+            Give the command and its options as you would run it in this directory. The options and the files with tokens are
+            checked, and relative paths keep their meaning. The unit contains no secrets: keep tokens in files, or in the variables of --environment-file.
 
             Install the unit, then start it now and at each login:
 
@@ -56,7 +56,29 @@ struct UnitCommand: AsyncParsableCommand {
             let unit = try unit(
                 executable: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"),
                 folder: FileManager.default.currentDirectoryPath)
+            try checkSecretFiles()
             try StandardStreams.writeData(unit.text)
+        }
+    }
+
+    /// The options that name files with secrets, and what errors call these files.
+    private static let secretFiles = [
+        "--link-token-file": "token file", "--whip-token-file": "token file", "--janus-token-file": "token file",
+        "--my-token-file": "token file", "--peer-token-file": "token file", "--janus-pin-file": "pin file",
+        "--janus-secret-file": "secret file", "--ice-credentials": "credentials",
+    ]
+
+    /// Checks that the service can read its files with secrets, and that no other user can.
+    private func checkSecretFiles() throws {
+        if let environmentFile { _ = try SecretFile.readText(environmentFile, what: "environment file") }
+        let command = CommandArguments.prepared(command)
+        let environment = ProcessInfo.processInfo.environment
+        let arguments = try ConfiguredOptions(for: command, environment: environment).added(to: command)
+        for (argument, next) in zip(arguments, arguments.dropFirst() + [""]) {
+            let parts = argument.split(separator: "=", maxSplits: 1).map(String.init)
+            guard let option = parts.first, let what = Self.secretFiles[option] else { continue }
+            let path = parts.count > 1 ? parts[1] : next
+            if path != PublishingOptions.noToken { _ = try SecretFile.readText(path, what: what) }
         }
     }
 

@@ -57,7 +57,7 @@ struct ICEOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            all: use any path. relay: use only TURN servers, which hides your addresses from viewers. Default: all.
+            all: use any route. relay: use only TURN servers, which hides your addresses from viewers. Default: all.
             """, valueName: "policy"))
     var iceTransportPolicy: Policy?
 

@@ -32,7 +32,7 @@ struct LeftRelays {
         guard !isOnlyHope else {
             throw CommandFailure(
                 .usage,
-                "--ice-server \(names): \(reason), and --ice-transport-policy relay allows no other path",
+                "--ice-server \(names): \(reason), and --ice-transport-policy relay allows no other route",
                 try: "rtcshare send without --answer, or a TURN server over UDP")
         }
         return "Not asking \(names): \(reason). To share through it, use rtcshare send without --answer."

@@ -126,21 +126,17 @@ struct OfferCommand: AsyncParsableCommand {
 struct AttendeeOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            """
-            Your name, which viewers see: the letters a to z and A to Z, digits, - and _, without spaces. Default: $USER, or \
-            rtcshare if it is not set.
-            """,
-            valueName: "name"))
+            "Your name, which viewers see. Default: $USER, or rtcshare if it is not set.", valueName: "name"))
     var attendee: String?
 
     func id() throws(AttendeeIDError) -> AttendeeID {
         if let attendee {
-            let id = try AttendeeID(attendee)
+            let id = try AttendeeID(named: attendee)
             guard id.modality == .attendee else { throw .content(attendee) }
             return id
         }
         let user = ProcessInfo.processInfo.environment["USER"] ?? ""
-        if let attendee = try? AttendeeID(user), attendee.modality == .attendee { return attendee }
+        if let attendee = try? AttendeeID(named: user), attendee.modality == .attendee { return attendee }
         return try AttendeeID("rtcshare")
     }
 }
@@ -224,7 +220,7 @@ enum Gathering {
         let hasRelay = await connection.hasRelayedCandidate
         if policy == .relay, !hasRelay {
             throw CommandFailure(
-                .unavailable, "no TURN server works, and --ice-transport-policy relay allows no other path",
+                .unavailable, "no TURN server works, and --ice-transport-policy relay allows no other route",
                 try: "rtcshare doctor --ice-server turn:HOST")
         }
         if failures.isEmpty, !hasRelay, await !connection.hasReflexiveCandidate {

@@ -35,9 +35,6 @@ struct PauseState {
 
     var isSlateShown: Bool { if case .slate = state { true } else { false } }
 
-    /// The replaced source whose last frame viewers keep.
-    var kept: (any CaptureSource)? { if case .held(let kept) = state { kept } else { nil } }
-
     /// Whether a request to pause changes anything.
     func canPause(showingSlate: Bool) -> Bool {
         switch state {

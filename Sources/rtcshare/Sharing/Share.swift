@@ -228,10 +228,15 @@ struct Share {
             case .durationOver:
                 return Terminal.shared.say("The share has ended after \((options.output.duration ?? 0).inSeconds).")
             case .sourceEnded(let error):
-                if await control.sources.hasOtherSource { continue }
+                if await control.sources.isPaused { continue }
                 if let error { throw error }
                 return Terminal.shared.say(Self.end)
-            case .captureEnded: if try await hasEndedUnseen(control) { return }
+            case .captureEnded:
+                if let loss = await control.sources.lossDuringPause {
+                    let introduction = "The share stays paused: "
+                    Terminal.shared.say(CommandFailure(.unavailable, loss).lines(after: introduction))
+                }
+                if try await hasEndedUnseen(control) { return }
             case .second:
                 Terminal.shared.flush()
                 if try await hasEndedUnseen(control) { return }

@@ -29,9 +29,9 @@ extension ShareControl {
         let idle: ControlledShare.State =
             server != nil && listed.allSatisfy { $0.state == .waiting } ? .waiting : .connecting
         return ControlledShare(
-            name: name, pid: ProcessInfo.processInfo.processIdentifier, attendee: room.owner.rawValue,
+            name: name, pid: ProcessInfo.processInfo.processIdentifier, attendee: room.owner.name,
             state: status.isPaused ? .paused : isSeen ? .sharing : idle,
-            source: status.specification, interruption: status.interruption?.description,
+            source: status.specification, interruption: status.interruption,
             camera: camera.status, sounds: status.sounds, microphone: status.microphone, width: rates.size?.width,
             height: rates.size?.height,
             framesPerSecond: rates.framesPerSecond, bitrate: rates.bitsPerSecond / 1000,

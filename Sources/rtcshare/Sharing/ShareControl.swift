@@ -159,7 +159,7 @@ actor ShareControl {
             let status = await sources.status
             report[content].set("shareSource", status.specification)
             report[content].set("sharePaused", status.isPaused)
-            report[content].set("shareInterruption", status.interruption?.description)
+            report[content].set("shareInterruption", status.interruption)
         }
         return report
     }

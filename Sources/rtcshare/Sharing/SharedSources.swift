@@ -11,8 +11,8 @@ actor SharedSources {
     struct Status: Sendable {
         /// The SPEC of what is shared.
         let specification: String
-        /// What the source stands still for; nil where it goes on.
-        let interruption: CaptureInterruption?
+        /// Why the source gives no frames; nil if it does.
+        let interruption: String?
         let isPaused: Bool
         /// Whether viewers see a slate meanwhile.
         let isSlateShown: Bool
@@ -75,7 +75,8 @@ actor SharedSources {
     /// How it stands.
     var status: Status {
         Status(
-            specification: sources.contentSpecification, interruption: captureReporter.interruption,
+            specification: sources.contentSpecification,
+            interruption: lossDuringPause?.statement ?? captureReporter.interruption?.description,
             isPaused: pause.isPaused, isSlateShown: pause.isSlateShown, isAudioMuted: isAudioMuted,
             isMicrophoneMuted: isMicrophoneMuted,
             sounds: zip(sources.audio, soundListeners).map { .init($0, listener: $1) },
@@ -86,11 +87,19 @@ actor SharedSources {
     /// What is shared, or will be once the share goes on.
     var content: any CaptureSource { sources.content }
 
-    /// How the capture of what is shared ended; nil while it has not, and while viewers keep what was shared before.
-    var captureEnd: Result<Void, CaptureSourceError>? { hasOtherSource ? nil : captureReporter.end }
+    /// How the capture of what is shared ended; nil while it has not, and while the share is paused: another source can
+    /// replace it then.
+    var captureEnd: Result<Void, CaptureSourceError>? { isPaused ? nil : captureReporter.end }
 
-    /// Whether something else than what viewers see is to be shared after the pause.
-    var hasOtherSource: Bool { pause.kept != nil }
+    var isPaused: Bool { pause.isPaused }
+
+    /// Why a paused share can't resume with its source; nil if it can.
+    var lossDuringPause: Explanation? {
+        guard isPaused, let end = captureReporter.end else { return nil }
+        var reason = "the source has ended"
+        if case .failure(let error) = end { reason = error.explanation.statement }
+        return Explanation(reason, remedy: "rtcshare switch SPEC")
+    }
 
     // MARK: Their course
 
@@ -156,6 +165,7 @@ actor SharedSources {
     /// Goes on with what is shared; what is to be said of it where nothing is paused.
     func resume() async throws -> String? {
         guard pause.isPaused else { return "The share is not paused." }
+        if let lossDuringPause { throw CommandFailure(.unavailable, lossDuringPause) }
         var next = pause
         let effects = next.resume(content)
         try await enter(next, effects)

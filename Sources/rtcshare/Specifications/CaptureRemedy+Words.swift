@@ -7,7 +7,7 @@ extension CaptureRemedy {
         case .shareDisplay: "share the whole screen with --source display"
         case .shareDisplayOrRegion: "use --source display or region"
         case .chooseListedWindow: "rtcshare sources (it lists the windows that can be shared)"
-        case .nameWindow: "name one of them with --source window:ID"
+        case .nameWindow: "name one of them as window:ID"
         case .shareTestPattern: "use --source test"
         case .shareFileOrTone: "use file:PATH.wav or tone"
         case .shareSystemSound(let sink): "use \(AudioSpecification.system(sink: sink)) for that"

@@ -23,7 +23,8 @@ struct CommandFailure: Error {
     }
 
     let status: Status
-    private let problem: [String]
+    /// What failed and why, and further lines, such as the things to choose from.
+    let problem: [String]
     /// What to type or to do about it; nil if nothing helps.
     let remedy: String?
 
@@ -33,7 +34,9 @@ struct CommandFailure: Error {
     }
 
     init(_ status: Status, _ explanation: Explanation) {
-        self.init(status, explanation.problem, try: explanation.remedy)
+        let entries = explanation.list.map { "  " + $0 }
+        self.init(
+            status, report: [explanation.problem + (entries.isEmpty ? "" : ":")] + entries, try: explanation.remedy)
     }
 
     /// A report of several lines, which are its own: a stranger's words in it end none of them.
@@ -48,7 +51,9 @@ struct CommandFailure: Error {
 
     /// The same failure with the place of the option that caused it. The command line is not wrong then, but a file is.
     func placed(at place: String) -> CommandFailure {
-        CommandFailure(status == .usage ? .badInput : status, report: ["\(place): \(message)"], try: remedy)
+        CommandFailure(
+            status == .usage ? .badInput : status, report: ["\(place): \(problem.first ?? "")"] + problem.dropFirst(),
+            try: remedy)
     }
 
     /// What is said of it, with `introduction` before it: `rtcshare: WHAT: WHY.`, then `Try: …`.

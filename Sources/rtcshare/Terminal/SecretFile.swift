@@ -34,7 +34,7 @@ enum SecretFile {
             CommandFailure(
                 number == ENOENT ? .inputMissing : number == EACCES || number == EPERM ? .notPermitted : .inputOutput,
                 "can't open the \(what) \(path): \(systemMessage(number, path: path))",
-                try: "check the path and the owner of the file")
+                try: number == ENOENT ? "check the path of the file" : "check the path and the owner of the file")
         case .notRegular:
             CommandFailure(
                 .badInput,

@@ -27,12 +27,12 @@ struct ShownTiles: Sendable {
         } else {
             tiles.append(tile)
         }
-        name = large?.attendeeID.base ?? name
+        name = large?.attendeeID.name ?? name
     }
 
     mutating func remove(_ tile: VideoTileState) {
         tiles.removeAll { $0.tileID == tile.tileID }
-        name = large?.attendeeID.base ?? name
+        name = large?.attendeeID.name ?? name
     }
 
     /// Who is to be seen, and how that stands.
@@ -40,7 +40,7 @@ struct ShownTiles: Sendable {
         var states: [String] = []
         if let large {
             if !isConnected || large.pauseState == .pausedForPoorConnection {
-                states.append("nothing comes through")
+                states.append("no data arrives")
             } else if large.pauseState != .unpaused {
                 states.append("paused")
             }

@@ -157,10 +157,13 @@ struct ViewCommand: AsyncParsableCommand {
         let credentials = try room.credentials()
         let room = JanusID(room.room ?? "")
         try await watch { [publishers] in
-            try await JanusPlayer(
-                url: url, room: room, publishers: publishers.publisher, credentials: credentials,
-                as: AttendeeID("viewer"),
-                configuration: configuration)
+            do {
+                return try await JanusPlayer(
+                    url: url, room: room, publishers: publishers.publisher, credentials: credentials,
+                    as: AttendeeID("viewer"), configuration: configuration)
+            } catch JanusError.url {
+                throw JanusOptions.notJanus(url)
+            }
         }
     }
 

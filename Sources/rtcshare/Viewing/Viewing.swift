@@ -286,7 +286,7 @@ final class Viewing: Sendable {
 
     fileprivate func show(_ tile: VideoTileState, of session: AttendeeSession) {
         Terminal.shared.say(
-            "Video \(tile.tileID) is added: \(tile.isContent ? "screen" : "camera") of \(tile.attendeeID.base), "
+            "Video \(tile.tileID) is added: \(tile.isContent ? "screen" : "camera") of \(tile.attendeeID.name), "
                 + "\(tile.size).")
         do {
             // The content is what a viewer is here for; before it comes, or where there is none, it is the first tile.
@@ -373,7 +373,7 @@ private final class ViewListener: AttendeeSessionObserver, VideoTileObserver, Re
 }
 
 extension RemoteSound {
-    fileprivate var words: String { "The audio of \(attendeeID.base)'s \(isContent ? "screen" : "microphone")" }
+    fileprivate var words: String { "The audio of \(attendeeID.name)'s \(isContent ? "screen" : "microphone")" }
 }
 
 private final class TileCounter: VideoSink {

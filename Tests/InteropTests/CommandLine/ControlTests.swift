@@ -172,8 +172,17 @@ extension Interop {
             kill(one.sending.processIdentifier, SIGKILL)
             _ = try await one.sending.outcome(timeout: .seconds(10))
             try await one.ask(["status"], status: 66)
+            // A share whose process is stopped is reported at once.
+            let process = other.sending.processIdentifier
+            kill(process, SIGSTOP)
+            #expect(try await other.ask(["status"], status: 69).contains("Try: kill -CONT \(process)"))
+            kill(process, SIGCONT)
             // The one that is left needs no name.
-            try await one.ask(["stop"], byName: false)
+            let stopping = try one.share.start(["stop"])
+            let second = try await one.share.run(["stop"]).status
+            let statuses = [second, try await stopping.outcome(timeout: .seconds(20)).status]
+            // Both stop the share, or one finds none any more.
+            #expect(statuses.contains(0) && statuses.allSatisfy { $0 == 0 || $0 == 66 }, "\(statuses)")
             #expect(try await other.sending.outcome(timeout: .seconds(20)).status == 0)
             let third = try await Room(environment: one.share.environment)
             defer { third.stop() }

@@ -156,7 +156,7 @@ struct PrintableTextTests {
             switch request {
             case .status: .status(share)
             case .resume: .done(notice: Self.stranger)
-            default: .failed(status: 69, reason: Self.stranger, remedy: Self.stranger)
+            default: .failed(status: 69, reason: Self.stranger, list: [Self.stranger], remedy: Self.stranger)
             }
         }
         let status = try await Self.run(["status", "--control", socket], in: folder)
@@ -170,7 +170,7 @@ struct PrintableTextTests {
         #expect(resume.standardError.split(separator: "\n").count == 1)
         let pause = try await Self.run(["pause", "--control", socket], in: folder)
         #expect(pause.status == 69 && pause.standardError.contains("[31mred") && !Self.steers(pause.standardError))
-        #expect(pause.standardError.split(separator: "\n").count == 2)
+        #expect(pause.standardError.split(separator: "\n").count == 3)
         await server.close()
     }
 }

@@ -115,6 +115,15 @@ extension Interop {
                 ["send", "--answer", "my answer.sdp", "--source", "test"],
                 ["serve", "--link-token-file", "my token"],
             ]
+            let missing = try await share.run(["unit"] + commands[2])
+            #expect(missing.status == 66 && missing.standardError.contains("my token: there is no such file"))
+            for name in ["tokens", "my token"] {
+                let file = try folder.write("A=b\n", to: name).path
+                try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file)
+                let open = try await share.run(["unit"] + commands[name == "tokens" ? 0 : 2])
+                #expect(open.status == 77 && open.standardError.contains("Try: chmod 600"), "\(open.standardError)")
+                try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file)
+            }
             for command in commands {
                 let printed = try await share.run(["unit"] + command)
                 #expect(printed.status == 0, "\(printed.standardError)")
@@ -135,14 +144,14 @@ extension Interop {
             let folder = try TemporaryFolder()
             let manager = try await UserManager(in: folder)
             let share = try Share(environment: manager.environment, in: folder)
+            let token = String(repeating: "a1", count: 16)
+            try FileManager.default.setAttributes(
+                [.posixPermissions: 0o600], ofItemAtPath: try folder.write(token + "\n", to: "link.token").path)
             let unit = try await share.run([
                 "unit", "serve", "--source", "display", "--listen", "127.0.0.1:0", "--link-token-file", "link.token",
                 "--record", "film.webm",
             ])
             try #require(unit.status == 0, "\(unit.standardError)")
-            let token = String(repeating: "a1", count: 16)
-            try FileManager.default.setAttributes(
-                [.posixPermissions: 0o600], ofItemAtPath: try folder.write(token + "\n", to: "link.token").path)
             let log = folder.file("service.log").path
             try manager.install(
                 unit.standardOutput, name: "rtcshare-serve",

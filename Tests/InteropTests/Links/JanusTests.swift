@@ -342,7 +342,7 @@ extension Interop {
             defer { sending.stop() }
             try await waitUntilPublished(1, by: sending)
             let others = try await share.run(view)
-            #expect(others.status == 69 && others.standardError.contains("Its publishers are alice#content"))
+            #expect(others.status == 69 && others.standardError.contains("Its publishers are:\n  alice#content"))
         }
     }
 }

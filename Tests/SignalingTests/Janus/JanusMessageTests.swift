@@ -122,11 +122,12 @@ import Testing
 
             """
         let streams = [
-            JanusRoomReport.Stream(mid: "0", feedID: .number(1), feedDisplay: "alice#content"),
-            JanusRoomReport.Stream(mid: "1", feedID: .number(2), feedDisplay: "two words"),
+            JanusRoomReport.Stream(mid: "0", feedID: .number(1), feedDisplay: "two words#content"),
+            JanusRoomReport.Stream(
+                mid: "1", feedID: .number(2), feedDisplay: String(repeating: "x", count: 65)),
         ]
         let named = try SessionDescription.parse(JanusPlayer.named(offer, by: streams))
-        #expect(try named.media[0].mediaStreams().map(\.description) == ["alice#content 0"])
+        #expect(try named.media[0].mediaStreams().map(\.description) == ["two%20words#content 0"])
         #expect(try named.media[1].mediaStreams().map(\.description) == ["janus janus1"])
         #expect(!named.description.contains("janus0") && named.description.contains("cname:janus"))
     }

@@ -25,6 +25,12 @@ struct PageTextsTests {
         Set(text.matches(of: /\{(\w+)\}/).map { String($0.output.1) })
     }
 
+    @Test("A browser without JavaScript shows a line in each language", arguments: languages)
+    func lineWithoutScript(path: String) throws {
+        let code = path.dropFirst("languages/".count).prefix { $0 != "." }
+        #expect(try Self.source("index.html").contains("<p lang=\"\(code)\">"))
+    }
+
     @Test("A language has the texts of English and no others, with the same placeholders", arguments: languages)
     func completeness(path: String) throws {
         let (english, texts) = (try Self.texts("languages/en.js"), try Self.texts(path))

@@ -186,7 +186,7 @@ final class ScreenCast: Sendable {
             try iterate()
             if let size = stream.size { return PixelRectangle(x: 0, y: 0, size: size).even.size }
             guard monotonicNow() < deadline, !signal.isRaised else {
-                throw .screenCastLost(reason: "it gave no picture within \(Self.patience.components.seconds) s")
+                throw .screenCastLost(reason: "it sent no frame within \(Self.patience.components.seconds) seconds")
             }
             _ = signal.wait(readable: stream.descriptor, or: session.descriptor, until: deadline)
         }

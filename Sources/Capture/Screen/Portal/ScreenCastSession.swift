@@ -50,7 +50,7 @@ final class ScreenCastSession: Sendable {
             try Self.select(options, restoreToken: portal.version >= 4 ? restoreToken : nil, of: path, requests)
             let started = try requests.ask("Start", path, parent: "")
             guard let node = started["streams"]?[0]?[0]?.number else {
-                throw .failed(reason: "the portal gave no pictures")
+                throw .failed(reason: "the portal sent no video")
             }
             grant = Grant(node: UInt32(truncatingIfNeeded: node), restoreToken: started["restore_token"]?.text)
             self.path = path

@@ -133,9 +133,9 @@ struct WindowList {
     /// Why such a window can't be shared; nil where it can.
     private func problem(_ attributes: WindowAttributes, _ geometry: WindowGeometry) -> String? {
         if attributes.isInputOnly { return "it has no pixels (InputOnly)" }
-        if attributes.isUnmanaged, !attributes.isMapped { return "it is a menu or the like that is not on the screen" }
+        if attributes.isUnmanaged, !attributes.isMapped { return "it is a menu or similar, and not on the screen" }
         guard geometry.size.isSharable else {
-            return "it is \(geometry.size), and a picture has sides of 2 to \(VideoFrame.maximumSide)"
+            return "it is \(geometry.size), and a video has sides of 2 to \(VideoFrame.maximumSide)"
         }
         return connection.unsupportedPixels(depth: geometry.depth)
     }

@@ -130,7 +130,7 @@ final class XConnection: Sendable {
         switch status {
         case XCB_CONN_CLOSED_PARSE_ERR: "its name is not HOST:NUMBER.SCREEN"
         case XCB_CONN_CLOSED_INVALID_SCREEN: "it has no such screen"
-        case XCB_CONN_CLOSED_EXT_NOTSUPPORTED: "it lacks an extension"
+        case XCB_CONN_CLOSED_EXT_NOTSUPPORTED: "it lacks an X11 extension"
         case XCB_CONN_CLOSED_MEM_INSUFFICIENT: "there is no memory for it"
         case XCB_CONN_CLOSED_REQ_LEN_EXCEED: "a request was too long for it"
         default: "nothing answers there, it refused this user, or it closed the connection"

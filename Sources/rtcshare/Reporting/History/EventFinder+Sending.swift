@@ -56,10 +56,10 @@ extension EventFinder {
         let limits = connection.bitrateLimitation.names(from: from, to: to)
         var reasons = lossAndDelay(stream, from: from, to: to)
         let words = [
-            ("delay", "the delay on the path grew"), ("loss", "packet loss limited the rate"),
+            ("delay", "the delay on the route grew"), ("loss", "packet loss limited the rate"),
             ("remote", "the viewer's own estimate limited the rate (REMB)"),
             ("feedback", "the viewer sent no feedback"),
-            ("window", "more data was in flight than the path carries in one round trip"),
+            ("window", "more data was in flight than the route carries in one round trip"),
         ]
         reasons = words.filter { limits.contains($0.0) }.map(\.1) + reasons
         if stream.qualityLimitation.names(from: from, to: to).contains("cpu") {
@@ -67,7 +67,7 @@ extension EventFinder {
         }
         let path = connection.available.values(from: from, to: to)
         if let top = path.first, let low = path.min(), low >= top * Self.notableFall.share {
-            reasons.append("the estimate of this path stayed at \(Self.number(low)) kbit/s")
+            reasons.append("the estimate of this route stayed at \(Self.number(low)) kbit/s")
         }
         return reasons
     }

@@ -65,7 +65,7 @@ struct EventFinder {
             add(.connection, at: change.time, in: place, "the connection changed from \(change.from) to \(change.to)")
         }
         for change in connection.path.changes {
-            add(.path, at: change.time, in: place, "the path changed from \(change.from) to \(change.to)")
+            add(.route, at: change.time, in: place, "the route changed from \(change.from) to \(change.to)")
         }
         for change in connection.source.changes {
             add(.source, at: change.time, in: place, "the source changed from \(change.from) to \(change.to)")
@@ -107,7 +107,7 @@ struct EventFinder {
             let sender = history.counterpart(of: stream)
             let rests = sender.map { Self.rests(of: $0.connection, $0.stream, from: from, to: to) } ?? []
             add(
-                .sound, at: stretch.from, in: place,
+                .audio, at: stretch.from, in: place,
                 "up to \(Self.number(stretch.largest)) % of the audio was filled in for lost packets",
                 because: rests + lossAndDelay(stream, from: from, to: to - 1))
         }

@@ -8,11 +8,11 @@ struct NotableEvent: Equatable {
         case target
         case frames
         case delay
-        case sound
+        case audio
         case size
         case keyFrame = "key frame"
         case source
-        case path
+        case route
         case viewer
         case gap
         case rest = "idle"

@@ -42,11 +42,10 @@ struct StatisticsLines {
                 reportCount += 1
                 return report
             } catch {
-                guard isWhole else {
-                    isCutOff = true
-                    break
-                }
-                throw failure(error, line)
+                let begins = line.first { !Self.isSpace($0) } == UInt8(ascii: "[")
+                if isWhole || reportCount == 0 && !begins { throw failure(error, line) }
+                isCutOff = true
+                break
             }
         }
         guard reportCount > 0 else { throw nothingFound }

@@ -92,7 +92,7 @@ struct GraphMarkup {
     private static func tone(_ name: String) -> String {
         switch name {
         case "none", "maximum", "application": "calm"
-        case "bandwidth", "delay", "loss", "remote", "window": "path"
+        case "bandwidth", "delay", "loss", "remote", "window": "route"
         case "cpu": "machine"
         default: "other"
         }

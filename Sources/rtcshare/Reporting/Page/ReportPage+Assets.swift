@@ -21,7 +21,7 @@ extension ReportPage {
           --paper: #fdfcfa; --raised: #f4f1ec; --ink: #1d1b18; --dim: #625d55; --edge: #d9d4cb;
           --line0: #1f5fbf; --line1: #b3470a; --line2: #177a4b; --line3: #7a3fb0;
           --freeze: #d22f2f40; --pause: #8a857c33; --gap: #8a857c55;
-          --calm: #dfe9df; --path: #f3d3a6; --machine: #e2cdf2; --other: #dcd8d0;
+          --calm: #dfe9df; --route: #f3d3a6; --machine: #e2cdf2; --other: #dcd8d0;
           font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif;
         }
         @media (prefers-color-scheme: dark) {
@@ -29,7 +29,7 @@ extension ReportPage {
             --paper: #17181a; --raised: #232427; --ink: #f0ede8; --dim: #aaa59d; --edge: #3b3c40;
             --line0: #7db2ff; --line1: #ffa45c; --line2: #63d69b; --line3: #cf9df5;
             --freeze: #ff5a5a4d; --pause: #aaa59d33; --gap: #aaa59d55;
-            --calm: #2f4233; --path: #6b4a17; --machine: #51356b; --other: #45464a;
+            --calm: #2f4233; --route: #6b4a17; --machine: #51356b; --other: #45464a;
           }
         }
         *, ::before, ::after { box-sizing: border-box; }
@@ -63,7 +63,7 @@ extension ReportPage {
         tbody a { color: var(--line0); }
         .what b { font-size: .75rem; font-weight: 600; border-radius: 4px; padding: .05rem .35rem; margin-right: .25rem; background: var(--other); }
         .freeze b, .connection b { background: var(--freeze); }
-        .loss b, .target b, .delay b, .frames b, .sound b { background: var(--path); }
+        .loss b, .target b, .delay b, .frames b, .audio b { background: var(--route); }
         .place { min-width: 8.5rem; }
         .why { color: var(--dim); }
 
@@ -104,7 +104,7 @@ extension ReportPage {
         .span { container-type: inline-size; }
         .span b { font-weight: 400; display: none; }
         @container (min-width: 3.5em) { .span b { display: inline; } }
-        .span.calm { background: var(--calm); } .span.path { background: var(--path); }
+        .span.calm { background: var(--calm); } .span.route { background: var(--route); }
         .span.machine { background: var(--machine); } .span.other { background: var(--other); }
         .cross[hidden] { display: none; }
         .cross { position: absolute; top: 0; bottom: 0; width: 1px; background: var(--ink); pointer-events: none; }

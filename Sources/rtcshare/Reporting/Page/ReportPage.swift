@@ -151,7 +151,7 @@ struct ReportPage {
         let limits =
             stream.isSent && stream.isVideo
             ? drawing.strips(
-                [("video", stream.qualityLimitation), ("path", connection.bitrateLimitation)], until: connection.last)
+                [("video", stream.qualityLimitation), ("route", connection.bitrateLimitation)], until: connection.last)
             : ""
         var graphs = ReportGraph.graphs(of: stream, in: connection).map(drawing.figure)
         if !limits.isEmpty { graphs.insert(limits, at: min(1, graphs.count)) }

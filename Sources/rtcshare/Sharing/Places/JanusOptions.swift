@@ -66,6 +66,13 @@ struct JanusOptions: ParsableArguments {
         return text
     }
 
+    /// The failure of a URL that does not lead to a Janus server.
+    static func notJanus(_ url: String) -> CommandFailure {
+        CommandFailure(
+            .usage, "--janus \(url.withoutSecrets): this is not the URL of a Janus server",
+            try: "--janus http://server.example:8088/janus, or --janus ws://server.example:8188")
+    }
+
     /// The room's place for who shares these, and one for an own picture and voice where they are among them. What in the
     /// URL may be secret is seen by nobody else in the list of processes from then on.
     func endpoints(
@@ -76,14 +83,12 @@ struct JanusOptions: ParsableArguments {
         let content: JanusEndpoint
         do {
             content = try JanusEndpoint(
-                url: janus, room: JanusID(room), display: try display ?? attendee.content.rawValue,
+                url: janus, room: JanusID(room), display: try display ?? attendee.content.label,
                 credentials: try credentials())
         } catch JanusError.url {
-            throw CommandFailure(
-                .usage, "--janus \(janus.withoutSecrets): this is not the URL of a Janus server",
-                try: "--janus http://server.example:8088/janus, or --janus ws://server.example:8188")
+            throw Self.notJanus(janus)
         }
         guard !media.isDisjoint(with: [.camera, .microphone]) else { return [content] }
-        return [content, content.ownMedia(as: attendee.rawValue)]
+        return [content, content.ownMedia(as: attendee.label)]
     }
 }

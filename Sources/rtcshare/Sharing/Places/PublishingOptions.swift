@@ -38,7 +38,7 @@ struct PublishingOptions: ParsableArguments {
     var roomBitrate: Int?
 
     static let tokenVariable = "RTCSHARE_WHIP_TOKEN"
-    private static let noToken = "none"
+    static let noToken = "none"
 
     /// Whether there are any.
     var isGiven: Bool { !whip.isEmpty || room.isGiven }

@@ -3,6 +3,7 @@ internal import RTCShareCaptureBroadcast
 internal import RTCShareContentShare
 internal import RTCShareLocks
 internal import RTCShareMedia
+internal import RTCShareWireFormat
 
 /// Tells the person at the terminal what happens to the source of a share, and the share that it has ended.
 final class CaptureReporter: CaptureSourceObserver, BroadcastObserver {
@@ -108,6 +109,8 @@ final class CaptureReporter: CaptureSourceObserver, BroadcastObserver {
     }
 
     func broadcastDidFail(error: BroadcastError) {
-        Terminal.shared.say(CommandFailure(explaining: error).lines(after: "Warning: "))
+        let refusal = Explanation(
+            "a capturing process was refused: \(error.reason)", remedy: error.explanation.remedy)
+        Terminal.shared.say(CommandFailure(.notPermitted, refusal).lines(after: "Warning: "))
     }
 }

@@ -1,0 +1,30 @@
+extension StringProtocol {
+    /// The text that percent-encoding stands for (RFC 3986 §2.1). It is nil if a percent sign has no two digits behind it, or
+    /// if the bytes are not UTF-8.
+    package var percentDecoded: String? {
+        var bytes: [UInt8] = []
+        var rest = Array(utf8)[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let high = rest.popFirst().flatMap(Self.value), let low = rest.popFirst().flatMap(Self.value)
+            else { return nil }
+            bytes.append(high << 4 | low)
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    /// The text with every byte percent-encoded that is not plain.
+    package func percentEncoded(unless isPlain: (UInt8) -> Bool) -> String {
+        utf8.reduce(into: "") { text, byte in
+            let digits = String(byte, radix: 16, uppercase: true)
+            text += isPlain(byte) ? String(Unicode.Scalar(byte)) : (byte < 16 ? "%0" : "%") + digits
+        }
+    }
+
+    private static func value(_ digit: UInt8) -> UInt8? {
+        Character(Unicode.Scalar(digit)).hexDigitValue.map(UInt8.init)
+    }
+}
