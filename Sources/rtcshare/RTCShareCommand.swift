@@ -82,18 +82,17 @@ struct RTCShareCommand: AsyncParsableCommand {
     }
 
     private static func startLog(warns: Bool) {
-        let text = ProcessInfo.processInfo.environment["RTCSHARE_LOG"]
-        let level = text.flatMap { Logger.Level(rawValue: $0.lowercased()) }
+        let text = ProcessInfo.processInfo.environment["RTCSHARE_LOG"] ?? ""
+        let choice = LogChoice(text)
         LoggingSystem.bootstrap { label in
             var handler = StreamLogHandler(label: label, stream: LogStream())
-            handler.logLevel = level ?? .warning
+            handler.logLevel = choice.level(ofLabel: label)
             return handler
         }
-        guard warns, level == nil, let text, !text.isEmpty else { return }
-        let levels = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
+        guard warns, let unknown = choice.unknown else { return }
         Terminal.shared.say([
-            "rtcshare: RTCSHARE_LOG=\(text): this is not a log level, so warnings and errors are logged.",
-            "Try: one of \(levels)",
+            "rtcshare: RTCSHARE_LOG=\(text): '\(unknown)' is neither a log level nor a topic.",
+            "Try: one of \(LogChoice.levels.joined(separator: ", ")), or \(LogChoice.topics.joined(separator: " or "))",
         ])
     }
 

@@ -62,6 +62,7 @@ package actor VideoSendStream {
     private var isRepeated = false
     /// Whether the encoders are brought to what the paths have now in a moment.
     private var followsSoon = false
+    private var rateLog = RateLog()
 
     /// The home loop.
     package nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
@@ -241,7 +242,15 @@ package actor VideoSendStream {
         }
         if encoding == 0 { recorder?.receive(frame) }
         Connection.send(frame, through: recipients)
+        rateLog?.count(encoded, of: encoding, now: now) { rates(of: encoding) }
         if group.isMoveDue(now: now) { change { $0.move(now: now) } }
+    }
+
+    /// What an encoding's viewers have room for, and what its encoder was given of that.
+    private func rates(of encoding: Int) -> RateLog.Rates {
+        let senders = group.senders.values.filter { group.encoding(of: $0) == encoding }
+        return RateLog.Rates(
+            targets: senders.compactMap(\.state.rate), encoder: encodings[encoding]?.encoder.settings.bitrate ?? .zero)
     }
 
     /// Sets the demand of some senders, or of all.

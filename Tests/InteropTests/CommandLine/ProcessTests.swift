@@ -115,8 +115,7 @@ struct ProcessTests {
         .enabled(if: Peers.hasCommandLine, "rtcshare is not built"))
     func unknownLogLevel() async throws {
         let folder = try TemporaryFolder()
-        let words =
-            "rtcshare: RTCSHARE_LOG=foo: this is not a log level, so warnings and errors are logged.\nTry: one of"
+        let words = "rtcshare: RTCSHARE_LOG=foo: 'foo' is neither a log level nor a topic.\nTry: one of"
         for (arguments, level, isReported) in [
             (["--version"], "foo", true), (["--version"], "DEBUG", false), (["--version"], "", false),
             (["---completion", "status", "--", "--name", "1", "0", ""], "foo", false),

@@ -9,25 +9,6 @@ import Testing
 
 /// Event loops and a logger of the program's own.
 @Suite(.timeLimit(.minutes(1))) struct ProgramResourcesTests {
-    /// What was said.
-    private final class Lines: Sendable {
-        let all = Locked<[String]>([])
-    }
-
-    /// A handler that keeps what is said.
-    private struct Notes: LogHandler {
-        let lines: Lines
-        var logLevel = Logger.Level.trace
-        var metadata = Logger.Metadata()
-
-        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-            get { metadata[key] }
-            set { metadata[key] = newValue }
-        }
-
-        func log(event: LogEvent) { lines.all.withLock { $0.append("\(event.message)") } }
-    }
-
     private static func configuration() -> Connection.Configuration {
         var configuration = Connection.Configuration()
         configuration.addresses = [Loopback.v4]
@@ -99,9 +80,9 @@ import Testing
 
     @Test("A connection says what happens to it where the program wants it")
     func logger() async throws {
-        let lines = Lines()
+        let lines = LogLines()
         var configuration = Self.configuration()
-        configuration.logger = Logger(label: "program") { _ in Notes(lines: lines) }
+        configuration.logger = lines.logger(label: "program")
         let sender = try await Connection(
             as: .offerer, identity: LocalIdentity(media: [.video(streamID: "alice#content", isContent: true)]),
             configuration: configuration)
