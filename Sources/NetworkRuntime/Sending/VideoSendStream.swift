@@ -377,10 +377,12 @@ extension VideoSendStream: SendingPipeline {
             return shared.track != nil
         }
         guard let isSending else { return }
+        if !isActive { sender.setHeldBack(true) }
         // Descriptions that are still to be made have a place for it.
         if isSending { sender.setSending(true) }
         post { stream in
-            if !isActive { sender.setHeldBack(true) }
+            // Its connection may have ended meanwhile.
+            guard stream.shared.withLock({ $0.senders[sender.id] === sender }) else { return }
             stream.change { group in
                 if let old = group.senders[sender.id] { group.remove(old, now: Self.now) }
                 group.add(sender, isActive: isActive)

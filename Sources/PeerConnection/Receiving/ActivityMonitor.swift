@@ -21,7 +21,8 @@ struct ActivityMonitor: Sendable {
     private var baseline: UInt32?
     /// A report has counted packets since then.
     private var isMissingPackets = false
-    private var hasEnded = false
+    /// Whether the sender said goodbye, and no media came since.
+    private(set) var hasEnded = false
 
     /// Takes note of a packet of the source or of its retransmissions. One of these, or without payload, shows that the
     /// path is alive, and is no media.

@@ -151,7 +151,9 @@ struct InboundMedia: Sendable {
         if isActive { activity.receiveGoodbye() }
     }
 
+    /// Requests a key frame. A sender that said goodbye would never answer, whatever of its packets comes late.
     mutating func requestKeyFrame(now: Instant) {
+        guard !activity.hasEnded else { return }
         video?.requestKeyFrame(now: now)
     }
 

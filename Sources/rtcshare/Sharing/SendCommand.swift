@@ -129,14 +129,14 @@ struct SendCommand: AsyncParsableCommand {
         let interruption = Interruption()
         // One port for all sessions, and for those that come after them.
         let port = try await SharedPort(addresses: configuration.addresses, port: offering.port.port ?? 0)
-        let room = try await running.room(of: attendee, joining: place, on: port)
         configuration.sharedPort = port
         let inviting = ShareControl.Inviting(
             media: selection.media, configuration: configuration, policy: offering.network.ice.iceTransportPolicy)
-        let share = Share(
-            room: room, sources: sources, options: sharing, running: running, inviting: inviting, film: film,
-            interruption: interruption)
         do {
+            let room = try await running.room(of: attendee, joining: place, on: port)
+            let share = Share(
+                room: room, sources: sources, options: sharing, running: running, inviting: inviting, film: film,
+                interruption: interruption)
             endpoints.tellRisks()
             try await share.run(
                 publishedAt: endpoints.places(of: room, membership: membership, configuration: configuration))
