@@ -12,8 +12,8 @@ package final class StopSignal: Sendable {
     private let writingEnd: Int32
     private let raised = Atomic(false)
     private let finished = Atomic(false)
-    /// Held while it is found out whether there is a reason to rest.
-    private let resting = Mailbox(())
+    /// Counts the calls of ``wake()``. A thread that rests waits for the next one.
+    private let resting = Mailbox(0)
 
     init() throws(CaptureError) {
         var ends: [Int32] = [-1, -1]
@@ -57,7 +57,7 @@ package final class StopSignal: Sendable {
     }
 
     /// Has who rests look again.
-    package func wake() { resting.post { _ in } }
+    package func wake() { resting.post { $0 &+= 1 } }
 
     /// Waits until `deadline`; false where the signal was raised first.
     package func wait(until deadline: Duration) -> Bool {
