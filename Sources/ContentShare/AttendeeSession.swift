@@ -268,11 +268,15 @@ public actor AttendeeSession {
         await connection.close()
     }
 
-    /// A report of all that was counted, as `getStats()` gives it.
-    public func statistics() async -> [StatisticsObject] {
-        var report = await connection.statistics()
-        for share in shares { report = await share.complete(report, of: connection) }
-        return own.complete(report, of: connection)
+    /// A report of all counts, as `getStats()` gives it.
+    public func statistics() async -> [StatisticsObject] { await report().objects }
+
+    /// A report of all counts.
+    package func report() async -> StatisticsReport {
+        var report = await connection.report()
+        for share in shares { await share.videoStatistics(of: connection)?.add(to: &report) }
+        own.videoStatistics(of: connection)?.add(to: &report)
+        return report
     }
 
     private func handle(_ event: ConnectionEvent) async {

@@ -10,12 +10,12 @@ extension PeerConnection {
     package mutating func send(_ frame: PacketizedFrame, media: Int, now: Instant) {
         guard takesFrames, isSending(media: media), outbound[media].video != nil
         else {
-            counts.framesDropped += 1
+            counts.framesDroppedBeforeConnection += 1
             return
         }
         if frame.isKeyFrame { outbound[media].video?.keyFrameRequests.keyFrameWasSent() }
         if outbound[media].video?.enqueue(frame, as: media, to: &bandwidth.pacer, now: now) != true {
-            counts.framesDropped += 1
+            counts.framesDroppedBeforeConnection += 1
             outbound[media].video?.keyFrameRequests.frameWasRefused()
         }
         passOnKeyFrameRequests()
@@ -28,7 +28,7 @@ extension PeerConnection {
     package mutating func send(_ frame: EncodedAudioFrame, media: Int, now: Instant) {
         guard takesFrames, isSending(media: media), outbound[media].audio != nil
         else {
-            counts.framesDropped += 1
+            counts.framesDroppedBeforeConnection += 1
             return
         }
         outbound[media].audio?.enqueue(frame, as: media, to: &bandwidth.pacer, now: now)

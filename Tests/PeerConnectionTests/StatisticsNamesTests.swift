@@ -11,8 +11,8 @@ import Testing
     func call() throws {
         let call = try SoundCallTests.makeCall(seed: 507, media: Array(SoundCallTests.four.prefix(2)))
         call.run(for: .seconds(4))
-        #expect(call.sender.statistics(now: call.now).map(\.outline).sorted() == Self.sender)
-        #expect(call.viewer.statistics(now: call.now).map(\.outline).sorted() == Self.viewer)
+        #expect(call.sender.report(now: call.now).objects.map(\.outline).sorted() == Self.sender)
+        #expect(call.viewer.report(now: call.now).objects.map(\.outline).sorted() == Self.viewer)
     }
 
     @Test("A relayed candidate has the URL of its server, the protocol to it and the related address")
@@ -23,7 +23,7 @@ import Testing
         candidate.relayProtocol = .tls
         candidate.url = "turns:192.0.2.1:443"
         var report = StatisticsReport(timestamp: 0)
-        report.add(local: candidate)
+        report.localCandidates.insert(CandidateStats(candidate, isLocal: true))
         #expect(
             report.objects.map(\.outline) == [
                 """
@@ -31,6 +31,18 @@ import Testing
                 relatedAddress" relatedPort# relayProtocol" transportId" url"
                 """
             ])
+    }
+
+    @Test("Frames that the network and the screen dropped are counted together")
+    func droppedFrames() {
+        var video = InboundVideoStatistics()
+        video.framesDropped = 3
+        var report = StatisticsReport(timestamp: 0)
+        report.inboundRTP[0] = InboundRTPStreamStats(
+            id: "IT0", kind: .video, mid: nil, ssrc: 1, codecId: nil, remoteId: nil, trackIdentifier: nil,
+            lastPacketReceivedTimestamp: nil, video: video, audio: nil,
+            screen: VideoScreenStats(framesRendered: 8, framesDropped: 4, totalRenderDelay: .zero))
+        #expect(report.objects.map { $0.integer("framesDropped") } == [7])
     }
 
     private static let sender = """

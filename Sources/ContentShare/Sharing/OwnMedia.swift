@@ -148,10 +148,8 @@ final class OwnMedia {
         return refused
     }
 
-    /// Adds to a connection's report what its encoder has counted.
-    func complete(_ report: [StatisticsObject], of connection: Connection) -> [StatisticsObject] {
-        camera?.complete(report, of: connection) ?? report
-    }
+    /// The counts of the camera's video that a connection is sent.
+    func videoStatistics(of connection: Connection) -> PipelineStatistics? { camera?.statistics(of: connection) }
 
     private func open(
         _ pipeline: some SendingPipeline, _ kind: SharedMedia, over connections: [Connection]

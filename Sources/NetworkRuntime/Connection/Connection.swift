@@ -271,17 +271,16 @@ public actor Connection {
         drain()
     }
 
-    /// A report of all that was counted, as `getStats()` gives it.
-    public func statistics() -> [StatisticsObject] {
-        var objects = peer.statistics(now: MonotonicClock.now)
-        if let transport = objects.firstIndex(where: { $0.type == .transport }) {
-            // Not of webrtc-stats: what streams to servers and peers let fall because they were slower than what was sent.
-            objects[transport].set("packetsDroppedByStreams", sockets.droppedMessages)
-            // Neither: what the system refused to send, or had no room for.
-            objects[transport].set("packetsRefusedBySystem", sockets.refusedDatagrams)
-        }
-        completeReceivers(&objects)
-        return objects
+    /// A report of all counts, as `getStats()` gives it.
+    public func statistics() -> [StatisticsObject] { report().objects }
+
+    /// A report of the counts of the peer, of the sockets and of the receivers.
+    package func report() -> StatisticsReport {
+        var report = peer.report(now: MonotonicClock.now)
+        report.transport?.packetsDroppedByStreams = sockets.droppedMessages
+        report.transport?.packetsRefusedBySystem = sockets.refusedDatagrams
+        addReceivers(to: &report)
+        return report
     }
 
     /// What is known of the paths to the peer.

@@ -377,17 +377,18 @@ package final class VideoSendPipeline: Sendable {
         continuation.finish()
     }
 
-    /// Completes a connection's report with what was encoded for it; where no connection is named, that of media 0 with what
-    /// was for those of the best paths.
-    package func complete(_ report: [StatisticsObject], of connection: Connection? = nil) -> [StatisticsObject] {
+    /// The counts of what is encoded for a connection; without a connection, of what is encoded for the best paths. Nil if
+    /// nothing is.
+    package func statistics(of connection: Connection? = nil) -> PipelineStatistics? {
         let (encoding, media) = state.withLock { state -> (Encoding?, Int) in
             guard let connection else { return (state.encodings[0], 0) }
             guard let sender = state.sender(on: connection) else { return (nil, 0) }
             return (state.encodings[state.group.encoding(of: sender)], sender.media)
         }
-        guard let encoding else { return report }
-        return PipelineStatistics(encoding.encoder.statistics, targetBitrate: encoding.encoder.settings.bitrate)
-            .complete(report, media: media)
+        return encoding.map {
+            PipelineStatistics(
+                media: media, encoder: $0.encoder.statistics, targetBitrate: $0.encoder.settings.bitrate)
+        }
     }
 }
 

@@ -37,7 +37,7 @@ extension PeerConnection {
                 roundTripTime: max(trip, bandwidth.estimator.feedbackRoundTrip ?? .zero), now: now)
         case .pictureLossIndication(let indication):
             guard let index = senderIndex(of: indication.media) else { return counts.packetsUnknown += 1 }
-            outbound[index].video?.stream.statistics.pliCount += 1
+            outbound[index].video?.stream.statistics.video.pliCount += 1
             outbound[index].video?.keyFrameRequests.request()
         case .fullIntraRequest(let request):
             for entry in request.entries {

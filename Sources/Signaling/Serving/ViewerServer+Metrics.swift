@@ -1,20 +1,16 @@
 internal import RTCShareContentShare
+internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
 
 /// Counts for Prometheus (text format 0.0.4).
 extension ViewerServer {
     func metricsText() async -> String {
-        var bytes: Int64 = 0
-        var lost: Int64 = 0
+        var bytes: UInt64 = 0
+        var lost = 0
         for session in Array(sessions.values) {
-            for object in await room.statistics(of: session.viewer.id) {
-                switch object.type {
-                case .outboundRTP:
-                    bytes += (object.integer("bytesSent") ?? 0) + (object.integer("headerBytesSent") ?? 0)
-                case .remoteInboundRTP: lost += object.integer("packetsLost") ?? 0
-                default: continue
-                }
-            }
+            let report = await session.viewer.session.connection.report()
+            bytes += report.outboundRTP.values.reduce(0) { $0 + $1.sent.bytesSent + $1.sent.headerBytesSent }
+            lost += report.remoteInboundRTP.values.reduce(0) { $0 + $1.packetsLost }
         }
         var text = ""
         func add(_ name: String, _ kind: String, _ help: String, _ values: [(labels: String, value: Int64)]) {
@@ -27,8 +23,8 @@ extension ViewerServer {
             states.map { state in
                 ("{state=\"\(state.rawValue)\"}", Int64(sessions.values.count { $0.state == state }))
             })
-        add("sent_bytes", "gauge", "Bytes of media sent to those who are there.", [("", bytes)])
-        add("lost_packets", "gauge", "Packets that those who are there have reported as lost.", [("", lost)])
+        add("sent_bytes", "gauge", "Bytes of media sent to those who are there.", [("", Int64(clamping: bytes))])
+        add("lost_packets", "gauge", "Packets that those who are there have reported as lost.", [("", Int64(lost))])
         add("sessions_total", "counter", "Viewers who were let in.", [("", Int64(counts.sessions))])
         add("requests_total", "counter", "HTTP requests.", [("", Int64(counts.requests))])
         add(

@@ -314,18 +314,25 @@ struct Share {
     }
 
     /// A report of each viewer's connection, in the order in which they came.
-    private func reports(_ control: ShareControl) async -> [(viewer: Int, report: [StatisticsObject])] {
-        var reports: [(viewer: Int, report: [StatisticsObject])] = []
+    private func reports(_ control: ShareControl) async -> [(viewer: Int, report: StatisticsReport)] {
+        var reports: [(viewer: Int, report: StatisticsReport)] = []
+        let status = await control.sources.status
+        let source = SourceFacts(
+            shareSource: status.specification, sharePaused: status.isPaused,
+            shareInterruption: status.interruption?.description)
         for (viewer, name, session) in await control.receivers {
-            let report = await room.statistics(of: viewer)
-            // Of who has left the room the session still has its own.
-            let counted = report.isEmpty ? await session.statistics() : report
-            reports.append((viewer, await control.complete(counted, of: viewer, named: name)))
+            // The session of a viewer who has left the room still has its own report.
+            var report = if let report = await room.report(of: viewer) { report } else { await session.report() }
+            report.add(ViewerFacts(viewer: viewer, viewerName: name), to: StatisticsReport.transportID)
+            // The content is the first of the video.
+            let video = report.mediaSources.filter { $0.value.kind == .video }
+            if let content = video.min(by: { $0.key < $1.key }) { report.add(source, to: content.value.id) }
+            reports.append((viewer, report))
         }
         return reports
     }
 
-    private func write(_ reports: [(viewer: Int, report: [StatisticsObject])], to statistics: StatisticsWriter?) {
+    private func write(_ reports: [(viewer: Int, report: StatisticsReport)], to statistics: StatisticsWriter?) {
         for (_, report) in reports { statistics?.write(report) }
     }
 
@@ -346,6 +353,19 @@ struct Share {
         await server?.close()
         await unpublished
     }
+}
+
+/// The members of a viewer's `transport` that its connection does not know.
+private struct ViewerFacts: Encodable {
+    let viewer: Int
+    let viewerName: String
+}
+
+/// The members of the content's `media-source` that a connection does not know.
+private struct SourceFacts: Encodable {
+    let shareSource: String
+    let sharePaused: Bool
+    let shareInterruption: String?
 }
 
 /// Turns what the content share tells into occurrences.

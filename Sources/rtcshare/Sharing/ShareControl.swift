@@ -146,24 +146,6 @@ actor ShareControl {
     /// Takes note of what goes out.
     func note(_ rates: ShareRates) { self.rates = rates }
 
-    /// Adds to a viewer's report what its connection does not know: whose it is, what is shared, and whether that stands
-    /// still. None of it is of webrtc-stats.
-    func complete(_ report: [StatisticsObject], of viewer: Int, named name: String) async -> [StatisticsObject] {
-        var report = report
-        if let transport = report.firstIndex(where: { $0.type == .transport }) {
-            report[transport].set("viewer", viewer)
-            report[transport].set("viewerName", name)
-        }
-        // The content is the first of the pictures.
-        if let content = report.firstIndex(where: { $0.type == .mediaSource && $0.text("kind") == "video" }) {
-            let status = await sources.status
-            report[content].set("shareSource", status.specification)
-            report[content].set("sharePaused", status.isPaused)
-            report[content].set("shareInterruption", status.interruption?.description)
-        }
-        return report
-    }
-
     /// Follows how it goes with somebody who came by a link.
     func listen(to viewer: RoomViewer, as served: ServedViewer) {
         let words = [served.browser, served.address].compactMap { $0 }

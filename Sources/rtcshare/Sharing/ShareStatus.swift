@@ -37,12 +37,9 @@ struct ViewerRates: Sendable {
 
 extension ViewerRates.Path {
     /// The way that is selected.
-    init?(_ report: [StatisticsObject]) {
-        guard let transport = report.first(where: { $0.type == .transport }),
-            let pair = report.first(where: { $0.id == transport.text("selectedCandidatePairId") })
-        else { return nil }
-        let ends = [pair.text("localCandidateId"), pair.text("remoteCandidateId")]
-        self = report.contains { ends.contains($0.id) && $0.text("candidateType") == "relay" } ? .relayed : .direct
+    init?(_ report: StatisticsReport) {
+        guard let isRelayed = report.isRelayed else { return nil }
+        self = isRelayed ? .relayed : .direct
     }
 }
 
@@ -57,17 +54,16 @@ struct ShareStatus {
     private var previous: [Int: Count] = [:]
 
     /// What went out since the reports before, by viewer.
-    mutating func rates(for reports: [(viewer: Int, report: [StatisticsObject])]) -> ShareRates {
+    mutating func rates(for reports: [(viewer: Int, report: StatisticsReport)]) -> ShareRates {
         var rates = ShareRates()
         var counts: [Int: Count] = [:]
         for (viewer, report) in reports {
-            let streams = report.filter { $0.type == .outboundRTP }
-            // Size and frames are the content's, which is the first of the pictures; the bits are those of everything.
-            let content = streams.first { $0.text("kind") == "video" }
+            // Size and frames are the content's, which is the first of the video; the bits are those of everything.
+            let content = report.outboundRTP.filter { $0.value.kind == .video }.min { $0.key < $1.key }
             let count = Count(
-                time: (report.first?.timestamp ?? 0) / 1000, frames: content?.integer("framesSent") ?? 0,
-                bytes: streams.reduce(0) {
-                    $0 + ($1.integer("bytesSent") ?? 0) + ($1.integer("headerBytesSent") ?? 0)
+                time: report.timestamp / 1000, frames: Int64(clamping: content?.value.video?.framesSent ?? 0),
+                bytes: report.outboundRTP.values.reduce(0) {
+                    $0 + Int64(clamping: $1.sent.bytesSent) + Int64(clamping: $1.sent.headerBytesSent)
                 })
             counts[viewer] = count
             guard let content, let before = previous[viewer], count.time > before.time else { continue }
@@ -75,25 +71,26 @@ struct ShareStatus {
             let frames = Double(count.frames - before.frames) / seconds
             let bits = Double(count.bytes - before.bytes) * 8 / seconds
             rates.bitsPerSecond += bits
-            let remote = report.first { $0.id == content.text("remoteId") }
+            let remote = report.remoteInboundRTP[content.key]
+            let trip = remote?.roundTripTime.map { $0 / .seconds(1) }
             rates.viewers[viewer] = ViewerRates(
-                bitsPerSecond: bits, roundTripTime: remote?.number("roundTripTime"),
-                fractionLost: remote?.number("fractionLost"), path: ViewerRates.Path(report))
+                bitsPerSecond: bits, roundTripTime: trip, fractionLost: remote?.fractionLost,
+                path: ViewerRates.Path(report))
             guard frames > rates.framesPerSecond || !rates.isKnown else { continue }
             rates.isKnown = true
             rates.framesPerSecond = frames
-            if let width = content.integer("frameWidth"), let height = content.integer("frameHeight"), width > 0 {
-                rates.size = PixelSize(width: Int(width), height: Int(height))
+            if let video = content.value.video, video.frameWidth > 0 {
+                rates.size = PixelSize(width: video.frameWidth, height: video.frameHeight)
             }
-            rates.roundTripTime = remote?.number("roundTripTime")
-            rates.fractionLost = remote?.number("fractionLost")
+            rates.roundTripTime = trip
+            rates.fractionLost = remote?.fractionLost
         }
         previous = counts
         return rates
     }
 
     /// The status line; `places` of those who are reported on are servers.
-    mutating func line(for reports: [(viewer: Int, report: [StatisticsObject])], places: Int = 0) -> String {
+    mutating func line(for reports: [(viewer: Int, report: StatisticsReport)], places: Int = 0) -> String {
         let rates = rates(for: reports)
         guard rates.isKnown else { return "Sending …" }
         guard let size = rates.size else { return "Waiting for the first frame" }

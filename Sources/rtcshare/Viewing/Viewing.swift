@@ -266,9 +266,10 @@ final class Viewing: Sendable {
     /// After how many seconds without a picture that is said.
     private static let patience = 3
 
-    private func report() async -> [StatisticsObject] {
-        let report = await session.statistics()
-        return window?.complete(report) ?? report
+    private func report() async -> StatisticsReport {
+        var report = await session.report()
+        window?.addPlayback(to: &report)
+        return report
     }
 
     private func finish(_ watchers: [Task<Void, Never>]) async {

@@ -44,9 +44,9 @@ import Testing
         #expect(frames.first?.data.count == 5010)
 
         await sender.drainQueue()
-        let statistics = await sender.statistics()
-        #expect(statistics.first { $0.type == .outboundRTP }?.integer("framesSent") == 20)
-        #expect(statistics.first { $0.type == .transport }?.integer("packetsDroppedByStreams") == 0)
+        let report = await sender.report()
+        #expect(report.outboundRTP[0]?.video?.framesSent == 20)
+        #expect(report.transport?.packetsDroppedByStreams == 0)
         #expect(await sender.pairReports().count == 1)
 
         await sender.close()

@@ -244,24 +244,16 @@ import Testing
         pipeline.attach(second.sender, media: 0)
         source.capture(Self.grey(64, 64, luma: 200))
         #expect(await second.frames { _ in true }.first?.isKeyFrame == true)
-        let report = await second.sender.statistics()
-        let stream = report.first { $0.id == StatisticsObject.outboundID(media: 0) }
         // Nothing went there that could not be shown.
-        #expect(stream?.integer("pliCount") == 0)
+        #expect(await second.sender.report().outboundRTP[0]?.video?.pliCount == 0)
         pipeline.stop()
         await first.close()
         await second.close()
     }
 
-    /// What is said of the encoder.
-    private static func report(_ pipeline: VideoSendPipeline, of connection: Connection? = nil) -> StatisticsObject {
-        let report = [StatisticsObject(id: StatisticsObject.outboundID(media: 0), type: .outboundRTP, timestamp: 0)]
-        return pipeline.complete(report, of: connection)[0]
-    }
-
     /// What the encoder goes by.
     private static func rate(_ pipeline: VideoSendPipeline, of connection: Connection? = nil) -> Double? {
-        report(pipeline, of: connection).number("targetBitrate")
+        (pipeline.statistics(of: connection)?.targetBitrate.bitsPerSecond).map { Double($0) }
     }
 
     @Test("The least that a connection's path has is kept to, until it is detached")
@@ -458,12 +450,12 @@ import Testing
         source.capture(Self.grey(64, 64))
         _ = await pair.frames { $0.isKeyFrame }
         track.isMuted = true
-        await waitUntil { Self.report(pipeline).text("qualityLimitationReason") == "other" }
+        await waitUntil { pipeline.statistics()?.encoder.qualityLimitationReason == .other }
         for width in [96, 128] { source.capture(Self.grey(width, 64)) }
         track.isMuted = false
         let widths = await pair.frames { $0.size?.width == 128 }.compactMap { $0.size?.width }
         #expect(!widths.contains(96))
-        #expect(Self.report(pipeline).text("qualityLimitationReason") != "other")
+        #expect(pipeline.statistics()?.encoder.qualityLimitationReason != .other)
         pipeline.stop()
         await pair.close()
     }

@@ -305,10 +305,10 @@ struct PublicationTests {
         await pictures.wait()
         share.screen.stop()
         try await Task.sleep(for: .milliseconds(100))
-        var counts: [Int64] = []
+        var counts: [Int] = []
         for viewer in await share.room.viewers {
-            let streams = await share.room.statistics(of: viewer.id).filter { $0.type == .outboundRTP }
-            counts.append(try #require(streams.first { $0.text("kind") == "video" }?.integer("framesEncoded")))
+            let streams = try #require(await share.room.report(of: viewer.id)).outboundRTP.values
+            counts.append(try #require(streams.compactMap(\.encoder).first).framesEncoded)
         }
         #expect(counts.count == 2 && Set(counts).count == 1 && counts[0] > 0, "\(counts)")
 

@@ -46,8 +46,8 @@ struct ViewerServerTests {
         }
         var encoders: Set<String> = []
         for viewer in await share.room.viewers {
-            for object in await share.room.statistics(of: viewer.id) where object.type == .outboundRTP {
-                if let frames = object.integer("framesEncoded") { encoders.insert("\(object.id) \(frames > 0)") }
+            for stream in try #require(await share.room.report(of: viewer.id)).outboundRTP.values {
+                if let encoder = stream.encoder { encoders.insert("\(stream.id) \(encoder.framesEncoded > 0)") }
             }
         }
         #expect(encoders.count == 2)

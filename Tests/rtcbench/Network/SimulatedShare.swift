@@ -113,8 +113,8 @@ final class SimulatedShare {
 
     /// What the path is thought to carry: the estimate where there is one, else what the encoder was told.
     func estimate(now: Instant) -> DataRate? {
-        let pair = sender.statistics(now: now).first { $0.number("availableOutgoingBitrate") != nil }
-        if let rate = pair?.number("availableOutgoingBitrate") { return .bitsPerSecond(Int64(rate)) }
+        let rate = sender.report(now: now).candidatePairs.compactMap(\.availableOutgoingBitrate).first
+        if let rate { return .bitsPerSecond(Int64(rate)) }
         return isConnected ? video.target : nil
     }
 
