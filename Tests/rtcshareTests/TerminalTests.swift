@@ -1,5 +1,6 @@
 import Foundation
 import RTCShareMedia
+import RTCShareWireFormat
 import Testing
 
 @testable import RTCShareContentShare
@@ -54,19 +55,15 @@ struct TerminalTests {
 
     @Test("Without a picture the status lines of both sides wait for it")
     func firstPicture() {
-        func sent(at time: Double, width: Int) -> [(viewer: Int, report: StatisticsReport)] {
-            var report = StatisticsReport(timestamp: time)
+        func sent(at second: Int64, width: Int) -> [Int: SendingSummary] {
             var video = OutboundStatistics.Video()
             (video.frameWidth, video.frameHeight) = (width, width)
-            report.outboundRTP[0] = OutboundRTPStreamStats(
-                id: "o", kind: .video, mid: "0", ssrc: 1, codecId: nil, mediaSourceId: "m", remoteId: nil, rtxSsrc: nil,
-                active: true, sent: OutboundStatistics(), video: video)
-            return [(1, report)]
+            return [1: SendingSummary(time: Instant(nanoseconds: second * 1_000_000_000), video: video)]
         }
         var sending = ShareStatus()
-        _ = sending.line(for: sent(at: 1000, width: 0))
-        #expect(sending.line(for: sent(at: 2000, width: 0)) == "Waiting for the first frame")
-        #expect(sending.line(for: sent(at: 3000, width: 64)).hasPrefix("Sending 64x64, 0 fps"))
+        _ = sending.line(for: sent(at: 1, width: 0))
+        #expect(sending.line(for: sent(at: 2, width: 0)) == "Waiting for the first frame")
+        #expect(sending.line(for: sent(at: 3, width: 64)).hasPrefix("Sending 64x64, 0 fps"))
         var viewing = ViewStatus()
         func line(at time: Double, width: Int?, _ pause: VideoTileState.PauseState = .unpaused) -> String? {
             var report = StatisticsReport(timestamp: time)

@@ -1,5 +1,3 @@
-internal import RTCShareICE
-
 /// The counts of a connection: the dictionaries of W3C webrtc-stats, each part filled by its owner.
 package struct StatisticsReport: Sendable {
     /// When the values were read, in milliseconds since 1 January 1970.
@@ -30,14 +28,6 @@ package struct StatisticsReport: Sendable {
     /// Adds members of a program to the dictionary with this id, if there is one.
     package mutating func add(_ members: some Encodable & Sendable, to id: String) {
         additions[id, default: []].append(members)
-    }
-
-    /// Whether the selected pair of candidates goes through a TURN server; nil if none is selected.
-    package var isRelayed: Bool? {
-        guard let pair = candidatePairs.first(where: { $0.id == transport?.selectedCandidatePairId })
-        else { return nil }
-        let ends = [pair.localCandidateId, pair.remoteCandidateId]
-        return (localCandidates + remoteCandidates).contains { ends.contains($0.id) && $0.candidateType == .relayed }
     }
 
     /// The report in the form of `getStats()`.

@@ -5,13 +5,10 @@ internal import RTCSharePeerConnection
 /// Counts for Prometheus (text format 0.0.4).
 extension ViewerServer {
     func metricsText() async -> String {
-        var bytes: UInt64 = 0
-        var lost = 0
-        for session in Array(sessions.values) {
-            let report = await session.viewer.session.connection.report()
-            bytes += report.outboundRTP.values.reduce(0) { $0 + $1.sent.bytesSent + $1.sent.headerBytesSent }
-            lost += report.remoteInboundRTP.values.reduce(0) { $0 + $1.packetsLost }
-        }
+        let connections = sessions.values.map(\.viewer.session.connection)
+        let summaries = await Connection.summaries(of: connections).values
+        let bytes = summaries.reduce(0) { $0 + $1.bytesSent }
+        let lost = summaries.reduce(0) { $0 + $1.packetsLost }
         var text = ""
         func add(_ name: String, _ kind: String, _ help: String, _ values: [(labels: String, value: Int64)]) {
             text += "# HELP rtcshare_\(name) \(help)\n# TYPE rtcshare_\(name) \(kind)\n"

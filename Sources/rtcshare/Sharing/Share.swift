@@ -235,15 +235,14 @@ struct Share {
             case .second:
                 Terminal.shared.flush()
                 if try await hasEndedUnseen(control) { return }
-                let reports = await reports(control)
-                write(reports, to: statistics)
-                await control.note(rates.rates(for: reports))
+                await writeReports(control, to: statistics)
+                await control.note(rates.rates(for: await summaries(control)))
                 seconds += 1
                 if seconds.isMultiple(of: Self.secondsBetweenTrims) { ProcessMemory.giveBack() }
             case .statusDue:
                 guard await control.isAnyConnected else { continue }
                 Terminal.shared.status(
-                    line.line(for: await reports(control), places: await control.places.publishedCount))
+                    line.line(for: await summaries(control), places: await control.places.publishedCount))
             }
         }
     }
@@ -313,9 +312,16 @@ struct Share {
         }
     }
 
-    /// A report of each viewer's connection, in the order in which they came.
-    private func reports(_ control: ShareControl) async -> [(viewer: Int, report: StatisticsReport)] {
-        var reports: [(viewer: Int, report: StatisticsReport)] = []
+    /// The counts of each viewer's connection.
+    private func summaries(_ control: ShareControl) async -> [Int: SendingSummary] {
+        let receivers = await control.receivers
+        let summaries = await Connection.summaries(of: receivers.map(\.session.connection))
+        return receivers.reduce(into: [:]) { $0[$1.viewer] = summaries[ObjectIdentifier($1.session.connection)] }
+    }
+
+    /// Writes a report of each viewer's connection, in the order in which they came.
+    private func writeReports(_ control: ShareControl, to statistics: StatisticsWriter?) async {
+        guard let statistics else { return }
         let status = await control.sources.status
         let source = SourceFacts(
             shareSource: status.specification, sharePaused: status.isPaused,
@@ -327,13 +333,8 @@ struct Share {
             // The content is the first of the video.
             let video = report.mediaSources.filter { $0.value.kind == .video }
             if let content = video.min(by: { $0.key < $1.key }) { report.add(source, to: content.value.id) }
-            reports.append((viewer, report))
+            statistics.write(report)
         }
-        return reports
-    }
-
-    private func write(_ reports: [(viewer: Int, report: StatisticsReport)], to statistics: StatisticsWriter?) {
-        for (_, report) in reports { statistics?.write(report) }
     }
 
     /// Ends capture, lets what is queued leave, says goodbye, and writes the last reports.
@@ -346,7 +347,7 @@ struct Share {
         await withDiscardingTaskGroup { group in
             for viewer in viewers { group.addTask { await viewer.session.connection.drainQueue() } }
         }
-        write(await reports(control), to: statistics)
+        await writeReports(control, to: statistics)
         // Viewers don't wait for a server that does not answer.
         async let unpublished: Void = withTimeLimit(Self.closingTime) { await control.places.stop() }
         await room.end()

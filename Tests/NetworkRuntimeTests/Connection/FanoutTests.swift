@@ -98,6 +98,14 @@ import Testing
                 Loopback.frame(isKeyFrame: true, number: number), to: seats.map(\.sender))
         }
         for seat in seats { #expect(await Self.frames(10, of: seat.received) == Array(1...10)) }
+        let summaries = await Connection.summaries(of: seats.map(\.sender))
+        for seat in seats {
+            let summary = try #require(summaries[ObjectIdentifier(seat.sender)])
+            // Probes can follow the summary.
+            let sent = try #require(await seat.sender.report().outboundRTP[0]?.sent)
+            #expect((1...sent.bytesSent + sent.headerBytesSent).contains(summary.bytesSent))
+            #expect(summary.video?.framesSent == 10 && summary.isRelayed == false)
+        }
         for port in ports.ports { #expect(await port.statistics.unknownFragments == 0) }
         for seat in seats {
             await seat.sender.close()
