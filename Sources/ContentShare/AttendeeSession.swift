@@ -60,7 +60,7 @@ public actor AttendeeSession {
         own = OwnMedia(of: attendee)
         tiles = VideoTileController()
         sounds = RemoteSoundController()
-        let (events, media) = (connection.events, connection.media)
+        let (signals, media) = (connection.signals, connection.media)
         // It keeps nobody alive: a session that is released closes its connection.
         reception = Task { [weak tiles, weak sounds] in
             for await event in media {
@@ -69,7 +69,7 @@ public actor AttendeeSession {
             }
         }
         Task { [weak self] in
-            for await event in events { await self?.handle(event) }
+            for await signal in signals { await self?.handle(signal) }
             await self?.end(with: .success(()), share: .ok)
         }
     }
@@ -279,19 +279,21 @@ public actor AttendeeSession {
         return report
     }
 
-    private func handle(_ event: ConnectionEvent) async {
-        switch event {
-        case .connected:
+    private func handle(_ signal: ConnectionSignal) async {
+        switch signal {
+        case .state(.new), .state(.connecting): return
+        case .state(.connected):
+            let isFirst = !isConnected
             isConnected = true
-            observers.forEach { $0.sessionDidConnect() }
-        case .disconnected: observers.forEach { $0.sessionDidDisconnect() }
-        case .reconnected: observers.forEach { $0.sessionDidReconnect() }
-        case .closedByPeer:
+            observers.forEach { isFirst ? $0.sessionDidConnect() : $0.sessionDidReconnect() }
+        case .state(.disconnected): observers.forEach { $0.sessionDidDisconnect() }
+        case .state(.closed):
             // What it sent before is still shown.
             await reception.value
             await end(with: .success(()), share: .closedByPeer)
-        case .failed(let failure):
+        case .state(.failed):
             await reception.value
+            guard let failure = await connection.failure else { return }
             let error = await ConnectionError(failure, on: connection)
             await end(with: .failure(error), share: .connectionFailed("\(error)"))
         case .restartNeeded:
@@ -301,7 +303,6 @@ public actor AttendeeSession {
         case .localCandidate(let candidate, let mid, let ufrag):
             observers.forEach { $0.sessionDidFind(candidate, mid: mid, ufrag: ufrag) }
         case .localCandidatesEnded: observers.forEach { $0.sessionDidFindAllCandidates() }
-        case .gatheringComplete, .serverFailed: return
         }
     }
 

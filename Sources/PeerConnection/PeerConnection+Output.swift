@@ -54,7 +54,7 @@ extension PeerConnection {
     package mutating func pollTransmit(into memory: UnsafeMutableRawBufferPointer, now: Instant) -> Transmission? {
         if let own = pollAgent(into: memory) { return own }
         guard path.isThere, let way = ice.agent.nextMediaPath(), let packet = memory.inside(way.envelope) else {
-            return progress == .ended ? pollGoodbye(into: memory, now: now) : nil
+            return state.isOver ? pollGoodbye(into: memory, now: now) : nil
         }
         if path.note(way) { bandwidth.allocation.isDue = true }
         while let keys = transport.outbound, let datagram = control.poll() {
@@ -66,7 +66,7 @@ extension PeerConnection {
             guard let length = counted(packet.copy(datagram)) else { continue }
             return transmission(length, in: memory, on: way)
         }
-        guard progress != .ended else { return pollGoodbye(into: memory, now: now) }
+        guard !state.isOver else { return pollGoodbye(into: memory, now: now) }
         guard canSend else { return nil }
         while let next = bandwidth.pacer.pop(now: now) {
             guard mayLeave(next, now: now) else {

@@ -41,7 +41,7 @@ extension Connection {
         case .activityChanged(let activity, let index):
             if activity == .ended { (videoReceivers[index], audioReceivers[index]) = (nil, nil) }
             pendingMedia.append(.activityChanged(activity, receiver: index))
-        case .closedByPeer, .failed: pendingMedia.finish()
+        case .stateChanged(.closed), .stateChanged(.failed): pendingMedia.finish()
         default: break
         }
     }

@@ -27,8 +27,8 @@ import Testing
         let offer = try await sender.makeOffer()
         let answer = try await viewer.answer(offer: SessionDescription.parse(offer.description)).description
         try await sender.accept(answer: SessionDescription.parse(answer), to: offer)
-        for await event in sender.events {
-            if case .connected = event { break }
+        for await signal in sender.signals {
+            if case .state(.connected) = signal { break }
         }
         return Seat(sender: sender, viewer: viewer, received: received)
     }

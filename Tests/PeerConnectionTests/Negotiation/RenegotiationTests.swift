@@ -474,6 +474,6 @@ import Testing
         // Some of them rejected sections for good, and may have changed numbers: the transport stands all the same.
         call.run(for: .seconds(1))
         #expect(call.record.failures.isEmpty)
-        #expect(call.sender.progress == .connected)
+        #expect(call.sender.state == .connected)
     }
 }

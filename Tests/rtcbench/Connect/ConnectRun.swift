@@ -214,7 +214,7 @@ final class ConnectRun {
     private func takeEvents() {
         while let event = sender.pollEvent() {
             switch event {
-            case .connected: isConnected = true
+            case .stateChanged(.connected): isConnected = true
             case .keyFrameRequested: video.requestKeyFrame()
             case .targetBitrateChanged(let target, _):
                 video.target = target.bitrate

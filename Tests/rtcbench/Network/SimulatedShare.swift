@@ -157,12 +157,12 @@ final class SimulatedShare {
     private func takeEvents(now: Instant) {
         while let event = sender.pollEvent() {
             switch event {
-            case .connected: isConnected = true
+            case .stateChanged(.connected): isConnected = true
             case .keyFrameRequested(0): video.requestKeyFrame()
             case .targetBitrateChanged(let target, 0):
                 video.target = min(target.bitrate, .kilobitsPerSecond(plan.maximum))
                 video.isQueueFull = target.isQueueFull
-            case .failed(let reason): failure = "\(reason)"
+            case .stateChanged(.failed): failure = sender.failure.map { "\($0)" }
             default: continue
             }
         }

@@ -43,11 +43,11 @@ final class ScreenViewer: Sendable {
         let connection = connection
         self.record = record
         Task {
-            for await event in connection.events {
-                switch event {
+            for await case .state(let state) in connection.signals {
+                switch state {
                 case .connected: record.connect()
-                case .failed(let reason): record.end("\(reason)")
-                case .closedByPeer: record.end("the sender said goodbye")
+                case .failed: record.end(await connection.failure.map { "\($0)" } ?? "the connection failed")
+                case .closed: record.end("the sender said goodbye")
                 default: continue
                 }
             }
