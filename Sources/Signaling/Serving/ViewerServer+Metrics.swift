@@ -14,11 +14,11 @@ extension ViewerServer {
             text += "# HELP rtcshare_\(name) \(help)\n# TYPE rtcshare_\(name) \(kind)\n"
             for (labels, value) in values { text += "rtcshare_\(name)\(labels) \(value)\n" }
         }
-        let states: [ServedViewer.State] = [.connecting, .waiting, .connected, .away]
+        let states = sessions.values.map { $0.state == .connected && $0.isWaiting ? "waiting" : $0.state.rawValue }
         add(
             "viewers", "gauge", "Viewers by their state.",
-            states.map { state in
-                ("{state=\"\(state.rawValue)\"}", Int64(sessions.values.count { $0.state == state }))
+            ["connecting", "waiting", "connected", "disconnected"].map { state in
+                ("{state=\"\(state)\"}", Int64(states.count { $0 == state }))
             })
         add("sent_bytes", "gauge", "Bytes of media sent to those who are there.", [("", Int64(clamping: bytes))])
         add("lost_packets", "gauge", "Packets that those who are there have reported as lost.", [("", Int64(lost))])

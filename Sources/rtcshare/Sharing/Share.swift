@@ -23,7 +23,7 @@ struct Share {
 
     /// What can happen to a share, from whatever side.
     enum Occurrence: Sendable {
-        case viewer(Int, ViewerEvent)
+        case viewer(Int, ConnectionState)
         /// Somebody came by a link, or waits to be let in.
         case served(ViewerServer.Event)
         /// Something happened to a server that the share is published at.
@@ -40,14 +40,6 @@ struct Share {
         case durationOver
         case second
         case statusDue
-    }
-
-    /// What can happen with a viewer.
-    enum ViewerEvent: Sendable {
-        case connected
-        case disconnected
-        case reconnected
-        case ended((any Error)?)
     }
 
     /// Runs until the end, with a viewer at the other end of `connection`. `connect` has that begin, once there is somebody
@@ -186,14 +178,15 @@ struct Share {
         }
         for await occurrence in occurrences {
             switch occurrence {
-            case .viewer(let viewer, .ended(let error)):
-                guard try await hasOthers(than: viewer, goneBy: error, control) else { return }
-            case .viewer(let viewer, let event):
-                if case .connected = event {
+            case .viewer(let viewer, let state) where state.isOver:
+                guard try await hasOthers(than: viewer, control) else { return }
+            case .viewer(let viewer, let state):
+                let isFirst = await control.viewers[viewer]?.hasConnected == false
+                if state == .connected, isFirst {
                     try await checkPicture(of: viewer, control)
                     try await reachedSomebody()
                 }
-                await tell(event, of: viewer, control)
+                await report(state, of: viewer, isFirst: isFirst, control)
             case .place(let occurrence):
                 if case .failed(let error, let outlook, _) = occurrence.event, await control.isForPlacesAlone {
                     let noneBegan = beginnings.note(occurrence.place, outlook) && !wasConnected
@@ -204,7 +197,7 @@ struct Share {
                 guard case .published(let place, _) = occurrence.event else { continue }
                 await control.limit(place)
                 try await reachedSomebody()
-            case .served(.joined(let viewer, let served)): await control.listen(to: viewer, as: served)
+            case .served(.joined(let viewer, let served)): await control.add(viewer, as: served)
             case .served(.waiting(let served)):
                 let name = await control.viewers.name(of: served.id)
                 Terminal.shared.say(
@@ -264,8 +257,9 @@ struct Share {
     }
 
     /// Reports that a viewer is gone, and returns whether the share continues: one for invited viewers ends with the last.
-    private func hasOthers(than viewer: Int, goneBy error: (any Error)?, _ control: ShareControl) async throws -> Bool {
+    private func hasOthers(than viewer: Int, _ control: ShareControl) async throws -> Bool {
         let name = await control.viewers.name(of: viewer)
+        let error = await control.viewers.session(of: viewer)?.failure
         let isRemoved = await control.viewers.isBeingRemoved(viewer)
         let others = await control.viewerDidEnd(viewer)
         let continues = await control.viewers.outlivesViewers || others > 0
@@ -290,11 +284,11 @@ struct Share {
         throw CommandFailure(.unavailable, "\(ContentShareStatus.refusedByPeer)")
     }
 
-    private func tell(_ event: ViewerEvent, of viewer: Int, _ control: ShareControl) async {
+    private func report(_ state: ConnectionState, of viewer: Int, isFirst: Bool, _ control: ShareControl) async {
+        guard await control.viewer(viewer, is: state) else { return }
         let name = await control.viewers.name(of: viewer)
-        switch event {
-        case .connected:
-            await control.viewer(viewer, is: .connected)
+        switch state {
+        case .connected where isFirst:
             // One line reports a viewer who waits to be admitted.
             if await room.viewers.first(where: { $0.id == viewer })?.membership.isWaiting != true {
                 Terminal.shared.say("\(name) is connected.")
@@ -302,13 +296,9 @@ struct Share {
             for media in await room.refusedMedia(of: viewer) {
                 Terminal.shared.say("\(name) receives no \(media.name): its answer rejects it.")
             }
-        case .disconnected:
-            await control.viewer(viewer, is: .away)
-            Terminal.shared.say("\(name) does not answer. Waiting for it to come back.")
-        case .reconnected:
-            await control.viewer(viewer, is: .connected)
-            Terminal.shared.say("\(name) is back.")
-        case .ended: return
+        case .disconnected: Terminal.shared.say("\(name) does not answer. Waiting for it to come back.")
+        case .connected: Terminal.shared.say("\(name) is back.")
+        case .new, .connecting, .failed, .closed: return
         }
     }
 

@@ -64,9 +64,14 @@ final class ViewWindow: Sendable {
             }
             before.stop()
         }
-        session.add(observer: listener)
         session.tiles.add(observer: listener)
         change { $0.isConnected = true }
+    }
+
+    /// Shows whether the session is connected.
+    func setConnected(_ isConnected: Bool) {
+        state.withLock { $0.tiles.isConnected = isConnected }
+        changed.yield()
     }
 
     /// Whether a window is wanted: as the person says, or else where it can be seen and nothing is kept in a file.
@@ -231,8 +236,8 @@ final class ViewWindow: Sendable {
     }
 }
 
-/// Hears of the session for a window, which it does not keep.
-private final class Listener: AttendeeSessionObserver, VideoTileObserver {
+/// Reports the tiles of a session to a window, which it does not keep.
+private final class Listener: VideoTileObserver {
     struct Reference {
         weak var window: ViewWindow?
     }
@@ -241,8 +246,6 @@ private final class Listener: AttendeeSessionObserver, VideoTileObserver {
 
     private func change(_ body: (inout ShownTiles) -> Void) { window.withLock { $0.window }?.change(body) }
 
-    func sessionDidDisconnect() { change { $0.isConnected = false } }
-    func sessionDidReconnect() { change { $0.isConnected = true } }
     func videoTileDidAdd(_ tile: VideoTileState) { change { $0.update(tile) } }
     func videoTileDidRemove(_ tile: VideoTileState) { change { $0.remove(tile) } }
     func videoTileDidPause(_ tile: VideoTileState) { change { $0.update(tile) } }
