@@ -141,7 +141,8 @@ let package = Package(
             ["CSharedMemory", "CYUV", "Capture", "Cryptography", "Locks", "Media", "WireFormat"]),
 
         // Floor 3: the whole peer, without input or output.
-        module("PeerConnection", ["CongestionControl", "ICE", "RTP", "SDP", "SecureTransport", "WireFormat"]),
+        module(
+            "PeerConnection", ["CongestionControl", "ICE", "Media", "RTP", "SDP", "SecureTransport", "WireFormat"]),
 
         // Floor 4: the peer on a network, and what people call a share.
         module(
@@ -245,7 +246,7 @@ let package = Package(
         tests("CryptographyTests", ["Cryptography", "WireFormat"]),
         tests("ICETests", ["Cryptography", "ICE", "STUN", "WireFormat"]),
         tests("LocksTests", ["Locks"]),
-        tests("MediaTests", ["Locks", "Media"]),
+        tests("MediaTests", ["Locks", "Media", "WireFormat"]),
         tests("NetworkSimulationTests", ["NetworkSimulation", "WireFormat"]),
         tests(
             "PeerConnectionTests",

@@ -13,8 +13,8 @@ func publish(_ room: SharingRoom) async throws {
     for await event in publication.events {
         switch event {
         case .published: print("published at \(endpoint.name)")
-        case .away: print("the server does not respond")
-        case .back: print("the server responds again")
+        case .disconnected: print("the server does not respond")
+        case .reconnected: print("the server responds again")
         case .losses(let count): print("the server lost \(count) packets")
         case .limited(let rate): print("the server limits the bitrate to \(rate)")
         case .failed(let error, _, let pause): print("\(error); " + (pause.map { "retry in \($0)" } ?? "no retry"))

@@ -28,10 +28,13 @@ public actor AttendeeSession {
     private let own: OwnMedia
     /// Hands on what the peer sends, until it is gone.
     private let reception: Task<Void, Never>
-    private var isConnected = false
+    /// The state of the connection. After the last one, observers are called no more.
+    public private(set) var state = ConnectionState.new
+    /// Why the connection failed; nil if it did not.
+    public private(set) var failure: (any Error)?
+    /// The readers of ``signals``.
+    private let readers = ObserverList<ConnectionEvents<ConnectionSignal>>()
     private var isEnding = false
-    /// How it ended, once everybody was told.
-    private var outcome: Result<Void, any Error>?
     private var waiters: [Int: CheckedContinuation<Void, any Error>] = [:]
     private var waits = 0
     /// The session that this one was connected to by ``connect(to:)``, and the one that connected to this one.
@@ -60,7 +63,7 @@ public actor AttendeeSession {
         own = OwnMedia(of: attendee, home: HomeLoop(of: connection))
         tiles = VideoTileController()
         sounds = RemoteSoundController()
-        let (events, media) = (connection.events, connection.media)
+        let (signals, media) = (connection.signals, connection.media)
         // It keeps nobody alive: a session that is released closes its connection.
         reception = Task { [weak tiles, weak sounds] in
             for await event in media {
@@ -69,10 +72,12 @@ public actor AttendeeSession {
             }
         }
         Task { [weak self] in
-            for await event in events { await self?.handle(event) }
-            await self?.end(with: .success(()), share: .ok)
+            for await signal in signals { await self?.handle(signal) }
+            await self?.end(.ok)
         }
     }
+
+    deinit { readers.forEach { $0.finish() } }
 
     /// Opens a connection as the one who offers, for the attendee's content and what else `media` names.
     public static func offering(
@@ -114,6 +119,21 @@ public actor AttendeeSession {
         }
     }
 
+    /// The states of the connection, beginning with the present one and ending with a state that is over. Each call gives a
+    /// sequence of its own, for one reader. If the reader is slow, it misses states that passed meanwhile, and can get a state
+    /// twice.
+    public var states: some AsyncSequence<ConnectionState, Never> & Sendable {
+        signals.compactMap { if case .state(let state) = $0 { state } else { nil } }
+    }
+
+    /// The states, and what else happens to the connection, in order; see ``states``.
+    package var signals: AsyncStream<ConnectionSignal> {
+        let reader = ConnectionEvents<ConnectionSignal>()
+        reader.append(.state(state))
+        if state.isOver { reader.finish() } else { readers.add(reader) }
+        return reader.stream
+    }
+
     /// Tells `observer` how the connection goes from now on.
     public nonisolated func add(observer: any AttendeeSessionObserver) { observers.add(observer) }
 
@@ -136,7 +156,7 @@ public actor AttendeeSession {
     package var isOver: Bool { isEnding }
 
     /// Whether there is, or was, a viewer.
-    var hasBegun: Bool { isConnected || isEnding }
+    var hasBegun: Bool { state.hasConnected || isEnding }
 
     private var shares: [ContentShareController] { [contentShare] + otherShares.values }
 
@@ -241,7 +261,7 @@ public actor AttendeeSession {
     /// Returns when the peer has left or ``leave()`` was called; throws where the connection failed.
     /// A task that is cancelled waits no longer, and throws `CancellationError`; the session goes on.
     public func waitUntilEnd() async throws {
-        if let outcome { return try outcome.get() }
+        if state.isOver { return try checkFailure() }
         waits += 1
         let id = waits
         try await withTaskCancellationHandler {
@@ -257,6 +277,10 @@ public actor AttendeeSession {
         }
     }
 
+    private func checkFailure() throws {
+        if let failure { throw failure }
+    }
+
     private func cancelWait(_ id: Int) {
         waiters.removeValue(forKey: id)?.resume(throwing: CancellationError())
     }
@@ -264,41 +288,58 @@ public actor AttendeeSession {
     /// Lets what is queued leave, says goodbye and closes the connection. The encoders' threads remove their sinks from what was
     /// sent soon after this returns; what was received gives its sinks nothing more.
     public func leave() async {
-        await end(with: .success(()), share: .ok)
+        await end(.ok)
         await connection.drainQueue()
         await connection.close()
     }
 
-    /// A report of all that was counted, as `getStats()` gives it.
-    public func statistics() async -> [StatisticsObject] {
-        var report = await connection.statistics()
-        for share in shares { report = await share.complete(report, of: connection) }
-        return await own.complete(report, of: connection)
+    /// A report of all counts, as `getStats()` gives it.
+    public func statistics() async -> [StatisticsObject] { await report().objects }
+
+    /// A report of all counts.
+    package func report() async -> StatisticsReport {
+        var report = await connection.report()
+        for share in shares { await share.videoStatistics(of: connection)?.add(to: &report) }
+        await own.videoStatistics(of: connection)?.add(to: &report)
+        return report
     }
 
-    private func handle(_ event: ConnectionEvent) async {
-        switch event {
-        case .connected:
-            isConnected = true
-            observers.forEach { $0.sessionDidConnect() }
-        case .disconnected: observers.forEach { $0.sessionDidDisconnect() }
-        case .reconnected: observers.forEach { $0.sessionDidReconnect() }
-        case .closedByPeer:
+    private func handle(_ signal: ConnectionSignal) async {
+        switch signal {
+        case .state(.closed):
             // What it sent before is still shown.
             await reception.value
-            await end(with: .success(()), share: .closedByPeer)
-        case .failed(let failure):
+            await end(.closedByPeer)
+        case .state(.failed):
             await reception.value
+            guard let failure = await connection.failure else { return }
             let error = await ConnectionError(failure, on: connection)
-            await end(with: .failure(error), share: .connectionFailed("\(error)"))
+            await end(.connectionFailed("\(error)"), failure: error)
+        case .state(let state): change(to: state)
         case .restartNeeded:
-            observers.forEach { $0.sessionNeedsRestart() }
+            report(signal)
             // Not waited for: each of two sessions may be asking the other.
             Task { await reconnect() }
-        case .localCandidate(let candidate, let mid, let ufrag):
-            observers.forEach { $0.sessionDidFind(candidate, mid: mid, ufrag: ufrag) }
-        case .localCandidatesEnded: observers.forEach { $0.sessionDidFindAllCandidates() }
-        case .gatheringComplete, .serverFailed: return
+        case .localCandidate, .localCandidatesEnded: report(signal)
+        }
+    }
+
+    private func change(to new: ConnectionState) {
+        guard new != state, !state.isOver else { return }
+        state = new
+        report(.state(new))
+    }
+
+    private func report(_ signal: ConnectionSignal) {
+        readers.forEach { $0.append(signal) }
+        observers.forEach { observer in
+            switch signal {
+            case .state(let state): observer.sessionStateDidChange(to: state)
+            case .restartNeeded: observer.sessionNeedsRestart()
+            case .localCandidate(let candidate, let mid, let ufrag):
+                observer.sessionDidFind(candidate, mid: mid, ufrag: ufrag)
+            case .localCandidatesEnded: observer.sessionDidFindAllCandidates()
+            }
         }
     }
 
@@ -306,7 +347,7 @@ public actor AttendeeSession {
         if isEnding { throw .ended }
     }
 
-    private func end(with result: Result<Void, any Error>, share: ContentShareStatus) async {
+    private func end(_ status: ContentShareStatus, failure: (any Error)? = nil) async {
         guard !isEnding else {
             // Whoever ends it too returns when everybody was told.
             try? await waitUntilEnd()
@@ -314,55 +355,42 @@ public actor AttendeeSession {
         }
         isEnding = true
         own.end()
-        for controller in shares { await controller.connectionEnded(connection, share) }
+        for controller in shares { await controller.connectionEnded(connection, status) }
         // Observers get what is being handled before the end.
         reception.cancel()
         await reception.value
         await tiles.end()
         await sounds.end()
-        var error: (any Error)?
-        if case .failure(let failure) = result { error = failure }
-        observers.forEach { $0.sessionDidEnd(error: error) }
-        outcome = result
-        for waiter in waiters.values { waiter.resume(with: result) }
+        self.failure = failure
+        change(to: failure == nil ? .closed : .failed)
+        readers.forEach { $0.finish() }
+        for waiter in waiters.values { waiter.resume(with: Result { try checkFailure() }) }
         waiters = [:]
     }
 }
 
-/// Hears how a session's connection goes, one call after the other.
+/// Observes the connection of a session, one call after the other.
 public protocol AttendeeSessionObserver: AnyObject, Sendable {
-    /// Media can flow.
-    func sessionDidConnect()
-    /// The peer does not answer; it may come back.
-    func sessionDidDisconnect()
-    /// The peer answers again.
-    func sessionDidReconnect()
-    /// There is nothing to send on any more. Another way may be found: have ``AttendeeSession/connection`` restart ICE,
+    /// The connection has another state, as ``AttendeeSession/states`` gives them too.
+    func sessionStateDidChange(to state: ConnectionState)
+    /// No packet can be sent any more. Another path may be found: have ``AttendeeSession/connection`` restart ICE,
     /// offer, and take the peer's answer. Sessions that were connected by ``AttendeeSession/connect(to:)`` do so by themselves.
     func sessionNeedsRestart()
-    /// A candidate that the peer is to be told, where both sides trickle.
+    /// A candidate was found, which the peer must get if both sides trickle.
     func sessionDidFind(_ candidate: CandidateAttribute, mid: String, ufrag: String)
     /// No more candidates will come.
     func sessionDidFindAllCandidates()
-    /// The session is over: with an error where the connection failed.
-    func sessionDidEnd(error: (any Error)?)
 }
 
 extension AttendeeSessionObserver {
-    /// Nothing is done.
-    public func sessionDidConnect() {}
-    /// Nothing is done.
-    public func sessionDidDisconnect() {}
-    /// Nothing is done.
-    public func sessionDidReconnect() {}
-    /// Nothing is done.
+    /// Ignores the state.
+    public func sessionStateDidChange(to state: ConnectionState) {}
+    /// Ignores the need.
     public func sessionNeedsRestart() {}
-    /// Nothing is done.
+    /// Ignores the candidate.
     public func sessionDidFind(_ candidate: CandidateAttribute, mid: String, ufrag: String) {}
-    /// Nothing is done.
+    /// Ignores the end of the candidates.
     public func sessionDidFindAllCandidates() {}
-    /// Nothing is done.
-    public func sessionDidEnd(error: (any Error)?) {}
 }
 
 /// What an attendee may send over a connection.

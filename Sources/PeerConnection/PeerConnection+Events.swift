@@ -8,14 +8,11 @@ extension PeerConnection {
         case gatheringComplete
         /// A STUN or TURN server gave nothing, or gives nothing any longer.
         case serverFailed(ServerFailure)
-        /// Media can flow: a path was found and the peer's certificate is the announced one.
-        case connected
-        /// The peer has not answered for some seconds; it may come back.
-        case disconnected
-        /// The peer answers again.
-        case reconnected
+        /// The connection has another state. It is closed when the peer says goodbye, not when this side does; why it
+        /// failed, ``PeerConnection/failure`` says.
+        case stateChanged(ConnectionState)
         /// Of what left nothing was heard for half a second more than a round trip; or, if false, something was again. It says
-        /// that nothing is known of the path just now: long before ``disconnected``, and of peers that go on answering too,
+        /// that nothing is known of the path just now: long before ``ConnectionState/disconnected``, and of peers that go on answering too,
         /// where all rests after a packet that was lost.
         case feedbackStopped(Bool)
         /// There is nothing to send on: the peer's consent has expired, or the socket in use is gone. An offer after
@@ -38,10 +35,6 @@ extension PeerConnection {
         case targetBitrateChanged(BitrateTarget, media: Int)
         /// Media began to come, or ceased to; the index is that of ``PeerConnection/remoteMedia``.
         case activityChanged(ReceiverActivity, receiver: Int)
-        /// The peer said goodbye. Told once.
-        case closedByPeer
-        /// The connection can't begin, or has ended.
-        case failed(Failure)
     }
 
     /// What the peer sent; the index is that of ``PeerConnection/remoteMedia``.

@@ -13,7 +13,7 @@ extension PeerConnection {
     ) {
         counts.packetsReceived += 1
         counts.bytesReceived += UInt64(message.count)
-        guard progress != .ended else { return }
+        guard !state.isOver else { return }
         switch ice.agent.unwrap(
             UnsafeRawBufferPointer(message).bytes, from: source, to: local, over: transport, now: now)
         {
@@ -46,7 +46,7 @@ extension PeerConnection {
 
     /// Does what is due. Too early a call does nothing.
     package mutating func handleTimeout(now: Instant) {
-        guard progress != .ended else { return }
+        guard !state.isOver else { return }
         // Most timeouts are the pacer's, many a second; the agent's own deadline holds after each of its inputs.
         if let due = ice.agent.nextDeadline, due <= now { ice.agent.handleTimeout(now: now) }
         // Without a path a flight can only wait: repeating it would have all its copies leave at once.
@@ -64,10 +64,10 @@ extension PeerConnection {
         advance(now: now)
     }
 
-    /// Asks the peer now whether it still consents to be sent to; ``Event/disconnected`` follows in two seconds where it does
-    /// not answer.
+    /// Asks the peer now whether it still consents to be sent to; the state is ``ConnectionState/disconnected`` in two
+    /// seconds if the peer does not answer.
     package mutating func checkConsent(now: Instant) {
-        guard progress == .connected else { return }
+        guard state == .connected else { return }
         ice.agent.checkConsent(now: now)
         advance(now: now)
     }
@@ -87,7 +87,7 @@ extension PeerConnection {
 
     /// When ``handleTimeout(now:)`` is next worth calling; nil where nothing is to come.
     package func nextDeadline(now: Instant) -> Instant? {
-        guard progress != .ended else { return nil }
+        guard !state.isOver else { return nil }
         var deadline = Instant.distantFuture
         // One by one: an array of them would be made anew for every group of packets.
         if let due = ice.agent.nextDeadline { deadline = min(deadline, due) }
@@ -114,7 +114,7 @@ extension PeerConnection {
     mutating func advance(now: Instant) {
         followAgent(now: now)
         if !receivers.media.isEmpty, let trip = ice.agent.selectedRoundTripTime { receivers.setRoundTripTime(trip) }
-        receivers.poll(isConnected: progress == .connected, now: now, into: &events)
+        receivers.poll(isConnected: state == .connected, now: now, into: &events)
         queueControl(now: now)
         passOnKeyFrameRequests()
         followBandwidth(now: now)
@@ -132,16 +132,14 @@ extension PeerConnection {
                 if let trip = ice.agent.selectedRoundTripBound { transport.setRoundTripTime(trip) }
                 follow(transport.start(now: now), now: now)
             case .stateChanged(.disconnected), .stateChanged(.checking):
-                guard progress == .connected else { continue }
-                progress = .disconnected
+                guard state == .connected else { continue }
+                change(to: .disconnected)
                 bandwidth.estimator.networkUnavailable(now: now)
-                events.append(.disconnected)
             case .stateChanged(.connected):
-                guard progress == .disconnected else { continue }
-                progress = .connected
+                guard state == .disconnected else { continue }
+                change(to: .connected)
                 beginAgain()
                 bandwidth.estimator.networkAvailable(now: now)
-                events.append(.reconnected)
             case .stateChanged(.failed):
                 fail(path.changes == 0 ? .unreachable : .consentExpired)
             case .gatheringComplete:
@@ -171,9 +169,8 @@ extension PeerConnection {
         switch outcome {
         case .nothing: return
         case .connected:
-            progress = .connected
+            change(to: .connected)
             bandwidth.estimator.networkAvailable(now: now)
-            events.append(.connected)
         case .failed(let reason): fail(.insecure(reason: reason))
         case .closedByPeer: noteDeparture()
         }

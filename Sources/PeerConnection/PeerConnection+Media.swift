@@ -15,7 +15,7 @@ extension PeerConnection {
     package mutating func addMedia(
         _ kind: LocalIdentity.MediaKind, trackID: String? = nil
     ) throws(PeerConnectionError) -> Int {
-        guard progress != .ended else { throw .ended }
+        guard !state.isOver else { throw .ended }
         guard outbound.count(where: { !$0.hasEnded }) < Self.maximumMedia else {
             throw .tooManyMedia(limit: Self.maximumMedia)
         }
@@ -29,7 +29,7 @@ extension PeerConnection {
     /// says `inactive` or `sendonly`. Stopping says goodbye for the source; a picture begins again with a key frame,
     /// which is asked for. An unknown index does nothing.
     package mutating func setSending(_ isSending: Bool, media: Int, now: Instant) {
-        guard progress != .ended, outbound.indices.contains(media) else { return }
+        guard !state.isOver, outbound.indices.contains(media) else { return }
         outbound[media].isWanted = isSending
         applySending(media: media, now: now)
         advance(now: now)
@@ -38,7 +38,7 @@ extension PeerConnection {
     /// Holds a media back, or sends it again, as ``setSending(_:media:now:)`` does, but leaves it its place in the descriptions:
     /// it can be sent again at any time. An unknown index does nothing.
     package mutating func setHeldBack(_ isHeldBack: Bool, media: Int, now: Instant) {
-        guard progress != .ended, outbound.indices.contains(media) else { return }
+        guard !state.isOver, outbound.indices.contains(media) else { return }
         outbound[media].isHeldBack = isHeldBack
         applySending(media: media, now: now)
         advance(now: now)
@@ -47,7 +47,7 @@ extension PeerConnection {
     /// Tells the peer with the next reports, the first of which is due at once, that a media is shared to a subgroup, or nil
     /// to everybody. An unknown index does nothing.
     package mutating func setSubgroup(_ subgroup: String?, media: Int, now: Instant) {
-        guard progress != .ended, outbound.indices.contains(media), outbound[media].subgroup != subgroup else { return }
+        guard !state.isOver, outbound.indices.contains(media), outbound[media].subgroup != subgroup else { return }
         outbound[media].subgroup = subgroup
         outbound[media].nextReport = nil
         advance(now: now)

@@ -10,12 +10,12 @@ extension PeerConnection {
     package mutating func send(_ frame: PacketizedFrame, media: Int, now: Instant) {
         guard takesFrames, isSending(media: media), outbound[media].video != nil
         else {
-            counts.framesDropped += 1
+            counts.framesDroppedBeforeConnection += 1
             return
         }
         if frame.isKeyFrame { outbound[media].video?.keyFrameRequests.keyFrameWasSent() }
         if outbound[media].video?.enqueue(frame, as: media, to: &bandwidth.pacer, now: now) != true {
-            counts.framesDropped += 1
+            counts.framesDroppedBeforeConnection += 1
             outbound[media].video?.keyFrameRequests.frameWasRefused()
         }
         passOnKeyFrameRequests()
@@ -28,7 +28,7 @@ extension PeerConnection {
     package mutating func send(_ frame: EncodedAudioFrame, media: Int, now: Instant) {
         guard takesFrames, isSending(media: media), outbound[media].audio != nil
         else {
-            counts.framesDropped += 1
+            counts.framesDroppedBeforeConnection += 1
             return
         }
         outbound[media].audio?.enqueue(frame, as: media, to: &bandwidth.pacer, now: now)
@@ -54,7 +54,7 @@ extension PeerConnection {
     package mutating func pollTransmit(into memory: UnsafeMutableRawBufferPointer, now: Instant) -> Transmission? {
         if let own = pollAgent(into: memory) { return own }
         guard path.isThere, let way = ice.agent.nextMediaPath(), let packet = memory.inside(way.envelope) else {
-            return progress == .ended ? pollGoodbye(into: memory, now: now) : nil
+            return state.isOver ? pollGoodbye(into: memory, now: now) : nil
         }
         if path.note(way) { bandwidth.allocation.isDue = true }
         while let keys = transport.outbound, let datagram = control.poll() {
@@ -66,7 +66,7 @@ extension PeerConnection {
             guard let length = counted(packet.copy(datagram)) else { continue }
             return transmission(length, in: memory, on: way)
         }
-        guard progress != .ended else { return pollGoodbye(into: memory, now: now) }
+        guard !state.isOver else { return pollGoodbye(into: memory, now: now) }
         guard canSend else { return nil }
         while let next = bandwidth.pacer.pop(now: now) {
             guard mayLeave(next, now: now) else {

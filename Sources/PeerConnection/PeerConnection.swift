@@ -38,19 +38,13 @@ package struct PeerConnection: ~Copyable {
     /// The RTCP of both.
     var control = RTCPExchange()
 
-    var progress = Progress.new
+    var state = ConnectionState.new
+    /// Whether the peer said goodbye, which its owner knows as closed. This side has yet to do so.
     var hasPeerLeft = false
+    /// Why the connection failed; nil if it did not.
+    package private(set) var failure: Failure?
     var events: [Event] = []
     var counts = TransportCounts()
-
-    /// How far a connection has come.
-    enum Progress: Hashable {
-        case new
-        case connecting
-        case connected
-        case disconnected
-        case ended
-    }
 
     /// Which description this side makes.
     package enum Part: Sendable {
@@ -90,16 +84,21 @@ package struct PeerConnection: ~Copyable {
 
     /// Tells the peer goodbye: RTCP BYE, then DTLS close_notify. What was to be sent before is thrown away.
     package mutating func close(now: Instant) {
-        guard progress != .ended else { return }
+        guard !state.isOver else { return }
         bandwidth.pacer.removeAll()
         queueGoodbye(now: now)
         transport.close()
-        progress = .ended
+        state = .closed
+    }
+
+    mutating func change(to new: ConnectionState) {
+        state = new
+        // Of a peer that has left, silence is no news.
+        if !hasPeerLeft { events.append(.stateChanged(new)) }
     }
 
     mutating func fail(_ failure: Failure) {
-        guard progress != .ended else { return }
-        progress = .ended
+        guard !state.isOver else { return }
         bandwidth.pacer.removeAll()
         control.clear()
         // Without consent nothing may be sent any more (RFC 7675 §5.1); with it, the alert says why this is the end.
@@ -107,13 +106,13 @@ package struct PeerConnection: ~Copyable {
         case .unreachable, .consentExpired: path.lose()
         case .insecure: break
         }
-        // Of a peer that has left, silence is no news.
-        if !hasPeerLeft { events.append(.failed(failure)) }
+        self.failure = failure
+        change(to: .failed)
     }
 
     mutating func noteDeparture() {
-        guard !hasPeerLeft, progress != .ended else { return }
+        guard !hasPeerLeft, !state.isOver else { return }
         hasPeerLeft = true
-        events.append(.closedByPeer)
+        events.append(.stateChanged(.closed))
     }
 }

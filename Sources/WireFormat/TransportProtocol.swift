@@ -1,5 +1,5 @@
 /// How messages get from one address to another.
-public enum TransportProtocol: String, Hashable, Sendable, CaseIterable {
+public enum TransportProtocol: String, Hashable, Sendable, CaseIterable, Encodable {
     /// Datagrams.
     case udp
     /// A TCP connection.

@@ -158,20 +158,20 @@ private struct Demo {
         let end = ContinuousClock.now
         source.stop()
         sound.stop()
-        let report = await sender.statistics()
-        let heard = await viewer.statistics().first { $0.type == .inboundRTP && $0.text("kind") == "audio" }
+        let streams = await sender.report().outboundRTP.values
+        let buffers = await viewer.report().inboundRTP.values.compactMap(\.jitterBuffer)
         await sender.leave()
-        let streams = report.filter { $0.type == .outboundRTP }
         let seen = viewing.summary
         return Result(
             stream: "demo#content", connectedAfter: seen.connected.map { ($0 - started).seconds },
             firstFrameAfter: seen.firstPicture.map { ($0 - started).seconds },
-            framesSent: streams.reduce(0) { $0 + ($1.integer("framesSent") ?? 0) }, framesReceived: seen.frames,
+            framesSent: streams.reduce(0) { $0 + Int64(clamping: $1.video?.framesSent ?? 0) },
+            framesReceived: seen.frames,
             seconds: seen.firstPicture.map { (end - $0).seconds } ?? duration, width: seen.size?.width,
             height: seen.size?.height,
-            bytes: streams.reduce(0) { $0 + ($1.integer("bytesSent") ?? 0) + ($1.integer("headerBytesSent") ?? 0) },
+            bytes: streams.reduce(0) { $0 + Int64(clamping: $1.sent.bytesSent + $1.sent.headerBytesSent) },
             similarity: judge.mean, soundSeconds: Double(seen.soundBlocks) * 0.02,
-            concealedSeconds: Double(heard?.integer("concealedSamples") ?? 0) / 48_000, snapshot: path)
+            concealedSeconds: Double(buffers.reduce(0) { $0 + $1.concealedSamples }) / 48_000, snapshot: path)
     }
 }
 

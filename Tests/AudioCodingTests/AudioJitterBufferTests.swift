@@ -1,3 +1,4 @@
+import RTCShareMedia
 import Testing
 
 @testable import RTCShareAudioCoding
@@ -21,7 +22,7 @@ private struct Run {
 
     var letters: String { String(played.map(\.letter)) }
     var numbers: [UInt8] { played.filter { $0.letter == "p" }.map(\.number) }
-    var statistics: AudioJitterBuffer.Statistics { buffer.statistics }
+    var statistics: JitterBufferStatistics { buffer.statistics }
     /// Each step begins where the one before ended.
     var isUnbroken: Bool { zip(played, played.dropFirst()).allSatisfy { $1.due - $0.due == 20 } }
 

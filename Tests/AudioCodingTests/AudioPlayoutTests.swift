@@ -151,7 +151,7 @@ struct AudioPlayoutTests {
             last = max(last, sent + held + (jitter > 0 ? Int.random(in: 0...jitter, using: &generator) : 0))
             return jitter > 0 ? Int.random(in: 0...jitter, using: &generator) : last - sent
         }
-        var first = AudioJitterBuffer.Statistics()
+        var first = JitterBufferStatistics()
         let playout = call.playout
         try call.run {
             if $0 == 500 { first = playout.statistics }

@@ -40,9 +40,9 @@ struct AttendeeSessionTests {
         #expect(Set(pair.bob.sounds.sounds.map(\.attendeeID.rawValue)) == ["alice", "alice#content"])
         #expect(pair.sharing.log.entries == [.didStart])
         // Each is counted for itself.
-        let report = await pair.bob.statistics()
-        #expect(report.count { $0.integer("framesDecoded") ?? 0 > 0 } == 2)
-        #expect(report.count { $0.integer("totalSamplesReceived") ?? 0 > 0 } == 2)
+        let streams = await pair.bob.report().inboundRTP.values
+        #expect(streams.count { $0.decoder?.framesDecoded ?? 0 > 0 } == 2)
+        #expect(streams.count { $0.jitterBuffer?.totalSamplesReceived ?? 0 > 0 } == 2)
         await pair.end()
         #expect(pair.sharing.log.entries == [.didStart, .didStop(.ok)])
         for source in [screen, face] { source.stop() }
@@ -167,9 +167,9 @@ struct AttendeeSessionTests {
         let content = try AttendeeID("alice#content")
         try await pair.bob.setReceiving(false, of: content)
         #expect(await pair.tiles.wait(for: .removed)?.attendeeID == content)
-        func encoded() async -> Int64? {
-            let report = await pair.alice.statistics()
-            return report.first { $0.type == .outboundRTP && $0.integer("frameWidth") == 192 }?.integer("framesEncoded")
+        func encoded() async -> Int? {
+            let streams = await pair.alice.report().outboundRTP.values
+            return streams.first { $0.video?.frameWidth == 192 }?.encoder?.framesEncoded
         }
         let atRest = await encoded()
         let seen = pair.tiles.pictures.entries.count

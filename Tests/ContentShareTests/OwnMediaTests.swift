@@ -70,11 +70,11 @@ struct OwnMediaTests {
         face.source.stop()
         voice.source.stop()
         // All reports are of the same encoder: how many key frames it has made is the same in each.
-        var keyFrames: Set<Int64> = []
+        var keyFrames: Set<Int> = []
         for seat in seats {
-            let report = await room.room.statistics(of: seat.viewer.id)
-            let stream = try #require(report.first { $0.integer("framesEncoded") ?? 0 > 0 })
-            keyFrames.insert(try #require(stream.integer("keyFramesEncoded")))
+            let report = try #require(await room.room.report(of: seat.viewer.id))
+            let encoder = try #require(report.outboundRTP.values.compactMap(\.encoder).first { $0.framesEncoded > 0 })
+            keyFrames.insert(encoder.keyFramesEncoded)
         }
         #expect(keyFrames.count == 1, "\(keyFrames)")
         await room.room.end()

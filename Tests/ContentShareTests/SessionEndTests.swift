@@ -26,7 +26,7 @@ struct SessionEndTests {
         // Nobody is told of a picture that can't be sent yet.
         await pair.tiles.pictures.wait(count: pair.tiles.pictures.entries.count + 5)
         #expect(pair.sharing.log.entries.isEmpty && pair.tiles.kindsButPauses == [.added])
-        let before = await pair.alice.statistics().first { $0.integer("keyFramesEncoded") != nil }
+        let (media, before) = try #require(await pair.alice.report().outboundRTP.first { $0.value.encoder != nil })
         try await pair.alice.connect(to: pair.bob)
         await pair.sharing.log.wait(count: 1)
         #expect(pair.sharing.log.entries == [.didStart])
@@ -35,12 +35,13 @@ struct SessionEndTests {
         await pair.sounds.hear(440, of: "alice#content")
         await pair.sounds.hear(1000, of: "alice")
         // What was sent before goes on, without a key frame that nobody asked for.
-        let after = await pair.alice.statistics().first { $0.id == before?.id }
-        func growth(of name: String) throws -> Int64 {
-            let (old, new) = (try #require(before?.integer(name)), try #require(after?.integer(name)))
-            return new - old
+        let after = try #require(await pair.alice.report().outboundRTP[media])
+        let keyFrames = try [before, after].map { try #require($0.encoder).keyFramesEncoded }
+        let requests = try [before, after].map { stream in
+            let video = try #require(stream.video)
+            return Int(video.pliCount + video.firCount)
         }
-        #expect(try growth(of: "keyFramesEncoded") <= growth(of: "pliCount") + growth(of: "firCount"))
+        #expect(keyFrames[1] - keyFrames[0] <= requests[1] - requests[0])
         #expect(pair.tiles.kindsButPauses == [.added, .added])
         await pair.end()
         screen.stop()

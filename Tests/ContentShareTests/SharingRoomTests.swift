@@ -121,11 +121,10 @@ struct SharingRoomTests {
         await bob.tiles.waitForPictures()
         screen.stop()
         // Both reports are of the same encoder, and it made a key frame for each who came, not one for every picture.
-        var encoded: [Int64] = []
+        var encoded: [Int] = []
         for seat in [ann, bob] {
-            let report = await seat.viewer.session.statistics()
-            let stream = try #require(report.first { $0.integer("framesEncoded") != nil })
-            encoded.append(try #require(stream.integer("keyFramesEncoded")))
+            let streams = await seat.viewer.session.report().outboundRTP.values
+            encoded.append(try #require(streams.compactMap(\.encoder).first).keyFramesEncoded)
         }
         #expect(encoded[0] == encoded[1] && (2...5).contains(encoded[0]))
         #expect(ann.tiles.kindsButPauses == [.added])
@@ -303,8 +302,8 @@ struct SharingRoomTests {
         pair.alice.connection.setMaximumBitrate(.kilobitsPerSecond(6000))
         try await pair.alice.contentShare.update(LocalVideoConfiguration(maxBitrate: .kilobitsPerSecond(6000)))
         while true {
-            let target = await pair.alice.statistics().first { $0.number("targetBitrate") != nil }
-            if let rate = target?.number("targetBitrate"), rate > 4_000_000 { break }
+            let rate = await pair.alice.report().outboundRTP.values.compactMap(\.targetBitrate).first
+            if let rate, rate > 4_000_000 { break }
             await pair.tiles.waitForPictures(1)
         }
         await pair.end()

@@ -15,8 +15,8 @@ import Testing
 /// Who gets the pictures of a tile.
 @Suite(.timeLimit(.minutes(2)))
 struct TileBindingTests {
-    private func framesDecoded(_ session: AttendeeSession) async -> Int64? {
-        await session.statistics().compactMap { $0.integer("framesDecoded") }.first
+    private func framesDecoded(_ session: AttendeeSession) async -> Int? {
+        await session.report().inboundRTP.values.compactMap { $0.decoder?.framesDecoded }.first
     }
 
     @Test("A tile is decoded while somebody looks at it, from whenever that is")
@@ -86,7 +86,7 @@ struct TileBindingTests {
         #expect(await pair.tiles.wait(for: .paused)?.pauseState == .pausedByUser)
         let paused = frames.entries.count
         // The sender goes on meanwhile: another viewer would see it.
-        let received = { await pair.bob.statistics().compactMap { $0.integer("framesReceived") }.first ?? 0 }
+        let received = { await pair.bob.report().inboundRTP.values.compactMap { $0.video?.framesReceived }.first ?? 0 }
         let before = await received()
         while await received() < before + 5 { try await Task.sleep(for: .milliseconds(20)) }
         #expect(frames.entries.count <= paused + 1)
@@ -212,7 +212,7 @@ private final class HintSink: VideoSink {
 extension VideoTileController {
     /// Takes a frame as a connection does.
     fileprivate func receive(_ frame: AssembledFrame, receiver index: Int) async {
-        let tile = tiles.first { statisticsID(ofTile: $0.tileID) == StatisticsObject.inboundID(receiver: index) }
+        let tile = tiles.first { receiverIndex(ofTile: $0.tileID) == index }
         let known = tile.flatMap { try? self.receiver(ofTile: $0.tileID) }
         let taker = known ?? VideoReceiver(index: index) {}
         if let size = taker.receive(frame) { await handle(.frameSizeChanged(size, taker)) }

@@ -44,8 +44,8 @@ import Testing
         #expect(call.record.failures.isEmpty)
         #expect(call.record.goodbyes == 0)
         #expect(call.record.frames.count == call.framesSent)
-        let transport = try #require(call.viewer.statistics(now: call.now).first { $0.type == .transport })
-        #expect(try #require(transport.integer("packetsRefused")) > 1000)
+        let transport = try #require(call.viewer.report(now: call.now).transport)
+        #expect(transport.counts.packetsRefused > 1000)
     }
 
     /// Feeds copies of each datagram of the handshake with one byte changed to whom it is for, before the datagram itself.

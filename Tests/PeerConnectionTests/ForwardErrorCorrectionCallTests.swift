@@ -9,8 +9,8 @@ import Testing
 /// Whole calls, both of whose ends are this library's, over paths that lose.
 @Suite("Forward error correction in calls")
 struct ForwardErrorCorrectionCallTests {
-    private func sent(_ call: SimulatedCall) -> OutboundStatistics {
-        call.sender.outbound[0].stream?.statistics ?? OutboundStatistics()
+    private func sent(_ call: SimulatedCall) -> OutboundStatistics.Video {
+        call.sender.outbound[0].stream?.statistics.video ?? OutboundStatistics.Video()
     }
 
     private func received(_ call: SimulatedCall) -> InboundVideoStatistics {

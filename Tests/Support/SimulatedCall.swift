@@ -32,6 +32,8 @@ package final class SimulatedCall {
         package var remoteMediaChanges = (sender: 0, viewer: 0)
         package var failures: [PeerConnection.Failure] = []
         package var goodbyes = 0
+        /// The states of the sender, in order.
+        package var states: [ConnectionState] = []
         /// What the sender was told of the path, in order.
         package var pathEvents: [(now: Instant, event: PathEvent)] = []
         package var silences: [(now: Instant, isSilent: Bool)] = []
@@ -276,17 +278,20 @@ package final class SimulatedCall {
     private func takeEvents() {
         while let event = sender.pollEvent() {
             switch event {
-            case .connected: record.connected = now
+            case .stateChanged(let state):
+                record.states.append(state)
+                switch state {
+                case .connected where record.connected == nil: record.connected = now
+                case .connected: record.pathEvents.append((now, .reconnected))
+                case .disconnected: record.pathEvents.append((now, .disconnected))
+                case .new, .connecting, .failed, .closed: takeEnd(state, sender.failure)
+                }
             case .keyFrameRequested(let media):
                 record.keyFrameRequests += 1
                 record.keyFrameRequestsOf[media, default: 0] += 1
                 pictures[media, default: Pictures()].owesKeyFrame = true
             case .lossReported(let fraction, let media): record.lossReportsOf[media, default: []].append(fraction)
             case .remoteMediaChanged: record.remoteMediaChanges.sender += 1
-            case .failed(let failure): record.failures.append(failure)
-            case .closedByPeer: record.goodbyes += 1
-            case .disconnected: record.pathEvents.append((now, .disconnected))
-            case .reconnected: record.pathEvents.append((now, .reconnected))
             case .targetBitrateChanged(let target, let media):
                 record.targetsOf[media, default: []].append((now, target))
             case .restartNeeded: record.pathEvents.append((now, .restartNeeded))
@@ -306,11 +311,15 @@ package final class SimulatedCall {
             case .activityChanged(let activity, let receiver):
                 record.activityOf[receiver, default: []].append(activity)
             case .remoteMediaChanged: record.remoteMediaChanges.viewer += 1
-            case .failed(let failure): record.failures.append(failure)
-            case .closedByPeer: record.goodbyes += 1
+            case .stateChanged(let state): takeEnd(state, viewer.failure)
             default: continue
             }
         }
+    }
+
+    private func takeEnd(_ state: ConnectionState, _ failure: PeerConnection.Failure?) {
+        if state == .closed { record.goodbyes += 1 }
+        if let failure { record.failures.append(failure) }
     }
 
     private func sendFrames() {

@@ -1,3 +1,4 @@
+import RTCSharePeerConnection
 import Testing
 
 @testable import rtcshare
@@ -16,7 +17,7 @@ import Testing
             needsApproval: needsApproval, viewers: viewers, uptime: 3661)
     }
 
-    private static let waiting = ControlledShare.Viewer(id: 1, state: .waiting, groups: [])
+    private static let waiting = ControlledShare.Viewer(id: 1, state: .connected, isWaiting: true, groups: [])
 
     @Test(
         "A status has a line for each property",
@@ -43,8 +44,12 @@ import Testing
                 ["state:        waiting for you to admit a viewer", "viewer 1:     waiting to be admitted"]
             ),
             (
-                share(.connecting, viewers: [.init(id: 1, state: .invited, groups: [])]),
+                share(.connecting, viewers: [.init(id: 1, state: .new, isWaiting: false, groups: [])]),
                 ["state:        waiting for the answers of invited viewers"]
+            ),
+            (
+                share(.sharing, viewers: [.init(id: 1, state: .disconnected, isWaiting: false, groups: ["main"])]),
+                ["state:        sharing", "viewer 1:     disconnected, in main"]
             ),
             (share(.paused), ["state:        paused, viewers see the last frame"]),
         ])
@@ -54,7 +59,7 @@ import Testing
 
     @Test("A watched status differs in properties, and for programs in measurements, but not in clocks")
     func differences() {
-        let viewer = ControlledShare.Viewer(id: 1, state: .connected, groups: ["main"])
+        let viewer = ControlledShare.Viewer(id: 1, state: .connected, isWaiting: false, groups: ["main"])
         let share = Self.share(.sharing, viewers: [viewer])
         var later = share
         later.uptime += 1

@@ -1,9 +1,10 @@
 import Foundation
 import RTCShareMedia
-import RTCSharePeerConnection
+import RTCShareWireFormat
 import Testing
 
 @testable import RTCShareContentShare
+@testable import RTCSharePeerConnection
 @testable import rtcshare
 
 @Suite("What a terminal shows")
@@ -54,24 +55,24 @@ struct TerminalTests {
 
     @Test("Without a picture the status lines of both sides wait for it")
     func firstPicture() {
-        func report(at time: Double, _ type: StatisticsObject.Kind, _ id: String, width: Int?) -> [StatisticsObject] {
-            var object = StatisticsObject(id: id, type: type, timestamp: time)
-            object.set("kind", "video")
-            object.set("bytesSent", 100)
-            object.set("frameWidth", width)
-            object.set("frameHeight", width)
-            return [object]
+        func sent(at second: Int64, width: Int) -> [Int: SendingSummary] {
+            var video = OutboundStatistics.Video()
+            (video.frameWidth, video.frameHeight) = (width, width)
+            return [1: SendingSummary(time: Instant(nanoseconds: second * 1_000_000_000), video: video)]
         }
         var sending = ShareStatus()
-        _ = sending.line(for: [(1, report(at: 1000, .outboundRTP, "o", width: nil))])
-        #expect(
-            sending.line(for: [(1, report(at: 2000, .outboundRTP, "o", width: nil))]) == "Waiting for the first frame"
-        )
-        #expect(
-            sending.line(for: [(1, report(at: 3000, .outboundRTP, "o", width: 64))]).hasPrefix("Sending 64x64, 0 fps"))
+        _ = sending.line(for: sent(at: 1, width: 0))
+        #expect(sending.line(for: sent(at: 2, width: 0)) == "Waiting for the first frame")
+        #expect(sending.line(for: sent(at: 3, width: 64)).hasPrefix("Sending 64x64, 0 fps"))
         var viewing = ViewStatus()
         func line(at time: Double, width: Int?, _ pause: VideoTileState.PauseState = .unpaused) -> String? {
-            viewing.line(for: report(at: time, .inboundRTP, "i", width: width), large: "i", pauseState: pause)
+            var report = StatisticsReport(timestamp: time)
+            var decoder = VideoDecoderStatistics()
+            (decoder.frameWidth, decoder.frameHeight) = (width, width)
+            report.inboundRTP[1] = InboundRTPStreamStats(
+                id: "i", kind: .video, mid: "0", ssrc: 1, codecId: nil, remoteId: nil, trackIdentifier: nil,
+                lastPacketReceivedTimestamp: nil, video: nil, audio: nil, decoder: decoder)
+            return viewing.line(for: report, large: 1, processorTime: .zero, pauseState: pause)
         }
         #expect(line(at: 1000, width: nil) == nil)
         #expect(line(at: 2000, width: nil) == "Waiting for the first frame")

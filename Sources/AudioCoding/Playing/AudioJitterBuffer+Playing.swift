@@ -1,3 +1,5 @@
+internal import RTCShareMedia
+
 extension AudioJitterBuffer {
     /// What stands at `position`, which is due.
     mutating func nextStep() -> Step {

@@ -1,3 +1,5 @@
+package import RTCShareMedia
+
 /// Puts packets of sound in order and says, at each moment, what to play: a packet, what stands in for one, or silence.
 ///
 /// A value without a clock: time is a parameter. Packets wait as long as the jitter seen makes necessary, 20 ms to 1 s.
@@ -56,7 +58,7 @@ package struct AudioJitterBuffer: Sendable {
     }
 
     /// The counts so far.
-    package internal(set) var statistics = Statistics()
+    package internal(set) var statistics = JitterBufferStatistics()
 
     /// How long packets wait at least, whatever the jitter is.
     var minimumTarget: Int64 = 0

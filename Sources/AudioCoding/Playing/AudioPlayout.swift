@@ -39,7 +39,7 @@ package final class AudioPlayout {
     }
 
     /// The counts so far.
-    package var statistics: AudioJitterBuffer.Statistics { buffer.statistics }
+    package var statistics: JitterBufferStatistics { buffer.statistics }
 
     /// How long they are to wait at least, whatever the jitter is: for pictures that take longer. At most a second counts.
     package var minimumDelay: Duration {

@@ -99,10 +99,8 @@ public final class RemoteSoundController: Sendable {
         state.withLock { $0.receiver(ofSound: id) }?.setJitterBufferTarget(target)
     }
 
-    /// The id of the object of a report that is about a sound; nil where there is no such sound.
-    package func statisticsID(ofSound id: Int) -> String? {
-        state.withLock { $0.receiver(ofSound: id) }.map { StatisticsObject.inboundID(receiver: $0.index) }
-    }
+    /// The index of the receiver of a sound; nil if there is no such sound.
+    package func receiverIndex(ofSound id: Int) -> Int? { state.withLock { $0.receiver(ofSound: id) }?.index }
 
     // MARK: What the connection tells
 

@@ -168,10 +168,8 @@ public final class VideoTileController: Sendable {
         tell(events)
     }
 
-    /// The id of the object of a report that is about a tile's pictures; nil where there is no such tile.
-    package func statisticsID(ofTile id: Int) -> String? {
-        state.withLock { $0.list.receiver(ofTile: id) }.map { StatisticsObject.inboundID(receiver: $0) }
-    }
+    /// The index of the receiver of a tile's video; nil if there is no such tile.
+    package func receiverIndex(ofTile id: Int) -> Int? { state.withLock { $0.list.receiver(ofTile: id) } }
 
     // MARK: What the connection tells
 

@@ -233,11 +233,15 @@ public actor SharingRoom {
         members.values.filter { $0.media.contains(media) }.map(\.session.connection)
     }
 
-    /// A report of all that was counted for a viewer, as `getStats()` gives it; empty where there is no such viewer.
-    public func statistics(of viewer: Int) async -> [StatisticsObject] {
-        guard let session = members[viewer]?.session else { return [] }
-        let report = await session.statistics()
-        return await own.complete(report, of: session.connection)
+    /// A report of all counts of a viewer, as `getStats()` gives it; empty if there is no such viewer.
+    public func statistics(of viewer: Int) async -> [StatisticsObject] { await report(of: viewer)?.objects ?? [] }
+
+    /// A report of all counts of a viewer; nil if there is no such viewer.
+    package func report(of viewer: Int) async -> StatisticsReport? {
+        guard let session = members[viewer]?.session else { return nil }
+        var report = await session.report()
+        await own.videoStatistics(of: session.connection)?.add(to: &report)
+        return report
     }
 
     /// What of the media a viewer's newest description declines.

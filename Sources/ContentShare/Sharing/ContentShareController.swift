@@ -196,9 +196,9 @@ public actor ContentShareController {
         return refused
     }
 
-    /// Completes a connection's report with what was encoded for the share.
-    func complete(_ report: [StatisticsObject], of connection: Connection) async -> [StatisticsObject] {
-        await video?.complete(report, of: connection) ?? report
+    /// The counts of the content that a connection is sent.
+    func videoStatistics(of connection: Connection) async -> PipelineStatistics? {
+        await video?.statistics(of: connection)
     }
 
     // MARK: A recording

@@ -154,9 +154,9 @@ final class OwnMedia {
         return refused
     }
 
-    /// Adds to a connection's report what its encoder has counted.
-    func complete(_ report: [StatisticsObject], of connection: Connection) async -> [StatisticsObject] {
-        await camera?.complete(report, of: connection) ?? report
+    /// The counts of the camera's video that a connection is sent.
+    func videoStatistics(of connection: Connection) async -> PipelineStatistics? {
+        await camera?.statistics(of: connection)
     }
 
     private func open(

@@ -1,7 +1,7 @@
 package import RTCShareWireFormat
 
 /// Where a pair is in its checks (RFC 8445 §6.1.2.6, under the names of webrtc-stats).
-package enum PairState: String, Hashable, Sendable {
+package enum PairState: String, Hashable, Sendable, Encodable {
     /// Waits for another pair of its foundation.
     case frozen
     /// Will be checked.
@@ -83,7 +83,7 @@ package struct PairReport: Sendable, CustomStringConvertible {
 }
 
 /// The counts of a pair under the names of webrtc-stats' RTCIceCandidatePairStats.
-package struct PairStatistics: Hashable, Sendable {
+package struct PairStatistics: Hashable, Sendable, Encodable {
     /// Checks sent, retransmissions included, consent checks too.
     package internal(set) var requestsSent = 0
     /// Authentic requests received.

@@ -1,7 +1,7 @@
 package import RTCShareWireFormat
 
 /// How an agent came by a candidate (RFC 8445 §5.1.1).
-package enum CandidateType: String, Hashable, Sendable, CaseIterable {
+package enum CandidateType: String, Hashable, Sendable, CaseIterable, Encodable {
     /// An address of one of the machine's interfaces.
     case host
     /// The address that a STUN server saw.

@@ -41,18 +41,20 @@ extension Connection {
         case .activityChanged(let activity, let index):
             if activity == .ended { (videoReceivers[index], audioReceivers[index]) = (nil, nil) }
             pendingMedia.append(.activityChanged(activity, receiver: index))
-        case .closedByPeer, .failed: pendingMedia.finish()
+        case .stateChanged(.closed), .stateChanged(.failed): pendingMedia.finish()
         default: break
         }
     }
 
-    /// Completes a report with what the receivers count.
-    func completeReceivers(_ report: inout [StatisticsObject]) {
-        for receiver in peer.remoteMedia.indices {
-            let id = StatisticsObject.inboundID(receiver: receiver)
-            guard let place = report.firstIndex(where: { $0.id == id }) else { continue }
-            videoReceivers[receiver]?.complete(&report[place])
-            audioReceivers[receiver]?.complete(&report[place])
+    /// Adds the counts of the receivers to a report.
+    func addReceivers(to report: inout StatisticsReport) {
+        for (index, receiver) in videoReceivers {
+            report.inboundRTP[index]?.video?.framesDropped += receiver.framesDropped
+            report.inboundRTP[index]?.decoder = receiver.statistics
+        }
+        for (index, receiver) in audioReceivers {
+            report.inboundRTP[index]?.packetsDiscarded = receiver.packetsDiscarded
+            report.inboundRTP[index]?.jitterBuffer = receiver.statistics
         }
     }
 }

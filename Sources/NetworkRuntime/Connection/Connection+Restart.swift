@@ -55,7 +55,7 @@ extension Connection {
     }
 
     /// Listens at an address no more, as where its interface is gone: what was relayed or connected from there ends too.
-    /// Media moves to another pair that works, or ``ConnectionEvent/restartNeeded`` says that there is none.
+    /// Media moves to another pair that works, or ``ConnectionSignal/restartNeeded`` says that there is none.
     package func removeLocalAddress(_ address: IPAddress) {
         for local in peer.localAddresses where local.ip == address {
             sockets.remove(local)

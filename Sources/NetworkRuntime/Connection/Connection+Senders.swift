@@ -64,22 +64,23 @@ extension Connection {
         case .targetBitrateChanged(let target, let media): senders[media]?.sender?.receive(.target(target))
         case .keyFrameRequested(let media): senders[media]?.sender?.receive(.keyFrameRequested)
         case .lossReported(let fraction, let media): senders[media]?.sender?.receive(.lossReported(fraction))
-        case .connected:
-            hasConnected = true
-            reportToSenders()
+        case .stateChanged(.connected):
+            if hasConnected {
+                notifyAll(.unresponsive(false))
+            } else {
+                hasConnected = true
+                reportToSenders()
+            }
             return true
         case .remoteMediaChanged:
             reportToSenders()
             return true
-        case .disconnected:
+        case .stateChanged(.disconnected):
             notifyAll(.unresponsive(true))
-            return true
-        case .reconnected:
-            notifyAll(.unresponsive(false))
             return true
         case .feedbackStopped(let isSilent):
             notifyAll(.unresponsive(isSilent))
-        case .closedByPeer, .failed:
+        case .stateChanged(.closed), .stateChanged(.failed):
             endSenders()
             return true
         default: return true

@@ -87,8 +87,9 @@ public actor Connection {
         public init() {}
     }
 
-    /// How the connection goes, in order. One reader; of what is a state and was not read in time, the newest is kept.
-    package nonisolated let events: AsyncStream<ConnectionEvent>
+    /// The states of the connection and what else its session must know, in order, until the connection is over. One
+    /// reader; of what is a state and was not read in time, the newest is kept.
+    package nonisolated let signals: AsyncStream<ConnectionSignal>
 
     /// What changes about the media that the peer sends, in order, until the connection is over. One reader; of what is a
     /// state and was not read in time, the newest is kept.
@@ -98,7 +99,7 @@ public actor Connection {
     public nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
 
     nonisolated let eventLoop: any EventLoop
-    private nonisolated let pendingEvents = ConnectionEvents<ConnectionEvent>()
+    private nonisolated let pendingSignals = ConnectionEvents<ConnectionSignal>()
     nonisolated let pendingMedia = ConnectionEvents<MediaEvent>()
     let logger: Logger
     let configuration: Configuration
@@ -144,7 +145,7 @@ public actor Connection {
         endpoints: [TransportAddress]? = nil
     ) async throws {
         eventLoop = configuration.sharedPort?.eventLoop ?? (configuration.eventLoopGroup ?? .singleton).next()
-        events = pendingEvents.stream
+        signals = pendingSignals.stream
         media = pendingMedia.stream
         logger = configuration.logger
         self.configuration = configuration
@@ -213,7 +214,7 @@ public actor Connection {
         // The timer is the event loop's. It fires once more, and its weak reference is nil by then.
         resolutions.cancel()
         monitor?.stop()
-        pendingEvents.finish()
+        pendingSignals.finish()
         pendingMedia.finish()
     }
 
@@ -264,25 +265,27 @@ public actor Connection {
         drain()
     }
 
-    /// Asks the peer now whether it still consents to be sent to; ``ConnectionEvent/disconnected`` follows in two seconds
-    /// where it does not answer.
+    /// Asks the peer now whether it still consents to be sent to; the state is ``ConnectionState/disconnected`` in two
+    /// seconds if the peer does not answer.
     package func checkConsent() {
         peer.checkConsent(now: MonotonicClock.now)
         drain()
     }
 
-    /// A report of all that was counted, as `getStats()` gives it.
-    public func statistics() -> [StatisticsObject] {
-        var objects = peer.statistics(now: MonotonicClock.now)
-        if let transport = objects.firstIndex(where: { $0.type == .transport }) {
-            // Not of webrtc-stats: what streams to servers and peers let fall because they were slower than what was sent.
-            objects[transport].set("packetsDroppedByStreams", sockets.droppedMessages)
-            // Neither: what the system refused to send, or had no room for.
-            objects[transport].set("packetsRefusedBySystem", sockets.refusedDatagrams)
-        }
-        completeReceivers(&objects)
-        return objects
+    /// A report of all counts, as `getStats()` gives it.
+    public func statistics() -> [StatisticsObject] { report().objects }
+
+    /// A report of the counts of the peer, of the sockets and of the receivers.
+    package func report() -> StatisticsReport {
+        var report = peer.report(now: MonotonicClock.now)
+        report.transport?.packetsDroppedByStreams = sockets.droppedMessages
+        report.transport?.packetsRefusedBySystem = sockets.refusedDatagrams
+        addReceivers(to: &report)
+        return report
     }
+
+    /// Why the connection failed; nil if it did not.
+    package var failure: PeerConnection.Failure? { peer.failure }
 
     /// What is known of the paths to the peer.
     package var connectivityFacts: ConnectivityFacts {
@@ -329,7 +332,7 @@ public actor Connection {
         resumeGatherWaiters()
         endSenders()
         await sockets.close()
-        pendingEvents.finish()
+        pendingSignals.finish()
         pendingMedia.finish()
     }
 
@@ -354,13 +357,18 @@ public actor Connection {
         passOnReceived()
         while let event = peer.pollEvent() {
             guard notifySenders(event) else { continue }
-            logger.debug("\(event)")
+            log(event)
             reportMedia(event)
             if case .gatheringComplete = event { resumeGatherWaiters() }
-            if let event = ConnectionEvent(event) { pendingEvents.append(event) }
+            if let signal = ConnectionSignal(event) { pendingSignals.append(signal) }
         }
         if let entry { loop.schedule(entry, at: peer.nextDeadline(now: now) ?? .distantFuture) }
         loop.endGathering()
+    }
+
+    private func log(_ event: PeerConnection.Event) {
+        guard case .stateChanged(let state) = event else { return logger.debug("\(event)") }
+        logger.debug("\(state.rawValue)\(failure.map { ": \($0)" } ?? "")")
     }
 
     private func timerDidFire(now: Instant) {

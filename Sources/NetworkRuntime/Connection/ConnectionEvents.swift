@@ -4,7 +4,7 @@ internal import RTCShareLocks
 ///
 /// A peer causes them, so that their number is bounded: of what is a state the newest waits. What happens once, and local
 /// candidates, all wait: a peer can't cause more of them.
-protocol QueuedEvent: Sendable {
+package protocol QueuedEvent: Sendable {
     /// Whether a reader of this event has no use for `old`.
     func outdates(_ old: Self) -> Bool
     /// Whether it takes the place of what it outdates, before what happened since.
@@ -12,7 +12,7 @@ protocol QueuedEvent: Sendable {
 }
 
 extension QueuedEvent {
-    var keepsPlace: Bool { false }
+    package var keepsPlace: Bool { false }
 }
 
 /// The events that wait for their reader.
@@ -33,8 +33,8 @@ struct EventQueue<Event: QueuedEvent> {
     mutating func takeFirst() -> Event? { events.isEmpty ? nil : events.removeFirst() }
 }
 
-/// Events of a connection on their way from its event loop to their reader, of whom there is one.
-final class ConnectionEvents<Event: QueuedEvent>: Sendable {
+/// Events of a connection on their way to their reader, of whom there is one.
+package final class ConnectionEvents<Event: QueuedEvent>: Sendable {
     private typealias Reader = CheckedContinuation<Event?, Never>
 
     private struct State {
@@ -52,8 +52,11 @@ final class ConnectionEvents<Event: QueuedEvent>: Sendable {
 
     private let state = Locked(State())
 
+    /// Without an event.
+    package init() {}
+
     /// What happened, in order, until the connection is closed.
-    var stream: AsyncStream<Event> {
+    package var stream: AsyncStream<Event> {
         AsyncStream { [self] in
             await next()
         } onCancel: { [self] in
@@ -61,7 +64,8 @@ final class ConnectionEvents<Event: QueuedEvent>: Sendable {
         }
     }
 
-    func append(_ event: Event) {
+    /// Appends an event, and removes those that it outdates.
+    package func append(_ event: Event) {
         let waiting = state.withLock { state in
             if !state.isFinished { state.queue.append(event) }
             return state.takeReader()
@@ -70,7 +74,7 @@ final class ConnectionEvents<Event: QueuedEvent>: Sendable {
     }
 
     /// Ends the stream once what waits has been read.
-    func finish() {
+    package func finish() {
         let waiting = state.withLock { state in
             state.isFinished = true
             return state.takeReader()

@@ -16,7 +16,7 @@ package enum MediaEvent: Sendable {
 }
 
 extension MediaEvent: QueuedEvent {
-    func outdates(_ old: MediaEvent) -> Bool {
+    package func outdates(_ old: MediaEvent) -> Bool {
         switch (old, self) {
         case (.remoteMediaChanged, .remoteMediaChanged): true
         case (.frameSizeChanged(_, let receiver), .frameSizeChanged(_, let other)): receiver.index == other.index
@@ -29,7 +29,7 @@ extension MediaEvent: QueuedEvent {
     }
 
     /// The reader knows of media before it knows of what comes of them.
-    var keepsPlace: Bool {
+    package var keepsPlace: Bool {
         if case .remoteMediaChanged = self { true } else { false }
     }
 }

@@ -1,5 +1,5 @@
-internal import RTCShareAudioCoding
 internal import RTCShareLocks
+internal import RTCShareMedia
 internal import RTCSharePeerConnection
 
 /// The packets that wait to be played, and for what they wait.
@@ -22,8 +22,8 @@ struct AudioInbox {
 
     private(set) var stage = Stage.announcing
     private(set) var packetsDiscarded = 0
-    /// What was played; nil if nothing is.
-    var statistics: AudioJitterBuffer.Statistics?
+    /// The counts of the jitter buffer; nil if nothing is played.
+    var statistics: JitterBufferStatistics?
     var jitterBufferTarget: Duration?
     private var packets: [ReceivedAudioPacket] = []
     /// How many of the kept packets the recorders have.

@@ -75,21 +75,11 @@ package final class AudioReceiver: Sendable {
         if let thread = thread.withLock({ $0 }) { await thread.finish() } else { broadcaster.close() }
     }
 
-    /// Completes the object of a connection's report that is about this receiver.
-    func complete(_ object: inout StatisticsObject) {
-        let (discarded, statistics) = inbox.read { ($0.packetsDiscarded, $0.statistics) }
-        if discarded > 0 || statistics != nil {
-            object.set("packetsDiscarded", discarded + (statistics?.packetsDiscarded ?? 0))
-        }
-        guard let statistics else { return }
-        object.set("totalSamplesReceived", statistics.totalSamplesReceived)
-        object.set("concealedSamples", statistics.concealedSamples)
-        object.set("silentConcealedSamples", statistics.silentConcealedSamples)
-        object.set("concealmentEvents", statistics.concealmentEvents)
-        object.set("jitterBufferDelay", seconds: statistics.jitterBufferDelay)
-        object.set("jitterBufferEmittedCount", statistics.jitterBufferEmittedCount)
-        object.set("fecPacketsReceived", statistics.fecPacketsReceived)
-    }
+    /// Packets for which there was no room before the jitter buffer; nil if there are none.
+    var packetsDiscarded: Int? { inbox.read { $0.packetsDiscarded > 0 ? $0.packetsDiscarded : nil } }
+
+    /// The counts of the jitter buffer; nil if nothing is played.
+    package var statistics: JitterBufferStatistics? { inbox.read { $0.statistics } }
 }
 
 /// The thread's own side: the playout and its time.

@@ -28,7 +28,9 @@ struct VideoInbox {
     }
 
     private(set) var stage = Stage.unannounced
-    private(set) var statistics = VideoReceiver.Statistics()
+    /// Frames that did not decode, or for which there was no time or no key frame.
+    private(set) var framesDropped = 0
+    private var statistics = VideoDecoderStatistics()
     /// In the order of decoding. The first one needs none that is not here, or was decoded.
     private var frames: [AssembledFrame] = []
     private var byteCount = 0
@@ -50,8 +52,8 @@ struct VideoInbox {
     /// The same in bytes, whatever the frames' sizes are.
     static let maximumBytes = 16 << 20
 
-    /// What was decoded; nil if nothing is.
-    var decoderStatistics: VideoReceiver.Statistics? {
+    /// The counts of the decoder; nil if nothing is decoded.
+    var decoderStatistics: VideoDecoderStatistics? {
         stage == .decoding || stage == .ended && statistics.framesDecoded > 0 ? statistics : nil
     }
 
@@ -62,7 +64,7 @@ struct VideoInbox {
         switch stage {
         case .ended: return reception
         case .unannounced where !frame.isKeyFrame:
-            statistics.framesDropped += 1
+            framesDropped += 1
             reception.needsKeyFrame = true
             return reception
         case .unannounced: stage = .announcing
@@ -89,7 +91,7 @@ struct VideoInbox {
         if overflows { drop(frames.count) }
         if frame.isKeyFrame { awaitsKeyFrame = false }
         guard !awaitsKeyFrame else {
-            statistics.framesDropped += 1
+            framesDropped += 1
             return overflows
         }
         frames.append(frame)
@@ -99,7 +101,7 @@ struct VideoInbox {
 
     /// Drops the first `count` frames, on which the others don't depend.
     private mutating func drop(_ count: Int) {
-        statistics.framesDropped += UInt64(count)
+        framesDropped += count
         release(count)
     }
 
@@ -214,14 +216,14 @@ struct VideoInbox {
         statistics.framesDecoded += 1
         if frame.isKeyFrame { statistics.keyFramesDecoded += 1 }
         statistics.totalDecodeTime += end - start
-        statistics.qpSum += UInt64(quantizer)
-        statistics.size = size
+        statistics.qpSum += quantizer
+        (statistics.frameWidth, statistics.frameHeight) = (size.width, size.height)
         statistics.delays.pictureWasShown(at: end)
     }
 
     /// A frame did not decode: those that build on it are dropped. Returns whether a key frame must be requested.
     mutating func didNotDecode() -> Bool {
-        statistics.framesDropped += 1
+        framesDropped += 1
         let next = frames.firstIndex(where: \.isKeyFrame)
         drop(next ?? frames.count)
         return next == nil && stage == .decoding

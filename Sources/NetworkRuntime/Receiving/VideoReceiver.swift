@@ -7,24 +7,6 @@ internal import RTCShareWireFormat
 /// Receives one video over one connection (W3C `RTCRtpReceiver`): decodes its frames on a thread of its own while there are
 /// sinks, so that the network never waits for a decoder.
 package final class VideoReceiver: Sendable {
-    /// What was decoded, under the names of W3C webrtc-stats (`RTCInboundRtpStreamStats`).
-    package struct Statistics: Sendable {
-        /// Frames that became pictures.
-        package internal(set) var framesDecoded: UInt64 = 0
-        /// Those of them that decode on their own.
-        package internal(set) var keyFramesDecoded: UInt64 = 0
-        /// Frames that did not decode, or for which there was no time or no key frame.
-        package internal(set) var framesDropped: UInt64 = 0
-        /// The time that decoding took.
-        package internal(set) var totalDecodeTime = Duration.zero
-        /// The sum of the frames' quantizers.
-        package internal(set) var qpSum: UInt64 = 0
-        /// The newest picture's size.
-        package internal(set) var size: PixelSize?
-        /// The times between pictures.
-        var delays = InterFrameDelays()
-    }
-
     /// Its index among what the peer sends: ``Connection/remoteMedia``.
     package let index: Int
     /// Requests a key frame of the sender.
@@ -120,31 +102,11 @@ package final class VideoReceiver: Sendable {
         if let thread = thread.withLock({ $0 }) { await thread.finish() } else { broadcaster.endSinks(closing: true) }
     }
 
-    /// What was decoded so far.
-    package var statistics: Statistics { inbox.read { $0.statistics } }
+    /// Frames that did not decode, or for which there was no time or no key frame.
+    package var framesDropped: Int { inbox.read { $0.framesDropped } }
 
-    /// Completes the object of a connection's report that is about this receiver.
-    func complete(_ object: inout StatisticsObject) {
-        let (statistics, decoded) = inbox.read { ($0.statistics, $0.decoderStatistics) }
-        if statistics.framesDropped > 0 {
-            object.set(
-                "framesDropped", (object.integer("framesDropped") ?? 0) + Int64(clamping: statistics.framesDropped))
-        }
-        guard let decoded else { return }
-        object.set("framesDecoded", decoded.framesDecoded)
-        object.set("keyFramesDecoded", decoded.keyFramesDecoded)
-        object.set("totalDecodeTime", seconds: decoded.totalDecodeTime)
-        object.set("qpSum", decoded.qpSum)
-        object.set("frameWidth", decoded.size?.width)
-        object.set("frameHeight", decoded.size?.height)
-        object.set("freezeCount", decoded.delays.freezeCount)
-        object.set("totalFreezesDuration", seconds: decoded.delays.totalFreezesDuration)
-        object.set("pauseCount", decoded.delays.pauseCount)
-        object.set("totalPausesDuration", seconds: decoded.delays.totalPausesDuration)
-        object.set("totalInterFrameDelay", seconds: decoded.delays.total)
-        object.set("totalSquaredInterFrameDelay", decoded.delays.totalSquared)
-        object.set("decoderImplementation", "libvpx")
-    }
+    /// The counts of the decoder; nil if nothing is decoded.
+    package var statistics: VideoDecoderStatistics? { inbox.read { $0.decoderStatistics } }
 }
 
 extension Mailbox<VideoInbox> {

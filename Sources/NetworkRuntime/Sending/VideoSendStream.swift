@@ -351,17 +351,17 @@ package actor VideoSendStream {
         withExtendedLifetime(track) {}
     }
 
-    /// Completes a connection's report with what was encoded for it; where no connection is named, that of media 0 with what
-    /// was for those of the best paths.
-    package func complete(_ report: [StatisticsObject], of connection: Connection? = nil) -> [StatisticsObject] {
-        var (encoding, media) = (encodings[0], 0)
+    /// The counts of what is encoded for a connection; without a connection, of what is encoded for the best paths. Nil if
+    /// nothing is.
+    package func statistics(of connection: Connection? = nil) -> PipelineStatistics? {
+        var (index, media): (Int?, Int) = (0, 0)
         if let connection {
-            guard let sender = group.senders[ObjectIdentifier(connection)] else { return report }
-            (encoding, media) = (encodings[group.encoding(of: sender)], sender.media)
+            let sender = group.senders[ObjectIdentifier(connection)]
+            (index, media) = (sender.map { group.encoding(of: $0) }, sender?.media ?? 0)
         }
-        guard let encoding else { return report }
-        return PipelineStatistics(encoding.encoder.statistics, targetBitrate: encoding.encoder.settings.bitrate)
-            .complete(report, media: media)
+        return index.flatMap { encodings[$0]?.encoder }.map {
+            PipelineStatistics(media: media, encoder: $0.statistics, targetBitrate: $0.settings.bitrate)
+        }
     }
 }
 

@@ -10,7 +10,7 @@ extension PeerConnection {
     /// Says what the encoder of a media could use; ``BitrateDemand/zero`` while it has nothing to send. Until it is said,
     /// pictures are taken to use all that they get, and sound what Opus is good for. An unknown index does nothing.
     package mutating func setDemand(_ demand: BitrateDemand, media: Int, now: Instant) {
-        guard progress != .ended, outbound.indices.contains(media), outbound[media].target.demand != demand else {
+        guard !state.isOver, outbound.indices.contains(media), outbound[media].target.demand != demand else {
             return
         }
         outbound[media].target.demand = demand
@@ -21,7 +21,7 @@ extension PeerConnection {
     /// Sets the most that all media together may take, in place of ``Configuration/maximumBitrate``. What is more than
     /// before is probed for.
     package mutating func setMaximumBitrate(_ rate: DataRate, now: Instant) {
-        guard progress != .ended, configuration.maximumBitrate != rate else { return }
+        guard !state.isOver, configuration.maximumBitrate != rate else { return }
         configuration.maximumBitrate = rate
         bandwidth.setMaximum(rate, now: now)
         for index in outbound.indices { outbound[index].video?.allow(maximumBitrate: rate) }
@@ -36,7 +36,7 @@ extension PeerConnection {
 
     /// Does what is due in the estimator, passes its rates and probes on to the pacer, and what changed to the encoders.
     mutating func followBandwidth(now: Instant) {
-        guard progress == .connected || progress == .disconnected else { return }
+        guard state.hasConnected else { return }
         if bandwidth.isDue(now: now) {
             let measured = path.reportedRoundTripTime == nil ? ice.agent.selectedRoundTripTime : nil
             bandwidth.process(roundTripTime: measured, now: now)
@@ -61,7 +61,7 @@ extension PeerConnection {
 
     /// Divides the rate where there is reason to, and tells what changed.
     mutating func allocateBitrate(now: Instant) {
-        guard progress == .connected || progress == .disconnected else { return }
+        guard state.hasConnected else { return }
         let (rate, isQueueFull) = (bandwidth.mediaRate, bandwidth.pacer.isQueueFull)
         guard bandwidth.allocation.isStale(rate, isQueueFull: isQueueFull, now: now) else { return }
         if bandwidth.allocation.isDue || bandwidth.allocation.claims.count != outbound.count {

@@ -37,7 +37,7 @@ extension PeerConnection {
                 roundTripTime: max(trip, bandwidth.estimator.feedbackRoundTrip ?? .zero), now: now)
         case .pictureLossIndication(let indication):
             guard let index = senderIndex(of: indication.media) else { return counts.packetsUnknown += 1 }
-            outbound[index].video?.stream.statistics.pliCount += 1
+            outbound[index].video?.stream.statistics.video.pliCount += 1
             outbound[index].video?.keyFrameRequests.request()
         case .fullIntraRequest(let request):
             for entry in request.entries {
@@ -113,7 +113,7 @@ extension PeerConnection {
 
     /// Queues the reports that are due, and what the receivers ask for.
     mutating func queueControl(now: Instant) {
-        guard transport.outbound != nil, progress != .ended else { return }
+        guard transport.outbound != nil, !state.isOver else { return }
         // Between two paths reports fall due as ever, or their deadlines would stay in the past; they go nowhere.
         defer { if !path.isThere { control.clear() } }
         for index in outbound.indices where outbound[index].isActive {

@@ -90,7 +90,7 @@ extension PeerConnection {
     package mutating func accept(
         answer: SessionDescription, to offer: SessionDescription, now: Instant
     ) throws {
-        guard progress != .ended else { throw PeerConnectionError.ended }
+        guard !state.isOver else { throw PeerConnectionError.ended }
         if let negotiated {
             try Negotiation.checkContinuity(of: offer, .offer, with: negotiated.sections)
         }
@@ -107,7 +107,7 @@ extension PeerConnection {
     /// gives way: its own offer is rolled back, and restarts in the next one.
     /// - Throws: `NegotiationError`, or `PeerConnectionError` for what can't be done in this session.
     package mutating func answer(offer: SessionDescription, now: Instant) throws -> SessionDescription {
-        guard progress != .ended else { throw PeerConnectionError.ended }
+        guard !state.isOver else { throw PeerConnectionError.ended }
         if ice.offered != nil, ice.agent.role == .controlling { throw PeerConnectionError.offerOutstanding }
         let peerTrickles = Self.trickles(offer)
         var parameters = AnswerParameters(
@@ -193,7 +193,7 @@ extension PeerConnection {
         }
         let credentials = try Credentials(session.remoteICE)
         try transport.prepare(role: session.localSetup == .active ? .client : .server, expected: expected)
-        progress = .connecting
+        change(to: .connecting)
         ice.agent.setRemote(credentials: credentials, isLite: session.remoteIsICELite, now: now)
     }
 
@@ -216,7 +216,7 @@ extension PeerConnection {
 
     /// Adds a candidate whose host name turned out to have this address.
     package mutating func addRemoteCandidate(_ candidate: CandidateAttribute, at address: IPAddress, now: Instant) {
-        guard progress != .ended else { return }
+        guard !state.isOver else { return }
         ice.pending.noteResolved(candidate.host.description)
         ice.add(candidate, at: address, now: now)
         advance(now: now)
@@ -225,7 +225,7 @@ extension PeerConnection {
     /// No candidate of the peer will follow. One whose name has found no address may still come forward by itself. Where
     /// `ufrag` is not the peer's newest user name fragment, nothing is done.
     package mutating func endRemoteCandidates(ufrag: String? = nil, now: Instant) {
-        guard progress != .ended, ufrag == nil || ufrag == negotiated?.remoteICE.usernameFragment else { return }
+        guard !state.isOver, ufrag == nil || ufrag == negotiated?.remoteICE.usernameFragment else { return }
         ice.endRemoteCandidates(now: now)
         advance(now: now)
     }

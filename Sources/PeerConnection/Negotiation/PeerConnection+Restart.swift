@@ -6,14 +6,14 @@ extension PeerConnection {
     /// Has the next ``makeOffer()`` restart ICE: it has new credentials, and its answer begins new checks. Until those
     /// find a pair, media goes on as it did. Before the first descriptions there is nothing to restart.
     package mutating func restartICE() {
-        guard progress != .ended, negotiated != nil else { return }
+        guard !state.isOver, negotiated != nil else { return }
         ice.wantRestart()
     }
 
     /// Asks servers again what this peer looks like from outside, as for a restart; ``Event/gatheringComplete`` follows
     /// where there are any.
     package mutating func gatherAgain(now: Instant) {
-        guard progress != .ended else { return }
+        guard !state.isOver else { return }
         ice.gatherAgain(now: now)
         advance(now: now)
     }
@@ -36,19 +36,19 @@ extension PeerConnection {
     /// Takes a socket's address away that is gone, as with its interface. Where media went from there, another pair that
     /// works takes over at once; where there is none, ``Event/restartNeeded`` says so.
     package mutating func removeLocalAddress(_ address: TransportAddress, now: Instant) {
-        guard progress != .ended else { return }
+        guard !state.isOver else { return }
         ice.agent.removeLocalHost(address, now: now)
         advance(now: now)
     }
 
     /// Whether frames can be sent, now or after a short silence.
     var takesFrames: Bool {
-        progress == .connected || (progress == .disconnected && path.isThere)
+        state == .connected || (state == .disconnected && path.isThere)
     }
 
     /// What was dropped while there was nothing to send on is missing at the peer.
     mutating func requestKeyFrames() {
-        guard progress == .connected || progress == .disconnected else { return }
+        guard state.hasConnected else { return }
         for index in outbound.indices where outbound[index].isActive {
             outbound[index].video?.keyFrameRequests.request()
         }

@@ -39,7 +39,7 @@ extension PeerConnection {
 
     /// Has the next offer ask for something that the peer sends (W3C `addTransceiver`, recvonly).
     package mutating func addReceivingSection(isVideo: Bool) throws(PeerConnectionError) {
-        guard progress != .ended else { throw .ended }
+        guard !state.isOver else { throw .ended }
         guard receivingSections.count < Self.maximumMedia else { throw .tooManyMedia(limit: Self.maximumMedia) }
         let known = (negotiated?.sections.compactMap(\.mid) ?? []) + receivingSections.map(\.mid)
         let mid = identity.drawMid(avoiding: known, random: &random)

@@ -27,7 +27,7 @@ extension PeerConnection {
     package mutating func addRemoteCandidate(
         _ line: String, mid: String? = nil, ufrag: String? = nil, now: Instant
     ) throws(RemoteCandidateError) -> RemoteCandidateFate {
-        guard progress != .ended else { throw .ended }
+        guard !state.isOver else { throw .ended }
         var text = Substring(line)
         while let last = text.last, last.isWhitespace { text.removeLast() }
         while let first = text.first, first.isWhitespace { text.removeFirst() }
@@ -47,7 +47,7 @@ extension PeerConnection {
     package mutating func addRemoteCandidate(
         _ candidate: CandidateAttribute, mid: String? = nil, ufrag: String? = nil, now: Instant
     ) throws(RemoteCandidateError) -> RemoteCandidateFate {
-        guard progress != .ended else { throw .ended }
+        guard !state.isOver else { throw .ended }
         let fragment = ufrag ?? candidate.extensionValue("ufrag")
         if let fragment, fragment != negotiated?.remoteICE.usernameFragment {
             guard !ice.pending.isFormer(fragment) else { return .stale }

@@ -6,7 +6,7 @@ internal import RTCShareWireFormat
 struct AudioRTPStream: Sendable {
     var stream: OutgoingStream
     /// What was sent of the sound itself.
-    private(set) var soundStatistics = OutboundSoundStatistics()
+    private(set) var source = AudioSourceStats()
     /// The newest frame: where the media clock stood, and when.
     private var newest: (mediaTime: UInt64, captureTime: Duration)?
     /// How many packets a second of sound makes.
@@ -20,7 +20,7 @@ struct AudioRTPStream: Sendable {
     mutating func enqueue(
         _ frame: EncodedAudioFrame, as media: Int, to pacer: inout Pacer<PacedPacket>, now: Instant
     ) {
-        soundStatistics.count(frame)
+        source.count(frame)
         newest = (frame.mediaTime, frame.captureTime)
         packetsPerSecond = EncodedAudioFrame.clockRate / min(max(120, frame.sampleCount), EncodedAudioFrame.clockRate)
         pacer.enqueue(
@@ -61,10 +61,9 @@ struct AudioRTPStream: Sendable {
     }
 }
 
-/// What was sent of a sound, under the names of W3C webrtc-stats (`RTCAudioSourceStats`). Silence that is not sent is not
-/// in it.
-struct OutboundSoundStatistics: Sendable {
-    /// Of the newest packet, 0...1; nil where no level is known.
+/// The members of W3C `RTCAudioSourceStats`, counted where audio is sent: without the silence that is not sent.
+struct AudioSourceStats: Encodable, Sendable {
+    /// The level of the newest packet, 0...1; nil if it is not known.
     private(set) var audioLevel: Double?
     private(set) var totalAudioEnergy = 0.0
     private(set) var totalSamplesDuration = Duration.zero

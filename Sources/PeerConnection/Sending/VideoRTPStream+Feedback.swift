@@ -5,7 +5,7 @@ internal import RTCShareWireFormat
 extension VideoRTPStream {
     /// Whether a full intra request is a new one; a repeated one carries the same number (RFC 5104 §4.3.1.2).
     mutating func isNew(_ entry: FullIntraRequest.Entry) -> Bool {
-        stream.statistics.firCount += 1
+        stream.statistics.video.firCount += 1
         defer { lastIntraRequest = entry.sequenceNumber }
         return lastIntraRequest != entry.sequenceNumber
     }

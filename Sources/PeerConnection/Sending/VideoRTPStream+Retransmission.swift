@@ -15,7 +15,7 @@ extension VideoRTPStream {
         _ sequenceNumbers: some Sequence<SequenceNumber>, as media: Int, to pacer: inout Pacer<PacedPacket>,
         roundTripTime: Duration, now: Instant
     ) {
-        stream.statistics.nackCount += 1
+        stream.statistics.video.nackCount += 1
         for number in sequenceNumbers {
             guard queuedRetransmissions < Self.maximumQueuedRetransmissions else { return }
             let pause = max(roundTripTime, Self.minimumRetransmissionInterval)

@@ -6,20 +6,24 @@ internal import RTCShareSecureTransport
 package import RTCShareWireFormat
 
 extension PeerConnection {
-    /// A report of all that was counted, under the names of W3C webrtc-stats.
-    package func statistics(now: Instant) -> [StatisticsObject] {
-        var report = StatisticsReport(
-            timestamp: (configuration.unixTimeAtZero + .nanoseconds(now.nanoseconds)).milliseconds)
-        addTransport(to: &report)
+    /// A report of all counts.
+    package func report(now: Instant) -> StatisticsReport {
+        var report = StatisticsReport(timestamp: unixTime(now))
+        report.transport = transportStats
         for pair in ice.agent.pairReports() {
             // What a path carries is known of the one that is used.
             let isUsed = path.pair?.id == pair.id && transport.outbound != nil
-            report.add(pair, availableBitrate: isUsed ? bandwidth.estimator.target : nil)
+            report.candidatePairs.append(
+                CandidatePairStats(pair, availableBitrate: isUsed ? bandwidth.estimator.target : nil))
+            report.localCandidates.insert(CandidateStats(pair.local, isLocal: true))
+            report.remoteCandidates.insert(CandidateStats(pair.remote, isLocal: false))
         }
-        for candidate in ice.agent.localCandidates { report.add(local: candidate) }
+        for candidate in ice.agent.localCandidates {
+            report.localCandidates.insert(CandidateStats(candidate, isLocal: true))
+        }
         for index in outbound.indices { addOutbound(index, to: &report) }
         for index in receivers.media.indices { addInbound(index, to: &report) }
-        return report.objects
+        return report
     }
 
     /// Each pair of addresses and what became of it, a line each: for a person whose connection failed.
@@ -27,33 +31,26 @@ extension PeerConnection {
         ice.agent.pairReports().map(\.description)
     }
 
-    private func addTransport(to report: inout StatisticsReport) {
-        report.add(StatisticsReport.transportID, .transport) { object in
-            object.set("packetsSent", counts.packetsSent)
-            object.set("bytesSent", counts.bytesSent)
-            object.set("packetsReceived", counts.packetsReceived)
-            object.set("bytesReceived", counts.bytesReceived)
-            object.set("selectedCandidatePairChanges", path.changes)
-            object.set("selectedCandidatePairId", path.pair.map { StatisticsReport.pairID($0.id) })
-            object.set("iceLocalUsernameFragment", ice.local.usernameFragment)
-            object.set("iceState", ice.agent.state.rawValue)
-            object.set("dtlsState", transport.dtls?.statisticsState ?? "new")
-            object.set("dtlsRole", transport.dtls?.role.rawValue ?? "unknown")
-            object.set("dtlsCipher", transport.dtls?.cipherSuite)
-            object.set("tlsVersion", transport.dtls?.version)
-            object.set("srtpCipher", transport.dtls?.profile.map { "\($0)" })
-            // Not of webrtc-stats: what was let fall, so that nothing is dropped in silence.
-            object.set("packetsRefused", counts.packetsRefused)
-            object.set("packetsUnknown", counts.packetsUnknown)
-            object.set("packetsUnsent", counts.packetsUnsent)
-            object.set("framesDroppedBeforeConnection", counts.framesDropped)
-            object.set("packetsDiscarded", bandwidth.pacer.packetsDiscarded)
-            // Nor are these: why the estimate is not higher, and what probes came to.
-            object.set("bitrateLimitation", bandwidth.estimator.limitation.rawValue)
-            object.set("probePacketsSent", bandwidth.pacer.probePackets)
-            object.set("probesAbandoned", bandwidth.pacer.probesAbandoned)
-            object.set("packetSendQueueDuration", seconds: bandwidth.pacer.queueDuration)
-        }
+    private var transportStats: TransportStats {
+        TransportStats(
+            counts: counts, selectedCandidatePairChanges: path.changes,
+            selectedCandidatePairId: path.pair.map { CandidatePairStats.id($0.id) },
+            iceLocalUsernameFragment: ice.local.usernameFragment, iceState: ice.agent.state.rawValue,
+            dtlsState: transport.dtls?.statisticsState ?? "new", dtlsRole: transport.dtls?.role.rawValue ?? "unknown",
+            dtlsCipher: transport.dtls?.cipherSuite, tlsVersion: transport.dtls?.version,
+            srtpCipher: transport.dtls?.profile.map { "\($0)" }, packetsDiscarded: bandwidth.pacer.packetsDiscarded,
+            bitrateLimitation: bandwidth.estimator.limitation.rawValue,
+            probePacketsSent: bandwidth.pacer.probePackets, probesAbandoned: bandwidth.pacer.probesAbandoned,
+            packetSendQueueDuration: bandwidth.pacer.queueDuration)
+    }
+}
+
+extension Array where Element: StatisticsDictionary {
+    /// Appends a dictionary that is not there yet; returns its id.
+    @discardableResult
+    mutating func insert(_ dictionary: Element) -> String {
+        if !contains(where: { $0.id == dictionary.id }) { append(dictionary) }
+        return dictionary.id
     }
 }
 

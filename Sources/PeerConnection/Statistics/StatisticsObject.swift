@@ -9,29 +9,21 @@ public struct StatisticsObject: Sendable, Hashable {
     /// When the values were read, in milliseconds since 1 January 1970.
     public let timestamp: Double
     /// The members by their names in the specification; what is unknown is absent.
-    public private(set) var members: [String: Value] = [:]
+    public private(set) var members: [String: Value]
 
-    /// An object without members.
-    package init(id: String, type: Kind, timestamp: Double) {
-        self.id = id
-        self.type = type
+    /// The object of a dictionary.
+    init(
+        _ dictionary: some StatisticsDictionary, type: Kind, additions: [any Encodable & Sendable], timestamp: Double
+    ) {
+        (id, self.type) = (dictionary.id, type)
         self.timestamp = timestamp
+        let encoder = StatisticsEncoder()
+        // The encoder throws nothing, and neither does a dictionary.
+        try? dictionary.encode(to: encoder)
+        for addition in additions { try? addition.encode(to: encoder) }
+        members = encoder.members
+        members["id"] = nil
     }
-
-    /// The id of the `outbound-rtp` object of one of this side's media, by its index.
-    package static func outboundID(media: Int) -> String { "OT\(media)" }
-
-    /// The id of the `media-source` object of one of this side's media.
-    package static func mediaSourceID(media: Int) -> String { "MS\(media)" }
-
-    /// The id of the `inbound-rtp` object of one of the peer's media, by its index among them.
-    package static func inboundID(receiver: Int) -> String { "IT\(receiver)" }
-
-    /// The id of what the peer reports on one of this side's media.
-    static func remoteInboundID(media: Int) -> String { "RI\(media)" }
-
-    /// The id of what the peer reports on one of its own media.
-    static func remoteOutboundID(receiver: Int) -> String { "RO\(receiver)" }
 
     /// The kinds that this library reports (W3C webrtc-stats §6.1).
     public enum Kind: String, Sendable {
@@ -71,38 +63,6 @@ public struct StatisticsObject: Sendable, Hashable {
         case flag(Bool)
         /// Measures by name.
         case record([String: Double])
-    }
-
-    /// Sets a count; nil leaves the member out.
-    package mutating func set(_ name: String, _ value: (some BinaryInteger)?) {
-        members[name] = value.map { .integer(Int64(clamping: $0)) }
-    }
-
-    /// Sets a measure; nil leaves the member out.
-    package mutating func set(_ name: String, _ value: Double?) {
-        members[name] = value.map { .number($0) }
-    }
-
-    /// Sets a duration in seconds; nil leaves the member out.
-    package mutating func set(_ name: String, seconds value: Duration?) {
-        members[name] = value.map {
-            .number(Double($0.components.seconds) + Double($0.components.attoseconds) * 1e-18)
-        }
-    }
-
-    /// Sets durations by name, in seconds.
-    package mutating func set(_ name: String, secondsByName values: [String: Duration]) {
-        members[name] = .record(values.mapValues { $0 / .seconds(1) })
-    }
-
-    /// Sets a name; nil leaves the member out.
-    package mutating func set(_ name: String, _ value: String?) {
-        members[name] = value.map { .text($0) }
-    }
-
-    /// Sets a flag.
-    package mutating func set(_ name: String, _ value: Bool) {
-        members[name] = .flag(value)
     }
 
     /// The count of this name, where there is one.

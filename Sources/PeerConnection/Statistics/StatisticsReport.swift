@@ -1,95 +1,68 @@
-internal import RTCShareICE
-internal import RTCShareSDP
-internal import RTCShareWireFormat
+/// The counts of a connection: the dictionaries of W3C webrtc-stats, each part filled by its owner.
+package struct StatisticsReport: Sendable {
+    /// When the values were read, in milliseconds since 1 January 1970.
+    package let timestamp: Double
+    package var transport: TransportStats?
+    package internal(set) var candidatePairs: [CandidatePairStats] = []
+    package internal(set) var localCandidates: [CandidateStats] = []
+    package internal(set) var remoteCandidates: [CandidateStats] = []
+    package internal(set) var codecs: [CodecStats] = []
+    // By the indices of this side's media.
+    package var mediaSources: [Int: MediaSourceStats] = [:]
+    package var outboundRTP: [Int: OutboundRTPStreamStats] = [:]
+    package internal(set) var remoteInboundRTP: [Int: RemoteInboundRTPStreamStats] = [:]
+    // By the indices of the receivers.
+    package var inboundRTP: [Int: InboundRTPStreamStats] = [:]
+    package internal(set) var remoteOutboundRTP: [Int: RemoteOutboundRTPStreamStats] = [:]
+    package var mediaPlayouts: [MediaPlayoutStats] = []
+    /// Members that W3C does not define, by the ids of their dictionaries.
+    private var additions: [String: [any Encodable & Sendable]] = [:]
 
-/// A report in the making.
-struct StatisticsReport {
-    static let transportID = "T0"
-    let timestamp: Double
-    private(set) var objects: [StatisticsObject] = []
+    /// The id of ``transport``.
+    package static let transportID = "T0"
 
-    init(timestamp: Double) {
+    package init(timestamp: Double) {
         self.timestamp = timestamp
     }
 
-    static func pairID(_ id: Int) -> String { "CP\(id)" }
-
-    mutating func add(_ id: String, _ type: StatisticsObject.Kind, _ fill: (inout StatisticsObject) -> Void) {
-        guard !objects.contains(where: { $0.id == id }) else { return }
-        var object = StatisticsObject(id: id, type: type, timestamp: timestamp)
-        fill(&object)
-        objects.append(object)
+    /// Adds members of a program to the dictionary with this id, if there is one.
+    package mutating func add(_ members: some Encodable & Sendable, to id: String) {
+        additions[id, default: []].append(members)
     }
 
-    /// Adds the codec of a section, unless it is there; returns its id.
-    mutating func addCodec(_ media: NegotiatedMedia?) -> String? {
-        guard let media else { return nil }
-        let map = media.codec
-        let id = "C\(map.payloadType)"
-        add(id, .codec) { object in
-            let isSound = map.isOpus
-            object.set("payloadType", map.payloadType)
-            object.set("transportId", Self.transportID)
-            object.set("mimeType", isSound ? "audio/opus" : "video/VP8")
-            object.set("clockRate", map.clockRate)
-            object.set("channels", map.parameters.flatMap { Int($0) })
-            object.set("sdpFmtpLine", media.codecParameters?.text)
+    /// The report in the form of `getStats()`.
+    package var objects: [StatisticsObject] {
+        var objects: [StatisticsObject] = []
+        func add(_ dictionaries: [some StatisticsDictionary], _ type: StatisticsObject.Kind) {
+            objects += dictionaries.map {
+                StatisticsObject($0, type: type, additions: additions[$0.id] ?? [], timestamp: timestamp)
+            }
         }
-        return id
-    }
-
-    mutating func add(_ pair: PairReport, availableBitrate: DataRate? = nil) {
-        let local = Self.candidateID("L", pair.local)
-        let remote = Self.candidateID("R", pair.remote)
-        add(Self.pairID(pair.id), .candidatePair) { object in
-            object.set("transportId", Self.transportID)
-            object.set("localCandidateId", local)
-            object.set("remoteCandidateId", remote)
-            object.set("state", pair.state.rawValue)
-            object.set("nominated", pair.nominated)
-            object.set("priority", pair.priority)
-            object.set("requestsSent", pair.statistics.requestsSent)
-            object.set("requestsReceived", pair.statistics.requestsReceived)
-            object.set("responsesSent", pair.statistics.responsesSent)
-            object.set("responsesReceived", pair.statistics.responsesReceived)
-            object.set("consentRequestsSent", pair.statistics.consentRequestsSent)
-            object.set("currentRoundTripTime", seconds: pair.statistics.currentRoundTripTime)
-            object.set("totalRoundTripTime", seconds: pair.statistics.totalRoundTripTime)
-            object.set("availableOutgoingBitrate", availableBitrate.map { Double($0.bitsPerSecond) })
+        func add(_ dictionaries: [Int: some StatisticsDictionary], _ type: StatisticsObject.Kind) {
+            add(dictionaries.sorted { $0.key < $1.key }.map(\.value), type)
         }
-        add(pair.local, as: local, .localCandidate)
-        add(remote, .remoteCandidate) { $0.setCandidate(pair.remote) }
-    }
-
-    /// Adds a candidate of this side, in a pair or not.
-    mutating func add(local candidate: Candidate) {
-        add(candidate, as: Self.candidateID("L", candidate), .localCandidate)
-    }
-
-    private mutating func add(_ candidate: Candidate, as id: String, _ type: StatisticsObject.Kind) {
-        add(id, type) { object in
-            object.setCandidate(candidate)
-            object.set("url", candidate.url)
-            object.set("relayProtocol", candidate.relayProtocol?.rawValue)
-            object.set("relatedAddress", candidate.relatedAddress?.ip.description)
-            object.set("relatedPort", candidate.relatedAddress?.port)
-        }
-    }
-
-    private static func candidateID(_ prefix: String, _ candidate: Candidate) -> String {
-        candidate.transport == .udp ? "\(prefix)\(candidate.address)" : "\(prefix)\(candidate.address)/tcp"
+        if let transport { add([transport], .transport) }
+        add(candidatePairs, .candidatePair)
+        add(localCandidates, .localCandidate)
+        add(remoteCandidates, .remoteCandidate)
+        add(codecs, .codec)
+        add(mediaSources, .mediaSource)
+        add(outboundRTP, .outboundRTP)
+        add(remoteInboundRTP, .remoteInboundRTP)
+        add(inboundRTP, .inboundRTP)
+        add(remoteOutboundRTP, .remoteOutboundRTP)
+        add(mediaPlayouts, .mediaPlayout)
+        return objects
     }
 }
 
-extension StatisticsObject {
-    fileprivate mutating func setCandidate(_ candidate: Candidate) {
-        set("transportId", StatisticsReport.transportID)
-        set("address", candidate.address.ip.description)
-        set("port", candidate.address.port)
-        set("protocol", candidate.transport.rawValue)
-        set("tcpType", candidate.transport == .udp ? nil : type == .localCandidate ? "active" : "passive")
-        set("candidateType", candidate.type.rawValue)
-        set("priority", candidate.priority)
-        set("foundation", candidate.foundation)
-    }
+/// A dictionary of W3C webrtc-stats. It encodes the members of its object and those of its parts.
+protocol StatisticsDictionary: Encodable, Sendable {
+    /// Unique in a report, and the same from report to report.
+    var id: String { get }
+}
+
+/// The kind of a stream's media.
+package enum StreamKind: String, Encodable, Sendable {
+    case audio, video
 }

@@ -19,7 +19,6 @@ public actor JanusPlayer {
     private let credentials: JanusCredentials
     private let handle: JanusHandle
     private let logger: Logger
-    private var listener: EndpointListener?
     private var tasks: [Task<Void, Never>] = []
     private var mending: Task<Void, Never>?
     private var isEnding = false
@@ -50,11 +49,11 @@ public actor JanusPlayer {
     /// Subscribes. What comes then, ``session`` tells.
     /// - Throws: ``JanusError``, ``HTTPClientError``, `NegotiationError`. The session has ended then.
     public func start() async throws {
-        let listener = EndpointListener { [weak self] event in
-            Task { await self?.session(did: event) }
-        }
-        self.listener = listener
-        session.add(observer: listener)
+        let signals = await session.signals
+        tasks.append(
+            Task { [weak self] in
+                for await signal in signals { await self?.handle(signal) }
+            })
         tasks.append(
             Task { [weak self, handle] in
                 for await event in handle.events { await self?.server(says: event) }
@@ -149,16 +148,16 @@ public actor JanusPlayer {
 
     // MARK: While it lasts
 
-    private func session(did event: EndpointListener.Event) async {
+    private func handle(_ signal: ConnectionSignal) async {
         guard !isEnding else { return }
-        switch event {
-        case .away, .needsRestart: mend()
-        case .back:
+        switch signal {
+        case .state(.disconnected), .restartNeeded: mend()
+        case .state(.connected):
             mending?.cancel()
             mending = nil
-        case .found(let candidate, let mid, _):
+        case .localCandidate(let candidate, let mid, _):
             try? await handle.tell(JanusCandidate(sdpMid: mid, candidate: "candidate:\(candidate.value)"))
-        case .connected, .ended: return
+        case .state, .localCandidatesEnded: return
         }
     }
 

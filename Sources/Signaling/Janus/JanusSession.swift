@@ -8,8 +8,8 @@ internal import RTCShareWireFormat
 /// One publisher in a room of a Janus' VideoRoom: publishes a room's share, from the room's one encode, until the server, the
 /// way to it, somebody in the room or the program ends it.
 ///
-///     start() ── create, attach, join, publish ──▶ connected ⇄ away ── configure, with ICE begun anew ──▶ ended
-///     leave() ── destroy ────────────────────────────────────────────────────────────────────────────────▲
+///     start() ── create, attach, join, publish ──▶ connected ⇄ disconnected ── configure, with ICE begun anew ──▶ ended
+///     leave() ── destroy ────────────────────────────────────────────────────────────────────────────────────────▲
 public final class JanusSession: PublishingSession {
     private let atServer: JanusPublisher
     private let published: PublishedSession

@@ -16,7 +16,6 @@ public actor WHEPPlayer {
     /// Why it ended, where the connection does not know.
     public private(set) var reason: (any Error)?
     private let atServer: EndpointSession
-    private var listener: EndpointListener?
     private var mending: Task<Void, Never>?
     private var isEnding = false
 
@@ -57,11 +56,10 @@ public actor WHEPPlayer {
     /// Offers, and takes the answer. What comes then, ``session`` tells.
     /// - Throws: ``WHEPError``, ``HTTPClientError``, `NegotiationError`. The session has ended then.
     public func start() async throws {
-        let listener = EndpointListener { [weak self] event in
-            Task { await self?.session(did: event) }
+        let signals = await session.signals
+        Task { [weak self] in
+            for await signal in signals { await self?.handle(signal) }
         }
-        self.listener = listener
-        session.add(observer: listener)
         do {
             try await atServer.begin()
         } catch {
@@ -92,15 +90,16 @@ public actor WHEPPlayer {
         await session.leave()
     }
 
-    private func session(did event: EndpointListener.Event) async {
+    private func handle(_ signal: ConnectionSignal) async {
         guard !isEnding else { return }
-        switch event {
-        case .away, .needsRestart: mend()
-        case .back:
+        switch signal {
+        case .state(.disconnected), .restartNeeded: mend()
+        case .state(.connected):
             mending?.cancel()
             mending = nil
-        case .found(let candidate, let mid, let ufrag): await atServer.tell(candidate, mid: mid, ufrag: ufrag)
-        case .connected, .ended: return
+        case .localCandidate(let candidate, let mid, let ufrag):
+            await atServer.tell(candidate, mid: mid, ufrag: ufrag)
+        case .state, .localCandidatesEnded: return
         }
     }
 

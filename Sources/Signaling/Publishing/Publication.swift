@@ -1,11 +1,12 @@
 public import FoundationEssentials
 internal import Glibc
 public import RTCShareContentShare
+internal import RTCSharePeerConnection
 public import RTCShareWireFormat
 
 /// A room's share at a server, for as long as it is wanted there: what fails is begun anew, after pauses that grow.
 ///
-///     start ──▶ connecting ──connected──▶ published ⇄ away ──stop──▶ ended
+///     start ──▶ connecting ──connected──▶ published ⇄ disconnected ──stop──▶ ended
 ///                 ▲    │                      │         │
 ///                 │    └───────failed─────────┴─────────┴──▶ waiting, or given up where that is hopeless
 ///                 └───────────────the pause is over─────────────┘
@@ -21,7 +22,7 @@ public actor Publication {
         /// The share is there.
         case published
         /// The server does not answer; it may come back.
-        case away
+        case disconnected
         /// It failed; the next try is waited for.
         case waiting
         /// It failed, and will fail each time: nothing is tried any more.
@@ -34,10 +35,10 @@ public actor Publication {
     public enum Event: Sendable {
         /// The share is there; the server has this place in the room. `count` says how often that came about so far.
         case published(RoomViewer, count: Int)
-        /// The server does not answer; it may come back, and another way to it is looked for.
-        case away
+        /// The server does not answer; it may come back, and another path to it is looked for.
+        case disconnected
         /// The server answers again.
-        case back
+        case reconnected
         /// The server misses so many packets: more than it likes.
         case losses(Int)
         /// The server takes no more than this.
@@ -170,7 +171,7 @@ public actor Publication {
         defer { settling?.cancel() }
         for await event in session.events where status.state != .ended {
             switch event {
-            case .connected:
+            case .state(.connected) where settling == nil:
                 status.count += 1
                 status.failure = nil
                 change(to: .published)
@@ -179,12 +180,13 @@ public actor Publication {
                     guard (try? await clock.sleep(for: Self.settledTime)) != nil else { return }
                     await self?.settle()
                 }
-            case .away:
-                change(to: .away)
-                continuation.yield(.away)
-            case .back:
+            case .state(.connected) where status.state == .disconnected:
                 change(to: .published)
-                continuation.yield(.back)
+                continuation.yield(.reconnected)
+            case .state(.disconnected):
+                change(to: .disconnected)
+                continuation.yield(.disconnected)
+            case .state: continue
             case .losses(let count): continuation.yield(.losses(count))
             case .limited(let rate): continuation.yield(.limited(rate))
             case .ended(let error): return error ?? PublicationEnded()

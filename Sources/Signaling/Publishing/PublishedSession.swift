@@ -1,11 +1,12 @@
 internal import RTCShareContentShare
 internal import RTCShareNetworkRuntime
+internal import RTCSharePeerConnection
 internal import RTCShareSDP
 
 /// A room's share at a server, from one beginning to its end: what sessions at servers of all kinds have in common.
 ///
-///     begin() ──▶ connected ⇄ away ── another way, while there is a chance ──▶ ended
-///     leave() ──────────────────────────────────────────────────────────────────▲
+///     begin() ──▶ connected ⇄ disconnected ── another way, while there is a chance ──▶ ended
+///     leave() ──────────────────────────────────────────────────────────────────────────▲
 actor PublishedSession {
     /// Why it ends, where the connection does not know: in the words of the server's kind.
     struct Reasons: Sendable {
@@ -20,8 +21,6 @@ actor PublishedSession {
     private nonisolated let continuation: AsyncStream<PublishingSessionEvent>.Continuation
     private let atServer: any SessionAtServer
     private let reasons: Reasons
-    private let listener: EndpointListener
-    private let heard: AsyncStream<EndpointListener.Event>
     private var followers: [Task<Void, Never>] = []
     private var mending: Task<Void, Never>?
     /// Whether the server takes part in restarts, as far as that is known.
@@ -51,20 +50,13 @@ actor PublishedSession {
         atServer = server
         (events, continuation) = AsyncStream.makeStream(
             of: PublishingSessionEvent.self, bufferingPolicy: .bufferingNewest(Self.mostWaiting))
-        let (heard, hearing) = AsyncStream.makeStream(
-            of: EndpointListener.Event.self, bufferingPolicy: .bufferingNewest(Self.mostWaiting))
-        self.heard = heard
-        listener = EndpointListener { hearing.yield($0) }
-        viewer.session.add(observer: listener)
     }
 
     /// Has `begin` meet the server; where that throws the session has ended, at the server too.
     func begin(_ begin: @Sendable () async throws -> Void) async throws {
-        let following = Task { [weak self, heard] in
-            for await event in heard {
-                await self?.session(did: event)
-                if case .ended = event { return }
-            }
+        let signals = await viewer.session.signals
+        let following = Task { [weak self] in
+            for await signal in signals { await self?.handle(signal) }
         }
         let noticing = Task { [weak self, atServer] in
             for await notice in atServer.notices { await self?.server(says: notice) }
@@ -94,24 +86,27 @@ actor PublishedSession {
 
     // MARK: While it lasts
 
-    private func session(did event: EndpointListener.Event) async {
-        switch event {
-        case .connected: continuation.yield(.connected)
-        case .away:
-            continuation.yield(.away)
-            mend()
-        case .back:
-            mending?.cancel()
-            mending = nil
-            continuation.yield(.back)
-        case .needsRestart: mend()
-        case .found(let candidate, let mid, let ufrag): await atServer.tell(candidate, mid: mid, ufrag: ufrag)
-        case .ended(let error):
-            mending?.cancel()
-            if error == nil { await hearWhy() }
-            let isLost = (error as? ConnectionError) == .lost
-            continuation.yield(.ended(reason ?? (isLost ? reasons.lost : error)))
+    private func handle(_ signal: ConnectionSignal) async {
+        switch signal {
+        case .state(let state):
+            if state != .disconnected {
+                mending?.cancel()
+                mending = nil
+            }
+            guard state.isOver else {
+                continuation.yield(.state(state))
+                if state == .disconnected { mend() }
+                return
+            }
+            let failure = await viewer.session.failure
+            if failure == nil { await hearWhy() }
+            let isLost = (failure as? ConnectionError) == .lost
+            continuation.yield(.ended(reason ?? (isLost ? reasons.lost : failure)))
             continuation.finish()
+        case .restartNeeded: mend()
+        case .localCandidate(let candidate, let mid, let ufrag):
+            await atServer.tell(candidate, mid: mid, ufrag: ufrag)
+        case .localCandidatesEnded: return
         }
     }
 

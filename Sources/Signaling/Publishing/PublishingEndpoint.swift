@@ -1,4 +1,5 @@
 public import RTCShareContentShare
+public import RTCSharePeerConnection
 public import RTCShareWireFormat
 
 /// A server that a room's share can be published at, as a ``Publication`` needs it: WHIP's is ``WHIPEndpoint``, Janus'
@@ -30,12 +31,8 @@ public protocol PublishingSession: Sendable {
 
 /// How it goes with a session at a server.
 public enum PublishingSessionEvent: Sendable {
-    /// Media can flow.
-    case connected
-    /// The server does not answer; it may come back, and another way to it is looked for.
-    case away
-    /// The server answers again.
-    case back
+    /// The connection to the server has this state. While it is disconnected, another path to the server is looked for.
+    case state(ConnectionState)
     /// The server misses so many packets: more than it likes.
     case losses(Int)
     /// The server takes no more than this.

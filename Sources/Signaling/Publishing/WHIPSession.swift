@@ -7,8 +7,8 @@ internal import RTCShareSDP
 /// One session at a WHIP server (RFC 9725): publishes a room's share, from the room's one encode, until the server, the way
 /// to it or the program ends it.
 ///
-///     start() ── POST offer ──▶ connected ⇄ away ── PATCH, while there is a chance ──▶ ended
-///     leave() ── DELETE ──────────────────────────────────────────────────────────────────▲
+///     start() ── POST offer ──▶ connected ⇄ disconnected ── PATCH, while there is a chance ──▶ ended
+///     leave() ── DELETE ──────────────────────────────────────────────────────────────────────────▲
 ///
 /// While the server does not answer, ICE is restarted where the server takes part in that; a session that is lost is not
 /// begun again: that is for a ``Publication``.

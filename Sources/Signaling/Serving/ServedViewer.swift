@@ -1,25 +1,16 @@
 internal import RTCShareContentShare
+public import RTCSharePeerConnection
 internal import RTCShareSDP
 internal import RTCShareWireFormat
 
 /// Somebody who came by a link.
 public struct ServedViewer: Sendable, Identifiable {
-    /// How it goes with a viewer.
-    public enum State: String, Sendable, Codable {
-        /// A path is looked for.
-        case connecting
-        /// Connected, and waiting to be let in.
-        case waiting
-        /// Sees what is shared.
-        case connected
-        /// It does not answer, and may come back.
-        case away
-    }
-
     /// The viewer's number in the room.
     public let id: Int
-    /// Where it is.
-    public let state: State
+    /// The state of its connection.
+    public let state: ConnectionState
+    /// Whether it waits to be admitted.
+    public let isWaiting: Bool
     /// Where it asks from, as far as that is known.
     public let address: String?
     /// What its browser or player calls itself, shortened to what a person knows.
@@ -38,7 +29,7 @@ final class ViewerSession {
     private let client: IPAddress?
     let browser: String?
     let since: Double
-    var state: ServedViewer.State
+    var state = ConnectionState.connecting
     /// Since when its viewer does not answer; nil while it does.
     var awaySince: Instant?
     /// The state of its ICE credentials.
@@ -51,7 +42,6 @@ final class ViewerSession {
     var listenersSoFar = 0
     /// What they were told last; nil where one of them has been told nothing.
     var toldLast: ShareState?
-    var isConnected = false
 
     init(
         key: String, viewer: RoomViewer, membership: RoomMembership, offer: SessionDescription,
@@ -64,9 +54,11 @@ final class ViewerSession {
         self.client = client
         self.browser = browser
         self.since = since
-        state = .connecting
         remoteFragment = Self.fragment(of: offer)
     }
+
+    /// Whether its viewer waits to be admitted.
+    var isWaiting: Bool { viewer.membership.isWaiting }
 
     /// Whether its viewer, who does not answer, makes room for another one. A viewer whose page is still connected to this
     /// server is likely to come back.
@@ -84,7 +76,9 @@ final class ViewerSession {
     var network: IPAddress? { client?.clientNetwork }
 
     var told: ServedViewer {
-        ServedViewer(id: viewer.id, state: state, address: client?.description, browser: browser, since: since)
+        ServedViewer(
+            id: viewer.id, state: state, isWaiting: isWaiting, address: client?.description,
+            browser: browser, since: since)
     }
 }
 

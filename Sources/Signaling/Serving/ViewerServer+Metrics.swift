@@ -1,34 +1,27 @@
 internal import RTCShareContentShare
+internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
 
 /// Counts for Prometheus (text format 0.0.4).
 extension ViewerServer {
     func metricsText() async -> String {
-        var bytes: Int64 = 0
-        var lost: Int64 = 0
-        for session in Array(sessions.values) {
-            for object in await room.statistics(of: session.viewer.id) {
-                switch object.type {
-                case .outboundRTP:
-                    bytes += (object.integer("bytesSent") ?? 0) + (object.integer("headerBytesSent") ?? 0)
-                case .remoteInboundRTP: lost += object.integer("packetsLost") ?? 0
-                default: continue
-                }
-            }
-        }
+        let connections = sessions.values.map(\.viewer.session.connection)
+        let summaries = await Connection.summaries(of: connections).values
+        let bytes = summaries.reduce(0) { $0 + $1.bytesSent }
+        let lost = summaries.reduce(0) { $0 + $1.packetsLost }
         var text = ""
         func add(_ name: String, _ kind: String, _ help: String, _ values: [(labels: String, value: Int64)]) {
             text += "# HELP rtcshare_\(name) \(help)\n# TYPE rtcshare_\(name) \(kind)\n"
             for (labels, value) in values { text += "rtcshare_\(name)\(labels) \(value)\n" }
         }
-        let states: [ServedViewer.State] = [.connecting, .waiting, .connected, .away]
+        let states = sessions.values.map { $0.state == .connected && $0.isWaiting ? "waiting" : $0.state.rawValue }
         add(
             "viewers", "gauge", "Viewers by their state.",
-            states.map { state in
-                ("{state=\"\(state.rawValue)\"}", Int64(sessions.values.count { $0.state == state }))
+            ["connecting", "waiting", "connected", "disconnected"].map { state in
+                ("{state=\"\(state)\"}", Int64(states.count { $0 == state }))
             })
-        add("sent_bytes", "gauge", "Bytes of media sent to those who are there.", [("", bytes)])
-        add("lost_packets", "gauge", "Packets that those who are there have reported as lost.", [("", lost)])
+        add("sent_bytes", "gauge", "Bytes of media sent to those who are there.", [("", Int64(clamping: bytes))])
+        add("lost_packets", "gauge", "Packets that those who are there have reported as lost.", [("", Int64(lost))])
         add("sessions_total", "counter", "Viewers who were let in.", [("", Int64(counts.sessions))])
         add("requests_total", "counter", "HTTP requests.", [("", Int64(counts.requests))])
         add(

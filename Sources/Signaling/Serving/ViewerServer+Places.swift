@@ -1,6 +1,7 @@
 internal import NIOHTTP1
 internal import RTCShareContentShare
 internal import RTCShareNetworkRuntime
+internal import RTCSharePeerConnection
 internal import RTCShareWireFormat
 
 /// The places of viewers, and which clients may take one.
@@ -28,7 +29,7 @@ extension ViewerServer {
         guard sessions.count + beginning.count < limit else {
             throw .full("the share is full: it allows \(limit) \(limit == 1 ? "viewer" : "viewers")")
         }
-        let connecting = sessions.values.filter { !$0.isConnected }
+        let connecting = sessions.values.filter { !$0.state.hasConnected }
         guard connecting.count + beginning.count < Self.maximumConnecting else { throw .crowded }
         // Behind this machine's own address a proxy or a tunnel may have everybody.
         if let network = client?.clientNetwork, !network.isLoopback {
@@ -52,7 +53,7 @@ extension ViewerServer {
         let now = MonotonicClock.now
         let gone = sessions.values.filter { $0.makesRoom(at: now) }
         if let longest = gone.min(by: { ($0.awaySince ?? now) < ($1.awaySince ?? now) }) { return remove(longest) }
-        for session in sessions.values where session.isConnected {
+        for session in sessions.values where session.state.hasConnected {
             let connection = session.viewer.session.connection
             Task { await connection.checkConsent() }
         }

@@ -1,5 +1,6 @@
 internal import RTCShareContentShare
 internal import RTCShareMedia
+internal import RTCSharePeerConnection
 
 /// How the share stands, for viewers' pages.
 extension ViewerServer {
@@ -52,11 +53,11 @@ extension ViewerServer {
     }
 
     private func state(for session: ViewerSession, _ facts: Facts) -> ShareState {
-        let isWaiting = session.viewer.membership.isWaiting
+        let isWaiting = session.isWaiting
         let isStill = isPaused || facts.isContentMuted
         var state = ShareState(
             state: isWaiting ? .waiting : isStill ? .paused : .live, name: room.owner.name)
-        state.viewers = sessions.values.count { $0.state == .connected }
+        state.viewers = sessions.values.count { $0.state == .connected && !$0.isWaiting }
         state.sound = facts.hasSound
         if let content = try? room.owner.content.rawValue, configuration.media.contains(.content) {
             let isOn = facts.isSharing && session.viewer.membership.includes(facts.destination)

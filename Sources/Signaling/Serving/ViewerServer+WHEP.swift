@@ -290,7 +290,7 @@ extension ViewerServer {
         if let removed = removedKeys.first(where: { $0.key == key }) {
             phase = removed.phase
         } else {
-            phase = try session(key).viewer.membership.isWaiting ? .waiting : .live
+            phase = try session(key).isWaiting ? .waiting : .live
         }
         return HTTPResponse(.ok, type: "application/json", text: "{\"state\": \"\(phase.rawValue)\"}\n")
     }

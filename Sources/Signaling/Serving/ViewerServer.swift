@@ -174,14 +174,13 @@ public actor ViewerServer {
     /// Lets a viewer in who waits.
     public func admit(_ viewer: Int) async throws(ViewerServerError) {
         let session = try session(of: viewer)
-        guard session.viewer.membership.isWaiting else { throw .notWaiting(viewer) }
+        guard session.isWaiting else { throw .notWaiting(viewer) }
         do {
             try await room.changeMembership(of: viewer, to: session.membership)
         } catch {
             throw .unknownViewer(viewer)
         }
         if let present = await room.viewers.first(where: { $0.id == viewer }) { session.viewer = present }
-        if session.state == .waiting { session.state = .connected }
         refresh()
     }
 
@@ -189,7 +188,7 @@ public actor ViewerServer {
     public func kick(_ viewer: Int) async throws(ViewerServerError) {
         let session = try session(of: viewer)
         sessions[session.key] = nil
-        let phase: ShareState.Phase = session.viewer.membership.isWaiting ? .declined : .removed
+        let phase: ShareState.Phase = session.isWaiting ? .declined : .removed
         removedKeys = removedKeys.suffix(Self.mostRemovedKeys - 1) + [(session.key, phase)]
         tell(session, as: phase)
         finishListeners(of: session)
@@ -220,16 +219,10 @@ public actor ViewerServer {
     func add(_ session: ViewerSession) {
         sessions[session.key] = session
         let viewer = session.viewer
-        let listener = SessionListener()
-        viewer.session.add(observer: listener)
         continuation.yield(.joined(viewer, session.told))
-        Task { [weak self, key = session.key, events = listener.events] in
-            for await event in events { await self?.session(key, did: event) }
-        }
-        // It ends with the connection, which fails in its time where nobody comes.
+        // The states end with the connection, which fails in its time if the viewer does not connect.
         Task { [weak self, key = session.key] in
-            try? await viewer.session.waitUntilEnd()
-            listener.finish()
+            for await state in await viewer.session.states { await self?.session(key, is: state) }
             await self?.sessionDidEnd(key)
         }
         Task { [weak self, key = session.key, limit = configuration.connectTimeout] in
@@ -240,23 +233,19 @@ public actor ViewerServer {
 
     /// Who has ICE answered and nothing beyond it is no viewer.
     private func expire(_ key: String) async {
-        guard let session = sessions[key], !session.isConnected else { return }
+        guard let session = sessions[key], !session.state.hasConnected else { return }
         sessions[key] = nil
         finishListeners(of: session)
         await session.viewer.session.leave()
     }
 
-    func session(_ key: String, did event: SessionListener.Event) {
-        guard let session = sessions[key] else { return }
-        switch event {
-        case .connected:
-            session.isConnected = true
-            session.state = session.viewer.membership.isWaiting ? .waiting : .connected
-            if session.state == .waiting { continuation.yield(.waiting(session.told)) }
-        case .away: session.state = .away
-        case .back: session.state = session.viewer.membership.isWaiting ? .waiting : .connected
-        }
-        session.awaySince = session.state == .away ? MonotonicClock.now : nil
+    func session(_ key: String, is state: ConnectionState) {
+        // A session that is answered is connecting, even if its reports are not here yet.
+        guard let session = sessions[key], state != .new, !state.isOver else { return }
+        let isFirst = state == .connected && !session.state.hasConnected
+        session.state = state
+        if isFirst, session.isWaiting { continuation.yield(.waiting(session.told)) }
+        session.awaySince = state == .disconnected ? MonotonicClock.now : nil
         refresh()
     }
 
@@ -291,26 +280,6 @@ private final class ShareListener: ContentShareObserver, OwnMediaObserver {
     func contentShareDidStop(status: ContentShareStatus) { change() }
     func contentShareMuteDidChange(_ isMuted: Bool) { change() }
     func ownMediaDidChange() { change() }
-}
-
-/// Passes on what becomes of a viewer's connection, in order.
-final class SessionListener: AttendeeSessionObserver {
-    enum Event {
-        case connected, away, back
-    }
-
-    /// What happens; one reader.
-    let events: AsyncStream<Event>
-    private let continuation: AsyncStream<Event>.Continuation
-
-    init() { (events, continuation) = AsyncStream.makeStream(of: Event.self) }
-
-    func sessionDidConnect() { continuation.yield(.connected) }
-    func sessionDidDisconnect() { continuation.yield(.away) }
-    func sessionDidReconnect() { continuation.yield(.back) }
-
-    /// Nothing more happens.
-    func finish() { continuation.finish() }
 }
 
 /// Why something can't be done at a server.

@@ -1,3 +1,4 @@
+internal import RTCShareNetworkRuntime
 internal import RTCShareSDP
 internal import RTCShareWireFormat
 
@@ -36,4 +37,15 @@ enum SessionRestart: Sendable {
     case gone
     /// The server could not be asked.
     case unreachable
+}
+
+extension Connection.Configuration {
+    /// The same for a connection whose peer a server can be asked to find again.
+    var mending: Self {
+        var configuration = self
+        configuration.trickles = true
+        // There is a way to restart while this lasts.
+        configuration.restartPatience = .seconds(30)
+        return configuration
+    }
 }

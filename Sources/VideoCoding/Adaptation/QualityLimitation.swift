@@ -1,14 +1,4 @@
-/// Why pictures are smaller or fewer than they could be (W3C webrtc-stats `RTCQualityLimitationReason`).
-package enum QualityLimitationReason: String, Sendable, Hashable, CaseIterable {
-    /// They are as they should be.
-    case none
-    /// The machine is too slow for them.
-    case cpu
-    /// The bitrate is too low for them.
-    case bandwidth
-    /// Nothing is encoded: the bitrate is 0, or the source is muted.
-    case other
-}
+internal import RTCShareMedia
 
 /// How long each reason held, as `qualityLimitationDurations` has it. Without a clock: `now` is the caller's.
 struct QualityLimitationClock {

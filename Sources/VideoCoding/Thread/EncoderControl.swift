@@ -299,14 +299,14 @@ extension EncoderControl {
         let isChange = cadence.isEncodingChange
         switch outcome {
         case .dropped:
-            statistics.framesDroppedByRateControl += 1
+            statistics.framesDropped += 1
             cadence.dropped(now: begin)
             // What is given again and left out again is not one more.
             if !isRepetition { governor.dropped(size: fullSize, now: begin) }
         case .encoded(let frame):
             if isChange { lastChange = (begin, lastChange.map { begin - $0.time } ?? .zero) }
             let mean = statistics.bytesEncoded / max(statistics.framesEncoded, 1)
-            if statistics.framesEncoded > 0, frame.data.count * 2 >= mean * 5 { statistics.hugeFrames += 1 }
+            if statistics.framesEncoded > 0, frame.data.count * 2 >= mean * 5 { statistics.hugeFramesSent += 1 }
             statistics.framesEncoded += 1
             statistics.keyFramesEncoded += frame.isKeyFrame ? 1 : 0
             statistics.partialUpdatesEncoded += frame.isPartialUpdate ? 1 : 0
@@ -328,5 +328,21 @@ extension EncoderControl {
             governor.encoded(sample, size: fullSize, now: begin)
         }
         cadence.framesPerSecond = governor.framesPerSecond
+    }
+}
+
+/// Counts what happened in the last second, in memory that does not grow.
+struct RateCounter {
+    private static let capacity = 256
+    private var times = [Duration](repeating: .seconds(-10), count: Self.capacity)
+    private var position = 0
+
+    mutating func count(now: Duration) {
+        times[position] = now
+        position = (position + 1) % Self.capacity
+    }
+
+    func rate(now: Duration) -> Int {
+        times.reduce(0) { $0 + ($1 > now - .seconds(1) ? 1 : 0) }
     }
 }

@@ -6,7 +6,7 @@ package import RTCShareWireFormat
 /// A thread that converts and encodes what a source gives, and never makes the source or the network wait.
 ///
 /// The thread adds its sink to the source and removes it. The source hands over its frame and goes on. The thread takes the
-/// newest one: what a newer frame replaced is counted in ``VideoEncoderStatistics/framesDropped``. While the source rests,
+/// newest one: what a newer frame replaced is counted in `framesDropped` of its statistics. While the source rests,
 /// the last picture is sharpened until it is fine and then repeated once a second; a key frame that somebody needs is made
 /// of it at once.
 ///
@@ -148,7 +148,7 @@ package final class VideoEncoder: Sendable {
             statistics.framesPerSecond = state.encodedRate.rate(now: now)
             statistics.sourceFramesPerSecond = state.receivedRate.rate(now: now)
             statistics.qualityLimitationReason = state.governor.reason
-            statistics.qualityLimitationDurations = state.governor.durations(now: now)
+            statistics.qualityLimitationDurations.merge(state.governor.durations(now: now)) { $1 }
             statistics.qualityLimitationResolutionChanges = state.governor.resolutionChanges
             return statistics
         }
@@ -269,7 +269,6 @@ extension VideoEncoder {
                 let end = CaptureClock.now
                 encoder.took(end - converted, outcome)
                 let isWanted = mailbox.post { state in
-                    state.statistics.totalConversionTime += converted - begin
                     state.statistics.totalEncodeTime += end - converted
                     guard state.isCurrent(order) else {
                         // What comes next can't build on what nobody got.

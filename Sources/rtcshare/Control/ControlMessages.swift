@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Glibc
+internal import RTCSharePeerConnection
 internal import RTCShareSignaling
 
 /// What a running share is asked. ``ControlRoute`` has the HTTP request for each.
@@ -88,20 +89,11 @@ struct ControlledShare: Codable, Hashable, Sendable {
     }
 
     struct Viewer: Codable, Hashable, Sendable {
-        enum State: String, Codable, Sendable {
-            /// Its answer is waited for.
-            case invited
-            /// Its answer is there.
-            case connecting
-            /// It is connected, and waits to be let in.
-            case waiting
-            case connected
-            /// It does not answer any more.
-            case away
-        }
-
         let id: Int
-        let state: State
+        /// The state of its connection: it is new until its answer is accepted.
+        let state: ConnectionState
+        /// Whether it waits to be admitted.
+        let isWaiting: Bool
         /// The names of the subgroups that it is in, and `main` for the main room.
         let groups: [String]
         /// Where it asks from, of who came by a link.

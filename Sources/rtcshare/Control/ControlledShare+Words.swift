@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import RTCSharePeerConnection
 internal import RTCShareSignaling
 
 /// What `rtcshare status` prints for people.
@@ -38,8 +39,9 @@ extension ControlledShare {
     private var stateInWords: String {
         switch state {
         case .waiting:
-            viewers.contains { $0.state == .waiting } ? "waiting for you to admit a viewer" : "waiting for viewers"
-        case .connecting where !viewers.isEmpty && viewers.allSatisfy { $0.state == .invited }:
+            viewers.contains { $0.isWaiting && $0.state == .connected }
+                ? "waiting for you to admit a viewer" : "waiting for viewers"
+        case .connecting where !viewers.isEmpty && viewers.allSatisfy { $0.state == .new }:
             "waiting for the answers of invited viewers"
         case .connecting, .sharing: state.rawValue
         case .paused: "paused, viewers see \(isSlateShown ? "a slate" : "the last frame")"
@@ -83,7 +85,13 @@ extension ControlledShare.Sound {
 
 extension ControlledShare.Viewer {
     fileprivate var words: String {
-        var parts = [state == .waiting ? "waiting to be admitted" : state.rawValue]
+        let words =
+            switch state {
+            case .new: "invited"
+            case .connected where isWaiting: "waiting to be admitted"
+            default: state.rawValue
+            }
+        var parts = [words]
         if !groups.isEmpty { parts.append("in \(groups.joined(separator: ", "))") }
         parts += [browser, address].compactMap { $0 }
         if let since { parts.append("since \(since.timeOfDay)") }

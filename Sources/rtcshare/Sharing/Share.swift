@@ -23,7 +23,7 @@ struct Share {
 
     /// What can happen to a share, from whatever side.
     enum Occurrence: Sendable {
-        case viewer(Int, ViewerEvent)
+        case viewer(Int, ConnectionState)
         /// Somebody came by a link, or waits to be let in.
         case served(ViewerServer.Event)
         /// Something happened to a server that the share is published at.
@@ -40,14 +40,6 @@ struct Share {
         case durationOver
         case second
         case statusDue
-    }
-
-    /// What can happen with a viewer.
-    enum ViewerEvent: Sendable {
-        case connected
-        case disconnected
-        case reconnected
-        case ended((any Error)?)
     }
 
     /// Runs until the end, with a viewer at the other end of `connection`. `connect` has that begin, once there is somebody
@@ -186,14 +178,15 @@ struct Share {
         }
         for await occurrence in occurrences {
             switch occurrence {
-            case .viewer(let viewer, .ended(let error)):
-                guard try await hasOthers(than: viewer, goneBy: error, control) else { return }
-            case .viewer(let viewer, let event):
-                if case .connected = event {
+            case .viewer(let viewer, let state) where state.isOver:
+                guard try await hasOthers(than: viewer, control) else { return }
+            case .viewer(let viewer, let state):
+                let isFirst = await control.viewers[viewer]?.hasConnected == false
+                if state == .connected, isFirst {
                     try await checkPicture(of: viewer, control)
                     try await reachedSomebody()
                 }
-                await tell(event, of: viewer, control)
+                await report(state, of: viewer, isFirst: isFirst, control)
             case .place(let occurrence):
                 if case .failed(let error, let outlook, _) = occurrence.event, await control.isForPlacesAlone {
                     let noneBegan = beginnings.note(occurrence.place, outlook) && !wasConnected
@@ -204,7 +197,7 @@ struct Share {
                 guard case .published(let place, _) = occurrence.event else { continue }
                 await control.limit(place)
                 try await reachedSomebody()
-            case .served(.joined(let viewer, let served)): await control.listen(to: viewer, as: served)
+            case .served(.joined(let viewer, let served)): await control.add(viewer, as: served)
             case .served(.waiting(let served)):
                 let name = await control.viewers.name(of: served.id)
                 Terminal.shared.say(
@@ -240,15 +233,14 @@ struct Share {
             case .second:
                 Terminal.shared.flush()
                 if try await hasEndedUnseen(control) { return }
-                let reports = await reports(control)
-                write(reports, to: statistics)
-                await control.note(rates.rates(for: reports))
+                await writeReports(control, to: statistics)
+                await control.note(rates.rates(for: await summaries(control)))
                 seconds += 1
                 if seconds.isMultiple(of: Self.secondsBetweenTrims) { ProcessMemory.giveBack() }
             case .statusDue:
                 guard await control.isAnyConnected else { continue }
                 Terminal.shared.status(
-                    line.line(for: await reports(control), places: await control.places.publishedCount))
+                    line.line(for: await summaries(control), places: await control.places.publishedCount))
             }
         }
     }
@@ -270,8 +262,9 @@ struct Share {
     }
 
     /// Reports that a viewer is gone, and returns whether the share continues: one for invited viewers ends with the last.
-    private func hasOthers(than viewer: Int, goneBy error: (any Error)?, _ control: ShareControl) async throws -> Bool {
+    private func hasOthers(than viewer: Int, _ control: ShareControl) async throws -> Bool {
         let name = await control.viewers.name(of: viewer)
+        let error = await control.viewers.session(of: viewer)?.failure
         let isRemoved = await control.viewers.isBeingRemoved(viewer)
         let others = await control.viewerDidEnd(viewer)
         let continues = await control.viewers.outlivesViewers || others > 0
@@ -296,11 +289,11 @@ struct Share {
         throw CommandFailure(.unavailable, "\(ContentShareStatus.refusedByPeer)")
     }
 
-    private func tell(_ event: ViewerEvent, of viewer: Int, _ control: ShareControl) async {
+    private func report(_ state: ConnectionState, of viewer: Int, isFirst: Bool, _ control: ShareControl) async {
+        guard await control.viewer(viewer, is: state) else { return }
         let name = await control.viewers.name(of: viewer)
-        switch event {
-        case .connected:
-            await control.viewer(viewer, is: .connected)
+        switch state {
+        case .connected where isFirst:
             // One line reports a viewer who waits to be admitted.
             if await room.viewers.first(where: { $0.id == viewer })?.membership.isWaiting != true {
                 Terminal.shared.say("\(name) is connected.")
@@ -308,30 +301,35 @@ struct Share {
             for media in await room.refusedMedia(of: viewer) {
                 Terminal.shared.say("\(name) receives no \(media.name): its answer rejects it.")
             }
-        case .disconnected:
-            await control.viewer(viewer, is: .away)
-            Terminal.shared.say("\(name) does not answer. Waiting for it to come back.")
-        case .reconnected:
-            await control.viewer(viewer, is: .connected)
-            Terminal.shared.say("\(name) is back.")
-        case .ended: return
+        case .disconnected: Terminal.shared.say("\(name) does not answer. Waiting for it to come back.")
+        case .connected: Terminal.shared.say("\(name) is back.")
+        case .new, .connecting, .failed, .closed: return
         }
     }
 
-    /// A report of each viewer's connection, in the order in which they came.
-    private func reports(_ control: ShareControl) async -> [(viewer: Int, report: [StatisticsObject])] {
-        var reports: [(viewer: Int, report: [StatisticsObject])] = []
+    /// The counts of each viewer's connection.
+    private func summaries(_ control: ShareControl) async -> [Int: SendingSummary] {
+        let receivers = await control.receivers
+        let summaries = await Connection.summaries(of: receivers.map(\.session.connection))
+        return receivers.reduce(into: [:]) { $0[$1.viewer] = summaries[ObjectIdentifier($1.session.connection)] }
+    }
+
+    /// Writes a report of each viewer's connection, in the order in which they came.
+    private func writeReports(_ control: ShareControl, to statistics: StatisticsWriter?) async {
+        guard let statistics else { return }
+        let status = await control.sources.status
+        let source = SourceFacts(
+            shareSource: status.specification, sharePaused: status.isPaused,
+            shareInterruption: status.interruption?.description)
         for (viewer, name, session) in await control.receivers {
-            let report = await room.statistics(of: viewer)
-            // Of who has left the room the session still has its own.
-            let counted = report.isEmpty ? await session.statistics() : report
-            reports.append((viewer, await control.complete(counted, of: viewer, named: name)))
+            // The session of a viewer who has left the room still has its own report.
+            var report = if let report = await room.report(of: viewer) { report } else { await session.report() }
+            report.add(ViewerFacts(viewer: viewer, viewerName: name), to: StatisticsReport.transportID)
+            // The content is the first of the video.
+            let video = report.mediaSources.filter { $0.value.kind == .video }
+            if let content = video.min(by: { $0.key < $1.key }) { report.add(source, to: content.value.id) }
+            statistics.write(report)
         }
-        return reports
-    }
-
-    private func write(_ reports: [(viewer: Int, report: [StatisticsObject])], to statistics: StatisticsWriter?) {
-        for (_, report) in reports { statistics?.write(report) }
     }
 
     /// Ends capture, lets what is queued leave, says goodbye, and writes the last reports.
@@ -344,13 +342,26 @@ struct Share {
         await withDiscardingTaskGroup { group in
             for viewer in viewers { group.addTask { await viewer.session.connection.drainQueue() } }
         }
-        write(await reports(control), to: statistics)
+        await writeReports(control, to: statistics)
         // Viewers don't wait for a server that does not answer.
         async let unpublished: Void = withTimeLimit(Self.closingTime) { await control.places.stop() }
         await room.end()
         await server?.close()
         await unpublished
     }
+}
+
+/// The members of a viewer's `transport` that its connection does not know.
+private struct ViewerFacts: Encodable {
+    let viewer: Int
+    let viewerName: String
+}
+
+/// The members of the content's `media-source` that a connection does not know.
+private struct SourceFacts: Encodable {
+    let shareSource: String
+    let sharePaused: Bool
+    let shareInterruption: String?
 }
 
 /// Turns what the content share tells into occurrences.

@@ -14,20 +14,22 @@ extension ShareControl {
         let served = Dictionary((await server?.viewers ?? []).map { ($0.id, $0) }) { $1 }
         let isLocked = await server?.isLocked
         let places = await places.report(rates)
-        let isPublished = places.contains { $0.state == .published || $0.state == .away }
+        let isPublished = places.contains { $0.state == .published || $0.state == .disconnected }
         let destination = await room.destination
         let subgroups = await room.subgroups
         let status = await sources.status
         let limits = limits(status.configuration)
         let listed = present.compactMap { viewer in
-            viewers[viewer.id]?.told.map { state in
-                ControlledShare.Viewer(
-                    viewer, state: state, served: served[viewer.id], rates: rates.viewers[viewer.id])
+            viewers[viewer.id].flatMap { state in
+                state.isOver
+                    ? nil
+                    : ControlledShare.Viewer(
+                        viewer, state: state, served: served[viewer.id], rates: rates.viewers[viewer.id])
             }
         }
-        let isSeen = isPublished || listed.contains { $0.state == .connected || $0.state == .away }
+        let isSeen = isPublished || listed.contains { !$0.isWaiting && $0.state.hasConnected }
         let idle: ControlledShare.State =
-            server != nil && listed.allSatisfy { $0.state == .waiting } ? .waiting : .connecting
+            server != nil && listed.allSatisfy(\.isWaiting) ? .waiting : .connecting
         return ControlledShare(
             name: name, pid: ProcessInfo.processInfo.processIdentifier, attendee: room.owner.name,
             state: status.isPaused ? .paused : isSeen ? .sharing : idle,
@@ -47,10 +49,10 @@ extension ShareControl {
 }
 
 extension ControlledShare.Viewer {
-    fileprivate init(_ viewer: RoomViewer, state: State, served: ServedViewer?, rates: ViewerRates?) {
+    fileprivate init(_ viewer: RoomViewer, state: ConnectionState, served: ServedViewer?, rates: ViewerRates?) {
         self.init(
-            id: viewer.id, state: viewer.membership.isWaiting && state == .connected ? .waiting : state,
-            groups: viewer.membership.names, address: served?.address, browser: served?.browser,
+            id: viewer.id, state: state, isWaiting: viewer.membership.isWaiting, groups: viewer.membership.names,
+            address: served?.address, browser: served?.browser,
             since: served.map { Date(timeIntervalSince1970: $0.since) }, bitrate: rates.map { $0.bitsPerSecond / 1000 },
             fractionLost: rates?.fractionLost, roundTripTime: rates?.roundTripTime, path: rates?.path)
     }

@@ -28,7 +28,7 @@ extension ShareControl {
             try await Gathering.run(
                 on: connection, servers: configuration.iceServers, policy: inviting.policy)
             let offer = try await connection.makeOffer()
-            listen(to: viewer, state: .invited(offer))
+            add(viewer, offer: offer)
             Terminal.shared.say("Viewer \(viewer.id) is invited.")
             return .offer(viewer: viewer.id, description: offer.description)
         } catch {
@@ -46,8 +46,7 @@ extension ShareControl {
         }
         try AnswerFile.check(answer, answers: offer, name: "the answer")
         try await member.session.connection.accept(answer: answer, to: offer)
-        // It may have been quicker.
-        if case .invited = viewers[id] { viewers[id] = .connecting }
+        viewers.didAnswer(id)
         return "The answer of viewer \(id) is accepted."
     }
 

@@ -81,7 +81,7 @@ actor ShareControl {
 
     /// Puts everything in place; it is sent from when there is a viewer.
     func begin(for viewer: RoomViewer? = nil) async throws {
-        if let viewer { listen(to: viewer, state: .connecting) }
+        if let viewer { add(viewer) }
         try await sources.begin()
         try await camera.begin()
     }
@@ -130,8 +130,12 @@ actor ShareControl {
         }
     }
 
-    /// Takes note of how it goes with a viewer.
-    func viewer(_ id: Int, is state: ShareViewers.State) { viewers[id] = state }
+    /// Records the state of a viewer's connection; returns whether it differs from the state before.
+    func viewer(_ id: Int, is state: ConnectionState) -> Bool {
+        guard let previous = viewers[id], previous != state else { return false }
+        viewers[id] = state
+        return true
+    }
 
     /// Takes note that a viewer is gone; returns how many of those who answered are still there.
     func viewerDidEnd(_ id: Int) -> Int { viewers.end(id) }
@@ -146,34 +150,20 @@ actor ShareControl {
     /// Takes note of what goes out.
     func note(_ rates: ShareRates) { self.rates = rates }
 
-    /// Adds to a viewer's report what its connection does not know: whose it is, what is shared, and whether that stands
-    /// still. None of it is of webrtc-stats.
-    func complete(_ report: [StatisticsObject], of viewer: Int, named name: String) async -> [StatisticsObject] {
-        var report = report
-        if let transport = report.firstIndex(where: { $0.type == .transport }) {
-            report[transport].set("viewer", viewer)
-            report[transport].set("viewerName", name)
-        }
-        // The content is the first of the pictures.
-        if let content = report.firstIndex(where: { $0.type == .mediaSource && $0.text("kind") == "video" }) {
-            let status = await sources.status
-            report[content].set("shareSource", status.specification)
-            report[content].set("sharePaused", status.isPaused)
-            report[content].set("shareInterruption", status.interruption)
-        }
-        return report
-    }
-
-    /// Follows how it goes with somebody who came by a link.
-    func listen(to viewer: RoomViewer, as served: ServedViewer) {
+    /// Adds a viewer who came by a link.
+    func add(_ viewer: RoomViewer, as served: ServedViewer) {
         let words = [served.browser, served.address].compactMap { $0 }
-        listen(to: viewer, name: words.isEmpty ? nil : words.joined(separator: ", "), state: .connecting)
+        add(viewer, name: words.isEmpty ? nil : words.joined(separator: ", "))
     }
 
-    func listen(to viewer: RoomViewer, name: String? = nil, state: ShareViewers.State) {
-        let listener = ViewerListener(viewer: viewer.id, events)
-        viewers.add(viewer, name: name, listener: listener, state: state)
-        viewer.session.add(observer: listener)
+    /// Adds a viewer, whose answer to `offer` is waited for if there is one.
+    func add(_ viewer: RoomViewer, name: String? = nil, offer: SessionDescription? = nil) {
+        viewers.add(viewer, name: name, offer: offer)
+        Task { [events] in
+            for await state in await viewer.session.states where state != .new {
+                events.yield(.viewer(viewer.id, state))
+            }
+        }
     }
 
     // MARK: What is asked

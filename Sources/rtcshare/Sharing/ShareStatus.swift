@@ -2,6 +2,7 @@ internal import FoundationEssentials
 internal import Glibc
 internal import RTCShareMedia
 internal import RTCSharePeerConnection
+internal import RTCShareWireFormat
 
 /// What goes out: since the last time that this was asked.
 struct ShareRates: Sendable {
@@ -35,66 +36,38 @@ struct ViewerRates: Sendable {
     let path: Path?
 }
 
-extension ViewerRates.Path {
-    /// The way that is selected.
-    init?(_ report: [StatisticsObject]) {
-        guard let transport = report.first(where: { $0.type == .transport }),
-            let pair = report.first(where: { $0.id == transport.text("selectedCandidatePairId") })
-        else { return nil }
-        let ends = [pair.text("localCandidateId"), pair.text("remoteCandidateId")]
-        self = report.contains { ends.contains($0.id) && $0.text("candidateType") == "relay" } ? .relayed : .direct
-    }
-}
-
-/// Makes rates out of reports, and the status line out of rates.
+/// Makes rates from the counts of connections, and the status line from rates.
 struct ShareStatus {
-    private struct Count {
-        let time: Double
-        let frames: Int64
-        let bytes: Int64
-    }
+    private var previous: [Int: SendingSummary] = [:]
 
-    private var previous: [Int: Count] = [:]
-
-    /// What went out since the reports before, by viewer.
-    mutating func rates(for reports: [(viewer: Int, report: [StatisticsObject])]) -> ShareRates {
+    /// The rates since the summaries before, by viewer.
+    mutating func rates(for summaries: [Int: SendingSummary]) -> ShareRates {
         var rates = ShareRates()
-        var counts: [Int: Count] = [:]
-        for (viewer, report) in reports {
-            let streams = report.filter { $0.type == .outboundRTP }
-            // Size and frames are the content's, which is the first of the pictures; the bits are those of everything.
-            let content = streams.first { $0.text("kind") == "video" }
-            let count = Count(
-                time: (report.first?.timestamp ?? 0) / 1000, frames: content?.integer("framesSent") ?? 0,
-                bytes: streams.reduce(0) {
-                    $0 + ($1.integer("bytesSent") ?? 0) + ($1.integer("headerBytesSent") ?? 0)
-                })
-            counts[viewer] = count
-            guard let content, let before = previous[viewer], count.time > before.time else { continue }
-            let seconds = count.time - before.time
-            let frames = Double(count.frames - before.frames) / seconds
-            let bits = Double(count.bytes - before.bytes) * 8 / seconds
+        for (viewer, summary) in summaries.sorted(by: { $0.key < $1.key }) {
+            // Size and frames are the content's; the bits are those of all media.
+            guard let video = summary.video, let before = previous[viewer], summary.time > before.time else { continue }
+            let seconds = (summary.time - before.time) / .seconds(1)
+            let frames = (Double(video.framesSent) - Double(before.video?.framesSent ?? 0)) / seconds
+            let bits = (Double(summary.bytesSent) - Double(before.bytesSent)) * 8 / seconds
+            let trip = summary.roundTripTime.map { $0 / .seconds(1) }
             rates.bitsPerSecond += bits
-            let remote = report.first { $0.id == content.text("remoteId") }
             rates.viewers[viewer] = ViewerRates(
-                bitsPerSecond: bits, roundTripTime: remote?.number("roundTripTime"),
-                fractionLost: remote?.number("fractionLost"), path: ViewerRates.Path(report))
+                bitsPerSecond: bits, roundTripTime: trip, fractionLost: summary.fractionLost,
+                path: summary.isRelayed.map { $0 ? .relayed : .direct })
             guard frames > rates.framesPerSecond || !rates.isKnown else { continue }
             rates.isKnown = true
             rates.framesPerSecond = frames
-            if let width = content.integer("frameWidth"), let height = content.integer("frameHeight"), width > 0 {
-                rates.size = PixelSize(width: Int(width), height: Int(height))
-            }
-            rates.roundTripTime = remote?.number("roundTripTime")
-            rates.fractionLost = remote?.number("fractionLost")
+            if video.frameWidth > 0 { rates.size = PixelSize(width: video.frameWidth, height: video.frameHeight) }
+            rates.roundTripTime = trip
+            rates.fractionLost = summary.fractionLost
         }
-        previous = counts
+        previous = summaries
         return rates
     }
 
-    /// The status line; `places` of those who are reported on are servers.
-    mutating func line(for reports: [(viewer: Int, report: [StatisticsObject])], places: Int = 0) -> String {
-        let rates = rates(for: reports)
+    /// The status line; this many of the connections are to servers.
+    mutating func line(for summaries: [Int: SendingSummary], places: Int = 0) -> String {
+        let rates = rates(for: summaries)
         guard rates.isKnown else { return "Sending …" }
         guard let size = rates.size else { return "Waiting for the first frame" }
         var parts = [
@@ -103,11 +76,11 @@ struct ShareStatus {
         ]
         if let trip = rates.roundTripTime { parts.append(String(printing: "%.0f ms round trip", trip * 1000)) }
         if let lost = rates.fractionLost { parts.append(String(printing: "%.1f %% lost", lost * 100)) }
-        let viewers = max(0, reports.count - places)
+        let viewers = max(0, summaries.count - places)
         let audience = [(viewers, "viewer"), (places, "server")].filter { $0.0 > 0 }.map { count, name in
             "\(count) \(name)\(count == 1 ? "" : "s")"
         }
-        return (reports.count > 1 ? "Sending to \(audience.joined(separator: " and ")) " : "Sending ")
+        return (summaries.count > 1 ? "Sending to \(audience.joined(separator: " and ")) " : "Sending ")
             + parts.joined(separator: ", ")
     }
 }

@@ -1,27 +1,15 @@
 internal import RTCShareContentShare
+internal import RTCSharePeerConnection
 internal import RTCShareSDP
 
-/// Those to whom a running share goes, or is to go.
-///
-///     invited ──its answer──▶ connecting ──▶ connected ⇄ away
-///        └───────────────────────┴───────────────┴────────┴──▶ ended
+/// The viewers of a running share, and the states of their connections as far as the share has handled them.
 struct ShareViewers {
-    enum State {
-        /// It was made an offer, whose answer is waited for.
-        case invited(SessionDescription)
-        case connecting
-        case connected
-        /// It does not answer, and may come back.
-        case away
-        /// It is gone. The last to go stays here, where its leaving ends the share: there is a report to be written of it.
-        case ended
-    }
-
     private struct Viewer {
         let session: AttendeeSession
-        let listener: ViewerListener
         let name: String?
-        var state: State
+        /// The offer whose answer is waited for.
+        var offer: SessionDescription?
+        var state: ConnectionState
         /// Whether the presenter disconnects it.
         var isBeingRemoved = false
     }
@@ -35,10 +23,11 @@ struct ShareViewers {
         self.outlivesViewers = outlivesViewers
     }
 
-    /// Takes note of a viewer by its number in the room; `listener` is kept for as long as it is there. `name` is what a
-    /// person knows it by, beside its number.
-    mutating func add(_ viewer: RoomViewer, name: String? = nil, listener: ViewerListener, state: State) {
-        viewers[viewer.id] = Viewer(session: viewer.session, listener: listener, name: name, state: state)
+    /// Adds a viewer by its number in the room. `name` is what a person knows it by, beside its number. The viewer is
+    /// connecting, unless its answer to `offer` is waited for.
+    mutating func add(_ viewer: RoomViewer, name: String? = nil, offer: SessionDescription? = nil) {
+        viewers[viewer.id] = Viewer(
+            session: viewer.session, name: name, offer: offer, state: offer == nil ? .connecting : .new)
         countSoFar += 1
     }
 
@@ -51,10 +40,16 @@ struct ShareViewers {
         return "Viewer \(id)" + (viewers[id]?.name.map { " (\($0))" } ?? "")
     }
 
-    /// How it goes with a viewer.
-    subscript(id: Int) -> State? {
+    /// The state of a viewer's connection.
+    subscript(id: Int) -> ConnectionState? {
         get { viewers[id]?.state }
         set { if let newValue { viewers[id]?.state = newValue } }
+    }
+
+    /// Records that an invited viewer has answered.
+    mutating func didAnswer(_ id: Int) {
+        viewers[id]?.offer = nil
+        if viewers[id]?.state == .new { viewers[id]?.state = .connecting }
     }
 
     /// Takes note that the presenter disconnects a viewer.
@@ -63,10 +58,11 @@ struct ShareViewers {
     /// Whether the presenter disconnects a viewer.
     func isBeingRemoved(_ id: Int) -> Bool { viewers[id]?.isBeingRemoved == true }
 
-    /// Takes note that a viewer is gone; returns how many of those who answered are still there.
+    /// Takes note that a viewer is gone; returns how many of those who answered are still there. The last to go stays
+    /// here if the share ends with it, for its report.
     mutating func end(_ id: Int) -> Int {
-        viewers[id]?.state = .ended
-        let others = viewers.values.count { $0.state.hasAnswered }
+        viewers[id]?.state = .closed
+        let others = viewers.values.count { $0.state != .new && !$0.state.isOver }
         if others > 0 || outlivesViewers { viewers[id] = nil }
         return others
     }
@@ -76,53 +72,17 @@ struct ShareViewers {
         viewers.sorted { $0.key < $1.key }.map { ($0.key, $0.value.session) }
     }
 
+    /// The session with a viewer.
+    func session(of id: Int) -> AttendeeSession? { viewers[id]?.session }
+
     /// The offers whose answers are waited for, by their viewers.
-    var offers: [Int: SessionDescription] {
-        viewers.compactMapValues { if case .invited(let offer) = $0.state { offer } else { nil } }
-    }
+    var offers: [Int: SessionDescription] { viewers.compactMapValues(\.offer) }
 
     /// Whether a viewer that is not among `others` is connected.
     func hasConnected(besides others: Set<Int>) -> Bool {
-        viewers.contains { $0.value.state.told == .connected && !others.contains($0.key) }
+        viewers.contains { $0.value.state == .connected && !others.contains($0.key) }
     }
 
     /// Whether nobody is there.
     var isEmpty: Bool { viewers.isEmpty }
-
-}
-
-extension ShareViewers.State {
-    fileprivate var hasAnswered: Bool {
-        switch self {
-        case .invited, .ended: false
-        case .connecting, .connected, .away: true
-        }
-    }
-
-    /// As it is told to who asks; nil once it is over.
-    var told: ControlledShare.Viewer.State? {
-        switch self {
-        case .invited: .invited
-        case .connecting: .connecting
-        case .connected: .connected
-        case .away: .away
-        case .ended: nil
-        }
-    }
-}
-
-/// Tells the share what a viewer's session tells.
-final class ViewerListener: AttendeeSessionObserver {
-    private let viewer: Int
-    private let events: AsyncStream<Share.Occurrence>.Continuation
-
-    init(viewer: Int, _ events: AsyncStream<Share.Occurrence>.Continuation) {
-        self.viewer = viewer
-        self.events = events
-    }
-
-    func sessionDidConnect() { events.yield(.viewer(viewer, .connected)) }
-    func sessionDidDisconnect() { events.yield(.viewer(viewer, .disconnected)) }
-    func sessionDidReconnect() { events.yield(.viewer(viewer, .reconnected)) }
-    func sessionDidEnd(error: (any Error)?) { events.yield(.viewer(viewer, .ended(error))) }
 }

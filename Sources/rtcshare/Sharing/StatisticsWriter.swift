@@ -35,10 +35,10 @@ final class StatisticsWriter: Sendable {
     }
 
     /// Appends a report, unless an earlier one could not be written.
-    func write(_ report: [StatisticsObject]) {
+    func write(_ report: StatisticsReport) {
         guard failure.withLock({ $0 == nil }) else { return }
         do {
-            try file.write(try JSONText.encode(report) + Data([UInt8(ascii: "\n")]))
+            try file.write(try JSONText.encode(report.objects) + Data([UInt8(ascii: "\n")]))
         } catch {
             let reason = "can't write statistics to \(name): \(StandardStreams.reason(of: error))"
             failure.withLock { $0 = CommandFailure(.inputOutput, reason) }

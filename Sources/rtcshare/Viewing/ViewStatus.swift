@@ -1,27 +1,26 @@
 internal import FoundationEssentials
 internal import Glibc
 internal import RTCShareContentShare
+internal import RTCShareMedia
 internal import RTCSharePeerConnection
 
 /// Makes the status line of `view` out of its reports.
 struct ViewStatus {
     private struct Count {
         let time: Double
-        let frames: Int64
-        let bytes: Int64
-        let renderDelay: Double
-        let processorTime: Double
+        let frames: Int
+        let bytes: Int
+        let renderDelay: Duration
+        let processorTime: Duration
 
-        /// `large` is the id of what is about the large picture.
-        init(_ report: [StatisticsObject], large: String) {
-            let picture = report.first { $0.id == large }
-            time = (report.first?.timestamp ?? 0) / 1000
-            frames = picture?.integer("framesRendered") ?? 0
-            bytes = report.filter { $0.type == .inboundRTP }.reduce(0) {
-                $0 + ($1.integer("bytesReceived") ?? 0) + ($1.integer("headerBytesReceived") ?? 0)
-            }
-            renderDelay = picture?.number("totalRenderDelay") ?? 0
-            processorTime = report.first { $0.type == .transport }?.number("processorTime") ?? 0
+        /// `large` is the index of the receiver of the large tile.
+        init(_ report: StatisticsReport, large: Int, processorTime: Duration) {
+            let screen = report.inboundRTP[large]?.screen
+            time = report.timestamp / 1000
+            frames = screen?.framesRendered ?? 0
+            bytes = report.inboundRTP.values.reduce(0) { $0 + $1.byteCount }
+            renderDelay = screen?.totalRenderDelay ?? .zero
+            self.processorTime = processorTime
         }
     }
 
@@ -29,13 +28,13 @@ struct ViewStatus {
 
     /// The line for the time since the previous report, or why the video is paused; nil before the second report.
     mutating func line(
-        for report: [StatisticsObject], large: String, pauseState: VideoTileState.PauseState
+        for report: StatisticsReport, large: Int, processorTime: Duration, pauseState: VideoTileState.PauseState
     ) -> String? {
-        let count = Count(report, large: large)
+        let count = Count(report, large: large, processorTime: processorTime)
         defer { previous = count }
-        guard let before = previous, count.time > before.time, let picture = report.first(where: { $0.id == large })
+        guard let before = previous, count.time > before.time, let stream = report.inboundRTP[large]
         else { return nil }
-        guard let width = picture.integer("frameWidth"), let height = picture.integer("frameHeight"), width > 0 else {
+        guard let width = stream.decoder?.frameWidth, let height = stream.decoder?.frameHeight, width > 0 else {
             return "Waiting for the first frame"
         }
         let pause: String? =
@@ -53,11 +52,11 @@ struct ViewStatus {
             String(printing: "%.0f kbit/s", Double(count.bytes - before.bytes) * 8 / 1000 / seconds),
         ]
         if count.frames > before.frames {
-            let delay = (count.renderDelay - before.renderDelay) / Double(count.frames - before.frames)
-            parts.append(String(printing: "%.0f ms delay", delay * 1000))
+            let delay = (count.renderDelay - before.renderDelay) / (count.frames - before.frames)
+            parts.append(String(printing: "%.0f ms delay", delay / .milliseconds(1)))
         }
         parts.append(
-            String(printing: "%.0f %% CPU", (count.processorTime - before.processorTime) / seconds * 100))
+            String(printing: "%.0f %% CPU", (count.processorTime - before.processorTime) / .seconds(seconds) * 100))
         return "Viewing " + parts.joined(separator: ", ")
     }
 }

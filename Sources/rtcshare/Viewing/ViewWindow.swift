@@ -64,9 +64,14 @@ final class ViewWindow: Sendable {
             }
             before.stop()
         }
-        session.add(observer: listener)
         session.tiles.add(observer: listener)
         change { $0.isConnected = true }
+    }
+
+    /// Shows whether the session is connected.
+    func setConnected(_ isConnected: Bool) {
+        state.withLock { $0.tiles.isConnected = isConnected }
+        changed.yield()
     }
 
     /// Whether a window is wanted: as the person says, or else where it can be seen and nothing is kept in a file.
@@ -101,25 +106,32 @@ final class ViewWindow: Sendable {
         Terminal.shared.finishStatus()
     }
 
-    /// Completes a report with what was seen and heard, and what it took.
-    func complete(_ report: [StatisticsObject]) -> [StatisticsObject] {
-        var report = PlaybackStatistics.complete(report, sounds: session.sounds, playedBy: player)
+    /// Adds the counts of screen and speakers, and the time of processors, to a report.
+    func addPlayback(to report: inout StatisticsReport) {
+        report.add(sounds: session.sounds, playedBy: player)
         let (large, corner) = state.withLock { ($0.large, $0.corner) }
         for (tile, view) in [(large, self.large), (corner, self.corner)] {
-            guard let tile else { continue }
-            report = PlaybackStatistics.complete(report, tile: tile, of: session.tiles, shownBy: view)
+            if let tile { report.add(tile: tile, of: session.tiles, shownBy: view) }
         }
-        guard let transport = report.firstIndex(where: { $0.type == .transport }) else { return report }
-        report[transport].set("processorTime", seconds: ProcessTime.total)
-        report[transport].set("windowProcessorTime", seconds: VideoWindow.processorTime)
-        return report
+        report.add(ProcessorFacts(), to: StatisticsReport.transportID)
+    }
+
+    /// The members of `transport` that a connection does not know.
+    private struct ProcessorFacts: Encodable {
+        let processorTime = ProcessTime.total
+        let windowProcessorTime = VideoWindow.processorTime
     }
 
     private func showStatus() async {
-        guard let tile = state.withLock({ $0.tiles.large }), let id = session.tiles.statisticsID(ofTile: tile.tileID)
+        guard let tile = state.withLock({ $0.tiles.large }),
+            let receiver = session.tiles.receiverIndex(ofTile: tile.tileID)
         else { return }
-        let report = complete(await session.statistics())
-        let line = state.withLock { $0.status.line(for: report, large: id, pauseState: tile.pauseState) }
+        var report = await session.report()
+        addPlayback(to: &report)
+        let line = state.withLock {
+            $0.status.line(
+                for: report, large: receiver, processorTime: ProcessTime.total, pauseState: tile.pauseState)
+        }
         if let line { Terminal.shared.status(line) }
     }
 
@@ -224,8 +236,8 @@ final class ViewWindow: Sendable {
     }
 }
 
-/// Hears of the session for a window, which it does not keep.
-private final class Listener: AttendeeSessionObserver, VideoTileObserver {
+/// Reports the tiles of a session to a window, which it does not keep.
+private final class Listener: VideoTileObserver {
     struct Reference {
         weak var window: ViewWindow?
     }
@@ -234,8 +246,6 @@ private final class Listener: AttendeeSessionObserver, VideoTileObserver {
 
     private func change(_ body: (inout ShownTiles) -> Void) { window.withLock { $0.window }?.change(body) }
 
-    func sessionDidDisconnect() { change { $0.isConnected = false } }
-    func sessionDidReconnect() { change { $0.isConnected = true } }
     func videoTileDidAdd(_ tile: VideoTileState) { change { $0.update(tile) } }
     func videoTileDidRemove(_ tile: VideoTileState) { change { $0.remove(tile) } }
     func videoTileDidPause(_ tile: VideoTileState) { change { $0.update(tile) } }

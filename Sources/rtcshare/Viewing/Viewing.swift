@@ -21,10 +21,8 @@ final class Viewing: Sendable {
     }
 
     fileprivate enum Occurrence: Sendable {
-        case connected
-        case disconnected
-        case reconnected
-        case ended((any Error)?)
+        /// The connection of the session has this state.
+        case state(ConnectionState)
         /// A player's session has begun, or failed to.
         case opened((any Error)?)
         case firstPicture
@@ -40,6 +38,8 @@ final class Viewing: Sendable {
         /// The session that is seen now.
         var session: AttendeeSession
         var listener: ViewListener?
+        /// Reports the states of its connection.
+        var states: Task<Void, Never>?
         /// What gives the session, where it is a player that does.
         var player: (any SharePlayer)?
     }
@@ -150,8 +150,14 @@ final class Viewing: Sendable {
     private func attend(_ session: AttendeeSession) {
         let listener = ViewListener(self, session)
         mainTile.withLock { $0 = nil }
-        source.withLock { ($0.session, $0.listener) = (session, listener) }
-        session.add(observer: listener)
+        let states = Task { [continuation] in
+            for await state in await session.states { continuation.yield(.state(state)) }
+        }
+        let previous = source.withLock { source in
+            defer { (source.session, source.listener, source.states) = (session, listener, states) }
+            return source.states
+        }
+        previous?.cancel()
         session.tiles.add(observer: listener)
         session.sounds.add(observer: listener)
         if let film { session.recordReceived(to: film.recorder) }
@@ -213,14 +219,38 @@ final class Viewing: Sendable {
         var secondsWithoutPicture: Int?
         var isOpening = reopen != nil
         var hasBegun = false
+        var previous = ConnectionState.new
         for await occurrence in occurrences {
             switch occurrence {
-            case .connected:
-                seen.withLock { $0.connected = .now }
-                secondsWithoutPicture = 0
-                Terminal.shared.say("Connected.")
-                let player = source.withLock { $0.player }
-                Task { if await player?.isWaiting == true { continuation.yield(.waiting) } }
+            case .state(let state):
+                defer { previous = state }
+                guard state != previous else { continue }
+                switch state {
+                case .new, .connecting: continue
+                case .connected where previous == .disconnected:
+                    window?.setConnected(true)
+                    Terminal.shared.say("Reconnected.")
+                case .connected:
+                    seen.withLock { $0.connected = .now }
+                    secondsWithoutPicture = 0
+                    Terminal.shared.say("Connected.")
+                    let player = source.withLock { $0.player }
+                    Task { if await player?.isWaiting == true { continuation.yield(.waiting) } }
+                case .disconnected:
+                    window?.setConnected(false)
+                    Terminal.shared.say("The connection to the presenter is lost. Reconnecting.")
+                case .failed, .closed:
+                    guard !isOpening else { continue }
+                    let (session, player) = source.withLock { ($0.session, $0.player) }
+                    let failure = await session.failure
+                    let reason = await player?.reason(after: failure) ?? failure
+                    guard let reason else { return Terminal.shared.say("The presenter ended the share.") }
+                    guard let reopen, mayPass(reason) else { throw reason }
+                    Terminal.shared.say("The server restarted or lost the session. Opening the link again.")
+                    isOpening = true
+                    await withTimeLimit(Self.leavingTime) { await player?.leave() }
+                    reopen()
+                }
             case .waiting:
                 secondsWithoutPicture = nil
                 Terminal.shared.say("Waiting for the presenter to admit you.")
@@ -230,25 +260,16 @@ final class Viewing: Sendable {
                     try? await Task.sleep(for: .seconds(duration))
                     continuation.yield(.durationOver)
                 }
-            case .disconnected: Terminal.shared.say("The connection to the presenter is lost. Reconnecting.")
-            case .reconnected: Terminal.shared.say("Reconnected.")
             case .opened(let error?): throw error
             case .opened(nil):
                 isOpening = false
                 if !hasBegun { begun() }
                 hasBegun = true
                 // Its end was not followed while it began.
-                if await session.isOver { continuation.yield(.ended(nil)) }
-            case .ended(let error):
-                guard !isOpening else { continue }
-                let player = source.withLock { $0.player }
-                let reason = await player?.reason(after: error) ?? error
-                guard let reason else { return Terminal.shared.say("The presenter ended the share.") }
-                guard let reopen, mayPass(reason) else { throw reason }
-                Terminal.shared.say("The server restarted or lost the session. Opening the link again.")
-                isOpening = true
-                await withTimeLimit(Self.leavingTime) { await player?.leave() }
-                reopen()
+                let state = await session.state
+                guard state.isOver else { continue }
+                previous = .new
+                continuation.yield(.state(state))
             case .failed(let error): throw error
             case .second:
                 Terminal.shared.flush()
@@ -266,9 +287,10 @@ final class Viewing: Sendable {
     /// After how many seconds without a picture that is said.
     private static let patience = 3
 
-    private func report() async -> [StatisticsObject] {
-        let report = await session.statistics()
-        return window?.complete(report) ?? report
+    private func report() async -> StatisticsReport {
+        var report = await session.report()
+        window?.addPlayback(to: &report)
+        return report
     }
 
     private func finish(_ watchers: [Task<Void, Never>]) async {
@@ -334,19 +356,14 @@ final class Viewing: Sendable {
     }
 }
 
-/// Tells the viewing what the session tells.
-private final class ViewListener: AttendeeSessionObserver, VideoTileObserver, RemoteSoundObserver {
+/// Reports the tiles and the sounds of a session to the viewing.
+private final class ViewListener: VideoTileObserver, RemoteSoundObserver {
     private let viewing: Viewing
     private let session: AttendeeSession
 
     init(_ viewing: Viewing, _ session: AttendeeSession) {
         (self.viewing, self.session) = (viewing, session)
     }
-
-    func sessionDidConnect() { viewing.continuation.yield(.connected) }
-    func sessionDidDisconnect() { viewing.continuation.yield(.disconnected) }
-    func sessionDidReconnect() { viewing.continuation.yield(.reconnected) }
-    func sessionDidEnd(error: (any Error)?) { viewing.continuation.yield(.ended(error)) }
 
     func videoTileDidAdd(_ tile: VideoTileState) { viewing.show(tile, of: session) }
     func videoTileDidRemove(_ tile: VideoTileState) { say(tile, "is removed") }

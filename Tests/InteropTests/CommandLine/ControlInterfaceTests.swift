@@ -1,4 +1,5 @@
 import Foundation
+import RTCSharePeerConnection
 import RTCShareSignaling
 import TestSupport
 import Testing
@@ -44,8 +45,8 @@ extension Interop {
             }
             let sound = ControlledShare.Sound(spec: "tone")
             let viewer = ControlledShare.Viewer(
-                id: 1, state: .away, groups: [], address: "", browser: "", since: Date(), bitrate: 1, fractionLost: 0,
-                roundTripTime: 1, path: .relayed)
+                id: 1, state: .disconnected, isWaiting: true, groups: [], address: "", browser: "", since: Date(),
+                bitrate: 1, fractionLost: 0, roundTripTime: 1, path: .relayed)
             let place = ControlledShare.Place(
                 id: 1, kind: "whip", name: "", state: .failed, since: Date(), count: 1, failure: "",
                 nextAttempt: Date(), bitrate: 1, fractionLost: 0, roundTripTime: 1, path: .direct)

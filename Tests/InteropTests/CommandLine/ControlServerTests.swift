@@ -1,5 +1,6 @@
 import Foundation
 import RTCShareLocks
+import RTCSharePeerConnection
 import RTCShareSignaling
 import Testing
 import TestSupport
@@ -281,7 +282,8 @@ private final class Host: Sendable {
         isMicrophoneMuted: false, destination: "main", subgroups: [],
         viewers: [
             ControlledShare.Viewer(
-                id: 1, state: .connected, groups: ["main"], since: Date(timeIntervalSince1970: 1_700_000_000))
+                id: 1, state: .connected, isWaiting: false, groups: ["main"],
+                since: Date(timeIntervalSince1970: 1_700_000_000))
         ], uptime: 1)
 
     let path: String

@@ -1,4 +1,5 @@
 import Foundation
+import RTCSharePeerConnection
 import TestSupport
 import Testing
 

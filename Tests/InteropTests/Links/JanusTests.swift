@@ -179,15 +179,11 @@ extension Interop {
                 try await player.start()
                 players.append(player)
             }
-            func frames() async -> [Int64] {
-                var frames: [Int64] = []
+            func frames() async -> [Int] {
+                var frames: [Int] = []
                 for player in players {
-                    let report = await player.session.statistics()
-                    let counts = report.compactMap { object -> Int64? in
-                        guard case .integer(let count)? = object.members["framesReceived"] else { return nil }
-                        return count
-                    }
-                    frames.append(counts.max() ?? 0)
+                    let streams = await player.session.report().inboundRTP.values
+                    frames.append(streams.compactMap { $0.video?.framesReceived }.max() ?? 0)
                 }
                 return frames
             }

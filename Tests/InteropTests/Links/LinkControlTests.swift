@@ -1,4 +1,5 @@
 import Foundation
+import RTCSharePeerConnection
 import Testing
 import TestSupport
 
@@ -92,7 +93,9 @@ extension Interop {
             defer { share.stop() }
             let viewer = try share.view(["--duration", "1"])
             defer { viewer.stop() }
-            let status = try await share.wait(for: "who waits") { $0.first?.state == .waiting }
+            let status = try await share.wait(for: "who waits") {
+                $0.first.map { $0.isWaiting && $0.state == .connected } == true
+            }
             let id = try #require(status.viewers.first).id
             let asked = share.program.standardError.split(separator: "\n").filter { $0.hasPrefix("Viewer \(id)") }
             #expect(asked.count == 1 && asked[0].hasSuffix("is waiting to be admitted. Run: rtcshare admit \(id)"))
@@ -105,8 +108,10 @@ extension Interop {
 
             let declined = try share.view()
             defer { declined.stop() }
-            let waiting = try await share.wait(for: "another who waits") { $0.contains { $0.state == .waiting } }
-            try await share.ask("kick", "\(try #require(waiting.viewers.first { $0.state == .waiting }).id)")
+            let waiting = try await share.wait(for: "another who waits") {
+                $0.contains { $0.isWaiting && $0.state == .connected }
+            }
+            try await share.ask("kick", "\(try #require(waiting.viewers.first(where: \.isWaiting)).id)")
             let outcome = try await declined.outcome(timeout: .seconds(20))
             #expect(outcome.status == 77, "\(outcome.standardError)")
             #expect(

@@ -1,4 +1,5 @@
 import Foundation
+import RTCSharePeerConnection
 import Testing
 import TestSupport
 
@@ -82,7 +83,9 @@ extension Interop {
             try await page.go(to: share.link)
             try await page.wait(state: "waiting")
             try await check(page, "waiting")
-            let status = try await share.wait(for: "the viewer") { $0.first?.state == .waiting }
+            let status = try await share.wait(for: "the viewer") {
+                $0.first.map { $0.isWaiting && $0.state == .connected } == true
+            }
             try await share.ask("admit", "\(try #require(status.viewers.first).id)")
             try await page.wait(state: "live")
             // The bar stays while it has the focus.

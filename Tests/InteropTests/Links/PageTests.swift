@@ -1,4 +1,5 @@
 import Foundation
+import RTCSharePeerConnection
 import Testing
 import TestSupport
 
@@ -112,7 +113,9 @@ extension Interop {
             try await page.go(to: share.link)
             try await page.wait(state: "waiting")
             #expect(try await page.received("framesDecoded", of: "video") == 0, "nothing is sent before")
-            let status = try await share.wait(for: "who waits") { $0.first?.state == .waiting }
+            let status = try await share.wait(for: "who waits") {
+                $0.first.map { $0.isWaiting && $0.state == .connected } == true
+            }
             try await share.ask("admit", "\(try #require(status.viewers.first).id)")
             try await page.wait(state: "live")
         }

@@ -113,7 +113,7 @@ extension Interop {
             try await sending.wait(for: "the news", timeout: .seconds(20)) {
                 sending.standardError.contains("\(url) does not answer. Waiting for it")
             }
-            #expect(try await status(share).servers.first?.state == .away)
+            #expect(try await status(share).servers.first?.state == .disconnected)
             let second = try await PeerServer(Self.script, ["--port", "\(port)"], in: folder)
             defer { second.program.stop() }
             try await wait(for: 10, at: second, from: sending)

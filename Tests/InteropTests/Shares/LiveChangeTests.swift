@@ -106,9 +106,8 @@ extension Interop {
             await session.connection.restartICE()
             try await negotiate(session, round: 2, in: folder)
             try await Task.sleep(for: .seconds(2))
-            func pairChanges() async -> Int64 {
-                let transport = await session.statistics().first { $0.type == .transport }
-                return transport?.integer("selectedCandidatePairChanges") ?? 0
+            func pairChanges() async -> UInt64 {
+                await session.report().transport?.selectedCandidatePairChanges ?? 0
             }
             let changes = await pairChanges()
             #expect(changes >= 2, "media went on over a pair of the new generation")

@@ -20,40 +20,54 @@ import Testing
 
     @Test("A reader who never reads costs a bounded amount, whatever the peer does")
     func absentReader() throws {
-        var (events, media) = (EventQueue<ConnectionEvent>(), EventQueue<MediaEvent>())
+        var (events, media) = (EventQueue<ConnectionSignal>(), EventQueue<MediaEvent>())
         let receivers = (0..<4).map { VideoReceiver(index: $0) {} }
         for round in 0..<10_000 {
             let index = round % 4
-            events.append(round % 2 == 0 ? .disconnected : .reconnected)
+            events.append(.state(round % 2 == 0 ? .disconnected : .connected))
             events.append(.restartNeeded)
-            events.append(.gatheringComplete)
             events.append(.localCandidate(try Self.candidate(9), mid: "0", ufrag: "u\(round)"))
             events.append(.localCandidatesEnded)
             media.append(.activityChanged(round % 8 < 4 ? .flowing : .paused, receiver: index))
             media.append(.remoteMediaChanged([]))
             media.append(.frameSizeChanged(PixelSize(width: round, height: 1), receivers[index]))
         }
-        #expect(events.count == 5 && media.count == 4 + 1 + 4)
+        #expect(events.count == 4 && media.count == 4 + 1 + 4)
         let (happened, changed) = (Self.all(&events), Self.all(&media))
         #expect(changed.contains("\(MediaEvent.activityChanged(.paused, receiver: 3))"), "the newest")
         #expect(changed.contains { $0.contains("frameSizeChanged") && $0.contains("9999") })
-        #expect(happened.filter { $0.contains("connected") } == ["reconnected"])
+        #expect(happened.filter { $0.contains("connected") } == ["\(ConnectionSignal.state(.connected))"])
         #expect(happened.filter { $0.contains("localCandidate(") }.allSatisfy { $0.contains("u9999") })
     }
 
     @Test("What happens once, and what this side does, is kept to the last, in order")
     func keptEvents() throws {
-        var queue = EventQueue<ConnectionEvent>()
+        var queue = EventQueue<ConnectionSignal>()
         var expected: [String] = []
-        func append(_ event: ConnectionEvent) {
+        func append(_ event: ConnectionSignal) {
             queue.append(event)
             expected.append("\(event)")
         }
-        append(.connected)
+        append(.state(.connected))
         for port in 1...100 { append(.localCandidate(try Self.candidate(UInt16(port)), mid: "0", ufrag: "u")) }
-        append(.closedByPeer)
-        append(.failed(.consentExpired))
+        append(.state(.failed))
         #expect(Self.all(&queue) == expected)
+    }
+
+    @Test(
+        "A slow reader gets the first connected state and the newest one",
+        arguments: [
+            ([.connecting, .connected], [.connecting, .connected]),
+            ([.connecting, .connected, .disconnected], [.connecting, .connected, .disconnected]),
+            ([.connecting, .connected, .disconnected, .connected], [.connecting, .connected]),
+            ([.connected, .disconnected, .connected, .disconnected], [.connected, .disconnected]),
+            ([.connected, .disconnected, .failed], [.connected, .disconnected, .failed]),
+            ([.disconnected, .connected, .closed], [.connected, .closed]),
+        ] as [([ConnectionState], [ConnectionState])])
+    func mergedStates(states: [ConnectionState], read: [ConnectionState]) {
+        var queue = EventQueue<ConnectionSignal>()
+        for state in states { queue.append(.state(state)) }
+        #expect(Self.all(&queue) == read.map { "\(ConnectionSignal.state($0))" })
     }
 
     @Test("Media are known before what comes of them, however often they change")
@@ -78,23 +92,23 @@ import Testing
 
     @Test("A stream gives what waits and what comes, and ends when finished or its reader is cancelled")
     func eventStream() async {
-        let events = ConnectionEvents<ConnectionEvent>()
-        events.append(.connected)
+        let events = ConnectionEvents<ConnectionSignal>()
+        events.append(.state(.connected))
         var iterator = events.stream.makeAsyncIterator()
-        #expect(await iterator.next().map { "\($0)" } == "connected")
+        #expect(await iterator.next().map { "\($0)" } == "\(ConnectionSignal.state(.connected))")
         let reading = Task { [stream = events.stream] in
             var read: [String] = []
             for await event in stream { read.append("\(event)") }
             return read
         }
-        events.append(.disconnected)
-        events.append(.closedByPeer)
+        events.append(.state(.disconnected))
+        events.append(.state(.closed))
         events.finish()
-        events.append(.connected)
+        events.append(.state(.connected))
         let read = await reading.value
-        #expect(read == ["disconnected", "closedByPeer"])
+        #expect(read == [ConnectionState.disconnected, .closed].map { "\(ConnectionSignal.state($0))" })
 
-        let others = ConnectionEvents<ConnectionEvent>()
+        let others = ConnectionEvents<ConnectionSignal>()
         let waiting = Task { [stream = others.stream] in
             for await _ in stream {}
         }

@@ -28,8 +28,8 @@ import Testing
         try await sender.accept(answer: SessionDescription.parse(answer.description), to: offer)
         #expect(await viewer.remoteMedia.map(\.streamID) == ["alice#content"])
 
-        for await event in sender.events {
-            guard case .connected = event else { continue }
+        for await signal in sender.signals {
+            guard case .state(.connected) = signal else { continue }
             break
         }
         for number in UInt16(0)..<20 { sender.send(Loopback.frame(isKeyFrame: number == 0, number: number), media: 0) }
@@ -44,21 +44,21 @@ import Testing
         #expect(frames.first?.data.count == 5010)
 
         await sender.drainQueue()
-        let statistics = await sender.statistics()
-        #expect(statistics.first { $0.type == .outboundRTP }?.integer("framesSent") == 20)
-        #expect(statistics.first { $0.type == .transport }?.integer("packetsDroppedByStreams") == 0)
+        let report = await sender.report()
+        #expect(report.outboundRTP[0]?.video?.framesSent == 20)
+        #expect(report.transport?.packetsDroppedByStreams == 0)
         #expect(await sender.pairReports().count == 1)
 
         await sender.close()
         var isHeard = false
-        for await event in viewer.events {
-            guard case .closedByPeer = event else { continue }
+        for await signal in viewer.signals {
+            guard case .state(.closed) = signal else { continue }
             isHeard = true
             break
         }
         #expect(isHeard)
         await viewer.close()
-        var rest = viewer.events.makeAsyncIterator()
+        var rest = viewer.signals.makeAsyncIterator()
         while await rest.next() != nil {}
     }
 
@@ -68,8 +68,8 @@ import Testing
         let viewer = try await Loopback.open(as: .answerer)
         let offer = try await sender.makeOffer()
         try await sender.accept(answer: try await viewer.answer(offer: offer), to: offer)
-        for await event in sender.events {
-            guard case .connected = event else { continue }
+        for await signal in sender.signals {
+            guard case .state(.connected) = signal else { continue }
             break
         }
         let address = try #require(await sender.localAddresses.first)
@@ -141,10 +141,7 @@ import Testing
         let connection = try await Loopback.open(as: .offerer)
         #expect(await !connection.hasReflexiveCandidate)
         await connection.gather(servers: [ICEServerAddress(kind: .stun, address: server.address)])
-        for await event in connection.events {
-            guard case .gatheringComplete = event else { continue }
-            break
-        }
+        await connection.waitForServers(patience: .seconds(20))
         #expect(await connection.hasReflexiveCandidate)
         let candidates = try await connection.makeOffer().media.first?.candidates() ?? []
         let reflexive = try #require(candidates.first { $0.kind.description == "srflx" })
@@ -162,10 +159,7 @@ import Testing
         let server = try await StunResponder(mapped: nil)
         let connection = try await Loopback.open(as: .offerer)
         await connection.gather(servers: [ICEServerAddress(kind: .stun, address: server.address)])
-        for await event in connection.events {
-            guard case .gatheringComplete = event else { continue }
-            break
-        }
+        await connection.waitForServers(patience: .seconds(20))
         #expect(await !connection.hasReflexiveCandidate)
         await connection.close()
         try await server.close()
@@ -189,8 +183,8 @@ import Testing
         }
         #expect(await sender.resolutions.count == 0)
         // The stream of events has an end, and nothing went wrong before it.
-        for await event in sender.events {
-            if case .failed(let failure) = event { Issue.record("\(failure)") }
+        for await signal in sender.signals {
+            if case .state(.failed) = signal { Issue.record("the connection failed") }
         }
     }
 

@@ -14,8 +14,8 @@ import Testing
         let offer = try await sender.createOffer()
         try await sender.setRemoteDescription(answer: viewer.createAnswer(to: offer))
         var isConnected = false
-        for await event in sender.events {
-            if case .connected = event {
+        for await signal in sender.signals {
+            if case .state(.connected) = signal {
                 isConnected = true
                 break
             }

@@ -27,8 +27,8 @@ import Testing
         let offer = try await sender.makeOffer()
         let answer = try await viewer.answer(offer: SessionDescription.parse(offer.description)).description
         try await sender.accept(answer: SessionDescription.parse(answer), to: offer)
-        for await event in sender.events {
-            if case .connected = event { break }
+        for await signal in sender.signals {
+            if case .state(.connected) = signal { break }
         }
         return Seat(sender: sender, viewer: viewer, received: received)
     }
@@ -68,8 +68,8 @@ import Testing
             try await group.waitForAll()
         }
         for index in dead {
-            let report = await seats[index].sender.statistics()
-            #expect(report.contains { $0.type == .outboundRTP }, "a dead viewer's connection is served as the others")
+            let report = await seats[index].sender.report()
+            #expect(!report.outboundRTP.isEmpty, "a dead viewer's connection is served as the others")
         }
         for seat in seats {
             await seat.sender.close()
@@ -98,6 +98,14 @@ import Testing
                 Loopback.frame(isKeyFrame: true, number: number), to: seats.map(\.sender))
         }
         for seat in seats { #expect(await Self.frames(10, of: seat.received) == Array(1...10)) }
+        let summaries = await Connection.summaries(of: seats.map(\.sender))
+        for seat in seats {
+            let summary = try #require(summaries[ObjectIdentifier(seat.sender)])
+            // Probes can follow the summary.
+            let sent = try #require(await seat.sender.report().outboundRTP[0]?.sent)
+            #expect((1...sent.bytesSent + sent.headerBytesSent).contains(summary.bytesSent))
+            #expect(summary.video?.framesSent == 10 && summary.isRelayed == false)
+        }
         for port in ports.ports { #expect(await port.statistics.unknownFragments == 0) }
         for seat in seats {
             await seat.sender.close()

@@ -89,8 +89,8 @@ import Testing
         let viewer = try await Loopback.open(as: .answerer, at: Loopback.v4)
         let offer = try await sender.makeOffer()
         try await sender.accept(answer: viewer.answer(offer: offer), to: offer)
-        for await event in sender.events {
-            if case .connected = event { break }
+        for await signal in sender.signals {
+            if case .state(.connected) = signal { break }
         }
         #expect(lines.all.withLock { $0 }.contains("connected"))
         await sender.close()

@@ -22,12 +22,12 @@ import Testing
 
     /// Tells `other` what `connection` finds; ends once the connection stands.
     private func forward(_ connection: Connection, to other: Connection) async throws {
-        for await event in connection.events {
-            switch event {
+        for await signal in connection.signals {
+            switch signal {
             case .localCandidate(let candidate, let mid, let ufrag):
                 try await other.addRemoteCandidate(candidate.description, mid: mid, ufrag: ufrag)
             case .localCandidatesEnded: await other.endRemoteCandidates()
-            case .connected: return
+            case .state(.connected): return
             default: continue
             }
         }
@@ -40,7 +40,7 @@ import Testing
         try await sender.gather()
         var isToldAll = false
         await sender.close()
-        for await case .localCandidatesEnded in sender.events { isToldAll = true }
+        for await case .localCandidatesEnded in sender.signals { isToldAll = true }
         #expect(isToldAll)
     }
 

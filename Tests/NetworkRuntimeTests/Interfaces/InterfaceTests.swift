@@ -29,7 +29,7 @@ import Testing
                 as: .answerer, identity: Loopback.makeIdentity(sends: false), configuration: configuration)
             received = ReceivedLog(viewer)
             try await negotiate()
-            await sender.hears { if case .connected = $0 { true } else { false } }
+            await sender.hears { if case .state(.connected) = $0 { true } else { false } }
             await sender.waitUntilNominated()
         }
 
@@ -90,7 +90,7 @@ import Testing
         await waitUntil { await !call.sender.localAddresses.isEmpty }
         await call.sender.restartICE()
         try await call.negotiate()
-        await call.sender.hears { if case .reconnected = $0 { true } else { false } }
+        await call.sender.hears { if case .state(.connected) = $0 { true } else { false } }
         await call.expectFrames(from: 1000)
         #expect(await call.sender.usedAddress == Self.second)
         await call.close()
@@ -121,7 +121,7 @@ extension Connection {
         await waitUntil { peer.ice.agent.selectedPair?.isNominated == true }
     }
 
-    nonisolated func hears(_ isMeant: (ConnectionEvent) -> Bool) async {
-        for await event in events where isMeant(event) { return }
+    nonisolated func hears(_ isMeant: (ConnectionSignal) -> Bool) async {
+        for await signal in signals where isMeant(signal) { return }
     }
 }

@@ -40,16 +40,16 @@ import Testing
         let view = try View(frames[0])
         view.give([assembled([0x11], header: frames[1].header)])
         view.resume()
-        await waitUntil { view.receiver.statistics.framesDropped == 1 }
+        await waitUntil { view.receiver.framesDropped == 1 }
         view.give(frames[1...] + [frames[0]])
         await view.receiver.finish()
         view.give([frames[0]])
         await view.receiver.finish()
         #expect(view.requests == 1)
         #expect(view.sink.log == ["picture", "picture", "end"])
-        let statistics = view.receiver.statistics
-        #expect(statistics.framesDecoded == 2 && statistics.keyFramesDecoded == 2 && statistics.framesDropped == 4)
-        #expect(statistics.size == PixelSize(width: 64, height: 64))
+        let statistics = try #require(view.receiver.statistics)
+        #expect(statistics.framesDecoded == 2 && statistics.keyFramesDecoded == 2 && view.receiver.framesDropped == 4)
+        #expect(statistics.frameWidth == 64 && statistics.frameHeight == 64)
     }
 
     @Test("A decoder that falls far behind continues at a key frame, which is requested")
@@ -61,7 +61,7 @@ import Testing
         view.give([frames[0]])
         view.resume()
         await view.receiver.finish()
-        #expect(view.receiver.statistics.framesDecoded == 2 && view.receiver.statistics.framesDropped == 61)
+        #expect(view.receiver.statistics?.framesDecoded == 2 && view.receiver.framesDropped == 61)
     }
 
     @Test("A decoder that falls behind by a few large frames continues at a key frame, too")
@@ -77,7 +77,7 @@ import Testing
         view.give([frames[0]])
         view.resume()
         await view.receiver.finish()
-        #expect(view.receiver.statistics.framesDecoded == 2 && view.receiver.statistics.framesDropped == 5)
+        #expect(view.receiver.statistics?.framesDecoded == 2 && view.receiver.framesDropped == 5)
     }
 
     @Test("A second sink requests no key frame, and a recorder does once the video has begun")

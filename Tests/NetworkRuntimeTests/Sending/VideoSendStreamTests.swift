@@ -72,8 +72,7 @@ import Testing
         stream.replaceTrack(with: VideoTrack(id: "track", source: source))
         source.capture(Self.grey(64, 64))
         #expect(await other.frames { _ in true }.first?.isKeyFrame == true)
-        let report = await viewer.sender.statistics()
-        #expect(report.first { $0.id == StatisticsObject.outboundID(media: 0) }?.integer("framesSent") ?? 0 == 0)
+        #expect(await viewer.sender.report().outboundRTP[0]?.video?.framesSent ?? 0 == 0)
         stream.setActive([ObjectIdentifier(other.sender), ObjectIdentifier(viewer.sender)], adding: true)
         #expect(await viewer.frames { _ in true }.first?.isKeyFrame == true)
         stream.setActive([], adding: false)
@@ -319,24 +318,16 @@ import Testing
         stream.attach(second.sender, media: 0)
         source.capture(Self.grey(64, 64, luma: 200))
         #expect(await second.frames { _ in true }.first?.isKeyFrame == true)
-        let report = await second.sender.statistics()
-        let object = report.first { $0.id == StatisticsObject.outboundID(media: 0) }
         // Nothing went there that could not be shown.
-        #expect(object?.integer("pliCount") == 0)
+        #expect(await second.sender.report().outboundRTP[0]?.video?.pliCount == 0)
         stream.stop()
         await first.close()
         await second.close()
     }
 
-    /// What is said of the encoder.
-    private static func report(_ stream: VideoSendStream, of connection: Connection? = nil) async -> StatisticsObject {
-        let report = [StatisticsObject(id: StatisticsObject.outboundID(media: 0), type: .outboundRTP, timestamp: 0)]
-        return await stream.complete(report, of: connection)[0]
-    }
-
     /// What the encoder goes by.
     private static func rate(_ stream: VideoSendStream, of connection: Connection? = nil) async -> Double? {
-        await report(stream, of: connection).number("targetBitrate")
+        (await stream.statistics(of: connection)?.targetBitrate.bitsPerSecond).map { Double($0) }
     }
 
     @Test("The least that a connection's path has is kept to, until it is detached")
@@ -538,12 +529,12 @@ import Testing
         source.capture(Self.grey(64, 64))
         _ = await pair.frames { $0.isKeyFrame }
         track.isMuted = true
-        await waitUntil { await Self.report(stream).text("qualityLimitationReason") == "other" }
+        await waitUntil { await stream.statistics()?.encoder.qualityLimitationReason == .other }
         for width in [96, 128] { source.capture(Self.grey(width, 64)) }
         track.isMuted = false
         let widths = await pair.frames { $0.size?.width == 128 }.compactMap { $0.size?.width }
         #expect(!widths.contains(96))
-        #expect(await Self.report(stream).text("qualityLimitationReason") != "other")
+        #expect(await stream.statistics()?.encoder.qualityLimitationReason != .other)
         stream.stop()
         await pair.close()
     }

@@ -41,8 +41,8 @@ import Testing
         }
 
         func connected() async {
-            for await event in sender.events {
-                if case .connected = event { break }
+            for await signal in sender.signals {
+                if case .state(.connected) = signal { break }
             }
         }
 

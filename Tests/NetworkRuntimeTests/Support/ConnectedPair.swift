@@ -32,8 +32,8 @@ struct ConnectedPair {
         let offer = try await sender.makeOffer()
         let answer = try await viewer.answer(offer: offer).description
         try await sender.accept(answer: SessionDescription.parse(rewriting(answer)), to: offer)
-        for await event in sender.events {
-            if case .connected = event { break }
+        for await signal in sender.signals {
+            if case .state(.connected) = signal { break }
         }
     }
 

@@ -46,10 +46,10 @@ import Testing
         receive([pictureLoss(call), intraRequest(call, 1), pictureLoss(call), intraRequest(call, 2)], on: call)
         call.run(for: .seconds(1))
         #expect(call.record.keyFrameRequests == 1)
-        let outbound = try #require(call.sender.statistics(now: call.now).first { $0.type == .outboundRTP })
-        #expect(outbound.integer("pliCount") == 2)
-        #expect(outbound.integer("firCount") == 2)
-        #expect(outbound.integer("keyFramesSent") == 2)
+        let outbound = try #require(call.sender.report(now: call.now).outboundRTP[0]?.video)
+        #expect(outbound.pliCount == 2)
+        #expect(outbound.firCount == 2)
+        #expect(outbound.keyFramesSent == 2)
     }
 
     @Test("A request is passed on at once, also soon after another: when a key frame is made is not for the connection")
@@ -90,8 +90,7 @@ import Testing
         for _ in 0..<5 { call.sender.send(frame, media: 0, now: call.now) }
         call.run(for: .milliseconds(10), sendsFrames: false)
         #expect(call.record.keyFrameRequests == 1)
-        let transport = try #require(call.sender.statistics(now: call.now).first { $0.type == .transport })
-        #expect(transport.integer("framesDroppedBeforeConnection") == 6)
+        #expect(call.sender.counts.framesDroppedBeforeConnection == 6)
     }
 
     @Test("Feedback for a source that is not sent is counted and asks for nothing")

@@ -102,9 +102,8 @@ import Testing
         #expect(call.record.frames.filter(\.isKeyFrame).count == 1 && call.record.keyFrameRequestsOf[0] == keyFrames)
         #expect(call.sender.outbound[0].stream?.source == source)
         #expect(call.record.remoteMediaChanges == (2, 2))
-        let outbound = try #require(
-            call.sender.statistics(now: call.now).first { $0.id == StatisticsObject.outboundID(media: 0) })
-        #expect(outbound.integer("framesSent") == Int64(call.framesSent))
+        let outbound = try #require(call.sender.report(now: call.now).outboundRTP[0])
+        #expect(outbound.video?.framesSent == UInt64(call.framesSent))
     }
 
     @Test("A media that is held back says goodbye, keeps its place in offers, and is sent again at once")
@@ -251,9 +250,8 @@ import Testing
             call.run(for: .milliseconds(20))
             heard.value += 1
         }
-        let inbound = try #require(
-            call.sender.statistics(now: call.now).first { $0.id == StatisticsObject.inboundID(receiver: 0) })
-        #expect(try #require(inbound.integer("packetsReceived")) >= 48)
+        let inbound = try #require(call.sender.report(now: call.now).inboundRTP[0])
+        #expect(try #require(inbound.audio).packetsReceived >= 48)
         call.run(for: .milliseconds(500), sendsFrames: false)
         #expect(call.record.frames.count == call.framesSent)
         // And back again: the sender offers, the viewer answers.
@@ -476,6 +474,6 @@ import Testing
         // Some of them rejected sections for good, and may have changed numbers: the transport stands all the same.
         call.run(for: .seconds(1))
         #expect(call.record.failures.isEmpty)
-        #expect(call.sender.progress == .connected)
+        #expect(call.sender.state == .connected)
     }
 }

@@ -54,14 +54,10 @@ import Testing
         let call = try makeCall(20_000, seed: 910)
         call.run(for: .seconds(3))
         #expect(target(call) > 2200)
-        let transport = try #require(call.sender.statistics(now: call.now).first { $0.type == .transport })
-        #expect(try #require(transport.integer("probePacketsSent")) >= 10)
-        let pair = try #require(
-            call.sender.statistics(now: call.now).first { $0.number("availableOutgoingBitrate") != nil })
-        #expect(try #require(pair.number("availableOutgoingBitrate")) > 2_200_000)
-        let outbound = try #require(call.sender.statistics(now: call.now).first { $0.type == .outboundRTP })
-        #expect(outbound.number("targetBitrate") ?? 0 > 2_200_000)
-        #expect(outbound.number("totalPacketSendDelay") != nil)
+        let report = call.sender.report(now: call.now)
+        #expect(try #require(report.transport).probePacketsSent >= 10)
+        #expect(try #require(report.candidatePairs.compactMap(\.availableOutgoingBitrate).first) > 2_200_000)
+        #expect(try #require(report.outboundRTP[0]?.targetBitrate) > 2_200_000)
     }
 
     /// Each is a wakeup of whoever listens, and a room has thousands that do.
@@ -109,8 +105,7 @@ import Testing
         call.link.toRight.conditions.loss = 0.2
         call.run(for: .seconds(20))
         #expect(target(call) < clean * 8 / 10)
-        let transport = try #require(call.sender.statistics(now: call.now).first { $0.type == .transport })
-        #expect(transport.integer("probePacketsSent") == 0)
+        #expect(call.sender.report(now: call.now).transport?.probePacketsSent == 0)
         #expect(call.record.failures.isEmpty)
     }
 

@@ -97,8 +97,8 @@ import Testing
         let payload = again.reduce(0) { $0 + $1.payloadByteCount - 2 }
         let first = packets.filter { $0.header.source != source(call) }.reduce(0) { $0 + $1.payloadByteCount }
         let statistics = try #require(call.sender.outbound[0].stream?.statistics)
-        #expect(statistics.retransmittedPacketsSent == UInt64(again.count))
-        #expect(statistics.retransmittedBytesSent == UInt64(payload))
+        #expect(statistics.video.retransmittedPacketsSent == UInt64(again.count))
+        #expect(statistics.video.retransmittedBytesSent == UInt64(payload))
         #expect(statistics.bytesSent == UInt64(payload + first))
         #expect(statistics.packetsSent == UInt64(packets.count))
         // "headerBytesSent + bytesSent equals the number of bytes sent as payload over the transport."

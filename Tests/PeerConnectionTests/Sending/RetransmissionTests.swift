@@ -43,7 +43,7 @@ import Testing
     }
 
     private func retransmitted(_ call: SimulatedCall) -> UInt64 {
-        call.sender.outbound[0].stream?.statistics.retransmittedPacketsSent ?? 0
+        call.sender.outbound[0].stream?.statistics.video.retransmittedPacketsSent ?? 0
     }
 
     @Test("What was asked for when a media stopped does not keep later requests from being answered")
@@ -124,8 +124,8 @@ import Testing
         let source = SynchronizationSource(call.sender.localMedia[0].source)
         let report = try #require(call.viewer.receivers.media[0].lastSenderReport?.report)
         #expect(report.source == source && report.packetCount == UInt32(wire.value.count))
-        let outbound = try #require(call.sender.statistics(now: call.now).first { $0.type == .outboundRTP })
-        #expect(outbound.integer("packetsSent") == Int64(wire.value.count + (hasRTX ? 20 : 0)))
+        let outbound = try #require(call.sender.report(now: call.now).outboundRTP[0])
+        #expect(outbound.sent.packetsSent == UInt64(wire.value.count + (hasRTX ? 20 : 0)))
         // A share that stands still after a loss is paused.
         #expect(call.record.activityOf[0] == [.flowing, .paused])
     }

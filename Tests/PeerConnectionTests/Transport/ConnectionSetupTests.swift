@@ -1,3 +1,4 @@
+import RTCShareICE
 import RTCShareNetworkSimulation
 import RTCShareRTP
 import RTCShareSecureTransport
@@ -66,9 +67,9 @@ import Testing
         let (sender, viewer) = (call.sender.transport.dtls?.statistics, call.viewer.transport.dtls?.statistics)
         #expect(sender?.retransmissions == (viewerOffers ? 0 : 1))
         #expect(viewer?.retransmissions == (viewerOffers ? 1 : 0))
-        for peer in [call.sender.statistics(now: call.now), call.viewer.statistics(now: call.now)] {
-            let pair = try #require(peer.first { $0.type == .candidatePair })
-            #expect(pair.integer("requestsSent") == pair.integer("responsesReceived"))
+        for peer in [call.sender.report(now: call.now), call.viewer.report(now: call.now)] {
+            let counts = try #require(peer.candidatePairs.first?.counts)
+            #expect(counts.requestsSent == counts.responsesReceived)
         }
     }
 

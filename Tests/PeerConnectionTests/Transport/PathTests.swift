@@ -98,9 +98,8 @@ import Testing
         #expect(call.record.frames.count > 120)
         #expect(call.record.failures.isEmpty)
         #expect(call.sentOverTCP > 500)
-        let objects = call.sender.statistics(now: call.now)
-        let local = objects.filter { $0.type == .localCandidate && $0.text("protocol") == "tcp" }
-        #expect(local.contains { $0.text("tcpType") == "active" && $0.text("candidateType") == "prflx" })
+        let local = call.sender.report(now: call.now).localCandidates.filter { $0.protocol == .tcp }
+        #expect(local.contains { $0.tcpType == "active" && $0.candidateType == .peerReflexive })
         let destination = SimulatedCall.viewerAddress
         #expect(call.sender.framing(of: destination, over: .tcp) == .lengthPrefixed)
         // The connection ends: the path is told to be broken, and asking for consent opens another.

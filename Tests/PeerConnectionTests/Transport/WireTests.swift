@@ -64,9 +64,9 @@ import Testing
             }
         }
         #expect(repeated > 20)
-        let outbound = try #require(call.sender.statistics(now: call.now).first { $0.type == .outboundRTP })
-        #expect(outbound.integer("retransmittedPacketsSent") == Int64(repeated))
-        #expect(outbound.integer("rtxSsrc") == nil)
+        let outbound = try #require(call.sender.report(now: call.now).outboundRTP[0])
+        #expect(outbound.video?.retransmittedPacketsSent == UInt64(repeated))
+        #expect(outbound.rtxSsrc == nil)
         #expect(call.record.frames.count >= call.framesSent * 98 / 100, "\(call.record.frames.count)")
     }
 

@@ -143,7 +143,7 @@ struct PublicationTests {
         var events = publication.events.makeAsyncIterator()
         await publication.start()
         await waitUntil { endpoint.sessions.count == 1 }
-        endpoint.sessions[0].tell(.connected)
+        endpoint.sessions[0].tell(.state(.connected))
         if case .published(let viewer, count: 1)? = await events.next(isolation: #isolation) {
             #expect(viewer.id == endpoint.sessions[0].viewer.id)
         } else {
@@ -178,9 +178,11 @@ struct PublicationTests {
         }
         let publication = try publication(endpoint)
         var events = await begin(publication, endpoint)
-        endpoint.sessions[0].tell(.away)
-        guard case .away? = await events.next(isolation: #isolation) else { return #expect(Bool(false), "not away") }
-        #expect(await publication.status.state == .away)
+        endpoint.sessions[0].tell(.state(.disconnected))
+        guard case .disconnected? = await events.next(isolation: #isolation) else {
+            return #expect(Bool(false), "not disconnected")
+        }
+        #expect(await publication.status.state == .disconnected)
         endpoint.sessions[0].tell(.ended(WHIPError.lost))
         var pauses: [Duration] = []
         while clock.now.offset < .seconds(60) {
@@ -192,7 +194,7 @@ struct PublicationTests {
         }
         #expect(pauses == [1, 2, 4, 8, 16, 30].map { .seconds($0) })
         await waitUntil { endpoint.sessions.count == 2 }
-        endpoint.sessions[1].tell(.connected)
+        endpoint.sessions[1].tell(.state(.connected))
         guard case .published(_, count: 2)? = await events.next(isolation: #isolation) else {
             return #expect(Bool(false), "not again")
         }
@@ -250,7 +252,7 @@ struct PublicationTests {
             #expect(try await failure(&events).pause == .seconds(pause))
             await pass()
             await waitUntil { endpoint.sessions.count == number + 2 }
-            endpoint.sessions[number + 1].tell(.connected)
+            endpoint.sessions[number + 1].tell(.state(.connected))
             guard case .published? = await events.next(isolation: #isolation) else {
                 return #expect(Bool(false), "not published")
             }
@@ -305,10 +307,10 @@ struct PublicationTests {
         await pictures.wait()
         share.screen.stop()
         try await Task.sleep(for: .milliseconds(100))
-        var counts: [Int64] = []
+        var counts: [Int] = []
         for viewer in await share.room.viewers {
-            let streams = await share.room.statistics(of: viewer.id).filter { $0.type == .outboundRTP }
-            counts.append(try #require(streams.first { $0.text("kind") == "video" }?.integer("framesEncoded")))
+            let streams = try #require(await share.room.report(of: viewer.id)).outboundRTP.values
+            counts.append(try #require(streams.compactMap(\.encoder).first).framesEncoded)
         }
         #expect(counts.count == 2 && Set(counts).count == 1 && counts[0] > 0, "\(counts)")
 

@@ -5,6 +5,7 @@ import RTCShareContentShare
 import RTCShareLocks
 import RTCShareMedia
 import RTCShareNetworkRuntime
+import RTCSharePeerConnection
 import RTCShareSDP
 import RTCShareWireFormat
 import TestSupport
@@ -116,7 +117,7 @@ extension ViewerServer {
     /// Makes the viewer one who has not answered for so long.
     func setAway(for time: Duration) {
         for (key, session) in sessions {
-            self.session(key, did: .away)
+            self.session(key, is: .disconnected)
             session.awaySince = MonotonicClock.now.advanced(by: .zero - time)
         }
     }

@@ -1,3 +1,4 @@
+internal import RTCShareICE
 internal import RTCShareNetworkSimulation
 internal import RTCSharePeerConnection
 internal import RTCShareRTP
@@ -196,13 +197,13 @@ final class ConnectRun {
     /// What there is to see of ICE from outside.
     private func look() {
         guard times[.senderNomination] == nil || times[.viewerNomination] == nil else { return }
-        for pair in sender.statistics(now: now) where pair.type == .candidatePair {
-            if pair.text("state") == "succeeded" { note(.senderPair) }
-            if pair.members["nominated"] == .flag(true) { note(.senderNomination) }
+        for pair in sender.report(now: now).candidatePairs {
+            if pair.state == .succeeded { note(.senderPair) }
+            if pair.nominated { note(.senderNomination) }
         }
-        for pair in viewer.statistics(now: now) where pair.type == .candidatePair {
-            if pair.text("state") == "succeeded" { note(.viewerPair) }
-            if pair.members["nominated"] == .flag(true) { note(.viewerNomination) }
+        for pair in viewer.report(now: now).candidatePairs {
+            if pair.state == .succeeded { note(.viewerPair) }
+            if pair.nominated { note(.viewerNomination) }
         }
     }
 
@@ -213,7 +214,7 @@ final class ConnectRun {
     private func takeEvents() {
         while let event = sender.pollEvent() {
             switch event {
-            case .connected: isConnected = true
+            case .stateChanged(.connected): isConnected = true
             case .keyFrameRequested: video.requestKeyFrame()
             case .targetBitrateChanged(let target, _):
                 video.target = target.bitrate

@@ -109,10 +109,10 @@ final class FanoutRoom {
         let (stream, continuation) = AsyncStream.makeStream(of: Bool.self)
         let counts = counts
         Task {
-            for await event in connection.events {
-                switch event {
+            for await case .state(let state) in connection.signals {
+                switch state {
                 case .connected: continuation.yield(true)
-                case .failed, .closedByPeer:
+                case .failed, .closed:
                     counts.failures.add(1, ordering: .relaxed)
                     continuation.yield(false)
                 default: continue

@@ -113,8 +113,8 @@ final class SimulatedShare {
 
     /// What the path is thought to carry: the estimate where there is one, else what the encoder was told.
     func estimate(now: Instant) -> DataRate? {
-        let pair = sender.statistics(now: now).first { $0.number("availableOutgoingBitrate") != nil }
-        if let rate = pair?.number("availableOutgoingBitrate") { return .bitsPerSecond(Int64(rate)) }
+        let rate = sender.report(now: now).candidatePairs.compactMap(\.availableOutgoingBitrate).first
+        if let rate { return .bitsPerSecond(Int64(rate)) }
         return isConnected ? video.target : nil
     }
 
@@ -157,12 +157,12 @@ final class SimulatedShare {
     private func takeEvents(now: Instant) {
         while let event = sender.pollEvent() {
             switch event {
-            case .connected: isConnected = true
+            case .stateChanged(.connected): isConnected = true
             case .keyFrameRequested(0): video.requestKeyFrame()
             case .targetBitrateChanged(let target, 0):
                 video.target = min(target.bitrate, .kilobitsPerSecond(plan.maximum))
                 video.isQueueFull = target.isQueueFull
-            case .failed(let reason): failure = "\(reason)"
+            case .stateChanged(.failed): failure = sender.failure.map { "\($0)" }
             default: continue
             }
         }

@@ -97,8 +97,8 @@ final class ConnectedPath {
         while now < end {
             exchange()
             while let event = sender.pollEvent() {
-                if case .connected = event { isConnected = true }
-                if case .failed(let reason) = event { throw BenchmarkFailure("two peers did not connect: \(reason)") }
+                if case .stateChanged(.connected) = event { isConnected = true }
+                if let reason = sender.failure { throw BenchmarkFailure("two peers did not connect: \(reason)") }
             }
             while viewer.nextReceived() != nil {}
             while viewer.pollEvent() != nil {}

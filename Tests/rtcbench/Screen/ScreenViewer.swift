@@ -43,11 +43,11 @@ final class ScreenViewer: Sendable {
         let connection = connection
         self.record = record
         Task {
-            for await event in connection.events {
-                switch event {
+            for await case .state(let state) in connection.signals {
+                switch state {
                 case .connected: record.connect()
-                case .failed(let reason): record.end("\(reason)")
-                case .closedByPeer: record.end("the sender said goodbye")
+                case .failed: record.end(await connection.failure.map { "\($0)" } ?? "the connection failed")
+                case .closed: record.end("the sender said goodbye")
                 default: continue
                 }
             }
@@ -84,15 +84,12 @@ final class ScreenViewer: Sendable {
     var counts: Counts {
         get async {
             var counts = Counts()
-            for object in await connection.statistics() {
-                switch object.type {
-                case .transport: counts.bytes = object.integer("bytesReceived") ?? 0
-                case .inboundRTP:
-                    counts.packetsLost = object.integer("packetsLost") ?? 0
-                    counts.keyFramesAsked = (object.integer("pliCount") ?? 0) + (object.integer("firCount") ?? 0)
-                    counts.decodeSeconds = object.number("totalDecodeTime") ?? 0
-                default: continue
-                }
+            let report = await connection.report()
+            counts.bytes = Int64(clamping: report.transport?.counts.bytesReceived ?? 0)
+            counts.decodeSeconds = report.inboundRTP[0]?.decoder?.totalDecodeTime.seconds ?? 0
+            if let video = report.inboundRTP[0]?.video {
+                counts.packetsLost = Int64(video.packetsLost)
+                counts.keyFramesAsked = Int64(video.pliCount + video.firCount)
             }
             return counts
         }

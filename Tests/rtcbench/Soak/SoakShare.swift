@@ -213,8 +213,8 @@ final class SoakShare {
     /// Frames that were sent to viewers, all of them together.
     func framesSent() async -> Int {
         for (number, seat) in seats {
-            let report = await seat.viewer.session.statistics()
-            seats[number]?.framesSent = Int(report.compactMap { $0.integer("framesSent") }.reduce(0, +))
+            let streams = await seat.viewer.session.connection.report().outboundRTP.values
+            seats[number]?.framesSent = Int(clamping: streams.reduce(0) { $0 + ($1.video?.framesSent ?? 0) })
         }
         return framesSentToFormer + seats.values.reduce(0) { $0 + $1.framesSent }
     }

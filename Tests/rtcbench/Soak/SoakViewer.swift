@@ -23,6 +23,14 @@ final class SoakViewer: Sendable {
         session.add(observer: senses)
         session.tiles.add(observer: senses)
         session.sounds.add(observer: senses)
+        Task { [session, senses] in
+            do {
+                try await session.waitUntilEnd()
+                senses.state.withLock { $0.ended = "closed" }
+            } catch {
+                senses.state.withLock { $0.ended = "\(error)" }
+            }
+        }
     }
 
     func answer(_ offer: String) async throws -> String {
@@ -115,9 +123,6 @@ final class SoakSenses: VideoTileObserver, RemoteSoundObserver, AttendeeSessionO
     func videoTileDidResume(_ tile: VideoTileState) { note("resumed") }
     func videoTileSizeDidChange(_ tile: VideoTileState) {}
     func remoteSoundDidAdd(_ sound: RemoteSound) { try? sounds.bind(Ears(self), toSound: sound.soundID) }
-    func sessionDidConnect() { note("connected") }
-    func sessionDidDisconnect() { note("disconnected") }
-    func sessionDidReconnect() { note("reconnected") }
+    func sessionStateDidChange(to state: ConnectionState) { note(state.rawValue) }
     func sessionNeedsRestart() { note("needs-restart") }
-    func sessionDidEnd(error: (any Error)?) { state.withLock { $0.ended = error.map { "\($0)" } ?? "closed" } }
 }

@@ -2,7 +2,7 @@ package import RTCShareWireFormat
 
 /// What a sound receiver counts, under the names of W3C webrtc-stats' `inbound-rtp`. What the jitter buffer and the
 /// decoder count (`packetsDiscarded`, `concealedSamples`) is for their owner to add.
-package struct InboundAudioStatistics: Hashable, Sendable {
+package struct InboundAudioStatistics: Hashable, Sendable, Encodable {
     /// RTP packets of the stream, second copies among them.
     package var packetsReceived = 0
     /// Packets expected and not received (RFC 3550 §6.4.1).
@@ -22,6 +22,11 @@ package struct InboundAudioStatistics: Hashable, Sendable {
     /// How loud the newest packet is by its header extension, from 0 (silence) to 1 (the most the system can hold);
     /// nil where the sender doesn't say.
     package var audioLevel: Double?
+
+    /// The names that W3C defines. The receiver's dictionary has `lastPacketReceivedTimestamp` as the time of day.
+    private enum CodingKeys: CodingKey {
+        case packetsReceived, packetsLost, jitter, bytesReceived, headerBytesReceived, audioLevel
+    }
 
     /// All zero.
     package init() {}

@@ -2,7 +2,7 @@ package import RTCShareWireFormat
 
 /// What a video receiver counts, under the names of W3C webrtc-stats' `inbound-rtp`. What the decoder counts
 /// (`framesDecoded`, `keyFramesDecoded`) is for its owner to add.
-package struct InboundVideoStatistics: Hashable, Sendable {
+package struct InboundVideoStatistics: Hashable, Sendable, Encodable {
     /// RTP packets of the stream, retransmissions and second copies among them.
     package var packetsReceived = 0
     /// Packets expected and not received; retransmissions in a stream of their own make up for none (RFC 3550 §6.4.1).
@@ -45,6 +45,14 @@ package struct InboundVideoStatistics: Hashable, Sendable {
     package var totalAssemblyTime = Duration.zero
     /// When the last packet came.
     package var lastPacketReceivedTimestamp: Instant?
+
+    /// The names that W3C defines. The receiver's dictionary has `lastPacketReceivedTimestamp` as the time of day.
+    private enum CodingKeys: CodingKey {
+        case packetsReceived, packetsLost, jitter, bytesReceived, headerBytesReceived
+        case retransmittedPacketsReceived, retransmittedBytesReceived, fecPacketsReceived, fecBytesReceived
+        case packetsDiscarded, nackCount, pliCount, firCount
+        case framesReceived, framesDropped, framesAssembledFromMultiplePackets, totalAssemblyTime
+    }
 
     /// All zero.
     package init() {}

@@ -114,8 +114,8 @@ extension SharePlaces {
         switch occurrence.event {
         case .published(_, count: 1): return ["The share is published to \(name)."]
         case .published: return ["The share is published to \(name) again."]
-        case .away: return ["\(name) does not answer. Waiting for it, and looking for another route."]
-        case .back: return ["\(name) answers again."]
+        case .disconnected: return ["\(name) does not answer. Waiting for it, and looking for another route."]
+        case .reconnected: return ["\(name) answers again."]
         case .losses(let count):
             return [
                 "\(name) reports \(count == 1 ? "1 lost packet" : "\(count) lost packets"): the route to it is poor."

@@ -1,21 +1,20 @@
-internal import RTCShareMedia
-internal import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// The times between pictures as a viewer gets them, and which of them were freezes and pauses (W3C webrtc-stats
 /// `RTCInboundRtpStreamStats`). A gap is known at the picture that ends it.
-struct InterFrameDelays: Sendable {
+package struct InterFrameDelays: Encodable, Sendable {
     /// `freezeCount`.
-    private(set) var freezeCount = 0
+    package private(set) var freezeCount = 0
     /// `totalFreezesDuration`.
-    private(set) var totalFreezesDuration = Duration.zero
+    package private(set) var totalFreezesDuration = Duration.zero
     /// `pauseCount`.
-    private(set) var pauseCount = 0
+    package private(set) var pauseCount = 0
     /// `totalPausesDuration`.
-    private(set) var totalPausesDuration = Duration.zero
+    package private(set) var totalPausesDuration = Duration.zero
     /// `totalInterFrameDelay`.
-    private(set) var total = Duration.zero
+    package private(set) var total = Duration.zero
     /// `totalSquaredInterFrameDelay`, in square seconds.
-    private(set) var totalSquared = 0.0
+    package private(set) var totalSquared = 0.0
 
     /// Of the delays that were no pauses.
     private var threshold = FreezeThreshold()
@@ -26,11 +25,20 @@ struct InterFrameDelays: Sendable {
     /// What is longer is no freeze any more: nothing was to be shown.
     private static let shortestPause = Duration.seconds(5)
 
+    private enum CodingKeys: String, CodingKey {
+        case freezeCount, totalFreezesDuration, pauseCount, totalPausesDuration
+        case total = "totalInterFrameDelay"
+        case totalSquared = "totalSquaredInterFrameDelay"
+    }
+
+    /// Without a picture.
+    package init() {}
+
     /// No pictures are wanted for now: the time until the next one is no delay.
-    mutating func interrupt() { last = nil }
+    package mutating func interrupt() { last = nil }
 
     /// Counts a picture.
-    mutating func pictureWasShown(at now: Instant) {
+    package mutating func pictureWasShown(at now: Instant) {
         defer { last = now }
         guard let last, now > last else { return }
         let delay = now - last

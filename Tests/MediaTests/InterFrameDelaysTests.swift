@@ -1,7 +1,6 @@
+import RTCShareMedia
 import RTCShareWireFormat
 import Testing
-
-@testable import RTCShareNetworkRuntime
 
 @Suite struct InterFrameDelaysTests {
     /// The delays between pictures, in milliseconds.

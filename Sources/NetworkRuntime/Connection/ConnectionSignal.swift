@@ -1,0 +1,39 @@
+package import RTCSharePeerConnection
+package import RTCShareSDP
+
+/// A report of a connection to its session.
+package enum ConnectionSignal: Sendable {
+    /// The connection has another state. It is closed when the peer says goodbye; why it failed, ``Connection/failure`` says.
+    case state(ConnectionState)
+    /// No packet can be sent; an ICE restart can find another path.
+    case restartNeeded
+    /// A candidate for the peer, if both sides trickle.
+    case localCandidate(CandidateAttribute, mid: String, ufrag: String)
+    /// No further candidate will come, unless an address is added.
+    case localCandidatesEnded
+
+    /// Nil for an event that is reported elsewhere.
+    init?(_ event: PeerConnection.Event) {
+        switch event {
+        case .stateChanged(let state): self = .state(state)
+        case .restartNeeded: self = .restartNeeded
+        case .localCandidate(let candidate, let mid, let ufrag):
+            self = .localCandidate(candidate, mid: mid, ufrag: ufrag)
+        case .localCandidatesEnded: self = .localCandidatesEnded
+        default: return nil
+        }
+    }
+}
+
+extension ConnectionSignal: QueuedEvent {
+    package func outdates(_ old: ConnectionSignal) -> Bool {
+        switch (old, self) {
+        // A slow reader learns that it was connected, and how it is now.
+        case (.state(let old), .state(.connected)): old.hasConnected
+        case (.state(let old), .state(let new)): old == new
+        case (.restartNeeded, .restartNeeded), (.localCandidatesEnded, .localCandidatesEnded): true
+        case (.localCandidate(_, _, let fragment), .localCandidate(_, _, let other)): fragment != other
+        default: false
+        }
+    }
+}

@@ -1,0 +1,79 @@
+package import RTCShareMedia
+
+/// W3C `RTCInboundRtpStreamStats`.
+package struct InboundRTPStreamStats: StatisticsDictionary {
+    package let id: String
+    package let kind: StreamKind
+    let mid: String?
+    let ssrc: UInt32
+    let transportId = StatisticsReport.transportID
+    let codecId: String?
+    let remoteId: String?
+    let trackIdentifier: String?
+    let lastPacketReceivedTimestamp: Double?
+    package var video: InboundVideoStatistics?
+    package let audio: InboundAudioStatistics?
+    /// Audio packets for which there was no room before the jitter buffer; nil if there are none.
+    package var packetsDiscarded: Int?
+    package var decoder: VideoDecoderStatistics?
+    package var jitterBuffer: JitterBufferStatistics?
+    package var screen: VideoScreenStats?
+    package var playoutId: String?
+    /// The time of the sender's clock, as NTP counts it in milliseconds, of what is shown or heard now.
+    package var estimatedPlayoutTimestamp: Double?
+
+    /// The received bytes of payloads, headers and padding.
+    package var byteCount: Int {
+        [video?.bytesReceived, video?.headerBytesReceived, audio?.bytesReceived, audio?.headerBytesReceived]
+            .reduce(0) { $0 + ($1 ?? 0) }
+    }
+}
+
+/// The screen's members of W3C `RTCInboundRtpStreamStats`.
+package struct VideoScreenStats: Encodable, Sendable {
+    package var framesRendered: Int
+    package var framesDropped: Int
+    /// W3C does not define it: the time from frames' last packets until they were shown.
+    package var totalRenderDelay: Duration
+
+    package init(framesRendered: Int, framesDropped: Int, totalRenderDelay: Duration) {
+        self.framesRendered = framesRendered
+        self.framesDropped = framesDropped
+        self.totalRenderDelay = totalRenderDelay
+    }
+}
+
+/// W3C `RTCRemoteOutboundRtpStreamStats`.
+package struct RemoteOutboundRTPStreamStats: StatisticsDictionary {
+    package let id: String
+    let kind: StreamKind
+    let ssrc: UInt32
+    let transportId = StatisticsReport.transportID
+    let codecId: String?
+    let localId: String
+    package let packetsSent: UInt32
+    let bytesSent: UInt32
+    let remoteTimestamp: Double
+    let reportsSent: Int
+    /// W3C does not define it: when the report came.
+    let lastReportReceivedTimestamp: Double
+}
+
+/// W3C `RTCAudioPlayoutStats`.
+package struct MediaPlayoutStats: StatisticsDictionary {
+    package let id: String
+    let kind = StreamKind.audio
+    package let totalSamplesCount: Int
+    package let totalSamplesDuration: Double
+    package let totalPlayoutDelay: Duration
+    package let synthesizedSamplesEvents: Int
+
+    /// The playback of the sound with this number; samples are those of one channel at 48 kHz.
+    package init(sound: Int, samples: Int, delay: Duration, breaks: Int) {
+        id = "AP\(sound)"
+        totalSamplesCount = samples
+        totalSamplesDuration = Double(samples) / 48_000
+        totalPlayoutDelay = delay
+        synthesizedSamplesEvents = breaks
+    }
+}

@@ -1,0 +1,50 @@
+package import RTCShareMedia
+
+/// W3C `RTCMediaSourceStats`.
+package struct MediaSourceStats: StatisticsDictionary {
+    package let id: String
+    package let kind: StreamKind
+    let trackIdentifier: String
+    let audio: AudioSourceStats?
+    /// The size of the newest frame. Until the encoder tells that of the source, it is that of the newest sent frame.
+    package var width: Int?
+    package var height: Int?
+    /// Frames that the source gave. Their owner is the encoder.
+    package var frames: Int?
+    package var framesPerSecond: Int?
+}
+
+/// W3C `RTCOutboundRtpStreamStats`.
+package struct OutboundRTPStreamStats: StatisticsDictionary {
+    package let id: String
+    package let kind: StreamKind
+    let mid: String
+    let ssrc: UInt32
+    let transportId = StatisticsReport.transportID
+    let codecId: String?
+    let mediaSourceId: String
+    let remoteId: String?
+    let rtxSsrc: UInt32?
+    let active: Bool
+    package let sent: OutboundStatistics
+    package let video: OutboundStatistics.Video?
+    /// The limit that the encoder follows, in bits per second.
+    package var targetBitrate: Double?
+    package var encoder: VideoEncoderStatistics?
+}
+
+/// W3C `RTCRemoteInboundRtpStreamStats`.
+package struct RemoteInboundRTPStreamStats: StatisticsDictionary {
+    package let id: String
+    package let kind: StreamKind
+    let ssrc: UInt32
+    let transportId = StatisticsReport.transportID
+    let codecId: String?
+    let localId: String
+    package let packetsLost: Int
+    package let fractionLost: Double
+    let jitter: Duration
+    package let roundTripTime: Duration?
+    let totalRoundTripTime: Duration
+    let roundTripTimeMeasurements: Int
+}

@@ -1,0 +1,38 @@
+internal import RTCShareCongestionControl
+internal import RTCShareICE
+package import RTCShareWireFormat
+
+/// The counts from which the rates of many connections are made, without the texts of a report.
+package struct SendingSummary: Sendable {
+    /// When the counts were read.
+    package let time: Instant
+    /// The bytes of all media, with headers.
+    package internal(set) var bytesSent: UInt64 = 0
+    package internal(set) var packetsLost = 0
+    /// The counts of the first video, which is the content; nil if none is sent.
+    package internal(set) var video: OutboundStatistics.Video?
+    /// The peer's newest report on the first video.
+    package internal(set) var roundTripTime: Duration?
+    package internal(set) var fractionLost: Double?
+    /// Whether packets go through a TURN server; nil if no pair of candidates is selected.
+    package internal(set) var isRelayed: Bool?
+}
+
+extension PeerConnection {
+    /// The counts of what is sent.
+    package func sendingSummary(now: Instant) -> SendingSummary {
+        var summary = SendingSummary(time: now)
+        summary.isRelayed = path.pair.map { $0.local.type == .relayed || $0.remote.type == .relayed }
+        for media in outbound {
+            guard let stream = media.stream else { continue }
+            let newest = stream.reports.newest
+            summary.bytesSent += stream.statistics.bytesSent + stream.statistics.headerBytesSent
+            summary.packetsLost += newest?.packetsLost ?? 0
+            guard media.video != nil, summary.video == nil else { continue }
+            summary.video = stream.statistics.video
+            summary.roundTripTime = newest?.roundTripTime
+            summary.fractionLost = newest?.fractionLost
+        }
+        return summary
+    }
+}

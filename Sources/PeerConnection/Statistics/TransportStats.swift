@@ -1,0 +1,129 @@
+package import RTCShareICE
+internal import RTCShareSDP
+internal import RTCShareWireFormat
+
+/// W3C `RTCTransportStats`.
+package struct TransportStats: StatisticsDictionary {
+    package let id = StatisticsReport.transportID
+    package let counts: TransportCounts
+    package let selectedCandidatePairChanges: UInt64
+    package let selectedCandidatePairId: String?
+    let iceLocalUsernameFragment: String
+    let iceState: String
+    package let dtlsState: String
+    let dtlsRole: String
+    let dtlsCipher: String?
+    let tlsVersion: String?
+    let srtpCipher: String?
+    // W3C does not define the members below: the discarded packets, the reason why the estimate is not higher, and probes.
+    let packetsDiscarded: Int
+    let bitrateLimitation: String
+    package let probePacketsSent: Int
+    let probesAbandoned: Int
+    let packetSendQueueDuration: Duration
+    /// Messages that slow TCP connections to servers and peers dropped. Its owner is the connection.
+    package var packetsDroppedByStreams: Int?
+    /// Datagrams that the operating system refused. Its owner is the connection.
+    package var packetsRefusedBySystem: Int?
+}
+
+/// The counts of the transport (W3C `RTCTransportStats`), with the packets that it rejected.
+package struct TransportCounts: Encodable, Sendable {
+    var packetsSent: UInt64 = 0
+    var bytesSent: UInt64 = 0
+    var packetsReceived: UInt64 = 0
+    package var bytesReceived: UInt64 = 0
+    /// SRTP packets that were forged, replayed, or came before the keys.
+    var packetsRefused: UInt64 = 0
+    /// Packets of no protocol, no section or no meaning.
+    var packetsUnknown: UInt64 = 0
+    /// Video or audio frames that came before the peer could take them, or when it took none.
+    var framesDroppedBeforeConnection: UInt64 = 0
+    /// Packets that could not be written or protected.
+    var packetsUnsent: UInt64 = 0
+}
+
+/// W3C `RTCIceCandidatePairStats`.
+package struct CandidatePairStats: StatisticsDictionary {
+    package let id: String
+    let transportId = StatisticsReport.transportID
+    let localCandidateId: String
+    let remoteCandidateId: String
+    package let state: PairState
+    package let nominated: Bool
+    let priority: UInt64
+    let counts: PairStatistics
+    /// The estimated bandwidth of the pair in use, in bits per second.
+    package let availableOutgoingBitrate: Double?
+
+    init(_ pair: PairReport, availableBitrate: DataRate?) {
+        id = Self.id(pair.id)
+        localCandidateId = CandidateStats.id(pair.local, isLocal: true)
+        remoteCandidateId = CandidateStats.id(pair.remote, isLocal: false)
+        state = pair.state
+        nominated = pair.nominated
+        priority = pair.priority
+        counts = pair.statistics
+        availableOutgoingBitrate = availableBitrate.map { Double($0.bitsPerSecond) }
+    }
+
+    static func id(_ pair: Int) -> String { "CP\(pair)" }
+}
+
+/// W3C `RTCIceCandidateStats`.
+package struct CandidateStats: StatisticsDictionary {
+    package let id: String
+    let transportId = StatisticsReport.transportID
+    let address: String
+    let port: UInt16
+    let `protocol`: TransportProtocol
+    let tcpType: String?
+    let candidateType: CandidateType
+    let priority: UInt32
+    let foundation: String
+    // Only candidates of this side have the members below.
+    let url: String?
+    let relayProtocol: TransportProtocol?
+    let relatedAddress: String?
+    let relatedPort: UInt16?
+
+    init(_ candidate: Candidate, isLocal: Bool) {
+        id = Self.id(candidate, isLocal: isLocal)
+        address = candidate.address.ip.description
+        port = candidate.address.port
+        `protocol` = candidate.transport
+        tcpType = candidate.transport == .udp ? nil : isLocal ? "active" : "passive"
+        candidateType = candidate.type
+        priority = candidate.priority
+        foundation = candidate.foundation
+        url = isLocal ? candidate.url : nil
+        relayProtocol = isLocal ? candidate.relayProtocol : nil
+        relatedAddress = isLocal ? candidate.relatedAddress?.ip.description : nil
+        relatedPort = isLocal ? candidate.relatedAddress?.port : nil
+    }
+
+    static func id(_ candidate: Candidate, isLocal: Bool) -> String {
+        (isLocal ? "L" : "R") + candidate.address.description + (candidate.transport == .udp ? "" : "/tcp")
+    }
+}
+
+/// W3C `RTCCodecStats`.
+package struct CodecStats: StatisticsDictionary {
+    package let id: String
+    let transportId = StatisticsReport.transportID
+    let payloadType: UInt8
+    package let mimeType: String
+    let clockRate: UInt32
+    let channels: Int?
+    let sdpFmtpLine: String?
+
+    init(_ media: NegotiatedMedia) {
+        let map = media.codec
+        id = "C\(map.payloadType)"
+        payloadType = map.payloadType
+        mimeType = map.isOpus ? "audio/opus" : "video/VP8"
+        clockRate = map.clockRate
+        channels = map.parameters.flatMap { Int($0) }
+        sdpFmtpLine = media.codecParameters?.text
+    }
+}

@@ -1,0 +1,43 @@
+package import RTCShareContentShare
+internal import RTCShareCapture
+internal import RTCShareMedia
+package import RTCSharePeerConnection
+
+/// The counts of playback in a session's report.
+extension StatisticsReport {
+    /// Adds the counts of a view that shows a tile.
+    package mutating func add(tile: Int, of tiles: VideoTileController, shownBy view: VideoView) {
+        guard let receiver = tiles.receiverIndex(ofTile: tile) else { return }
+        let statistics = view.statistics
+        inboundRTP[receiver]?.screen = VideoScreenStats(
+            framesRendered: statistics.framesRendered, framesDropped: statistics.framesDropped,
+            totalRenderDelay: statistics.totalRenderDelay)
+        inboundRTP[receiver]?.setPlayout(of: statistics.captureTime, at: statistics.renderTime)
+    }
+
+    /// Adds the playback of each sound.
+    package mutating func add(sounds: RemoteSoundController, playedBy player: SoundPlayer) {
+        for (sound, statistics) in player.statistics {
+            guard let receiver = sounds.receiverIndex(ofSound: sound.soundID), inboundRTP[receiver] != nil else {
+                continue
+            }
+            let playout = MediaPlayoutStats(
+                sound: sound.soundID, samples: statistics.samplesPlayed, delay: statistics.totalPlayoutDelay,
+                breaks: statistics.breaks)
+            inboundRTP[receiver]?.playoutId = playout.id
+            inboundRTP[receiver]?.setPlayout(of: statistics.captureTime, at: statistics.heardTime)
+            mediaPlayouts.append(playout)
+        }
+    }
+}
+
+extension InboundRTPStreamStats {
+    /// From 1900, from which NTP counts, to 1970.
+    private static let epoch = Duration.seconds(2_208_988_800)
+
+    /// Sets the sender's time of what is shown or heard now.
+    fileprivate mutating func setPlayout(of captureTime: Duration?, at time: Duration?) {
+        guard let captureTime, let time else { return }
+        estimatedPlayoutTimestamp = (captureTime + Self.epoch + monotonicNow() - time) / .milliseconds(1)
+    }
+}
