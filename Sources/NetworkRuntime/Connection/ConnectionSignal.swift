@@ -30,6 +30,7 @@ extension ConnectionSignal: QueuedEvent {
         switch (old, self) {
         // A slow reader learns that it was connected, and how it is now.
         case (.state(let old), .state(.connected)): old.hasConnected
+        case (.restartNeeded, .state(.connected)): true
         case (.state(let old), .state(let new)): old == new
         case (.restartNeeded, .restartNeeded), (.localCandidatesEnded, .localCandidatesEnded): true
         case (.localCandidate(_, _, let fragment), .localCandidate(_, _, let other)): fragment != other

@@ -21,6 +21,8 @@ public actor JanusPlayer {
     private let logger: Logger
     private var tasks: [Task<Void, Never>] = []
     private var mending: Task<Void, Never>?
+    /// The candidates that are sent to the server.
+    private var candidates = TaskChain()
     private var isEnding = false
 
     /// How long to wait for servers that help to connect before the answer is made.
@@ -156,7 +158,9 @@ public actor JanusPlayer {
             mending?.cancel()
             mending = nil
         case .localCandidate(let candidate, let mid, _):
-            try? await handle.tell(JanusCandidate(sdpMid: mid, candidate: "candidate:\(candidate.value)"))
+            let message = JanusCandidate(sdpMid: mid, candidate: "candidate:\(candidate.value)")
+            // A slow server must not delay the signals behind this one.
+            candidates.append { [handle] in try? await handle.tell(message) }
         case .state, .localCandidatesEnded: return
         }
     }

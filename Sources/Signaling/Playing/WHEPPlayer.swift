@@ -17,6 +17,8 @@ public actor WHEPPlayer {
     public private(set) var reason: (any Error)?
     private let atServer: EndpointSession
     private var mending: Task<Void, Never>?
+    /// The candidates that are sent to the server.
+    private var candidates = TaskChain()
     private var isEnding = false
 
     /// The pictures, and the sounds, that are asked for at most.
@@ -98,7 +100,8 @@ public actor WHEPPlayer {
             mending?.cancel()
             mending = nil
         case .localCandidate(let candidate, let mid, let ufrag):
-            await atServer.tell(candidate, mid: mid, ufrag: ufrag)
+            // A slow server must not delay the signals behind this one.
+            candidates.append { [atServer] in await atServer.tell(candidate, mid: mid, ufrag: ufrag) }
         case .state, .localCandidatesEnded: return
         }
     }

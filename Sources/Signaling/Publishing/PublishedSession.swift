@@ -23,6 +23,8 @@ actor PublishedSession {
     private let reasons: Reasons
     private var followers: [Task<Void, Never>] = []
     private var mending: Task<Void, Never>?
+    /// The candidates that are sent to the server.
+    private var candidates = TaskChain()
     /// Whether the server takes part in restarts, as far as that is known.
     private var takesRestarts = true
     private var reason: (any Error)?
@@ -105,7 +107,8 @@ actor PublishedSession {
             continuation.finish()
         case .restartNeeded: mend()
         case .localCandidate(let candidate, let mid, let ufrag):
-            await atServer.tell(candidate, mid: mid, ufrag: ufrag)
+            // A slow server must not delay the signals behind this one.
+            candidates.append { [atServer] in await atServer.tell(candidate, mid: mid, ufrag: ufrag) }
         case .localCandidatesEnded: return
         }
     }

@@ -29,7 +29,7 @@ extension ShareControl {
         }
         let isSeen = isPublished || listed.contains { !$0.isWaiting && $0.state.hasConnected }
         let idle: ControlledShare.State =
-            server != nil && listed.allSatisfy(\.isWaiting) ? .waiting : .connecting
+            server != nil && listed.allSatisfy { $0.isWaiting && $0.state.hasConnected } ? .waiting : .connecting
         return ControlledShare(
             name: name, pid: ProcessInfo.processInfo.processIdentifier, attendee: room.owner.name,
             state: status.isPaused ? .paused : isSeen ? .sharing : idle,

@@ -81,6 +81,15 @@ import Testing
         #expect(Self.all(&queue) == expected.map { "\($0)" })
     }
 
+    @Test("A connection that is back needs no restart any more")
+    func outdatedRestart() {
+        var queue = EventQueue<ConnectionSignal>()
+        for signal in [.state(.disconnected), .restartNeeded, .state(.connected)] as [ConnectionSignal] {
+            queue.append(signal)
+        }
+        #expect(Self.all(&queue) == ["\(ConnectionSignal.state(.connected))"])
+    }
+
     @Test("The end of a receiver is reported though another one's media come in its place")
     func endedReceiver() {
         var queue = EventQueue<MediaEvent>()
