@@ -222,7 +222,8 @@ struct PulseReplacementTests {
         let capture = try Capture(.system(sink: nil), of: server)
         #expect(capture.waitForTone(Self.room))
         try server.endRecording(recordingOfSpeakers())
-        #expect(try capture.waitForAbsence() == "the audio device 'speakers.monitor' was lost: the audio server ended it")
+        #expect(
+            try capture.waitForAbsence() == "the audio device 'speakers.monitor' was lost: the audio server ended it")
         let start = capture.sink.sampleCount / 480
         #expect(capture.waitForTone(Self.room, since: start + 1))
         capture.waitForReturn()
