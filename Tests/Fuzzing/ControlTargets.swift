@@ -35,7 +35,7 @@ struct ControlTarget: FuzzTarget {
             "set": .set(ControlledSettings(maxBitrate: 800, maxFramerate: 12.5, width: 640, height: 360, hint: .text)),
             "mute": .mute(.microphone), "destination": .destination(name: "group"), "camera": .camera(spec: "none"),
         ]
-        let viewer = ControlledShare.Viewer(id: 1, state: .connected, groups: ["main", "a"])
+        let viewer = ControlledShare.Viewer(id: 1, state: .connected, isWaiting: false, groups: ["main", "a"])
         let share = ControlledShare(
             name: "work", pid: 17, attendee: "alice", state: .sharing, source: "pattern", interruption: nil, width: 640,
             height: 360, framesPerSecond: 12.5, bitrate: 640, maxBitrate: 1500, maxFramerate: 30, hint: .text,
