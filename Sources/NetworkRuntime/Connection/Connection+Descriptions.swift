@@ -24,8 +24,9 @@ extension Connection {
         try answer(offer: SessionDescription.parse(offer)).description
     }
 
-    /// The offer, with every candidate that is known.
+    /// The offer, with every candidate that is known. A closed connection makes none.
     package func makeOffer() throws -> SessionDescription {
+        guard !isClosed else { throw PeerConnectionError.ended }
         let offer = try peer.makeOffer()
         registerFragments()
         return offer

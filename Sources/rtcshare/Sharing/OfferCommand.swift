@@ -56,10 +56,14 @@ struct OfferCommand: AsyncParsableCommand {
             let (connection, identity) = try await offering.openConnection(
                 for: attendee, media: sources.media, configuration: configuration)
             do {
-                let made: Void? = try await interruption.result { [self, servers = configuration.iceServers] in
-                    try await offer(on: connection, servers: servers, by: attendee, identity, sources)
+                let servers = configuration.iceServers
+                let policy = offering.network.ice.iceTransportPolicy
+                let gathered: Void? = try await interruption.result {
+                    try await Gathering.run(on: connection, servers: servers, policy: policy)
                 }
-                guard made != nil else { throw ExitCode(128 + SIGINT) }
+                guard gathered != nil else { throw ExitCode(128 + SIGINT) }
+                // Nothing from here on waits: a signal finds an offer that is whole, or none.
+                try await offer(on: connection, servers: servers, by: attendee, identity, sources)
             } catch {
                 // What nobody will take up is given back.
                 await connection.close()
@@ -72,8 +76,6 @@ struct OfferCommand: AsyncParsableCommand {
         on connection: Connection, servers: [ICEServer], by attendee: AttendeeID, _ identity: LocalIdentity,
         _ sources: SourceSelection
     ) async throws {
-        let policy = offering.network.ice.iceTransportPolicy
-        try await Gathering.run(on: connection, servers: servers, policy: policy)
         let offer = try await connection.makeOffer().description
         let now = Date()
         let kept = await connection.keptRelays()
@@ -91,7 +93,8 @@ struct OfferCommand: AsyncParsableCommand {
                 session: StoredSession(
                     attendee: attendee, identity: identity, addresses: await connection.localAddresses, offer: offer),
                 sources: sources,
-                transportPolicy: (policy ?? .all).rawValue, resolvesHostNames: offering.network.ice.resolveHostNames,
+                transportPolicy: (offering.network.ice.iceTransportPolicy ?? .all).rawValue,
+                resolvesHostNames: offering.network.ice.resolveHostNames,
                 servers: useful.map(\.source), relays: relays))
         do {
             try StandardStreams.writeData(offer)
@@ -215,6 +218,7 @@ enum Gathering {
         let naming = Task { await ServerNameReport.run(on: servers, reportsFailures: false) }
         defer { naming.cancel() }
         try await connection.gather()
+        try Task.checkCancellation()
         let failures = await connection.serverFailures()
         for failure in failures { Terminal.shared.say("No help from \(failure)") }
         let hasRelay = await connection.hasRelayedCandidate

@@ -34,7 +34,7 @@ final class Interruption: Sendable {
     /// Finishes with the first signal's number; a stream for each reader.
     var requested: AsyncStream<Int32> { listeners.stream() }
 
-    /// The result of `body`, or nil where a signal comes first. The body then continues until the process ends.
+    /// The result of `body`, or nil where a signal comes first. The body is cancelled then, and not waited for.
     func result<Success: Sendable>(
         of body: @escaping @Sendable () async throws -> Success
     ) async throws -> Success? {
@@ -42,13 +42,16 @@ final class Interruption: Sendable {
         let watcher = Task { [requested] in
             for await _ in requested { continuation.yield(nil) }
         }
-        defer { watcher.cancel() }
-        Task {
+        let work = Task {
             do {
                 continuation.yield(.success(try await body()))
             } catch {
                 continuation.yield(.failure(error))
             }
+        }
+        defer {
+            watcher.cancel()
+            work.cancel()
         }
         for await result in results { return try result?.get() }
         return nil

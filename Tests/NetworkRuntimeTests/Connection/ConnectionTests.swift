@@ -134,6 +134,20 @@ import Testing
         }
     }
 
+    @Test("A connection that was closed makes no offer, also if it was closed while servers were asked")
+    func closedConnectionMakesNoOffer() async throws {
+        let server = try await StunResponder(mapped: nil)
+        let connection = try await Loopback.open(as: .offerer)
+        await connection.gather(servers: [ICEServerAddress(kind: .stun, address: server.address)])
+        let describing = Task {
+            await connection.waitForServers(patience: .seconds(60))
+            _ = try await connection.makeOffer()
+        }
+        await connection.close()
+        await #expect(throws: PeerConnectionError.ended) { try await describing.value }
+        try await server.close()
+    }
+
     @Test("What a STUN server tells is a candidate of the offer")
     func reflexiveCandidate() async throws {
         let mapped = TransportAddress(ip: .v4(0xCB00_7105), port: 4242)
