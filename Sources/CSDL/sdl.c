@@ -3,6 +3,7 @@
 #include <SDL2/SDL_syswm.h>
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
 static sdl_functions functions;
@@ -44,50 +45,63 @@ const sdl_functions *sdl_load(const char **reason) {
     return problem ? NULL : &functions;
 }
 
-// Xlib, which SDL has loaded, and its connection.
+// SDL's connection to an X server. Xlib's own handlers of errors would end the process.
 static struct {
     Display *display;
-    __typeof__(&XSelectInput) select_input;
-    __typeof__(&XSetErrorHandler) set_error_handler;
-    __typeof__(&XSync) sync;
-} xlib;
-static XErrorHandler heeding;
+    XErrorHandler of_others;
+    XIOErrorHandler of_lost_others;
+    __typeof__(&XUnlockDisplay) unlock;
+    atomic_bool is_lost;
+} x11;
 
-static bool find_xlib(Display *display) {
-    void *library = dlopen("libX11.so.6", RTLD_NOW | RTLD_NOLOAD);
-    if (!library) return false;
-    xlib.display = display;
-    xlib.select_input = (__typeof__(&XSelectInput))dlsym(library, "XSelectInput");
-    xlib.set_error_handler = (__typeof__(&XSetErrorHandler))dlsym(library, "XSetErrorHandler");
-    xlib.sync = (__typeof__(&XSync))dlsym(library, "XSync");
-    dlclose(library);
-    return xlib.select_input && xlib.set_error_handler && xlib.sync;
+static int handle_error(Display *display, XErrorEvent *error) {
+    // Others can destroy a window at any time, also between two requests about it.
+    return display == x11.display || !x11.of_others ? 0 : x11.of_others(display, error);
 }
 
-bool sdl_follow_foreign_window(SDL_Window *window) {
+static int handle_loss(Display *display) {
+    return display == x11.display || !x11.of_lost_others ? 0 : x11.of_lost_others(display);
+}
+
+static void note_loss(Display *display, void *unused) {
+    (void)unused;
+    atomic_store(&x11.is_lost, true);
+    // Xlib has locked it for a thread that ends the process. Where none does, others would wait at the process's end.
+    x11.unlock(display);
+}
+
+static void handle_errors(void *xlib, Display *display) {
+    if (x11.display == display) return;
+    __typeof__(&XSetErrorHandler) set_error_handler = (__typeof__(set_error_handler))dlsym(xlib, "XSetErrorHandler");
+    __typeof__(&XSetIOErrorHandler) set_loss_handler = (__typeof__(set_loss_handler))dlsym(xlib, "XSetIOErrorHandler");
+    __typeof__(&XSetIOErrorExitHandler) set_exit = (__typeof__(set_exit))dlsym(xlib, "XSetIOErrorExitHandler");
+    x11.unlock = (__typeof__(x11.unlock))dlsym(xlib, "XUnlockDisplay");
+    if (!set_error_handler || !set_loss_handler || !set_exit || !x11.unlock) return;
+    const bool is_first = !x11.display;
+    x11.display = display;
+    set_exit(display, note_loss, NULL);
+    if (!is_first) return;
+    x11.of_others = set_error_handler(handle_error);
+    x11.of_lost_others = set_loss_handler(handle_loss);
+}
+
+unsigned long sdl_follow_x11_window(SDL_Window *window, bool is_foreign) {
     SDL_SysWMinfo info;
     SDL_VERSION(&info.version);
-    if (!get_window_info(window, &info) || info.subsystem != SDL_SYSWM_X11) return false;
-    if (!find_xlib(info.info.x11.display)) return false;
-    xlib.select_input(xlib.display, info.info.x11.window, ExposureMask | StructureNotifyMask);
-    return true;
+    if (!get_window_info(window, &info) || info.subsystem != SDL_SYSWM_X11) return 0;
+    void *xlib = dlopen("libX11.so.6", RTLD_NOW | RTLD_NOLOAD);
+    if (!xlib) return 0;
+    handle_errors(xlib, info.info.x11.display);
+    if (is_foreign) {
+        __typeof__(&XSelectInput) select_input = (__typeof__(select_input))dlsym(xlib, "XSelectInput");
+        if (select_input)
+            select_input(info.info.x11.display, info.info.x11.window, ExposureMask | StructureNotifyMask);
+    }
+    dlclose(xlib);
+    return info.info.x11.window;
 }
 
-static int ignore(Display *display, XErrorEvent *error) {
-    (void)display, (void)error;
-    return 0;
-}
-
-void sdl_ignore_errors_of_x11(void) {
-    if (xlib.display) heeding = xlib.set_error_handler(ignore);
-}
-
-void sdl_heed_errors_of_x11(void) {
-    if (!xlib.display) return;
-    // What was asked meanwhile is answered meanwhile.
-    xlib.sync(xlib.display, False);
-    xlib.set_error_handler(heeding);
-}
+bool sdl_lost_x11(void) { return atomic_load(&x11.is_lost); }
 
 bool sdl_tells_of_destruction(const SDL_Event *event, unsigned long *id) {
     if (event->type != SDL_SYSWMEVENT || event->syswm.msg->subsystem != SDL_SYSWM_X11) return false;

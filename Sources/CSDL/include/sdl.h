@@ -28,16 +28,15 @@ typedef struct {
 // Finds the functions, once; null where the library is not there, or lacks one, with the reason in `problem`.
 const sdl_functions *_Nullable sdl_load(const char *_Nullable *_Nonnull problem);
 
-// Has SDL hear of the size and the end of a window that is somebody else's, as it does of its own. False where it is no
-// window of X11's.
-bool sdl_follow_foreign_window(SDL_Window *_Nonnull window);
+// Has SDL hear of the end of a window, and of the size of one that is somebody else's, as it does of its own. From then on
+// neither errors of the X server nor its end end the process. Returns the window's number in X11; 0 where it has none.
+unsigned long sdl_follow_x11_window(SDL_Window *_Nonnull window, bool is_foreign);
+
+// Whether the connection to the X server is lost. SDL can't be used for windows then.
+bool sdl_lost_x11(void);
 
 // Whether an event tells that a window of X11's is gone; `id` is its number there.
 bool sdl_tells_of_destruction(const SDL_Event *_Nonnull event, unsigned long *_Nonnull id);
 
 // Whether it is the processor that OpenGL draws with. To be asked with a renderer of OpenGL's made on this thread.
 bool sdl_draws_in_software(void);
-
-// From here until the other is called, what X11 says against a request is not heard: the window that it is about may be gone.
-void sdl_ignore_errors_of_x11(void);
-void sdl_heed_errors_of_x11(void);

@@ -6,6 +6,8 @@ public enum VideoWindowError: Error, Sendable, Hashable {
     case libraryMissing(reason: String)
     /// There is no display, or none that takes us.
     case displayUnavailable(reason: String)
+    /// The display's server has ended, or has closed the connection.
+    case displayLost
     /// SDL refused something, in its words.
     case refused(operation: String, reason: String)
     /// A window of X11's was given, and the display is none of X11's.
@@ -30,6 +32,8 @@ extension VideoWindowError: ExplainedError {
             Explanation(
                 "can't open a window, because no display responds",
                 remedy: "set DISPLAY or WAYLAND_DISPLAY to a running display")
+        case .displayLost:
+            Explanation("the connection to the display is lost", remedy: "run the command again on a running display")
         case .refused(let operation, let reason): "SDL failed in \(operation): \(reason)"
         case .notX11(let driver):
             Explanation(

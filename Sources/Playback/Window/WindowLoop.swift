@@ -12,6 +12,7 @@ final class WindowLoop {
 
     /// SDL, told to get ready for windows if it was not yet. It stays so: another thread could be about to wake us.
     func start() throws(VideoWindowError) -> SDLLibrary {
+        guard !sdl_lost_x11() else { throw .displayLost }
         if let video { return video.sdl }
         let sdl = try SDLLibrary.load()
         let hints = [
@@ -70,6 +71,8 @@ final class WindowLoop {
             handle(event)
             timeout = 0
         }
+        guard sdl_lost_x11() else { return }
+        for surface in surfaces.values { surface.displayIsLost() }
     }
 
     /// Rounded up: what is waited for is due then.
@@ -83,7 +86,7 @@ final class WindowLoop {
         case SDL_SYSWMEVENT:
             var gone: UInt = 0
             guard withUnsafePointer(to: event, { sdl_tells_of_destruction($0, &gone) }) else { return }
-            for surface in surfaces.values where surface.foreignID == gone { surface.foreignWindowIsGone() }
+            for surface in surfaces.values where surface.x11ID == gone { surface.windowIsGone() }
         // These are of no one window.
         case SDL_QUIT, SDL_RENDER_DEVICE_RESET, SDL_RENDER_TARGETS_RESET:
             for surface in surfaces.values { surface.handle(event) }

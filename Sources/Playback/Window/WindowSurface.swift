@@ -16,8 +16,8 @@ final class WindowSurface {
 
     /// The window's number, by which events name it.
     let id: UInt32
-    /// The number in X11 of a window that is not ours.
-    let foreignID: UInt?
+    /// The window's number in X11; 0 where it has none.
+    let x11ID: UInt
     private let sdl: SDLLibrary
     private let window: OpaquePointer
     private let renderer: OpaquePointer
@@ -50,7 +50,11 @@ final class WindowSurface {
             throw error
         }
         id = sdl.functions.GetWindowID(window)
-        foreignID = if case .x11(let number) = origin { number } else { nil }
+        switch origin {
+        // A renderer of OpenGL's has replaced the window by another.
+        case .own: x11ID = sdl_follow_x11_window(window, false)
+        case .x11(let number): x11ID = number
+        }
         textures = (PictureTexture(sdl: sdl, renderer: renderer), PictureTexture(sdl: sdl, renderer: renderer))
         for view in [views.large, views.corner] { view.onChange { ViewExecutor.shared.wake() } }
         guard case .own(_, let picture) = origin else { return }
@@ -60,6 +64,8 @@ final class WindowSurface {
     }
 
     private static func makeWindow(_ origin: Origin, _ sdl: SDLLibrary) throws(VideoWindowError) -> OpaquePointer {
+        // The end of a window is told in X11's own words alone.
+        _ = sdl.functions.EventState(SDL_SYSWMEVENT.rawValue, SDL_ENABLE)
         switch origin {
         case .own(let title, let picture):
             let anywhere = Int32(bitPattern: SDL_WINDOWPOS_UNDEFINED_MASK)
@@ -79,12 +85,10 @@ final class WindowSurface {
             guard driver == "x11" else { throw .notX11(driver: driver) }
             let window = try sdl.check(
                 "a window of X11's", sdl.functions.CreateWindowFrom(UnsafeRawPointer(bitPattern: number)))
-            guard sdl_follow_foreign_window(window) else {
+            guard sdl_follow_x11_window(window, true) == number else {
                 sdl.functions.DestroyWindow(window)
                 throw .notX11(driver: driver)
             }
-            // Its end is told in X11's own words alone.
-            _ = sdl.functions.EventState(SDL_SYSWMEVENT.rawValue, SDL_ENABLE)
             return window
         }
     }
@@ -111,6 +115,8 @@ final class WindowSurface {
         guard !isClosed else { return }
         isClosed = true
         for view in [views.large, views.corner] { view.onChange(nil) }
+        // Nothing of SDL's that belongs to a lost display can be used, not even to destroy it.
+        guard !sdl_lost_x11() else { return }
         textures.large.destroy()
         textures.corner.destroy()
         sdl.functions.DestroyRenderer(renderer)
@@ -242,13 +248,18 @@ final class WindowSurface {
         }
     }
 
-    /// A window that was the program's is no more.
-    func foreignWindowIsGone() {
+    /// The window was destroyed by another program, or by this one if it was the program's.
+    func windowIsGone() {
         guard !isClosed else { return }
         tell(.closed)
-        sdl_ignore_errors_of_x11()
         close()
-        sdl_heed_errors_of_x11()
+    }
+
+    /// The connection to the display was lost.
+    func displayIsLost() {
+        guard !isClosed else { return }
+        tell(.failed(.displayLost))
+        close()
     }
 
     private func handle(_ event: SDL_WindowEvent) {

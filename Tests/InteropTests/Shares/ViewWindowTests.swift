@@ -214,6 +214,32 @@ extension Interop {
             #expect(nowhere.standardError.contains("can't open a window"), "\(nowhere.standardError)")
         }
 
+        @Test("A window that another program destroys, and a display that ends, end the view in order", Self.onX11)
+        func destroyed() async throws {
+            let folder = try TemporaryFolder()
+            let display = try await XvfbDisplay(width: 1000, height: 700, in: folder)
+            let served = try await ServedShare(in: folder)
+            defer { served.stop() }
+            func view() throws -> RunningProgram {
+                try RunningProgram(
+                    served.share.rtcshare, ["view", served.link, "--window"], environment: display.environment,
+                    in: folder)
+            }
+            let viewer = try view()
+            defer { viewer.stop() }
+            let window = try await waitForTitle("alice - rtcshare", on: display, of: viewer, in: folder)
+            try await act(display, "windowclose", window, in: folder)
+            let closed = try await viewer.outcome(timeout: .seconds(20))
+            #expect(closed.status == 0, "\(closed.standardError)")
+            let second = try view()
+            defer { second.stop() }
+            _ = try await waitForTitle("alice - rtcshare", on: display, of: second, in: folder)
+            display.end()
+            let lost = try await second.outcome(timeout: .seconds(20))
+            #expect(lost.status == 69, "\(lost)")
+            #expect(lost.standardError.contains("the connection to the display is lost"), "\(lost.standardError)")
+        }
+
         @Test("A flash is seen when its beep is heard", Self.onX11, SystemSoundTests.requirements)
         func lipSync() async throws {
             let folder = try TemporaryFolder()

@@ -29,8 +29,11 @@ final class XvfbDisplay {
 
     deinit {
         clients.forEach { $0.stop() }
-        server.stop()
+        end()
     }
+
+    /// Ends the server.
+    func end() { server.stop() }
 
     /// The environment for a program that is to be on, or to capture, this display.
     var environment: [String: String] { ["DISPLAY": name, "XAUTHORITY": "", "WAYLAND_DISPLAY": ""] }
