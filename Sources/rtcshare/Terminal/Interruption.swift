@@ -2,29 +2,53 @@ internal import Dispatch
 internal import Glibc
 internal import RTCShareLocks
 
+/// Where the handler writes the numbers of signals: a pipe loses none, not even one that comes before somebody reads.
+private nonisolated(unsafe) var signalPipe: Int32 = -1
+
 /// SIGINT, SIGTERM and SIGHUP: the first requests a clean end, a later one that a person sent ends the process at once.
 final class Interruption: Sendable {
     private let listeners = SignalListeners()
-    // Dispatch sources are safe to share; the protocol does not say so. Nobody touches them after `init` but `deinit`.
-    private nonisolated(unsafe) let sources: [any DispatchSourceSignal]
+    // A dispatch source is safe to share; the protocol does not say so. Nobody touches it after `init` but `deinit`.
+    private nonisolated(unsafe) let source: (any DispatchSourceRead)?
 
     init() {
-        let listeners = listeners
-        sources = [SIGINT, SIGTERM, SIGHUP].compactMap { number in
-            // The default action would end the process before the peer hears of it.
-            let previous = signal(number, SIG_IGN)
-            // A program under nohup outlives its terminal.
-            guard number != SIGHUP || !Self.ignores(previous) else { return nil }
-            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            source.setEventHandler {
-                // A mask of blocked signals, which Dispatch may have set, would keep a default action waiting.
-                if listeners.receive(number) == .atOnce { _exit(128 + number) }
-            }
-            source.resume()
-            return source
-        }
         // A viewer that ends while its pipe is being written to is an error of that write, not the end of the process.
         signal(SIGPIPE, SIG_IGN)
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else {
+            // The default action is left: signals end the process without a goodbye.
+            source = nil
+            return
+        }
+        for end in ends {
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+        }
+        let (reading, writing) = (ends[0], ends[1])
+        let source = DispatchSource.makeReadSource(fileDescriptor: reading, queue: .global())
+        self.source = source
+        source.setEventHandler { [listeners] in
+            var number: UInt8 = 0
+            while read(reading, &number, 1) == 1 {
+                if listeners.receive(Int32(number)) == .atOnce { _exit(128 + Int32(number)) }
+            }
+        }
+        source.setCancelHandler {
+            close(reading)
+            close(writing)
+        }
+        source.resume()
+        signalPipe = writing
+        for number in [SIGINT, SIGTERM, SIGHUP] {
+            let previous = signal(number) { number in
+                let error = errno
+                var byte = UInt8(truncatingIfNeeded: number)
+                _ = write(signalPipe, &byte, 1)
+                errno = error
+            }
+            // A program under nohup outlives its terminal.
+            if number == SIGHUP, Self.ignores(previous) { signal(number, SIG_IGN) }
+        }
     }
 
     private static func ignores(_ handler: (@convention(c) (Int32) -> Void)?) -> Bool {
@@ -58,7 +82,9 @@ final class Interruption: Sendable {
     }
 
     deinit {
-        for source in sources { source.cancel() }
+        guard let source else { return }
+        for number in [SIGINT, SIGTERM, SIGHUP] { signal(number, SIG_IGN) }
+        source.cancel()
     }
 }
 
