@@ -28,6 +28,11 @@ struct PastedDescriptionTests {
         ("quoted twice with spaces", lines.map { "> > \($0)\n" }.joined()),
         ("with empty lines between", lines.map { "\($0)\n\n" }.joined()),
         ("wrapped", lines.map { $0.replacing(" network-cost", with: "\nnetwork-cost") + "\n" }.joined()),
+        ("wrapped within a word", lines.map { $0.replacing(":B4:84", with: ":B4\n:84") + "\n" }.joined()),
+        (
+            "JSON in a quoted message",
+            "Here is my answer:\n> ```json\n> " + json(["type": "answer", "sdp": plain]) + "\n> ```\nBye"
+        ),
         ("in a code block", "Here it is:\n```\n" + lines.joined(separator: "\n") + "\n```\nBye"),
         ("with escaped line ends", lines.joined(separator: "\\r\\n") + "\\r\\n"),
         ("JSON", json(["type": "answer", "sdp": plain])),

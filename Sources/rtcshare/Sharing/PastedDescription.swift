@@ -56,6 +56,8 @@ struct PastedDescription {
             switch first {
             case "{", "[", "\"": "\(name) is JSON without a session description: no \"sdp\" that begins with v=0"
             case "<": "\(name) is an HTML page, not a session description"
+            case _ where text.contains("v=3D0"):
+                "\(name) is a mail as it is sent (quoted-printable), not its text"
             default:
                 "\(name) is not a session description: it begins with \"\(text.prefix { !$0.isNewline }.prefix(40))\""
             }
@@ -66,7 +68,7 @@ struct PastedDescription {
         switch text.first {
         case "{", "[", "\"": json(text)
         case "<": html(text)
-        default: plain(text) ?? base64(text)
+        default: plain(text) ?? base64(text) ?? embedded(text)
         }
     }
 
@@ -96,6 +98,14 @@ struct PastedDescription {
 
     private static func begins(_ text: String) -> Bool { text.trimmed.hasPrefix("v=0") }
 
+    /// JSON with text around it: a message, or the marks of a quotation or of code.
+    private static func embedded(_ text: String) -> PastedDescription? {
+        let text = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(unquoted)
+            .joined(separator: "\n")
+        guard let begin = text.firstIndex(of: "{"), let end = text.lastIndex(of: "}"), begin < end else { return nil }
+        return json(String(text[begin...end]))
+    }
+
     // MARK: Base64
 
     /// A description, or JSON with one, as programs encode it to keep its lines together.
@@ -114,6 +124,7 @@ struct PastedDescription {
 
     /// A description in a text field or in the text of a page that was saved.
     private static func html(_ page: String) -> PastedDescription? {
+        let page = page.replacing("&#61;", with: "=").replacing("&equals;", with: "=")
         var rest = page[...]
         for _ in 0..<mostPlaces {
             guard let start = rest.firstRange(of: "v=0") else { return nil }
@@ -160,7 +171,7 @@ struct PastedDescription {
             } else if isAfterGap || line.hasPrefix("```") {
                 break
             } else if let last = found.last, isWrapped(last, before: line) {
-                found[found.count - 1] = last + " " + line
+                found[found.count - 1] = last + (isWord(last) ? "" : " ") + line
             } else {
                 found.append(line)
             }
@@ -171,6 +182,11 @@ struct PastedDescription {
     /// Whether a line was wrapped at a space, as programs do between 60 and 80 characters: its rest would not have fit.
     private static func isWrapped(_ line: String, before rest: String) -> Bool {
         line.count <= 80 && line.count + rest.count > 60
+    }
+
+    /// Whether the end of a line is a word without spaces, which a terminal breaks anywhere.
+    private static func isWord(_ line: String) -> Bool {
+        line.hasPrefix("a=ice-pwd:") || line.hasPrefix("a=fingerprint:") && line.contains(" ")
     }
 
     /// Without the marks that mail programs put before each line, and without indentation.
@@ -272,7 +288,7 @@ extension PastedDescription {
         case .sectionCount, .sectionKind, .mid:
             CommandFailure(
                 .badInput, "\(name) belongs to another offer, or to one that was used already",
-                try: "rtcshare offer (then give the new offer to the viewer, and get a new answer)")
+                try: "use the answer to the newest offer, or make a new offer and give it to the viewer")
         default:
             if kind == .offer, description.isAnswer {
                 wrongKind(.answer, name: name)
