@@ -23,7 +23,7 @@ struct ServeCommand: AsyncParsableCommand {
 
             Control it from another terminal: rtcshare status, pause, switch, mute, admit, kick, lock, stop.
 
-            Viewers without a browser: rtcshare view LINK, or another WHEP player with whep/TOKEN instead of #TOKEN.
+            Viewers without a browser: rtcshare view LINK, or another WHEP player with whep/SECRET instead of #SECRET.
             """#)
 
     @OptionGroup(title: "What to share") var sources: SourceOptions
@@ -89,10 +89,10 @@ struct ServeCommand: AsyncParsableCommand {
                 let hosts = try LinkHosts(
                     given: link.address, listening: configuration.addresses, zone: configuration.zone,
                     all: link.allAddresses)
-                let naming = Task { [servers = configuration.connection.iceServers] in
-                    await ServerNameReport.run(on: servers, reportsFailures: true)
+                let asking = Task { [connection = configuration.connection] in
+                    await ServerNameReport.run(askedBy: connection)
                 }
-                defer { naming.cancel() }
+                defer { asking.cancel() }
                 let places = endpoints.places(
                     of: room, membership: try place.membership, configuration: configuration.connection)
                 try await share.run(behind: server, publishedAt: places) { [configuration] control in
@@ -160,7 +160,7 @@ struct ServeCommand: AsyncParsableCommand {
             }
         return CommandFailure(
             error.errnoCode == EACCES ? .notPermitted : .unavailable,
-            "can't listen on \(place): \(reason)", try: "--listen with another port or address")
+            "can't listen on \(place): \(reason)", try: "rtcshare serve --listen 0")
     }
 
     /// Prints the links, and what a person should know about them.

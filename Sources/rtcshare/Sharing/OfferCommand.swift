@@ -39,7 +39,7 @@ struct OfferCommand: AsyncParsableCommand {
     struct SavingOptions: ParsableArguments {
         @Option(
             help: ArgumentHelp(
-                "Session file. Default: $XDG_STATE_HOME/rtcshare/session.json, or the same in ~/.local/state.",
+                "Session file. Default: ~/.local/state/rtcshare/session.json.",
                 valueName: "file"), completion: .file())
         var session: String?
     }
@@ -215,7 +215,7 @@ enum Gathering {
     /// Asks the servers of a connection, and says what a person should know of their answers.
     static func run(on connection: Connection, servers: [ICEServer], policy: ICEOptions.Policy?) async throws {
         guard !servers.isEmpty else { return }
-        let naming = Task { await ServerNameReport.run(on: servers, reportsFailures: false) }
+        let naming = Task { await ServerNameReport.run(on: servers) }
         defer { naming.cancel() }
         try await connection.gather()
         try Task.checkCancellation()

@@ -1,5 +1,8 @@
+internal import FoundationEssentials
+internal import RTCShareICE
 internal import RTCShareLocks
 internal import RTCShareNetworkRuntime
+internal import RTCSharePeerConnection
 internal import RTCShareSignaling
 internal import RTCShareWireFormat
 
@@ -8,21 +11,42 @@ enum ServerNameReport {
     /// How long an answer can take before its absence is reported.
     private static let patience = Duration.seconds(5)
 
-    /// Reports the names that DNS does not answer for in time, and with `reportsFailures` those that have no address.
-    static func run(on servers: [ICEServer], reportsFailures: Bool) async {
+    /// Reports the names that DNS does not answer for in time.
+    static func run(on servers: [ICEServer]) async {
         await withDiscardingTaskGroup { group in
             for (host, server) in Dictionary(servers.map { ($0.host, $0) }, uniquingKeysWith: { first, _ in first }) {
                 group.addTask {
                     let outcome = await lookUp(patience: patience) { _ = try await server.resolve() }
-                    guard !Task.isCancelled else { return }
-                    switch outcome {
-                    case nil: Terminal.shared.say(lateAnswer(host, after: patience))
-                    case .failure(let error) where reportsFailures:
-                        Terminal.shared.say("No help from \(server): \(error)")
-                    case .failure, .success: return
-                    }
+                    guard outcome == nil, !Task.isCancelled else { return }
+                    Terminal.shared.say(lateAnswer(host, after: patience))
                 }
             }
+        }
+    }
+
+    /// Asks the servers of a share before its first viewer comes, and reports those that do not help.
+    static func run(askedBy configuration: Connection.Configuration) async {
+        guard !configuration.iceServers.isEmpty else { return }
+        var asking = configuration
+        (asking.sharedPort, asking.port) = (nil, 0)
+        var random = SystemRandomNumberGenerator()
+        guard
+            let identity = try? LocalIdentity(
+                media: [], unixTime: Int64(Date().timeIntervalSince1970), random: &random),
+            let connection = try? await Connection(as: .offerer, identity: identity, configuration: asking)
+        else { return }
+        async let naming: Void = run(on: configuration.iceServers)
+        // What has no address is among the failures.
+        try? await connection.gather()
+        let (failures, hasRelay) = (await connection.serverFailures(), await connection.hasRelayedCandidate)
+        await connection.close()
+        await naming
+        guard !Task.isCancelled else { return }
+        for failure in failures { Terminal.shared.say("No help from \(failure)") }
+        if configuration.iceTransportPolicy == .relay, !hasRelay {
+            Terminal.shared.say(
+                "Warning: no viewer can connect, because no TURN server works and --ice-transport-policy relay allows no "
+                    + "other route.")
         }
     }
 
