@@ -110,7 +110,7 @@ extension AttendeeIDError: ExplainedError {
     /// What is wrong; apart, what would be right.
     package var explanation: Explanation {
         switch self {
-        case .empty: Explanation("an attendee id can't be empty", remedy: Self.example)
+        case .empty: Explanation("an attendee's name can't be empty", remedy: Self.example)
         case .emptyBase(let text):
             Explanation("the attendee id \(text) has no name before its #", remedy: Self.example)
         case .tooLong(let length):

@@ -104,7 +104,7 @@ extension SDPError {
         case .limit: "check that this file is a session description"
         case .version, .originMissing: "copy the whole description, from \"v=0\" to its last line"
         case .repeated: "give one description, not two"
-        case .malformed: "get a new description from the peer, or correct this line"
+        case .malformed: "copy the description again, or correct what is wrong"
         case .missing: "copy the whole description, and check that it comes from a WebRTC peer"
         }
     }

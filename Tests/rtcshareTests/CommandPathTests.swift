@@ -59,6 +59,14 @@ struct CommandPathTests {
             ("view --bogus", "unknown option '--bogus'.", "rtcshare help view"),
             ("kick -1", "-1: use the number of a viewer, as rtcshare status lists it.", "rtcshare help kick"),
             ("kick", "kick: N is missing.", "rtcshare help kick"),
+            ("kick 1 2", "kick 2: this argument is not expected.", "one viewer at a time: rtcshare kick 1"),
+            ("report", "report: FILE is missing.", "rtcshare help report"),
+            ("unit", "unit: COMMAND is missing.", "rtcshare help unit"),
+            ("https://a.example/#secret", "https://a.example/ is a link, not a command.", "rtcshare view LINK"),
+            (
+                "serve --source window:title=My Slides", "serve Slides: this argument is not expected.",
+                "put quotes around a title with spaces: 'window:title=MY SLIDES'"
+            ),
             ("serve --ask=false", "--ask=false: this option takes no value.", "rtcshare serve --ask"),
             ("serve --duration", "--duration: the value is missing.", "rtcshare serve --duration S"),
         ])

@@ -167,7 +167,7 @@ struct ConfigurationTests {
                 .hasPrefix("RTCSHARE_MAX_VIEWERS: --max-viewers 0"))
         #expect(
             try failure(["serve"], with: "", environment: ["RTCSHARE_ASK": "perhaps"])
-                .hasPrefix("RTCSHARE_ASK: the value must be true or false"))
+                .hasPrefix("RTCSHARE_ASK=perhaps: the value must be true or false"))
     }
 
     @Test("A misspelt or former variable is an error, and one of another program is not")

@@ -136,7 +136,7 @@ import TestSupport
         #expect(throws: Never.self) { try DoctorCommand.checkWayOut(diagnosis) }
         let server = NetworkDiagnosis.Server(url: "stun:a:3478", isRelay: false, transport: "udp", error: "no answer")
         diagnosis.servers = [server]
-        #expect(try problem(diagnosis) == "can't use the server stun:a:3478")
+        #expect(try problem(diagnosis) == "can't use the server stun:a:3478: no answer")
         diagnosis.servers.append(.init(url: "stun:b:3478", isRelay: false, transport: "udp", error: "no answer"))
         #expect(try problem(diagnosis) == "can't use any of the servers")
     }

@@ -35,11 +35,11 @@ struct SessionFileTests {
         try #require(chmod(target.path, 0o600) == 0)
         try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: target.path)
         var failure = #expect(throws: CommandFailure.self) { try SessionFile(path: path).take() }
-        #expect(failure?.remedy?.contains("choose the file itself") == true, "\(failure?.message ?? "")")
+        #expect(failure?.remedy?.contains("with a regular file") == true, "\(failure?.message ?? "")")
         try FileManager.default.removeItem(atPath: path)
         try #require(mkfifo(path, 0o600) == 0)
         failure = #expect(throws: CommandFailure.self) { try SessionFile(path: path).take() }
-        #expect(failure?.remedy?.contains("choose the file itself") == true, "\(failure?.message ?? "")")
+        #expect(failure?.remedy?.contains("with a regular file") == true, "\(failure?.message ?? "")")
     }
 
     @Test("What is read is what was looked at, whatever is put in its place meanwhile")

@@ -27,14 +27,14 @@ import Testing
                 [
                     "name:         talk", "presenter:    alice", "pid:          17",
                     "state:        waiting for viewers", "source:       test", "audio:        none",
-                    "quality:      at most 2500 kbit/s, 30 frames per second, with the hint text",
+                    "quality:      at most 2500 kbit/s per viewer, 30 frames per second, hint text",
                     "muted:        none", "running for:  1:01:01",
                 ]
             ),
             (share(sounds: ["system", "tone"]), ["audio:        system, tone"]),
             (
                 share(width: 64),
-                ["quality:      at most 2500 kbit/s, 30 frames per second, 64x64 pixels, with the hint text"]
+                ["quality:      at most 2500 kbit/s per viewer, 30 frames per second, 64x64 pixels, hint text"]
             ),
             (share(isLocked: false), ["link:         open"]),
             (share(isLocked: false, needsApproval: true), ["link:         open, viewers need approval"]),

@@ -13,7 +13,8 @@ final class BroadcastSending {
     private static let memoryWait = Duration.milliseconds(5)
     /// How long the app may take to accept a connection, and then to let this side in.
     private static let patience = Duration.seconds(5)
-    static let tokenCheck = "give each process the token that the other one shows, as the token to expect"
+    static let tokenCheck =
+        "give both processes the same two tokens: the token of each is the peer token of the other"
     /// How long a source's end may take to be told.
     private static let lastWait = Duration.seconds(2)
 

@@ -65,7 +65,7 @@ extension SubgroupError: ExplainedError {
             Explanation("\(Subgroup.mainRoom) is the main room, not a subgroup", remedy: "give another name")
         case .character(let character, let name):
             Explanation(
-                "the subgroup name \(name.debugDescription) can't contain \(String(character).debugDescription) there",
+                "the subgroup name \(name.debugDescription) can't contain \(character == " " ? "a space" : String(character).debugDescription)",
                 remedy: "use letters and digits, and after the first character also . _ and -")
         }
     }

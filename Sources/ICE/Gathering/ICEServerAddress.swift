@@ -85,7 +85,7 @@ extension ServerError: CustomStringConvertible {
         case .unsupportedTransport(let transport):
             "STUN over \(transport.rawValue.uppercased()) finds no candidate for media: use a stun: URL without it"
         case .noLocalAddress:
-            "no address of this machine can reach it: its IP version, or loopback, is none of ours"
+            "no address of this machine can reach it: it is on the loopback interface, or has another IP version"
         case .localAddressGone:
             "the local address that it relayed for is not there: connect to the same network again"
         case .overLimit: "more servers than are asked at once: name fewer"

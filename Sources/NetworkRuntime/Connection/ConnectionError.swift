@@ -34,8 +34,8 @@ extension ConnectionError: ExplainedError {
         switch self {
         case .portTaken(let address):
             Explanation(
-                "another program uses UDP port \(address)",
-                remedy: "end that program, or choose another \(name(.port)). Make an offer with this port again")
+                "another program uses UDP port \(address.port) of \(address.ip)",
+                remedy: "end that program, or choose another \(name(.port))")
         case .addressUnusable(let address, let reason):
             Explanation(
                 "can't use the address \(address.port == 0 ? "\(address.ip)" : "\(address)"): \(reason)",

@@ -73,7 +73,7 @@ extension ICEServerError.Reason: CustomStringConvertible {
         switch self {
         case .scheme:
             ("it is not a STUN or TURN URL", "write stun:HOST, turn:HOST or turns:HOST, each with an optional :PORT")
-        case .host: ("it names no host", "write stun:HOST or turn:HOST, with an IPv6 address in brackets")
+        case .host: ("it names no host", "write stun:HOST or turn:HOST without //, and an IPv6 address in brackets")
         case .port: ("its port is not a number from 1 to 65535", "write stun:HOST:PORT, or leave the port out")
         case .query:
             (

@@ -44,7 +44,8 @@ struct ExplanationContext {
     }
 
     private static let lineTypes: [Unicode.Scalar: String] = [
-        "v": "session description, protocol version 0", "s": "the session's name", "i": "a description for people",
+        "v": "session description, protocol version 0", "s": "the session's name, - for none",
+        "i": "a description for people",
         "u": "a page with more about the session", "e": "an e-mail address", "p": "a telephone number",
         "r": "when the session repeats", "z": "time zone changes", "k": "an encryption key (obsolete)",
     ]

@@ -272,6 +272,11 @@ struct HTTPClient: Sendable {
             case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR:
                 return .certificate(host)
             case CURLE_SSL_CONNECT_ERROR: return .noTLS(host)
+            case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY:
+                return .unreachable(host, "the server there does not speak HTTP")
+            case CURLE_WRITE_ERROR: return .unreachable(host, "the server's answer is too long")
+            case CURLE_GOT_NOTHING, CURLE_RECV_ERROR, CURLE_PARTIAL_FILE:
+                return .unreachable(host, "the server closed the connection before its answer was complete")
             default: return .unreachable(host, String(cString: curl_easy_strerror(code)))
             }
         }
@@ -323,7 +328,7 @@ extension HTTPClientError: ExplainedError {
             Explanation(
                 "can't reach \(host): no TLS connection",
                 remedy: "check the port, or use http:// if the server has no certificate")
-        case .redirection(let host): "\(host) redirects without an end"
+        case .redirection(let host): Explanation("\(host) redirects in a circle", remedy: "check the URL")
         case .redirectionRefused(let host, let other, let reason):
             Explanation(
                 "\(host) redirects to \(other), which is not followed: \(reason)",

@@ -174,7 +174,9 @@ extension WHEPError: ExplainedError {
             case (401, .none), (403, .none):
                 Explanation("this link has no secret: the part after # is missing", remedy: Self.copy)
             case (400, _) where refusal.isPlain && refusal.sentence == nil:
-                Explanation("the server refuses the request: it may require HTTPS", remedy: "the link with https://")
+                Explanation(
+                    "the server refuses the request: it may require HTTPS",
+                    remedy: "use https:// instead of http:// in the link")
             default: Explanation(refusal.words, remedy: Self.remedy(for: refusal))
             }
         case .removed: "the presenter removed you"
@@ -194,7 +196,7 @@ extension WHEPError: ExplainedError {
         switch refusal.status {
         case 300..<400: refusal.location.map { "open \($0), to which the server redirects" }
         case 401: "copy the whole link, or ask the presenter for the current one"
-        case 403: "ask the presenter to let you in"
+        case 403: "ask the presenter to admit new viewers"
         case 404, 405, 410: "check the link"
         case 406, 415, 422: "use a server that sends VP8 and Opus"
         case 409, 429, 503:

@@ -16,7 +16,7 @@ extension ViewerServer {
         guard !hasEnded else { throw ProblemDetails(.gone, "the share has ended", type: "urn:rtcshare:ended") }
         guard !isLocked else {
             throw ProblemDetails(
-                .forbidden, "the share is locked: no new viewers can join", type: "urn:rtcshare:locked")
+                .forbidden, "the share is locked, and no new viewers can join", type: "urn:rtcshare:locked")
         }
     }
 

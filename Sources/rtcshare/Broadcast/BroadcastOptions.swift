@@ -8,15 +8,15 @@ struct BroadcastTokenOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            Token that this process shows to the other one (file, mode 0600). Only for capture and --source process. Default: \
-            $RTCSHARE_MY_TOKEN.
+            File (mode 0600) with the token of this process, of 8 to 512 bytes. To make one: openssl rand -hex 16 > FILE. Only \
+            for capture and --source process. Default: $RTCSHARE_MY_TOKEN.
             """, valueName: "file"), completion: .file())
     var myTokenFile: String?
 
     @Option(
         help: ArgumentHelp(
             """
-            Token that the other process must show (file, mode 0600). Only for capture and --source process. Default: \
+            File (mode 0600) with the token of the other process. Only for capture and --source process. Default: \
             $RTCSHARE_PEER_TOKEN.
             """, valueName: "file"), completion: .file())
     var peerTokenFile: String?
@@ -30,7 +30,15 @@ struct BroadcastTokenOptions: ParsableArguments {
     }
 
     private static func read(_ path: String) throws(CommandFailure) -> String {
-        try SecretFile.readText(path, what: "token").trimmed
+        let token = try SecretFile.readText(path, what: "token").trimmed
+        let (length, allowed) = (token.utf8.count, BroadcastTokens.lengths)
+        guard allowed.contains(length) else {
+            throw CommandFailure(
+                .notPermitted,
+                "can't use the token in \(path): it has \(length) bytes, but must have \(allowed.lowerBound) to "
+                    + "\(allowed.upperBound)", try: "openssl rand -hex 16 > \(path.asShellWord)")
+        }
+        return token
     }
 }
 

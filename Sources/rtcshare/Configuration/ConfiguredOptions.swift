@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import FoundationEssentials
+internal import Glibc
 
 /// A command whose options a file or the environment can set.
 protocol ConfigurableCommand: ParsableCommand {
@@ -81,7 +82,7 @@ struct ConfiguredOptions {
             let variable = option.variable
             guard let text = environment[variable], !text.isEmpty else { continue }
             let value = try option.value(ofVariable: text, at: variable)
-            settings.append(try option.setting(value, at: variable, named: variable))
+            settings.append(try option.setting(value, at: variable, named: "\(variable)=\(text)"))
         }
         given.formUnion(settings.map(\.name))
         if let file = try Self.file(arguments: Array(options), environment: environment) {
@@ -150,9 +151,10 @@ struct ConfiguredOptions {
             return try (path ?? arguments.dropFirst(index + 1).first).map { try ConfigurationFile(path: $0) }
         }
         if let path = environment["RTCSHARE_CONFIG"], !path.isEmpty { return try ConfigurationFile(path: path) }
-        guard let path = ConfigurationFile.defaultPath(environment: environment),
-            FileManager.default.fileExists(atPath: path)
-        else { return nil }
+        guard let path = ConfigurationFile.defaultPath(environment: environment) else { return nil }
+        var status = stat()
+        // One that can't be looked at may hold options that count.
+        if lstat(path, &status) != 0, [ENOENT, ENOTDIR].contains(errno) { return nil }
         return try ConfigurationFile(path: path)
     }
 
@@ -231,7 +233,10 @@ extension KnownOption {
             let kind =
                 isFlag
                 ? "true or false" : isRepeatable ? "a string or an array of strings" : "one string or one number"
-            throw CommandFailure(.badInput, "\(name): the value must be \(kind)", try: example)
+            let isVariable = place == variable
+            throw CommandFailure(
+                .badInput, "\(name): the value must be \(kind)",
+                try: isVariable ? "export \(variable)=\(isFlag ? "true" : "TEXT")" : example)
         }
         return ConfiguredOptions.Setting(
             name: self.name, arguments: arguments, place: place, files: isFile ? files.filter { !$0.isEmpty } : [])

@@ -29,7 +29,7 @@ struct StatusCommand: ControlCommand {
 
     @Flag(help: "Print JSON.") var json = false
 
-    @Flag(help: "Print each change, until the share ends or you press Ctrl-C.") var watch = false
+    @Flag(help: "Show each change, until the share ends or you press Ctrl-C.") var watch = false
 
     @OptionGroup var share: ControlOptions
 
@@ -114,7 +114,7 @@ struct CameraCommand: ControlCommand {
             """)
 
     @Argument(
-        help: ArgumentHelp("Your camera: the same values as --camera, or none.", valueName: "spec|none"),
+        help: ArgumentHelp("Your camera: a value of --camera.", valueName: "spec|none"),
         completion: ShellCompletion.source)
     var camera: String?
 
@@ -133,6 +133,7 @@ struct CameraCommand: ControlCommand {
     }
 
     func run() async throws {
+        if camera == "off" { throw CommandFailure(.usage, "camera off: unknown camera", try: "rtcshare camera none") }
         if let camera { try await perform(.camera(spec: CameraSpecification(camera).withAbsolutePath.description)) }
         if let light { try await perform(.light(isOn: light)) }
     }
@@ -148,7 +149,7 @@ struct SetCommand: ControlCommand {
             """)
 
     @Option(
-        help: ArgumentHelp("Maximum video bitrate of the share, in kbit/s.", valueName: "kbps"),
+        help: ArgumentHelp("Maximum video bitrate for each viewer, in kbit/s.", valueName: "kbps"),
         transform: OptionValue.videoBitrate)
     var maxBitrate: Int?
 

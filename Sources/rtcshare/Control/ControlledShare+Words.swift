@@ -18,7 +18,7 @@ extension ControlledShare {
             ("audio", audio.isEmpty ? "none" : audio),
             ("microphone", microphone?.words ?? "none"),
             ("camera", camera?.words ?? "none"),
-            ("sent", size + String(printing: "%.0f frames per second, %.0f kbit/s", framesPerSecond, bitrate)),
+            ("sent", size + String(printing: "%.0f fps, %.0f kbit/s", framesPerSecond, bitrate)),
             ("quality", "at most \(limits.words)"),
             ("muted", muted.isEmpty ? "none" : muted.joined(separator: ", ")),
             ("destination", destination),
@@ -63,12 +63,12 @@ struct ControlledLimits {
     let height: Int?
     let hint: SharingOptions.Hint?
 
-    /// `3000 kbit/s, 15 frames per second, 640x360 pixels, with the hint motion`.
+    /// `3000 kbit/s per viewer, 15 frames per second, 640x360 pixels, hint motion`.
     var words: String {
         let size = width.flatMap { width in height.map { "\(width)x\($0) pixels" } }
         return [
-            "\(maxBitrate) kbit/s", "\(maxFramerate.words) frames per second", size,
-            hint.map { "with the hint \($0.rawValue)" },
+            "\(maxBitrate) kbit/s per viewer", "\(maxFramerate.words) frames per second", size,
+            hint.map { "hint \($0.rawValue)" },
         ].compactMap { $0 }.joined(separator: ", ")
     }
 }

@@ -44,10 +44,11 @@ struct DoctorCommand: AsyncParsableCommand {
         }
         guard diagnosis.hasWayOut else {
             let urls = Set(diagnosis.servers.map(\.url))
+            let reason = diagnosis.servers.lazy.compactMap(\.error).first.map { ": \($0)" } ?? ""
             throw CommandFailure(
                 .unavailable,
-                urls.count == 1 ? "can't use the server \(urls.first ?? "")" : "can't use any of the servers",
-                try: "check the host, the port and the credentials of --ice-server")
+                urls.count == 1 ? "can't use the server \(urls.first ?? "")\(reason)" : "can't use any of the servers",
+                try: "check --ice-server: the host, the port and, for TURN, the credentials")
         }
     }
 
@@ -94,7 +95,7 @@ struct DoctorCommand: AsyncParsableCommand {
     }
 
     private static func name(_ filtering: NATFiltering) -> String {
-        filtering == .unknown ? "unknown (no server supports RFC 5780)" : filtering.rawValue
+        filtering == .unknown ? "unknown (no server could test it)" : filtering.rawValue
     }
 }
 

@@ -62,7 +62,7 @@ struct InspectCommand: AsyncParsableCommand {
         } catch {
             guard count > 0 else { throw error }
             throw CommandFailure(
-                .badInput, "\(name) is not a valid session description: \(marked)", try: error.advice)
+                .badInput, "\(name) is not a valid SDP: \(marked)", try: error.advice)
         }
         guard count == 0, !parsed.media.isEmpty else {
             throw CommandFailure(

@@ -101,6 +101,7 @@ struct MachineDiagnosis {
                 configuration = ["no file" + (path.map { ": \($0) does not exist" } ?? "")]
             }
             for command in ConfiguredOptions.commands.keys.sorted() {
+                _ = try RTCShareCommand.parsed([command], environment: environment)
                 configuration += try ConfiguredOptions(for: [command], environment: environment).origins
                     .map { "\(command) \($0)" }
             }

@@ -36,7 +36,7 @@ struct UnitCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "File of VARIABLE=VALUE lines for the service, such as RTCSHARE_ICE_PASSWORD (chmod 600).",
+            "File of VARIABLE=VALUE lines for the service, such as RTCSHARE_ICE_PASSWORD (mode 0600).",
             valueName: "file"), completion: .file())
     var environmentFile: String?
 
@@ -93,6 +93,8 @@ struct UnitCommand: AsyncParsableCommand {
         for path in [folder, environmentFile ?? folder] where !SystemdUnit.canHold(path) {
             throw CommandFailure(.usage, "a unit can't name \(path): its path has characters that systemd interprets")
         }
+        // What is passed on begins with the service's name.
+        if ["-h", "--help"].contains(command.first) { throw CleanExit.helpRequest(Self.self) }
         let command = CommandArguments.prepared(command)
         guard let name = command.first, let service = Self.services.first(where: { $0.isNamed(name) }) else {
             throw notAService

@@ -124,6 +124,12 @@ struct LinkOptions: ParsableArguments {
         if let tlsCertificate, let tlsKey {
             try Self.checkReadable(tlsCertificate, "TLS certificate", "--tls-certificate")
             try Self.checkReadable(tlsKey, "TLS key", "--tls-key")
+            var status = stat()
+            if stat(tlsKey, &status) == 0, status.st_mode & 0o007 != 0 {
+                throw CommandFailure(
+                    .notPermitted, "every user can read or change the TLS key \(tlsKey)",
+                    try: "chmod o= \(tlsKey.asShellWord)")
+            }
             configuration.tls = ServerCertificate(certificateFile: tlsCertificate, keyFile: tlsKey)
         } else if tlsSelfSigned {
             configuration.tls = try OwnCertificate.certificate(

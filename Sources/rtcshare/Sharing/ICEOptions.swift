@@ -3,6 +3,7 @@ internal import FoundationEssentials
 internal import Glibc
 internal import RTCShareICE
 internal import RTCShareNetworkRuntime
+internal import RTCShareWireFormat
 
 /// The options that say which servers help to connect.
 struct ICEServerOptions: ParsableArguments {
@@ -44,8 +45,14 @@ struct ICEServerOptions: ParsableArguments {
         {
             credentials = ICECredentials(username: username, password: password)
         }
-        return try iceServer.map {
-            try ICEServer(url: $0, username: credentials?.username, password: credentials?.password)
+        return try iceServer.map { url in
+            do {
+                return try ICEServer(url: url, username: credentials?.username, password: credentials?.password)
+            } catch let error as ICEServerError {
+                // The option is named, so that one of a file or a variable is placed there.
+                let explanation = error.explanation(naming: \.words)
+                throw CommandFailure(.usage, "--ice-server: \(explanation.problem)", try: explanation.remedy)
+            }
         }
     }
 }

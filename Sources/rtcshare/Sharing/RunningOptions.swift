@@ -1,13 +1,14 @@
 internal import ArgumentParser
 internal import RTCShareContentShare
 internal import RTCShareNetworkRuntime
+internal import RTCShareWireFormat
 
 /// The control of a running share, and its destination.
 struct RunningOptions: ParsableArguments {
     /// Read by ``ConfiguredOptions`` before the rest of the command line is.
     @Option(
         help: ArgumentHelp(
-            "Read options from this TOML file. Default: $XDG_CONFIG_HOME/rtcshare/config.toml, if it exists.",
+            "Read options from this TOML file. Default: ~/.config/rtcshare/config.toml, if it exists.",
             valueName: "file.toml"), completion: .file(extensions: ["toml"]))
     var config: String?
 
@@ -24,7 +25,7 @@ struct RunningOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Share to this subgroup, which you join, or to the main room. Default: main.", valueName: "subgroup|main"),
+            "Join this subgroup and share to it, or share to the main room. Default: main.", valueName: "subgroup|main"),
         completion: .list(["main"]))
     var destination: String?
 
@@ -43,7 +44,13 @@ struct RunningOptions: ParsableArguments {
         let room = try SharingRoom(owner: owner, ports: port.map { SharedPorts([$0]) })
         for subgroup in place.subgroup { await room.join(try Subgroup(subgroup)) }
         guard let destination else { return room }
-        let target = try ShareDestination(destination)
+        let target: ShareDestination
+        do {
+            target = try ShareDestination(destination)
+        } catch {
+            let explanation = error.explanation
+            throw CommandFailure(.usage, "--destination: \(explanation.problem)", try: explanation.remedy)
+        }
         if case .subgroup(let subgroup) = target { await room.join(subgroup) }
         try await room.changeDestination(to: target)
         return room
@@ -81,8 +88,8 @@ struct ServedPlace: ParsableArguments, RoomPlace {
     @Option(
         help: ArgumentHelp(
             """
-            Join this subgroup, so that you can share to it. Its links: rtcshare link --subgroup NAME. Servers of --whip and \
-            --janus are in it, too. Repeatable.
+            Join this subgroup. The servers of --whip and --janus join it, too. To print its links: rtcshare link --subgroup \
+            NAME. Repeatable.
             """, valueName: "subgroup"))
     var subgroup: [String] = []
 

@@ -64,7 +64,7 @@ struct SendCommand: AsyncParsableCommand {
 
         @Option(
             help: ArgumentHelp(
-                "Session file of rtcshare offer. Default: $XDG_STATE_HOME/rtcshare/session.json.", valueName: "file"),
+                "Session file of rtcshare offer. Default: ~/.local/state/rtcshare/session.json.", valueName: "file"),
             completion: .file())
         var session: String?
     }

@@ -250,7 +250,7 @@ actor ShareControl {
                 words = "The camera's light is \(isOn ? "on" : "off")."
             case .set(let settings):
                 try await set(settings)
-                words = "The quality is now at most \(limits(await sources.configuration).words)."
+                words = "The quality is now: at most \(limits(await sources.configuration).words)."
             case .mute(let sounds): words = try await sources.mute(sounds, true)
             case .unmute(let sounds): words = try await sources.mute(sounds, false)
             case .destination(let name):

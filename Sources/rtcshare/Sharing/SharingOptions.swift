@@ -100,7 +100,7 @@ struct QualityOptions: ParsableArguments {
     }
 
     @Option(
-        help: ArgumentHelp("Maximum video bitrate of the share, in kbit/s. Default: 2500.", valueName: "kbps"),
+        help: ArgumentHelp("Maximum video bitrate for each viewer, in kbit/s. Default: 2500.", valueName: "kbps"),
         transform: OptionValue.videoBitrate)
     var maxBitrate = 2500
 
@@ -110,7 +110,7 @@ struct QualityOptions: ParsableArguments {
     @Option(help: Self.sizeHelp(default: "3840x2160"), transform: OptionValue.size)
     var size: PixelSize?
 
-    @Option(help: Self.hintHelp(default: "by source (detail for a screen)"))
+    @Option(help: Self.hintHelp(default: "detail, or motion while a video fills most of the screen"))
     var hint: SharingOptions.Hint?
 
     @Option(

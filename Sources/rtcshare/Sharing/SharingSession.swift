@@ -75,6 +75,8 @@ final class SessionFile {
         if descriptor >= 0 { close(descriptor) }
     }
 
+    /// Of a file that may be a session, no more is read.
+    private static let mostBytes = 1 << 20
     private static let newOffer = "rtcshare offer > offer.sdp"
 
     /// `$XDG_STATE_HOME/rtcshare/session.json`, or the same under `~/.local/state`.
@@ -102,7 +104,15 @@ final class SessionFile {
     }
 
     /// Writes a session in place of what the file held.
+    /// - Throws: also for a file that is no session: somebody may still want it.
     func store(_ session: SharingSession) throws(CommandFailure) {
+        if let content = try? OpenFile(reading: path).readToEnd(atMost: Self.mostBytes), !content.isEmpty,
+            (try? JSONLayout.decoder.decode(Layout.self, from: content)) == nil,
+            (try? JSONLayout.decoder.decode(Tombstone.self, from: content)) == nil
+        {
+            throw CommandFailure(
+                .cannotCreate, "\(path) exists already and is not a session", try: "--session with another file")
+        }
         let directory = URL(filePath: path).deletingLastPathComponent()
         do {
             try FileManager.default.createDirectory(
@@ -203,7 +213,8 @@ final class SessionFile {
                 "can't open the session \(path): \(systemMessage(number, path: path))")
         case .notRegular:
             CommandFailure(
-                .badInput, "the session \(path) is not a regular file", try: "choose the file itself, not a link to it")
+                .badInput, "the session \(path) is not a regular file",
+                try: "--session with a regular file, not a directory or a link")
         case .notOwned:
             CommandFailure(
                 .notPermitted,

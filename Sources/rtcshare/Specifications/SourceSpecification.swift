@@ -255,7 +255,10 @@ extension SourceSpecification {
             return argument.isEmpty ? "the window's number is missing" : "'\(argument)' is not a window number"
         }
         let title = argument.drop { $0 == "=" }
-        let meant = title.lowercased().hasPrefix(titlePrefix) ? title.dropFirst(titlePrefix.count) : title
+        // `titel=x` means the title x as well.
+        let name = title.prefix { $0 != "=" }
+        let isKey = name.count < title.count && name.lowercased().hasPrefix("t")
+        let meant = isKey ? title.dropFirst(name.count + 1) : title
         return "'\(argument)' is not a window number. Did you mean 'window:title=\(meant)'?"
     }
 

@@ -56,6 +56,11 @@ struct CommandPath {
 
     private static func unknown(_ word: String, after names: [String], among known: [String]) -> CommandFailure {
         let path = ["rtcshare"] + names
+        if names.isEmpty, ["http://", "https://"].contains(where: word.lowercased().hasPrefix) {
+            // Behind the # is a secret.
+            let link = word.prefix { $0 != "#" }
+            return CommandFailure(.usage, "\(link) is a link, not a command", try: "rtcshare view LINK")
+        }
         let problem = "unknown command '\(word)'"
         if names.isEmpty, let command = synonyms[word.lowercased()] {
             return CommandFailure(.usage, problem, try: command)

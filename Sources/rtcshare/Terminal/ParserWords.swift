@@ -25,7 +25,7 @@ struct ParserWords {
         if let match = message.wholeMatch(of: /The option '(--[\w-]+)' does not take any value, but '(.*)' was .*/) {
             return usage("\(match.1)=\(match.2): this option takes no value", try: "\(path.text) \(match.1)")
         }
-        if let match = message.wholeMatch(of: /Missing expected argument '<(.+)>'/) {
+        if let match = message.wholeMatch(of: /Missing expected argument '<(.+?)>(?: \.\.\.)?'/) {
             let name = path.names.joined(separator: " ")
             return usage("\(name): \(match.1.uppercased()) is missing")
         }
@@ -54,13 +54,21 @@ struct ParserWords {
     }
 
     private func unexpected(_ word: String, _ options: Set<String>) -> CommandFailure {
-        let name = path.names.joined(separator: " ")
-        let problem = "\(name) \(word): this argument is not expected"
+        let problem = (path.names + [word]).joined(separator: " ") + ": this argument is not expected"
+        let last = arguments.firstIndex(of: word).flatMap { $0 > 0 ? arguments[$0 - 1] : nil } ?? ""
+        if last.contains("title=") {
+            return usage(problem, try: "put quotes around a title with spaces: 'window:title=MY SLIDES'")
+        }
         if options.contains("source") {
             let source = (try? SourceSpecification(word)) != nil ? word : SourceSpecification.meant(by: word)
             return usage(problem, try: source.map { "\(path.text) --source \($0.asShellWord)" })
         }
-        let isName = options.contains("control") && (try? ControlSocket.check(name: word)) != nil
+        if ["admit", "kick"].contains(path.names.first) {
+            return usage(problem, try: "one viewer at a time: \(path.text) \(last)")
+        }
+        let isName =
+            word.contains(where: \.isLetter) && options.contains("control")
+            && (try? ControlSocket.check(name: word)) != nil
         return usage(problem, try: isName ? "\(path.text) --name \(word)" : nil)
     }
 

@@ -30,8 +30,9 @@ struct ViewCommand: AsyncParsableCommand {
                 rtcshare view --janus http://server.example:8088/janus \
                     --janus-room 1234 --janus-publisher 'alice#content'
 
-            Keys in the window: f full screen, 1 actual size, m mute, s save a frame, q quit. Press Ctrl-C to stop. If the server
-            restarts or stops answering, view retries for up to five minutes.
+            Keys in the window: f full screen, 1 actual size, m mute, s save a frame, q quit.
+
+            Press Ctrl-C to stop. If the server restarts or stops answering, view retries for up to five minutes.
             """#)
 
     @Argument(help: ArgumentHelp("Link of rtcshare serve, or URL of a WHEP server.", valueName: "link"))

@@ -244,7 +244,7 @@ final class Viewing: Sendable {
                     let (session, player) = source.withLock { ($0.session, $0.player) }
                     let failure = await session.failure
                     let reason = await player?.reason(after: failure) ?? failure
-                    guard let reason else { return Terminal.shared.say("The presenter ended the share.") }
+                    guard let reason else { return Terminal.shared.say("The presenter ended the connection.") }
                     guard let reopen, mayPass(reason) else { throw reason }
                     Terminal.shared.say("The server restarted or lost the session. Opening the link again.")
                     isOpening = true
@@ -378,7 +378,7 @@ private final class ViewListener: VideoTileObserver, RemoteSoundObserver {
         say(
             tile,
             tile.pauseState == .pausedForPoorConnection
-                ? "is interrupted, because the connection is too slow" : "is paused")
+                ? "is interrupted, because the connection is too slow or broken" : "is paused")
     }
 
     func remoteSoundDidAdd(_ sound: RemoteSound) { viewing.listen(to: sound, of: session) }

@@ -134,7 +134,7 @@ extension Interop {
                 (["unmute", "--audio"], "The audio is no longer muted."),
                 (
                     ["set", "--max-bitrate", "900", "--size", "640x360", "--hint", "text"],
-                    "The quality is now at most 900 kbit/s, 30 frames per second, 640x360 pixels, with the hint text."
+                    "The quality is now: at most 900 kbit/s per viewer, 30 frames per second, 640x360 pixels, hint text."
                 ),
                 (["subgroup", "join", "design"], "You joined the subgroup design."),
                 (["destination", "design"], "The share now goes to the subgroup design."),

@@ -91,7 +91,7 @@ struct ViewerServerTests {
         #expect(await ann.reason(after: nil) as? WHEPError == .removed)
         await #expect(throws: ViewerServerError.unknownViewer(first)) { try await share.server.kick(first) }
         let refused = try await share.post(try await share.offer())
-        #expect(refused.status == 403 && refused.sentence == "the share is locked: no new viewers can join")
+        #expect(refused.status == 403 && refused.sentence == "the share is locked, and no new viewers can join")
         await pictures.wait()
         await share.server.unlock()
         let again = try await share.player()

@@ -14,6 +14,8 @@ struct ConnectionHistory {
     /// The two ends of the pair of candidates in use.
     var path = Steps()
     var iceState = Steps()
+    /// Whether its peer has answered: a viewer who was only invited has not.
+    var hasJoined: Bool { iceState.names != ["new"] }
     /// Why the path's estimate is not more (`bitrateLimitation`).
     var bitrateLimitation = Steps()
     /// The SPEC of what is shared.

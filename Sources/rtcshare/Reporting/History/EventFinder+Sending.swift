@@ -189,7 +189,9 @@ extension EventFinder {
                 for asking in other.streams where asking.isVideo && asking.isSent && asking.id == stream.id {
                     reasons += requests(of: asking, from: from, to: to).map { "\(other.shortName) requested it: \($0)" }
                 }
-                if (from...time + 1.2).contains(other.first) { reasons.append("\(other.shortName) joined") }
+                if other.hasJoined, (from...time + 1.2).contains(other.first) {
+                    reasons.append("\(other.shortName) joined")
+                }
             }
             if (from...time).contains(connection.first) { reasons.append("this viewer joined") }
             if stream.sum(.drifts, from: from, to: time) > 0 {

@@ -59,8 +59,10 @@ struct EventFinder {
         let own = history.connections.filter { $0.file == connection.file }
         let begin = own.map(\.first).min() ?? connection.first
         let end = own.map(\.last).max() ?? connection.last
-        if connection.first > begin + 2 { add(.viewer, at: connection.first, in: place, "joined") }
-        if connection.last < end - 2 { add(.viewer, at: connection.last, in: place, "left") }
+        if connection.first > begin + 2 {
+            add(.viewer, at: connection.first, in: place, connection.hasJoined ? "joined" : "was invited")
+        }
+        if connection.hasJoined, connection.last < end - 2 { add(.viewer, at: connection.last, in: place, "left") }
         for change in connection.iceState.changes where Self.isAlarming(change.to) || Self.isAlarming(change.from) {
             add(.connection, at: change.time, in: place, "the connection changed from \(change.from) to \(change.to)")
         }

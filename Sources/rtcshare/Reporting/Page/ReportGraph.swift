@@ -82,8 +82,8 @@ extension ReportGraph {
                 "Key frames", "per report", leastMaximum: 2,
                 [
                     Line(name: isSent ? "sent" : "decoded", series: stream[.keyFrames], style: .bars),
-                    Line(name: "requested by PLI", series: stream[.pictureLossIndications], style: .bars),
-                    Line(name: "requested by FIR", series: stream[.fullIntraRequests], style: .bars),
+                    Line(name: "requested (PLI)", series: stream[.pictureLossIndications], style: .bars),
+                    Line(name: "requested (FIR)", series: stream[.fullIntraRequests], style: .bars),
                 ]),
             ReportGraph(
                 "Loss", "% of packets", leastMaximum: 5,
@@ -94,8 +94,8 @@ extension ReportGraph {
             ReportGraph(
                 "Round trip", "ms", leastMaximum: 20,
                 [
-                    Line(name: "by RTCP", series: stream[.roundTrip]),
-                    Line(name: "by ICE", series: connection.pathRoundTrip, style: .dashed),
+                    Line(name: "measured by RTCP", series: stream[.roundTrip]),
+                    Line(name: "measured by ICE", series: connection.pathRoundTrip, style: .dashed),
                     Line(name: "jitter", series: stream[.jitter]),
                 ]),
             isSent
@@ -117,7 +117,7 @@ extension ReportGraph {
                 isSent ? "Encoding" : "Decoding", "ms per frame", leastMaximum: 5,
                 [Line(name: "mean", series: stream[.codingTime])]),
             ReportGraph(
-                "Quantizer", "0 sharp to 127 coarse", leastMaximum: 40,
+                "Quantizer", "compression: 0 sharp to 127 coarse", leastMaximum: 40,
                 [Line(name: "mean", series: stream[.quantizer])]),
         ]
     }

@@ -117,7 +117,10 @@ struct ReportPage {
                     + "\(part(sound, of: connection))</details>\n"
             }
         let state = (connection.iceState.names.last ?? "unknown").escapedForMarkup
-        let nothing = "<p>No media was sent or received. The ICE state was \(state).</p>"
+        let nothing =
+            state == "new"
+            ? "<p>No media was sent or received: the viewer did not answer.</p>"
+            : "<p>No media was sent or received. The last state of ICE was \(state).</p>"
         return """
             <section class="whole"><h2>\(connection.title.escapedForMarkup)</h2>
             \(course(of: connection))

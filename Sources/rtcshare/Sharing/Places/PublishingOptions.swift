@@ -87,7 +87,7 @@ struct PublishingOptions: ParsableArguments {
                 return try Self.token(try SecretFile.readText(path, what: "token file"), from: path)
             }
         }
-        guard let text = environment[Self.tokenVariable] else { return whip.map { _ in nil } }
+        guard let text = environment[Self.tokenVariable], !whip.isEmpty else { return whip.map { _ in nil } }
         guard whip.count == 1 else {
             throw CommandFailure(
                 .usage,
