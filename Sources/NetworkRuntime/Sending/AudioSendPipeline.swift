@@ -26,76 +26,24 @@ package final class AudioSendPipeline: Sendable {
     private struct State {
         var group: AudioEncodingGroup<AudioSender>
         var track: AudioTrack?
-        var input: AudioSendInput?
+        /// What the encoder was given.
+        var playing: AudioTrack?
         var isMuted = false
         var isStopped = false
         /// What takes each packet, beside those who are sent it.
         var recorder: TrackRecorder?
 
-        /// What is played: nothing while nobody takes it.
-        var playing: AudioTrack? { group.hasViewer || recorder != nil ? track : nil }
-
         func sender(on connection: Connection) -> AudioSender? { group.senders[ObjectIdentifier(connection)] }
     }
 
-    /// A block of a source.
-    private struct Block: Sendable {
-        let frame: AudioFrame
-        let input: AudioSendInput
-        let arrival: Duration
-    }
-
-    private enum Work: Sendable {
-        case listen
-        case encode(Block)
-        /// Releases the track.
-        case end(AudioSendInput?)
-    }
-
-    /// The work that waits for the thread.
-    private struct Inbox {
-        var blocks: [Block] = []
-        /// Whether another track may have to be listened to.
-        var isTrackOutdated = false
-        var end: Work?
-
-        /// Some seconds of blocks, after which the thread can't keep up.
-        private static let maximumBlocks = 500
-
-        mutating func append(_ block: Block) {
-            if blocks.count < Self.maximumBlocks { blocks.append(block) }
-        }
-
-        /// A track goes before the blocks: of the track before, nothing more is sent.
-        mutating func next() -> Work? {
-            if let end { return end }
-            if isTrackOutdated {
-                isTrackOutdated = false
-                return .listen
-            }
-            return blocks.isEmpty ? nil : .encode(blocks.removeFirst())
-        }
-    }
-
     private let state: Locked<State>
-    private let inbox = Mailbox(Inbox())
+    private let encoder: AudioEncoder
 
     /// A pipeline without a track.
     package init(settings: Settings) throws(WorkerThreadError) {
-        state = Locked(State(group: AudioEncodingGroup(wanted: settings)))
-        let inbox = inbox
-        _ = try WorkerThread(named: "audio encoder") { [weak self] in
-            let worker = AudioSendWorker()
-            while true {
-                switch inbox.take({ $0.next().map { .done($0) } ?? .wait(until: nil) }) {
-                case .listen: self?.listen()
-                case .encode(let block): self?.encode(block, with: worker)
-                case .end(let input):
-                    if let input { input.track.remove(input) }
-                    return
-                }
-            }
-        }
+        let group = AudioEncodingGroup<AudioSender>(wanted: settings)
+        encoder = try AudioEncoder(group.order)
+        state = Locked(State(group: group))
     }
 
     deinit {
@@ -108,60 +56,61 @@ package final class AudioSendPipeline: Sendable {
     /// Sends this track's audio in place of the track before, in the same stream. Without a track, viewers are told that the
     /// audio is gone. The thread soon adds its sink to the track and removes it from the one before, whose audio is not sent any more.
     package func replaceTrack(with track: AudioTrack?) {
-        let before = state.withLock { state -> AudioTrack? in
-            guard !state.isStopped else { return nil }
+        var before: AudioTrack?
+        change { state in
+            guard !state.isStopped else { return [] }
             for sender in state.group.senders.values { sender.setSending(track != nil) }
-            defer { state.track = track }
-            return state.track
+            // A track that nobody else has calls its source when it is released.
+            before = state.track
+            state.track = track
+            return []
         }
-        inbox.post { $0.isTrackOutdated = true }
-        // A track that nobody else has calls its source when it is released.
         withExtendedLifetime(before) {}
     }
 
-    /// Listens to the present track. On the thread: a source may take a while to release a sink.
-    private func listen() {
-        let (previous, next) = state.withLock { state -> (AudioSendInput?, AudioSendInput?) in
-            let (track, previous) = (state.playing, state.input)
-            guard track !== previous?.track else { return (nil, nil) }
-            state.isMuted = false
-            state.input = track.map { AudioSendInput(track: $0, pipeline: self) }
-            return (previous, state.input)
+    /// Gives the encoder the present track, or none while nobody takes it; returns whether that is another than before.
+    private func listen(_ state: inout State) -> Bool {
+        let track = state.group.hasViewer || state.recorder != nil ? state.track : nil
+        guard track !== state.playing else { return false }
+        state.playing = track
+        state.isMuted = false
+        guard let track else {
+            encoder.replaceTrack(with: nil)
+            return true
         }
-        if let previous { previous.track.remove(previous) }
-        if let next { next.track.add(next) }
-        updateDemand()
+        encoder.replaceTrack(with: track) { [weak self] frame in
+            self?.send(frame, of: track)
+        } onMute: { [weak self] isMuted in
+            self?.muteDidChange(isMuted, of: track)
+        }
+        return true
     }
 
     /// Changes what is wanted of the running encoder.
-    package func update(_ change: (inout Settings) -> Void) {
-        state.withLock { change(&$0.group.wanted) }
-        updateDemand()
+    package func update(_ body: (inout Settings) -> Void) {
+        change { state in
+            body(&state.group.wanted)
+            return Array(state.group.senders.values)
+        }
     }
 
-    fileprivate func muteDidChange(_ isMuted: Bool, of input: AudioSendInput) {
-        state.withLock { if $0.input === input { $0.isMuted = isMuted } }
-        updateDemand()
-    }
-
-    /// Sets the demand of some senders, or of all. Finds out and posts it under one lock, so that the latest one holds.
-    private func updateDemand(of senders: [AudioSender]? = nil) {
-        state.withLock { state in
-            state.group.isPlaying = state.playing != nil && !state.isMuted
-            for sender in senders ?? Array(state.group.senders.values) {
-                sender.setDemand(state.group.demand(of: sender))
-            }
+    private func muteDidChange(_ isMuted: Bool, of track: AudioTrack) {
+        change { state in
+            guard state.playing === track else { return [] }
+            state.isMuted = isMuted
+            return Array(state.group.senders.values)
         }
     }
 
     /// Ends encoding. The thread releases the track soon after.
     package func stop() {
-        let (input, track) = state.withLock { state in
+        var track: AudioTrack?
+        change { state in
             state.isStopped = true
-            return (state.input.take(), state.track.take())
+            track = state.track.take()
+            return []
         }
-        inbox.post { if $0.end == nil { $0.end = .end(input) } }
-        updateDemand()
+        encoder.end()
         withExtendedLifetime(track) {}
     }
 
@@ -172,38 +121,26 @@ package final class AudioSendPipeline: Sendable {
         }
     }
 
-    /// Changes what is known of senders, which it returns, and does what follows.
-    private func change(_ body: (inout State) -> [AudioSender]) {
-        let (senders, isAnotherPlaying) = state.withLock { state in
-            let before = state.playing
+    /// Changes what is known of senders, which it returns, and does what follows, under one lock, so that the latest change holds.
+    private func change(_ body: (inout State) -> [AudioSender] = { _ in [] }) {
+        state.withLock { state in
             let senders = body(&state)
-            return (senders, state.playing !== before)
-        }
-        if isAnotherPlaying {
-            inbox.post { $0.isTrackOutdated = true }
-        } else if !senders.isEmpty {
-            updateDemand(of: senders)
+            let isAnother = listen(&state)
+            encoder.apply(state.group.order)
+            state.group.isPlaying = state.playing != nil && !state.isMuted
+            for sender in isAnother ? Array(state.group.senders.values) : senders {
+                sender.setDemand(state.group.demand(of: sender))
+            }
         }
     }
 
-    /// Takes a block on the source's thread, and leaves the work to the encoder's.
-    fileprivate func receive(_ frame: AudioFrame, from input: AudioSendInput) {
-        let block = Block(frame: frame, input: input, arrival: CaptureClock.now)
-        inbox.post { $0.append(block) }
-    }
-
-    private func encode(_ block: Block, with worker: AudioSendWorker) {
-        let order = state.withLock { state in
-            state.input === block.input
-                ? (state.group.configuration, state.group.blockSize, state.group.recipients, state.recorder) : nil
+    /// Sends a packet of this track to those who are sent it.
+    private func send(_ encoded: EncodedAudioFrame, of track: AudioTrack) {
+        let (recipients, recorder) = state.withLock { state in
+            state.playing === track ? (state.group.recipients, state.recorder) : ([], nil)
         }
-        guard let (configuration, blockSize, recipients, recorder) = order else { return }
-        (worker.configuration, worker.blockSize) = (configuration, blockSize)
-        for encoded in worker.encode(block.frame, reset: worker.input !== block.input, now: block.arrival) {
-            recorder?.receive(encoded)
-            Connection.send(encoded, through: recipients)
-        }
-        worker.input = block.input
+        recorder?.receive(encoded)
+        Connection.send(encoded, through: recipients)
     }
 }
 
@@ -271,8 +208,16 @@ extension AudioSendPipeline: SendingPipeline {
                 state.group.negotiated(agreement, of: sender)
                 return [sender]
             }
-        case .target(let target): state.withLock { $0.group.targetChanged(target, of: sender) }
-        case .lossReported(let share): state.withLock { $0.group.lossReported(share, of: sender) }
+        case .target(let target):
+            change { state in
+                state.group.targetChanged(target, of: sender)
+                return []
+            }
+        case .lossReported(let share):
+            change { state in
+                state.group.lossReported(share, of: sender)
+                return []
+            }
         case .keyFrameRequested, .unresponsive: return
         case .ended:
             change { state in
@@ -281,19 +226,4 @@ extension AudioSendPipeline: SendingPipeline {
             }
         }
     }
-}
-
-/// Stands between one track and the pipeline.
-final class AudioSendInput: AudioSink {
-    let track: AudioTrack
-    private let pipeline: @Sendable () -> AudioSendPipeline?
-
-    init(track: AudioTrack, pipeline: AudioSendPipeline) {
-        self.track = track
-        self.pipeline = { [weak pipeline] in pipeline }
-    }
-
-    func receive(_ frame: AudioFrame) { pipeline()?.receive(frame, from: self) }
-
-    func muteDidChange(_ isMuted: Bool) { pipeline()?.muteDidChange(isMuted, of: self) }
 }

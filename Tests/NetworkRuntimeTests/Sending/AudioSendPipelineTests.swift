@@ -76,6 +76,10 @@ import Testing
         return pipeline
     }
 
+    private static func order(_ configuration: OpusEncoder.Configuration) -> AudioEncoder.Order {
+        AudioEncoder.Order(configuration: configuration, blockSize: 960)
+    }
+
     private static func decode(_ packets: [ReceivedAudioPacket]) throws -> [Float] {
         let decoder = try OpusDecoder(channels: 2)
         let sound = try packets.flatMap { try decoder.decode($0.payload) }
@@ -250,19 +254,21 @@ import Testing
 
     @Test("A source that pauses, and one that replaces it, are where their time says")
     func sourceTimestamps() throws {
-        let worker = AudioSendWorker()
+        var worker = AudioEncoder.Worker()
         let begin = Duration.seconds(1000)
-        let push = { (frames: [AudioFrame], isOther: Bool) in
-            frames.enumerated().flatMap { index, frame in
+        func push(_ frames: [AudioFrame]) -> [EncodedAudioFrame] {
+            frames.flatMap { frame in
                 let frame = frame.stamped(begin + frame.timestamp)
-                return worker.encode(frame, reset: isOther && index == 0, now: frame.timestamp)
+                return worker.encode(
+                    frame, by: Self.order(.init(channels: 2, application: .music)), now: frame.timestamp)
             }
         }
         let first =
-            push(Self.tone(440, milliseconds: 200), false) + push(Self.tone(440, from: 1200, milliseconds: 200), false)
+            push(Self.tone(440, milliseconds: 200)) + push(Self.tone(440, from: 1200, milliseconds: 200))
         #expect(first.count == 20)
         #expect(first[10].mediaTime - first[9].mediaTime == 960 + 48_000 && first[10].startsTalkspurt)
-        let later = push(Self.tone(1000, from: 2400, milliseconds: 200), true)
+        worker.restart()
+        let later = push(Self.tone(1000, from: 2400, milliseconds: 200))
         #expect(later[0].mediaTime - first[19].mediaTime == 960 + 48_000 && later[0].startsTalkspurt)
     }
 
@@ -381,9 +387,8 @@ import Testing
 
     @Test("The capture time told is that of the first sample a decoder puts out", arguments: [true, false])
     func captureTime(isVoice: Bool) throws {
-        let worker = AudioSendWorker()
-        worker.configuration = OpusEncoder.Configuration(channels: 1, application: isVoice ? .voice : .music)
-        worker.configuration.usesDTX = false
+        var worker = AudioEncoder.Worker()
+        let order = Self.order(.init(channels: 1, application: isVoice ? .voice : .music, usesDTX: false))
         let decoder = try OpusDecoder(channels: 1)
         let (start, click) = (Duration.seconds(1000), 20_000)
         var heard: (level: Float, time: Duration) = (0, .zero)
@@ -396,7 +401,7 @@ import Testing
             }
             let frame = AudioFrame(
                 samples: samples, channels: 1, sampleRate: 48_000, timestamp: start + .milliseconds(block * 10))
-            for packet in worker.encode(frame, reset: block == 0, now: frame.timestamp) {
+            for packet in worker.encode(frame, by: order, now: frame.timestamp) {
                 for (index, sample) in try decoder.decode(packet.payload).enumerated() where abs(sample) > heard.level {
                     heard = (abs(sample), packet.captureTime + .seconds(1) * index / 48_000)
                 }
@@ -410,17 +415,19 @@ import Testing
         "Sound stamped by another clock has the capture time of its coming, without a gap",
         arguments: [Duration.zero, .seconds(-7), .seconds(100_000)])
     func anotherClock(first: Duration) {
-        let worker = AudioSendWorker()
+        var worker = AudioEncoder.Worker()
+        let order = Self.order(.init(channels: 2, application: .music))
         let lookahead = Duration.milliseconds(10)
         for (begin, isOther) in [(first, false), (Duration.seconds(1010), true)] {
             let now = Duration.seconds(isOther ? 1010 : 1000)
             var times: [Duration] = []
+            worker.restart()
             for block in 0..<50 {
                 let shift = Duration.milliseconds(block * 20)
                 let frame = AudioFrame(
                     samples: (0..<960).map { 0.3 * sin(Float($0) / 7) }, channels: 1, sampleRate: 48_000,
                     timestamp: begin + shift)
-                times += worker.encode(frame, reset: block == 0, now: now + shift).map(\.captureTime)
+                times += worker.encode(frame, by: order, now: now + shift).map(\.captureTime)
             }
             #expect(times.count == 50)
             for (index, time) in times.enumerated() {
