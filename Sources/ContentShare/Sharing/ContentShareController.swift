@@ -25,7 +25,7 @@ public actor ContentShareController {
     private let observers = ObserverList<any ContentShareObserver>()
     private var phase = SharePhase()
     private var video: VideoSendStream?
-    private var audio: AudioSendPipeline?
+    private var audio: AudioSendStream?
     /// What records what is shared.
     private var recording: RecordingSource?
     private var starts = 0
@@ -192,7 +192,7 @@ public actor ContentShareController {
     func refusedMedia(of connection: Connection) async -> Set<SharedMedia> {
         var refused: Set<SharedMedia> = []
         if await video?.isRefused(on: connection) == true { refused.insert(.content) }
-        if audio?.isRefused(on: connection) == true { refused.insert(.contentAudio) }
+        if await audio?.isRefused(on: connection) == true { refused.insert(.contentAudio) }
         return refused
     }
 
@@ -316,9 +316,9 @@ public actor ContentShareController {
         return made
     }
 
-    private func madeAudio() throws(ContentShareError) -> AudioSendPipeline {
+    private func madeAudio() throws(ContentShareError) -> AudioSendStream {
         if let audio { return audio }
-        let made = try AudioSendPipeline(isVoice: false)
+        let made = try AudioSendStream(isVoice: false, home: home)
         audio = made
         if let recording { record(made, to: recording) }
         return made

@@ -14,7 +14,7 @@ final class OwnMedia {
     private let audience: RoomAudience?
     private var hasEnded = false
     private var camera: VideoSendStream?
-    private var voice: AudioSendPipeline?
+    private var voice: AudioSendStream?
     private var starts = 0
     /// What records both.
     private var recording: RecordingSource?
@@ -76,9 +76,9 @@ final class OwnMedia {
         return made
     }
 
-    private func madeVoice() throws(ContentShareError) -> AudioSendPipeline {
+    private func madeVoice() throws(ContentShareError) -> AudioSendStream {
         if let voice { return voice }
-        let made = try AudioSendPipeline(isVoice: true)
+        let made = try AudioSendStream(isVoice: true, home: home)
         voice = made
         if let recording { record(made, to: recording) }
         return made
@@ -150,7 +150,7 @@ final class OwnMedia {
     func refusedMedia(on connection: Connection) async -> Set<SharedMedia> {
         var refused: Set<SharedMedia> = []
         if await camera?.isRefused(on: connection) == true { refused.insert(.camera) }
-        if voice?.isRefused(on: connection) == true { refused.insert(.microphone) }
+        if await voice?.isRefused(on: connection) == true { refused.insert(.microphone) }
         return refused
     }
 

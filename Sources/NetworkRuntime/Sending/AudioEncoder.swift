@@ -39,20 +39,24 @@ final class AudioEncoder: Sendable {
     /// removes its sink from that track, and adds one to this. `onFrame` is called on the thread for each packet, `onMute` on the
     /// source's thread when the track holds its sound back or gives it again.
     func replaceTrack(
-        with track: AudioTrack?, onFrame: @escaping @Sendable (EncodedAudioFrame) -> Void = { _ in },
-        onMute: @escaping @Sendable (Bool) -> Void = { _ in }
+        with track: AudioTrack?, onFrame: @escaping @Sendable (EncodedAudioFrame) -> Void,
+        onMute: @escaping @Sendable (Bool) -> Void
     ) {
-        let input = track.map { Input($0, mailbox: mailbox, onFrame: onFrame, onMute: onMute) }
-        // A track that nobody else has is released after the lock is.
-        let before = mailbox.post { $0.replaceInput(with: input) }
-        withExtendedLifetime(before) {}
+        replaceInput(with: track.map { Input($0, mailbox: mailbox, onFrame: onFrame, onMute: onMute) })
     }
 
     /// Asks the thread to remove its sink from the track and to end, as its last reference's release does too. Blocks that wait
     /// are not encoded.
-    func end() {
-        let last = mailbox.post { $0.end() }
-        withExtendedLifetime(last) {}
+    func end() { replaceInput(with: nil, isEnding: true) }
+
+    private func replaceInput(with input: Input?, isEnding: Bool = false) {
+        let before = mailbox.post { control -> Input? in
+            guard !control.isEnding else { return nil }
+            defer { control = Control(order: control.order, input: input, isEnding: isEnding) }
+            return control.input
+        }
+        // A track that nobody else has is released after the lock is.
+        withExtendedLifetime(before) {}
     }
 }
 
@@ -63,6 +67,9 @@ extension AudioEncoder {
         let onFrame: @Sendable (EncodedAudioFrame) -> Void
         private let onMute: @Sendable (Bool) -> Void
         private let mailbox: Mailbox<Control>
+
+        /// Some seconds of blocks, after which the thread can't keep up.
+        private static let maximumBlocks = 500
 
         init(
             _ track: AudioTrack, mailbox: Mailbox<Control>, onFrame: @escaping @Sendable (EncodedAudioFrame) -> Void,
@@ -75,63 +82,22 @@ extension AudioEncoder {
         }
 
         func receive(_ frame: AudioFrame) {
-            let block = Block(frame: frame, arrival: CaptureClock.now)
-            mailbox.post { $0.append(block, of: self) }
+            let block = (frame, arrival: CaptureClock.now)
+            mailbox.post { if $0.input === self, $0.blocks.count < Self.maximumBlocks { $0.blocks.append(block) } }
         }
 
         func muteDidChange(_ isMuted: Bool) { onMute(isMuted) }
     }
 
-    fileprivate struct Block {
-        let frame: AudioFrame
-        let arrival: Duration
-    }
-
-    fileprivate enum Work {
-        case adopt(Input?)
-        case encode(Block, Order)
-        case end
-    }
+    fileprivate typealias Block = (frame: AudioFrame, arrival: Duration)
 
     /// What waits for the thread.
     fileprivate struct Control {
         var order: Order
         /// Whose blocks are encoded.
-        private var input: Input?
-        private var blocks: [Block] = []
-        private var isEnding = false
-
-        /// Some seconds of blocks, after which the thread can't keep up.
-        private static let maximumBlocks = 500
-
-        init(order: Order) {
-            self.order = order
-        }
-
-        mutating func append(_ block: Block, of input: Input) {
-            if input === self.input, blocks.count < Self.maximumBlocks { blocks.append(block) }
-        }
-
-        /// Takes blocks of another input from now on, and returns the one before.
-        mutating func replaceInput(with new: Input?) -> Input? {
-            guard !isEnding else { return nil }
-            defer { input = new }
-            blocks = []
-            return input
-        }
-
-        /// Takes nothing more, and returns the input.
-        mutating func end() -> Input? {
-            defer { isEnding = true }
-            return replaceInput(with: nil)
-        }
-
-        /// What the thread, which has adopted an input, must do next.
-        mutating func next(after adopted: Input?) -> Work? {
-            if isEnding { return .end }
-            if input !== adopted { return .adopt(input) }
-            return blocks.isEmpty ? nil : .encode(blocks.removeFirst(), order)
-        }
+        var input: Input?
+        var blocks: [Block] = []
+        var isEnding = false
     }
 
     /// The thread's own side: libopus and what stands before it.
@@ -147,16 +113,19 @@ extension AudioEncoder {
         fileprivate mutating func run(_ mailbox: Mailbox<Control>) {
             var input: Input?
             while true {
-                switch mailbox.take({ $0.next(after: input).map { .done($0) } ?? .wait(until: nil) }) {
-                case .adopt(let new):
+                let (next, block, order) = mailbox.take { control -> Mailbox<Control>.Found<(Input?, Block?, Order)> in
+                    if control.input === input, control.blocks.isEmpty, !control.isEnding { return .wait(until: nil) }
+                    let block = control.blocks.isEmpty ? nil : control.blocks.removeFirst()
+                    return .done((control.input, block, control.order))
+                }
+                if let input, let block {
+                    for frame in encode(block.frame, by: order, now: block.arrival) { input.onFrame(frame) }
+                } else if next !== input {
                     if let input { input.track.remove(input) }
-                    input = new
+                    input = next
                     restart()
-                    if let new { new.track.add(new) }
-                case .encode(let block, let order):
-                    for frame in encode(block.frame, by: order, now: block.arrival) { input?.onFrame(frame) }
-                case .end:
-                    if let input { input.track.remove(input) }
+                    if let next { next.track.add(next) }
+                } else {
                     return
                 }
             }

@@ -6,14 +6,14 @@ internal import RTCShareWireFormat
 /// and sends.
 struct AudioEncodingGroup<Sender: GroupMember> where Sender.State == AudioSender.State {
     /// What is wanted, before the peers' limits.
-    var wanted: AudioSendPipeline.Settings
+    var wanted: AudioSendStream.Settings
     /// Whether there is something to play.
     var isPlaying = false
     private(set) var senders: [Sender.ID: Sender] = [:]
     /// The senders that are sent what is encoded next.
     private var receiving = SenderLists<Sender>()
 
-    init(wanted: AudioSendPipeline.Settings) {
+    init(wanted: AudioSendStream.Settings) {
         self.wanted = wanted
     }
 
