@@ -210,10 +210,10 @@ public actor ContentShareController {
         if let audio { record(audio, to: source) }
     }
 
-    private func record(_ pipeline: some SendingPipeline, to source: RecordingSource) {
+    private func record(_ stream: some SendingStream, to source: RecordingSource) {
         // An attendee whose content no id can name has no controller.
         guard let content = try? attendee.content else { return }
-        pipeline.record(to: source, name: content.label, isMain: true)
+        stream.record(to: source, name: content.label, isMain: true)
     }
 
     // MARK: A room's viewers
@@ -294,10 +294,10 @@ public actor ContentShareController {
 
     /// Has the picture or the sound go to a viewer who takes it.
     private func open(
-        _ pipeline: some SendingPipeline, _ kind: SharedMedia, for viewer: Viewer
+        _ stream: some SendingStream, _ kind: SharedMedia, for viewer: Viewer
     ) async throws(ContentShareError) {
         guard viewer.media.contains(kind) else { return }
-        try await pipeline.open(kind, of: attendee, on: viewer.connection) {
+        try await stream.open(kind, of: attendee, on: viewer.connection) {
             guard !phase.hasEnded, viewers[ObjectIdentifier(viewer.connection)] != nil else { return nil }
             return audience.map { $0.isActive(kind, on: viewer.connection) } ?? true
         }

@@ -115,8 +115,8 @@ final class OwnMedia {
         if let voice { record(voice, to: source) }
     }
 
-    private func record(_ pipeline: some SendingPipeline, to source: RecordingSource) {
-        pipeline.record(to: source, name: attendee.label, isMain: false)
+    private func record(_ stream: some SendingStream, to source: RecordingSource) {
+        stream.record(to: source, name: attendee.label, isMain: false)
     }
 
     // MARK: Who is sent it
@@ -160,11 +160,11 @@ final class OwnMedia {
     }
 
     private func open(
-        _ pipeline: some SendingPipeline, _ kind: SharedMedia, over connections: [Connection]
+        _ stream: some SendingStream, _ kind: SharedMedia, over connections: [Connection]
     ) async throws(ContentShareError) {
         for connection in connections {
             do throws(ContentShareError) {
-                try await pipeline.open(kind, of: attendee, on: connection) {
+                try await stream.open(kind, of: attendee, on: connection) {
                     hasEnded ? nil : audience.map { $0.isActive(kind, on: connection) } ?? true
                 }
             } catch {

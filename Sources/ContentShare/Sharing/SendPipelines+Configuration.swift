@@ -69,7 +69,7 @@ extension AudioSendStream {
     }
 }
 
-extension SendingPipeline {
+extension SendingStream {
     /// Sends one kind of an attendee's media over a connection too, as far as its descriptions have a place for that. `isActive`
     /// is called once the place is taken, and returns whether the peer is sent anything for now, or nil if it is gone.
     func open(

@@ -142,7 +142,7 @@ package actor AudioSendStream {
     }
 }
 
-extension AudioSendStream: SendingPipeline {
+extension AudioSendStream: SendingStream {
     package nonisolated func makeSender(over connection: Connection, media: Int) -> AudioSender {
         AudioSender(connection: connection, media: media, stream: self)
     }

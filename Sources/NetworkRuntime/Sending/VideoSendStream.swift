@@ -345,7 +345,7 @@ package actor VideoSendStream {
     }
 }
 
-extension VideoSendStream: SendingPipeline {
+extension VideoSendStream: SendingStream {
     package nonisolated func makeSender(over connection: Connection, media: Int) -> VideoSender {
         VideoSender(connection: connection, media: media, stream: self)
     }

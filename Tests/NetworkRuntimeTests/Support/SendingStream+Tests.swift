@@ -4,7 +4,7 @@ import RTCSharePeerConnection
 @testable import RTCShareNetworkRuntime
 
 /// What connections say of their senders, said by a test: of senders that the connections don't know.
-extension SendingPipeline {
+extension SendingStream {
     /// Sends over a connection, whose peer takes the media and asks for this.
     func attach(
         _ connection: Connection, media: Int, limits: SendingLimits = SendingLimits(), opus: OpusParameters? = nil
