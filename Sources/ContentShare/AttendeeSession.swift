@@ -409,8 +409,8 @@ public enum SharedMedia: Sendable, Hashable, CaseIterable {
         switch self {
         case .content: VideoDefaults.content.bitrate
         case .camera: VideoDefaults.camera.bitrate
-        case .contentAudio: AudioSendPipeline.Settings(isVoice: false).bitrate
-        case .microphone: AudioSendPipeline.Settings(isVoice: true).bitrate
+        case .contentAudio: AudioSendStream.Settings(isVoice: false).bitrate
+        case .microphone: AudioSendStream.Settings(isVoice: true).bitrate
         }
     }
 

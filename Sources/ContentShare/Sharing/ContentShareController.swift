@@ -25,7 +25,7 @@ public actor ContentShareController {
     private let observers = ObserverList<any ContentShareObserver>()
     private var phase = SharePhase()
     private var video: VideoSendStream?
-    private var audio: AudioSendPipeline?
+    private var audio: AudioSendStream?
     /// What records what is shared.
     private var recording: RecordingSource?
     private var starts = 0
@@ -192,7 +192,7 @@ public actor ContentShareController {
     func refusedMedia(of connection: Connection) async -> Set<SharedMedia> {
         var refused: Set<SharedMedia> = []
         if await video?.isRefused(on: connection) == true { refused.insert(.content) }
-        if audio?.isRefused(on: connection) == true { refused.insert(.contentAudio) }
+        if await audio?.isRefused(on: connection) == true { refused.insert(.contentAudio) }
         return refused
     }
 
@@ -210,10 +210,10 @@ public actor ContentShareController {
         if let audio { record(audio, to: source) }
     }
 
-    private func record(_ pipeline: some SendingPipeline, to source: RecordingSource) {
+    private func record(_ stream: some SendingStream, to source: RecordingSource) {
         // An attendee whose content no id can name has no controller.
         guard let content = try? attendee.content else { return }
-        pipeline.record(to: source, name: content.label, isMain: true)
+        stream.record(to: source, name: content.label, isMain: true)
     }
 
     // MARK: A room's viewers
@@ -294,10 +294,10 @@ public actor ContentShareController {
 
     /// Has the picture or the sound go to a viewer who takes it.
     private func open(
-        _ pipeline: some SendingPipeline, _ kind: SharedMedia, for viewer: Viewer
+        _ stream: some SendingStream, _ kind: SharedMedia, for viewer: Viewer
     ) async throws(ContentShareError) {
         guard viewer.media.contains(kind) else { return }
-        try await pipeline.open(kind, of: attendee, on: viewer.connection) {
+        try await stream.open(kind, of: attendee, on: viewer.connection) {
             guard !phase.hasEnded, viewers[ObjectIdentifier(viewer.connection)] != nil else { return nil }
             return audience.map { $0.isActive(kind, on: viewer.connection) } ?? true
         }
@@ -316,9 +316,9 @@ public actor ContentShareController {
         return made
     }
 
-    private func madeAudio() throws(ContentShareError) -> AudioSendPipeline {
+    private func madeAudio() throws(ContentShareError) -> AudioSendStream {
         if let audio { return audio }
-        let made = try AudioSendPipeline(isVoice: false)
+        let made = try AudioSendStream(isVoice: false, home: home)
         audio = made
         if let recording { record(made, to: recording) }
         return made

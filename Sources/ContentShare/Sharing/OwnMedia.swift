@@ -14,7 +14,7 @@ final class OwnMedia {
     private let audience: RoomAudience?
     private var hasEnded = false
     private var camera: VideoSendStream?
-    private var voice: AudioSendPipeline?
+    private var voice: AudioSendStream?
     private var starts = 0
     /// What records both.
     private var recording: RecordingSource?
@@ -76,9 +76,9 @@ final class OwnMedia {
         return made
     }
 
-    private func madeVoice() throws(ContentShareError) -> AudioSendPipeline {
+    private func madeVoice() throws(ContentShareError) -> AudioSendStream {
         if let voice { return voice }
-        let made = try AudioSendPipeline(isVoice: true)
+        let made = try AudioSendStream(isVoice: true, home: home)
         voice = made
         if let recording { record(made, to: recording) }
         return made
@@ -115,8 +115,8 @@ final class OwnMedia {
         if let voice { record(voice, to: source) }
     }
 
-    private func record(_ pipeline: some SendingPipeline, to source: RecordingSource) {
-        pipeline.record(to: source, name: attendee.label, isMain: false)
+    private func record(_ stream: some SendingStream, to source: RecordingSource) {
+        stream.record(to: source, name: attendee.label, isMain: false)
     }
 
     // MARK: Who is sent it
@@ -150,7 +150,7 @@ final class OwnMedia {
     func refusedMedia(on connection: Connection) async -> Set<SharedMedia> {
         var refused: Set<SharedMedia> = []
         if await camera?.isRefused(on: connection) == true { refused.insert(.camera) }
-        if voice?.isRefused(on: connection) == true { refused.insert(.microphone) }
+        if await voice?.isRefused(on: connection) == true { refused.insert(.microphone) }
         return refused
     }
 
@@ -160,11 +160,11 @@ final class OwnMedia {
     }
 
     private func open(
-        _ pipeline: some SendingPipeline, _ kind: SharedMedia, over connections: [Connection]
+        _ stream: some SendingStream, _ kind: SharedMedia, over connections: [Connection]
     ) async throws(ContentShareError) {
         for connection in connections {
             do throws(ContentShareError) {
-                try await pipeline.open(kind, of: attendee, on: connection) {
+                try await stream.open(kind, of: attendee, on: connection) {
                     hasEnded ? nil : audience.map { $0.isActive(kind, on: connection) } ?? true
                 }
             } catch {

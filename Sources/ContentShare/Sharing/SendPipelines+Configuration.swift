@@ -52,24 +52,24 @@ extension VideoSendStream {
     }
 }
 
-extension AudioSendPipeline {
-    /// A pipeline for a voice, or for other audio.
-    convenience init(isVoice: Bool) throws(ContentShareError) {
+extension AudioSendStream {
+    /// A stream for a voice, or for other audio.
+    init(isVoice: Bool, home: HomeLoop) throws(ContentShareError) {
         do throws(WorkerThreadError) {
-            try self.init(settings: Settings(isVoice: isVoice))
+            try self.init(settings: Settings(isVoice: isVoice), home: home)
         } catch {
             throw .encoder("no thread to encode on: \(systemMessage(error.errorNumber))")
         }
     }
 
     /// Brings the running encoder to what a configuration says; `isVoice` holds where it does not say what the sound is.
-    func apply(_ configuration: LocalAudioConfiguration, isVoice: Bool) {
+    nonisolated func apply(_ configuration: LocalAudioConfiguration, isVoice: Bool) {
         let settings = Settings(isVoice: configuration.isVoice ?? isVoice, bitrate: configuration.maxBitrate)
         update { $0 = settings }
     }
 }
 
-extension SendingPipeline {
+extension SendingStream {
     /// Sends one kind of an attendee's media over a connection too, as far as its descriptions have a place for that. `isActive`
     /// is called once the place is taken, and returns whether the peer is sent anything for now, or nil if it is gone.
     func open(

@@ -2,7 +2,7 @@ internal import RTCShareRTP
 internal import RTCShareRecording
 internal import RTCShareWireFormat
 
-/// What a pipeline gives what it encodes to, beside its senders: a track of a recording.
+/// Where a stream records what it encodes, beside sending it: a track of a recording.
 final class TrackRecorder: Sendable {
     private let take: @Sendable ([UInt8], Int, MediaTimes) -> Void
 

@@ -6,14 +6,14 @@ internal import RTCShareWireFormat
 /// and sends.
 struct AudioEncodingGroup<Sender: GroupMember> where Sender.State == AudioSender.State {
     /// What is wanted, before the peers' limits.
-    var wanted: AudioSendPipeline.Settings
+    var wanted: AudioSendStream.Settings
     /// Whether there is something to play.
     var isPlaying = false
     private(set) var senders: [Sender.ID: Sender] = [:]
     /// The senders that are sent what is encoded next.
     private var receiving = SenderLists<Sender>()
 
-    init(wanted: AudioSendPipeline.Settings) {
+    init(wanted: AudioSendStream.Settings) {
         self.wanted = wanted
     }
 
@@ -77,13 +77,16 @@ struct AudioEncodingGroup<Sender: GroupMember> where Sender.State == AudioSender
             minimum: min(leastBitrate, maximum), maximum: maximum, priority: wanted.isVoice ? .high : .medium)
     }
 
+    /// What the encoder is to make.
+    var order: AudioEncoder.Order { AudioEncoder.Order(configuration: configuration, blockSize: blockSize) }
+
     /// Samples a channel in a packet: 20 ms where the peers' `ptime` and `maxptime` have nothing against it.
-    var blockSize: Int {
+    private var blockSize: Int {
         let parameters = recipients.joined().map(\.state.parameters)
         let preferred = parameters.compactMap(\.packetTime).min() ?? .milliseconds(20)
         let longest = parameters.compactMap(\.maximumPacketTime).min() ?? preferred
         let sizes = OpusEncoder.blockSizes
-        let limit = Int(min(preferred, longest) / .milliseconds(1) * Double(AudioSendWorker.sampleRate) / 1000)
+        let limit = Int(min(preferred, longest) / .milliseconds(1) * Double(OpusEncoder.sampleRate) / 1000)
         let size = sizes.last { $0 <= limit } ?? sizes[0]
         return parameters.count > 1 ? max(size, AudioSharing.leastBlockSize) : size
     }

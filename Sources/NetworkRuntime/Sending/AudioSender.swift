@@ -13,18 +13,18 @@ internal import RTCShareWireFormat
 package final class AudioSender: RTPSender {
     package let connection: Connection
     package let media: Int
-    private let pipeline: @Sendable () -> AudioSendPipeline?
-    // Both belong to the group, which is under its pipeline's lock: they are touched with that lock held only.
+    private let stream: @Sendable () -> AudioSendStream?
+    // Both belong to the group, which is the stream's: they are touched on its home loop only.
     nonisolated(unsafe) var state = State()
     nonisolated(unsafe) var position = 0
 
-    init(connection: Connection, media: Int, pipeline: AudioSendPipeline) {
+    init(connection: Connection, media: Int, stream: AudioSendStream) {
         self.connection = connection
         self.media = media
-        self.pipeline = { [weak pipeline] in pipeline }
+        self.stream = { [weak stream] in stream }
     }
 
-    package func receive(_ feedback: SenderFeedback) { pipeline()?.receive(feedback, of: self) }
+    package func receive(_ feedback: SenderFeedback) { stream()?.receive(feedback, of: self) }
 
     enum Phase: Hashable {
         /// Nothing is sent: it is not active, or the peer's description has not taken it.
@@ -56,6 +56,6 @@ package final class AudioSender: RTPSender {
 }
 
 extension AudioSender: GroupMember {
-    /// Its connection: a pipeline has one sender for each.
+    /// Its connection: a stream has one sender for each.
     package var id: ObjectIdentifier { ObjectIdentifier(connection) }
 }

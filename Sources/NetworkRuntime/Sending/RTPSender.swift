@@ -80,7 +80,7 @@ package protocol SenderOwner: AnyObject, Sendable {
 }
 
 /// Sends one media to any number of connections, each through a sender.
-package protocol SendingPipeline: SenderOwner {
+package protocol SendingStream: SenderOwner {
     /// Sends through this sender too, once its peer takes it. `isActive` as in W3C's `RTCRtpEncodingParameters`: whether it is
     /// sent anything for now.
     func add(_ sender: Sender, isActive: Bool)

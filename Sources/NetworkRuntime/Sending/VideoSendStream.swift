@@ -31,18 +31,10 @@ package actor VideoSendStream {
         case audienceChanged
     }
 
-    /// What its owner said last, and what the owner reads without a visit to the event loop.
-    private struct Shared {
-        var track: VideoTrack?
-        /// By their connections.
-        var senders: [ObjectIdentifier: VideoSender] = [:]
-        var isStopped = false
-        /// Who takes what is sent.
-        var audience = (hasViewer: false, isRefused: false)
-    }
-
     nonisolated let eventLoop: any EventLoop
-    private let shared = Locked(Shared())
+    private let shared = SharedSenders<VideoSender, VideoTrack>()
+    /// Who takes what is sent, for its owner to read without a visit to the event loop.
+    private let audience = Locked((hasViewer: false, isRefused: false))
     private let logger = Logger(label: "rtcshare.sending")
     private let continuation: AsyncStream<Event>.Continuation
     /// What happens, in order. One reader. Ends with ``stop()``.
@@ -117,7 +109,7 @@ package actor VideoSendStream {
     // MARK: The track
 
     /// The track whose pictures are sent.
-    package nonisolated var track: VideoTrack? { shared.withLock { $0.track } }
+    package nonisolated var track: VideoTrack? { shared.track }
 
     /// Whether that track has given a picture, also where no path had room for it yet.
     package var hasPicture: Bool { encodings.values.contains(where: \.encoder.hasPicture) }
@@ -127,15 +119,7 @@ package actor VideoSendStream {
     /// `sourceCanWait`, the source is held up while the encoder is busy, and none of its frames is replaced by a newer one.
     /// The encoders' threads add their sinks to the track soon after this returns, and remove those of the one before.
     package nonisolated func replaceTrack(with track: VideoTrack?, sourceCanWait: Bool = false) {
-        let (senders, _) = shared.withLock { shared -> ([VideoSender]?, VideoTrack?) in
-            guard !shared.isStopped else { return (nil, nil) }
-            defer { shared.track = track }
-            // A track that nobody else has is released after the lock is.
-            return (Array(shared.senders.values), shared.track)
-        }
-        guard let senders else { return }
-        // Said to the connections from here, so that a description that is made next says so too.
-        for sender in senders { sender.setSending(track != nil) }
+        guard shared.replaceTrack(with: track) else { return }
         post { stream in
             stream.given = (track, sourceCanWait)
             stream.change()
@@ -190,10 +174,10 @@ package actor VideoSendStream {
     // MARK: The senders
 
     /// Whether there is somebody who takes it.
-    package nonisolated var hasViewer: Bool { shared.withLock { $0.audience.hasViewer } }
+    package nonisolated var hasViewer: Bool { audience.withLock { $0.hasViewer } }
 
     /// Whether there are senders, and the peers' descriptions decline all of them.
-    package nonisolated var isRefused: Bool { shared.withLock { $0.audience.isRefused } }
+    package nonisolated var isRefused: Bool { audience.withLock { $0.isRefused } }
 
     /// Whether the peer at a connection declines it.
     package func isRefused(on connection: Connection) -> Bool {
@@ -286,10 +270,10 @@ package actor VideoSendStream {
             encoding.encoder.queueDidFill(group.isQueueFull(of: index))
         }
         if isShownAnew { updateDemand() }
-        let audience = (hasViewer: group.hasViewer, isRefused: group.isRefused)
-        let isNews = shared.withLock { shared in
-            defer { shared.audience = audience }
-            return shared.audience != audience
+        let present = (hasViewer: group.hasViewer, isRefused: group.isRefused)
+        let isNews = audience.withLock { audience in
+            defer { audience = present }
+            return audience != present
         }
         if isNews { continuation.yield(.audienceChanged) }
     }
@@ -337,10 +321,7 @@ package actor VideoSendStream {
 
     /// Ends encoding. The encoders' threads end soon after, and remove their sinks from the track.
     package nonisolated func stop() {
-        let track = shared.withLock { shared in
-            shared.isStopped = true
-            return shared.track.take()
-        }
+        shared.stop()
         continuation.finish()
         post { stream in
             // What waits to be sent may leave: nobody is told that the picture is gone.
@@ -348,7 +329,6 @@ package actor VideoSendStream {
             stream.change()
             for encoding in stream.encodings.values { encoding.encoder.end() }
         }
-        withExtendedLifetime(track) {}
     }
 
     /// The counts of what is encoded for a connection; without a connection, of what is encoded for the best paths. Nil if
@@ -365,24 +345,16 @@ package actor VideoSendStream {
     }
 }
 
-extension VideoSendStream: SendingPipeline {
+extension VideoSendStream: SendingStream {
     package nonisolated func makeSender(over connection: Connection, media: Int) -> VideoSender {
         VideoSender(connection: connection, media: media, stream: self)
     }
 
     package nonisolated func add(_ sender: VideoSender, isActive: Bool) {
-        let isSending = shared.withLock { shared -> Bool? in
-            guard !shared.isStopped else { return nil }
-            shared.senders[sender.id] = sender
-            return shared.track != nil
-        }
-        guard let isSending else { return }
-        if !isActive { sender.setHeldBack(true) }
-        // Descriptions that are still to be made have a place for it.
-        if isSending { sender.setSending(true) }
+        guard shared.add(sender, isActive: isActive) else { return }
         post { stream in
             // Its connection may have ended meanwhile.
-            guard stream.shared.withLock({ $0.senders[sender.id] === sender }) else { return }
+            guard stream.shared.contains(sender) else { return }
             stream.change { group in
                 if let old = group.senders[sender.id] { group.remove(old, now: Self.now) }
                 group.add(sender, isActive: isActive)
@@ -391,8 +363,7 @@ extension VideoSendStream: SendingPipeline {
     }
 
     package nonisolated func remove(_ connection: Connection) {
-        let sender = shared.withLock { $0.senders.removeValue(forKey: ObjectIdentifier(connection)) }
-        guard let sender else { return }
+        guard let sender = shared.remove(connection) else { return }
         post { stream in
             sender.setDemand(.zero)
             stream.change { $0.remove(sender, now: Self.now) }
@@ -417,9 +388,7 @@ extension VideoSendStream: SendingPipeline {
         }
     }
 
-    package nonisolated func sender(on connection: Connection) -> VideoSender? {
-        shared.withLock { $0.senders[ObjectIdentifier(connection)] }
-    }
+    package nonisolated func sender(on connection: Connection) -> VideoSender? { shared.sender(on: connection) }
 
     package nonisolated func record(to source: RecordingSource, name: String, isMain: Bool) {
         let take = source.picture(name: name, isMain: isMain) { [weak self] in
@@ -442,6 +411,7 @@ extension VideoSendStream: SendingPipeline {
 
     /// Takes what a sender's connection reports, on the connection's event loop.
     nonisolated func receive(_ feedback: SenderFeedback, of sender: VideoSender) {
+        if case .ended = feedback { shared.connectionEnded(of: sender) }
         guard eventLoop.inEventLoop else { return post { $0.handle(feedback, of: sender) } }
         assumeIsolated { $0.handle(feedback, of: sender) }
     }
@@ -463,10 +433,7 @@ extension VideoSendStream: SendingPipeline {
         // Its bits are the path's to find.
         case .lossReported: return
         case .unresponsive(let isUnresponsive): change { $0.setUnresponsive(isUnresponsive, sender, now: now) }
-        case .ended:
-            let id = sender.id
-            shared.withLock { if $0.senders[id] === sender { $0.senders[id] = nil } }
-            change { $0.remove(sender, now: now) }
+        case .ended: change { $0.remove(sender, now: now) }
         }
     }
 }

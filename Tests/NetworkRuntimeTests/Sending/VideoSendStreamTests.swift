@@ -1,4 +1,5 @@
 import Foundation
+import NIOCore
 import NIOPosix
 import RTCShareMedia
 import RTCSharePeerConnection
@@ -26,13 +27,6 @@ import Testing
 
     private static func stream(home: HomeLoop = HomeLoop()) throws -> VideoSendStream {
         try VideoSendStream(settings: .init(bitrate: .kilobitsPerSecond(300)), home: home)
-    }
-
-    /// The event loop of a connection, or another one.
-    private static func home(isOf connection: Connection, _ isSame: Bool) throws -> HomeLoop {
-        let loops = MultiThreadedEventLoopGroup.singleton.makeIterator()
-        let other = loops.first { $0 !== connection.eventLoop } ?? connection.eventLoop
-        return isSame ? HomeLoop(of: connection) : HomeLoop(eventLoop: other)
     }
 
     @Test("A frame of a replaced source reaches no viewer, and the next frame is a key frame")
@@ -64,7 +58,7 @@ import Testing
         arguments: [true, false])
     func inactiveViewer(sharesLoop: Bool) async throws {
         let (other, viewer) = (try await ConnectedPair([Self.content]), try await ConnectedPair([Self.content]))
-        let stream = try Self.stream(home: Self.home(isOf: viewer.sender, sharesLoop))
+        let stream = try Self.stream(home: HomeLoop(of: viewer.sender, isOwn: sharesLoop))
         stream.attach(other.sender, media: 0)
         stream.add(stream.makeSender(over: viewer.sender, media: 0), isActive: false)
         stream.attach(viewer.sender, media: 0)
@@ -82,12 +76,68 @@ import Testing
         await viewer.close()
     }
 
+    @Test("A viewer that is added inactive is held back before its media would be sent, however busy the home loop is")
+    func heldBackFirst() async throws {
+        let pair = try await ConnectedPair([Self.content])
+        let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let home = HomeLoop(eventLoop: loops.next())
+        let stream = try Self.stream(home: home)
+        stream.replaceTrack(with: VideoTrack(id: "track", source: CustomVideoSource()))
+        let logged = pair.senders[0]
+        logged.setSending(false)
+        #expect(await !pair.sender.isSending)
+        // The home loop does nothing. A connection reports a target each time that it begins to send.
+        let isFree = DispatchSemaphore(value: 0)
+        home.eventLoop.execute { isFree.wait() }
+        let (begin, end) = (-1.0, -2.0)
+        logged.receive(.lossReported(begin))
+        stream.add(stream.makeSender(over: pair.sender, media: 0), isActive: false)
+        #expect(await !pair.sender.isSending)
+        logged.receive(.lossReported(end))
+        isFree.signal()
+        var isAdding = false
+        for await (feedback, _) in pair.feedback.stream {
+            switch feedback {
+            case .lossReported(begin): isAdding = true
+            case .lossReported(end): isAdding = false
+            case .target: #expect(!isAdding)
+            default: continue
+            }
+            if case .lossReported(end) = feedback { break }
+        }
+        stream.setActive([ObjectIdentifier(pair.sender)], adding: true)
+        await waitUntil { await pair.sender.isSending }
+        stream.stop()
+        _ = await stream.settings
+        await pair.close()
+        try await loops.shutdownGracefully()
+    }
+
+    @Test("A sender whose connection ends while it is added does not stay in the stream")
+    func endedWhileAdded() async throws {
+        let connection = try await Loopback.open(as: .offerer)
+        let stream = try Self.stream(home: HomeLoop(of: connection))
+        let sender = stream.makeSender(over: connection, media: 0)
+        stream.add(sender, isActive: true)
+        #expect(await stream.statistics(of: connection) != nil)
+        stream.remove(connection)
+        // On the home loop the end is handled at once, and what the owner says before it waits its turn.
+        try await connection.eventLoop.submit {
+            stream.add(sender, isActive: true)
+            sender.receive(.ended)
+        }.get()
+        #expect(await stream.statistics(of: connection) == nil)
+        #expect(stream.sender(on: connection) == nil)
+        stream.stop()
+        await connection.close()
+    }
+
     @Test(
         "An offer that is made after a track was set or removed says so, whichever event loop the stream lives on",
         arguments: [true, false])
     func direction(sharesLoop: Bool) async throws {
         let pair = try await ConnectedPair([Self.content])
-        let stream = try Self.stream(home: Self.home(isOf: pair.sender, sharesLoop))
+        let stream = try Self.stream(home: HomeLoop(of: pair.sender, isOwn: sharesLoop))
         stream.attach(pair.sender, media: 0)
         let track = VideoTrack(id: "track", source: CustomVideoSource())
         for _ in 0..<10 {
@@ -591,4 +641,7 @@ import Testing
 extension Connection {
     /// What a media's encoder may produce; nil if it is not sent.
     fileprivate func targetBitrate(media: Int) -> BitrateTarget? { peer.targetBitrate(media: media) }
+
+    /// Whether the first media is sent.
+    fileprivate var isSending: Bool { peer.isSending(media: 0) }
 }

@@ -1,9 +1,10 @@
+import NIOPosix
 import RTCSharePeerConnection
 
 @testable import RTCShareNetworkRuntime
 
 /// What connections say of their senders, said by a test: of senders that the connections don't know.
-extension SendingPipeline {
+extension SendingStream {
     /// Sends over a connection, whose peer takes the media and asks for this.
     func attach(
         _ connection: Connection, media: Int, limits: SendingLimits = SendingLimits(), opus: OpusParameters? = nil
@@ -32,4 +33,18 @@ extension SendingPipeline {
     func requestKeyFrame(for connection: Connection) { sender(on: connection)?.receive(.keyFrameRequested) }
 
     func note(loss: Double, of connection: Connection) { sender(on: connection)?.receive(.lossReported(loss)) }
+}
+
+extension AudioSendStream {
+    /// Returns when all that was said before is done.
+    func settle() {}
+}
+
+extension HomeLoop {
+    /// The event loop of a connection, or another one.
+    init(of connection: Connection, isOwn: Bool) {
+        let loops = MultiThreadedEventLoopGroup.singleton.makeIterator()
+        let other = loops.first { $0 !== connection.eventLoop } ?? connection.eventLoop
+        self = isOwn ? HomeLoop(of: connection) : HomeLoop(eventLoop: other)
+    }
 }
