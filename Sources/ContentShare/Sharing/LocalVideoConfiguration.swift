@@ -11,9 +11,6 @@ public struct LocalVideoConfiguration: Sendable, Hashable {
     public var maxSize: PixelSize?
     /// What the pictures are; nil follows the source's hint.
     public var contentHint: ContentHint?
-    /// Whether the source is held up while the encoder is busy, so that none of its frames is skipped: for files. What
-    /// holds is what a source was started with.
-    public var sourceCanWait = false
     /// Whether what changed little, or moved as a whole, is coded by frames of the library's own, which any VP8 decoder takes
     /// as libvpx's. Otherwise libvpx codes everything, at several times the effort for typing and scrolling.
     public var usesPartialUpdates = true

@@ -171,9 +171,9 @@ private struct Broadcasting {
         let watcher = Task { for await _ in interruption.requested { continuation.yield(.interrupted) } }
         defer { watcher.cancel() }
         sender.add(observer: listener)
-        sources.content.add(observer: listener)
-        sources.content.add(observer: sender.captureObserver)
-        sources.content.add(sender.video)
+        sources.content.source.add(observer: listener)
+        sources.content.source.add(observer: sender.captureObserver)
+        sources.content.source.add(sender.video)
         let sound = sources.contentSound
         sound?.add(sender.audio)
         sources.microphone?.source.add(sender.microphone)
@@ -184,7 +184,7 @@ private struct Broadcasting {
         ServiceManager.ready()
         defer {
             ServiceManager.stopping()
-            sources.content.remove(sender.video)
+            sources.content.source.remove(sender.video)
             sources.stop()
             sender.stop()
         }

@@ -5,7 +5,7 @@ internal import RTCShareMedia
 protocol ShareOutput: Sendable {
     /// Shares `source` with the sound of `audio`, on new tracks that are not muted.
     func showContent(
-        _ source: any VideoSource, audio: (any AudioSource)?, configuration: LocalVideoConfiguration,
+        _ source: any VideoSource, canWait: Bool, audio: (any AudioSource)?, configuration: LocalVideoConfiguration,
         audioConfiguration: LocalAudioConfiguration
     ) async throws
     func updateContent(_ configuration: LocalVideoConfiguration) async throws
@@ -18,11 +18,12 @@ protocol ShareOutput: Sendable {
 
 extension SharingRoom: ShareOutput {
     func showContent(
-        _ source: any VideoSource, audio: (any AudioSource)?, configuration: LocalVideoConfiguration,
+        _ source: any VideoSource, canWait: Bool, audio: (any AudioSource)?, configuration: LocalVideoConfiguration,
         audioConfiguration: LocalAudioConfiguration
     ) async throws {
         try await contentShare.start(
-            source: source, audio: audio, configuration: configuration, audioConfiguration: audioConfiguration)
+            source: source, audio: audio, sourceCanWait: canWait, configuration: configuration,
+            audioConfiguration: audioConfiguration)
     }
 
     func updateContent(_ configuration: LocalVideoConfiguration) async throws {
