@@ -1,5 +1,6 @@
 import Foundation
 import RTCShareICE
+import RTCShareMedia
 import RTCSharePeerConnection
 import RTCShareSDP
 import RTCShareSTUN
@@ -32,7 +33,9 @@ struct ControlTarget: FuzzTarget {
     func seeds() throws -> [String: [UInt8]] {
         let requests: [String: ControlRequest] = [
             "pause": .pause(slate: true), "source": .source(spec: "test:640x360@12"),
-            "set": .set(ControlledSettings(maxBitrate: 800, maxFramerate: 12.5, width: 640, height: 360, hint: .text)),
+            "set": .set(
+                VideoEncodingParameters(
+                    kilobitsPerSecond: 800, maxFramerate: 12.5, width: 640, height: 360, hint: .text)),
             "mute": .mute(.microphone), "destination": .destination(name: "group"), "camera": .camera(spec: "none"),
         ]
         let viewer = ControlledShare.Viewer(id: 1, state: .connected, isWaiting: false, groups: ["main", "a"])

@@ -88,7 +88,7 @@ actor FakeOutput: ShareOutput {
     func whileShowingNext(_ action: @escaping @Sendable () async -> Void) { whileShowing = action }
 
     func showContent(
-        _ source: any VideoSource, canWait: Bool, audio: (any AudioSource)?, configuration: LocalVideoConfiguration,
+        _ source: any VideoSource, canWait: Bool, audio: (any AudioSource)?, configuration: VideoEncodingParameters,
         audioConfiguration: LocalAudioConfiguration
     ) async throws {
         if !(source is FakeSource), let slate = source as? any CaptureSource {
@@ -109,7 +109,7 @@ actor FakeOutput: ShareOutput {
         await action?()
     }
 
-    func updateContent(_ configuration: LocalVideoConfiguration) {}
+    func updateContent(_ configuration: VideoEncodingParameters) {}
     func startMicrophone(_ source: any AudioSource) {}
     func setVideoMuted(_ isMuted: Bool, of source: any VideoSource) { if source === shown { isVideoMuted = isMuted } }
     func setAudioMuted(_ isMuted: Bool) { isAudioMuted = isMuted }

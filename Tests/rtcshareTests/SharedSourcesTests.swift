@@ -333,7 +333,7 @@ struct SharedSourcesTests {
         let (first, second) = (CustomVideoSource(isScreencast: true), CustomVideoSource(isScreencast: true))
         for source in [first, second] {
             try await room.showContent(
-                source, canWait: false, audio: nil, configuration: LocalVideoConfiguration(),
+                source, canWait: false, audio: nil, configuration: VideoEncodingParameters(),
                 audioConfiguration: LocalAudioConfiguration())
         }
         await room.setVideoMuted(true, of: first)

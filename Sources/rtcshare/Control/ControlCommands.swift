@@ -6,6 +6,7 @@ internal import RTCShareContentShare
 internal import RTCShareMedia
 internal import RTCShareSDP
 internal import RTCShareSignaling
+internal import RTCShareWireFormat
 
 /// A command for a running share.
 protocol ControlCommand: AsyncParsableCommand {
@@ -166,18 +167,18 @@ struct SetCommand: ControlCommand {
     @OptionGroup var share: ControlOptions
 
     func validate() throws {
-        guard maxBitrate != nil || hint != nil || size != nil || maxFramerate != nil else {
+        guard parameters != VideoEncodingParameters() else {
             throw ValidationError("nothing to change: give --max-bitrate, --hint, --size or --max-framerate")
         }
     }
 
-    func run() async throws {
-        try await perform(
-            .set(
-                ControlledSettings(
-                    maxBitrate: maxBitrate, maxFramerate: maxFramerate, width: size?.width, height: size?.height,
-                    hint: hint)))
+    var parameters: VideoEncodingParameters {
+        VideoEncodingParameters(
+            maxBitrate: maxBitrate.map(DataRate.kilobitsPerSecond), maxFramerate: maxFramerate, maxSize: size,
+            contentHint: hint?.contentHint)
     }
+
+    func run() async throws { try await perform(.set(parameters)) }
 }
 
 /// Which of a share's sounds to mute or unmute.

@@ -18,7 +18,7 @@ extension ShareControl {
         let destination = await room.destination
         let subgroups = await room.subgroups
         let status = await sources.status
-        let limits = limits(status.configuration)
+        let limits = status.parameters
         let listed = present.compactMap { viewer in
             viewers[viewer.id].flatMap { state in
                 state.isOver
@@ -37,8 +37,9 @@ extension ShareControl {
             camera: camera.status, sounds: status.sounds, microphone: status.microphone, width: rates.size?.width,
             height: rates.size?.height,
             framesPerSecond: rates.framesPerSecond, bitrate: rates.bitsPerSecond / 1000,
-            maxBitrate: limits.maxBitrate, maxFramerate: limits.maxFramerate, maxWidth: limits.width,
-            maxHeight: limits.height, hint: limits.hint,
+            maxBitrate: Int(contentBitrate(limits).bitsPerSecond / 1000),
+            maxFramerate: limits.maxFramerate ?? options.quality.maxFramerate, maxWidth: limits.maxSize?.width,
+            maxHeight: limits.maxSize?.height, hint: limits.contentHint.flatMap(SharingOptions.Hint.init),
             isSlateShown: status.isSlateShown, isAudioMuted: status.isAudioMuted,
             isMicrophoneMuted: status.isMicrophoneMuted, destination: destination.description,
             subgroups: subgroups.map(\.name).sorted(), isLocked: isLocked,

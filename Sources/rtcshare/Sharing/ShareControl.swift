@@ -248,9 +248,11 @@ actor ShareControl {
                 let remedy = inviting.media.contains(.camera) ? command("camera camera --light") : cameraRemedy
                 try camera.setLight(isOn, content: await sources.content, remedy: remedy)
                 words = "The camera's light is \(isOn ? "on" : "off")."
-            case .set(let settings):
-                try await set(settings)
-                words = "The quality is now at most \(limits(await sources.configuration).words)."
+            case .set(let changes):
+                try await sources.set(changes)
+                let maximum = await maximumBitrate
+                for viewer in await room.viewers { viewer.session.connection.setMaximumBitrate(maximum) }
+                words = "The quality is now at most \(await sources.parameters.words)."
             case .mute(let sounds): words = try await sources.mute(sounds, true)
             case .unmute(let sounds): words = try await sources.mute(sounds, false)
             case .destination(let name):
@@ -324,29 +326,14 @@ actor ShareControl {
         CommandFailure(.unavailable, "\(spec): another source was chosen while this one was opening")
     }
 
-    private func set(_ settings: ControlledSettings) async throws {
-        try await sources.set(settings)
-        let maximum = await maximumBitrate
-        for viewer in await room.viewers { viewer.session.connection.setMaximumBitrate(maximum) }
-    }
-
     /// What a connection may take: the picture of the content, and beside it the rest.
     var maximumBitrate: DataRate {
         get async {
-            options.maximumBitrate(for: inviting.media, content: contentBitrate(await sources.configuration))
+            options.maximumBitrate(for: inviting.media, content: contentBitrate(await sources.parameters))
         }
     }
 
-    /// The limits that the content is sent within.
-    func limits(_ configuration: LocalVideoConfiguration) -> ControlledLimits {
-        ControlledLimits(
-            maxBitrate: Int(contentBitrate(configuration).bitsPerSecond / 1000),
-            maxFramerate: configuration.maxFramerate ?? options.quality.maxFramerate,
-            width: configuration.maxSize?.width, height: configuration.maxSize?.height,
-            hint: configuration.contentHint.flatMap { SharingOptions.Hint($0) })
-    }
-
-    func contentBitrate(_ configuration: LocalVideoConfiguration) -> DataRate {
-        configuration.maxBitrate ?? .kilobitsPerSecond(options.quality.maxBitrate)
+    func contentBitrate(_ parameters: VideoEncodingParameters) -> DataRate {
+        parameters.maxBitrate ?? .kilobitsPerSecond(options.quality.maxBitrate)
     }
 }

@@ -20,7 +20,7 @@ actor SharedSources {
         let isMicrophoneMuted: Bool
         let sounds: [ControlledShare.Sound]
         let microphone: ControlledShare.Sound?
-        let configuration: LocalVideoConfiguration
+        let parameters: VideoEncodingParameters
     }
 
     private let room: any ShareOutput
@@ -29,7 +29,7 @@ actor SharedSources {
     private var sources: OpenedSources
     /// The sound of the content, with a switch of its own: the room's track is a new one for each source.
     private let sound: AudioTrack?
-    private(set) var configuration: LocalVideoConfiguration
+    private(set) var parameters: VideoEncodingParameters
     /// Tells the person at the terminal what happens to the source.
     private var captureReporter: CaptureReporter
     /// Tell what happens to each sound, and to the microphone.
@@ -59,7 +59,7 @@ actor SharedSources {
         soundListeners = sources.audio.map { Self.listen(to: $0, .sound, events) }
         microphoneListener = sources.microphone.map { Self.listen(to: $0, .microphone, events) }
         sound = sources.contentSound.map { AudioTrack(id: "sound", source: $0) }
-        configuration = options.configuration
+        parameters = options.parameters
     }
 
     private static func listen(
@@ -80,7 +80,7 @@ actor SharedSources {
             isMicrophoneMuted: isMicrophoneMuted,
             sounds: zip(sources.audio, soundListeners).map { .init($0, listener: $1) },
             microphone: sources.microphone.map { .init($0, listener: microphoneListener) },
-            configuration: configuration)
+            parameters: parameters)
     }
 
     /// What is shared, or will be once the share goes on.
@@ -126,7 +126,7 @@ actor SharedSources {
     private func show(_ source: any VideoSource, of content: OpenedSources.Content) async throws {
         sound?.isMuted = isSoundMuted
         try await room.showContent(
-            source, canWait: content.canWait && source === content.source, audio: sound, configuration: configuration,
+            source, canWait: content.canWait && source === content.source, audio: sound, configuration: parameters,
             audioConfiguration: LocalAudioConfiguration(
                 maxBitrate: options.quality.audioBitrate.map(DataRate.kilobitsPerSecond)))
         await applyMutes()
@@ -188,7 +188,7 @@ actor SharedSources {
         if let new {
             sources.content = new
             // The end of the source before is not the share's.
-            captureReporter = CaptureReporter(new.source, isSizeChosen: configuration.maxSize != nil) {
+            captureReporter = CaptureReporter(new.source, isSizeChosen: parameters.maxSize != nil) {
                 [events] in events.yield(.captureEnded)
             }
         }
@@ -221,7 +221,7 @@ actor SharedSources {
             throw CommandFailure(
                 .usage, "\(text): a running share can't read standard input", try: "file:PATH.y4m")
         }
-        let frameRate = configuration.maxFramerate ?? options.quality.maxFramerate
+        let frameRate = parameters.maxFramerate ?? options.quality.maxFramerate
         let tokens = try options.tokens(
             for: specification, remedy: "start the share with --my-token-file FILE --peer-token-file FILE")
         return try await OpenedSources.openContent(
@@ -241,17 +241,11 @@ actor SharedSources {
         }
     }
 
-    /// Changes how the picture is sent.
-    func set(_ settings: ControlledSettings) async throws {
-        var new = configuration
-        if let rate = settings.maxBitrate { new.maxBitrate = .kilobitsPerSecond(rate) }
-        if let rate = settings.maxFramerate { new.maxFramerate = rate }
-        if let width = settings.width, let height = settings.height {
-            new.maxSize = PixelSize(width: width, height: height)
-        }
-        if let hint = settings.hint { new.contentHint = hint.contentHint }
+    /// Changes how the content's video is encoded; what is nil in `changes` stays as it is.
+    func set(_ changes: VideoEncodingParameters) async throws {
+        let new = changes.overriding(parameters)
         try await room.updateContent(new)
-        configuration = new
+        parameters = new
     }
 
     /// Mutes sounds, or ends that; returns a sentence that says which.
