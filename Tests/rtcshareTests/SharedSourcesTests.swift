@@ -74,7 +74,9 @@ struct SharedSourcesTests {
             (self.content, self.output, self.time) = (content, output, time)
             opened = [content]
             var fakes = try OpenedSources(
-                SourceSelection(source: "test:320x180@5", audio: ["none"], microphone: "none", camera: nil),
+                SourceSelection(
+                    source: SourceSpecification("test:320x180@5"), audio: [.none],
+                    microphone: AudioSpecification.none),
                 maximumFrameRate: 30)
             fakes.content = OpenedSources.Content(source: content, specification: "1", canWait: false)
             fakes.audio = [OpenedSources.Sound(source: FakeSound(), specification: "sound")]

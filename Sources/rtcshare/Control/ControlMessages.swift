@@ -10,9 +10,9 @@ enum ControlRequest: Hashable, Sendable {
     case stop
     case pause(slate: Bool)
     case resume
-    case source(spec: String)
+    case source(SourceSpecification)
     /// Another picture of the attendee, or `none`.
-    case camera(spec: String)
+    case camera(CameraSpecification)
     case light(isOn: Bool)
     /// What is nil stays as it is.
     case set(VideoEncodingParameters)

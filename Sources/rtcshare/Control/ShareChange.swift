@@ -31,7 +31,8 @@ struct ShareChange: Codable, Hashable {
     var request: ControlRequest {
         get throws {
             let asked = [
-                try pausing, source.map { .source(spec: $0) }, camera?.spec.map { .camera(spec: $0) },
+                try pausing, try source.map { .source(try SourceSpecification($0)) },
+                try camera?.spec.map { .camera(try CameraSpecification($0)) },
                 camera?.isLightOn.map { .light(isOn: $0) }, try limiting, try muting,
                 destination.map { .destination(name: $0) }, isLocked.map { $0 ? .lock : .unlock },
             ].compactMap { $0 }
@@ -86,8 +87,8 @@ extension ShareChange {
         switch request {
         case .pause(let slate): self.init(isPaused: true, isSlateShown: slate)
         case .resume: self.init(isPaused: false)
-        case .source(let spec): self.init(source: spec)
-        case .camera(let spec): self.init(camera: Camera(spec: spec))
+        case .source(let source): self.init(source: source.description)
+        case .camera(let camera): self.init(camera: Camera(spec: camera.description))
         case .light(let isOn): self.init(camera: Camera(isLightOn: isOn))
         case .set(let parameters):
             self.init(

@@ -48,7 +48,7 @@ actor ShareControl {
     private enum Opened {
         case nothing
         case content(OpenedSources.Content)
-        case camera(any CaptureSource, specification: String)
+        case camera(any CaptureSource)
     }
 
     init(
@@ -204,9 +204,9 @@ actor ShareControl {
 
     private func open(for request: ControlRequest) async throws -> Opened {
         switch request {
-        case .source(let spec):
+        case .source(let specification):
             do {
-                return .content(try await sources.open(spec))
+                return .content(try await sources.open(specification))
             } catch CaptureError.displayUnavailable(display: nil, _) {
                 let process = ProcessInfo.processInfo.processIdentifier
                 throw CommandFailure(
@@ -214,15 +214,14 @@ actor ShareControl {
                     "DISPLAY is not set in the process of the share (\(process)), so it can't show a display",
                     try: "restart the share in a desktop session, or with DISPLAY set")
             }
-        case .camera(let spec):
+        case .camera(let specification):
             guard inviting.media.contains(.camera) else {
                 throw CommandFailure(
                     .usage, "the share was started without --camera, so a camera can't be added",
                     try: cameraRemedy)
             }
-            guard spec != CameraSpecification.none.description else { return .nothing }
-            let (source, specification) = try await ShareCamera.open(spec)
-            return .camera(source, specification: specification)
+            guard let source = specification.source else { return .nothing }
+            return .camera(try await ShareCamera.open(source))
         default: return .nothing
         }
     }
@@ -239,11 +238,11 @@ actor ShareControl {
             case .resume:
                 if let notice = try await sources.resume() { return .done(notice: notice) }
                 words = "The share is resumed."
-            case .source(let spec): words = try await change(source: spec, to: opened, number: number)
-            case .camera(let spec):
-                try await change(camera: spec, to: opened, number: number)
-                words =
-                    spec == CameraSpecification.none.description ? "Your camera is off." : "Your camera is now \(spec)."
+            case .source(let specification):
+                words = try await change(source: specification, to: opened, number: number)
+            case .camera(let specification):
+                try await change(camera: specification, to: opened, number: number)
+                words = specification.source.map { "Your camera is now \($0)." } ?? "Your camera is off."
             case .light(let isOn):
                 let remedy = inviting.media.contains(.camera) ? command("camera camera --light") : cameraRemedy
                 try camera.setLight(isOn, content: await sources.content, remedy: remedy)
@@ -299,31 +298,33 @@ actor ShareControl {
         }
     }
 
-    private func change(source spec: String, to opened: Opened, number: Int) async throws -> String? {
+    private func change(
+        source specification: SourceSpecification, to opened: Opened, number: Int
+    ) async throws -> String? {
         guard case .content(let content) = opened else { return nil }
         guard number > newest.source else {
             content.source.stop()
-            throw Self.overtaken(spec)
+            throw Self.overtaken(specification)
         }
         try await sources.change(to: content)
         newest.source = number
         return await sources.status.isPaused
-            ? "The share will show \(spec) when you resume it." : "The share now shows \(spec)."
+            ? "The share will show \(specification) when you resume it." : "The share now shows \(specification)."
     }
 
-    private func change(camera spec: String, to opened: Opened, number: Int) async throws {
-        var chosen: (source: any CaptureSource, specification: String)?
-        if case .camera(let source, let specification) = opened { chosen = (source, specification) }
+    private func change(camera specification: CameraSpecification, to opened: Opened, number: Int) async throws {
+        var chosen: (any CaptureSource)?
+        if case .camera(let source) = opened { chosen = source }
         guard number > newest.camera else {
-            chosen?.source.stop()
-            throw Self.overtaken(spec)
+            chosen?.stop()
+            throw Self.overtaken(specification)
         }
-        try await camera.change(to: chosen?.source, specification: chosen?.specification)
+        try await camera.change(to: chosen, specification: specification.source?.description)
         newest.camera = number
     }
 
-    private static func overtaken(_ spec: String) -> CommandFailure {
-        CommandFailure(.unavailable, "\(spec): another source was chosen while this one was opening")
+    private static func overtaken(_ specification: some Specification) -> CommandFailure {
+        CommandFailure(.unavailable, "\(specification): another source was chosen while this one was opening")
     }
 
     /// What a connection may take: the picture of the content, and beside it the rest.

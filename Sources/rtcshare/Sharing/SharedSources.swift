@@ -214,12 +214,11 @@ actor SharedSources {
 
     // MARK: Changes
 
-    /// Opens what this SPEC gives.
-    func open(_ text: String) async throws -> OpenedSources.Content {
-        let specification = try SourceSpecification(text)
+    /// Opens a source that the share can show next.
+    func open(_ specification: SourceSpecification) async throws -> OpenedSources.Content {
         guard specification != .standardInput else {
             throw CommandFailure(
-                .usage, "\(text): a running share can't read standard input", try: "file:PATH.y4m")
+                .usage, "\(specification): a running share can't read standard input", try: "file:PATH.y4m")
         }
         let frameRate = parameters.maxFramerate ?? options.quality.maxFramerate
         let tokens = try options.tokens(

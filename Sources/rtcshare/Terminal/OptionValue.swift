@@ -9,6 +9,18 @@ enum OptionValue {
     /// A year. The clock's arithmetic does not hold much more.
     private static let longestDuration = 365.0 * 86_400
 
+    /// A SPEC.
+    @Sendable static func specification<Value: Specification>(_ text: String) throws -> Value {
+        do throws(SpecificationError) {
+            return try Value(text)
+        } catch {
+            switch error {
+            case .invalidSpecification(_, let problem, let remedy):
+                throw ValidationError(problem + ParserWords.remedyMark + remedy)
+            }
+        }
+    }
+
     /// The maximum bitrate of the content's video, in kbit/s.
     @Sendable static func videoBitrate(_ text: String) throws -> Int {
         try kilobits(text, in: VideoEncodingParameters.bitrates)

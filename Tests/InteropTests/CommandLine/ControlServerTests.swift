@@ -13,7 +13,8 @@ import TestSupport
 @Suite(.timeLimit(.minutes(1)))
 struct ControlServerTests {
     private static let requests: [ControlRequest] = [
-        .pause(slate: true), .pause(slate: false), .resume, .source(spec: "test:640x360@15"), .camera(spec: "none"),
+        .pause(slate: true), .pause(slate: false), .resume, .camera(.none),
+        .source(.test(size: PixelSize(width: 640, height: 360), framesPerSecond: 15)),
         .light(isOn: true),
         .set(
             VideoEncodingParameters(
