@@ -125,7 +125,6 @@ struct SendCommand: AsyncParsableCommand {
         let endpoints = try publishing.endpoints(of: attendee, sharing: selection.media)
         let sources = try sharing.open(selection)
         let film = try sharing.openFilm()
-        let interruption = Interruption()
         // One port for all sessions, and for those that come after them.
         let port = try await SharedPort(addresses: configuration.addresses, port: offering.port.port ?? 0)
         configuration.sharedPort = port
@@ -135,7 +134,7 @@ struct SendCommand: AsyncParsableCommand {
             let room = try await running.room(of: attendee, joining: place, on: port)
             let share = Share(
                 room: room, sources: sources, options: sharing, running: running, inviting: inviting, film: film,
-                interruption: interruption)
+                interruption: Interruption())
             endpoints.tellRisks()
             try await share.run(
                 publishedAt: endpoints.places(of: room, membership: membership, configuration: configuration))
