@@ -72,7 +72,7 @@ private struct Demo {
     private let source: any CaptureSource
     private let sound = BeepSource()
     private let size: PixelSize
-    private let configuration: LocalVideoConfiguration
+    private let parameters: VideoEncodingParameters
     private let started = ContinuousClock.now
     private static let framesPerSecond = 30.0
 
@@ -128,9 +128,8 @@ private struct Demo {
 
     init(size: PixelSize, bitrate: DataRate, encoding: EncodingOptions) async throws {
         self.size = size
-        var video = LocalVideoConfiguration(maxBitrate: bitrate, maxSize: size)
-        encoding.apply(to: &video)
-        self.configuration = video
+        parameters = VideoEncodingParameters(
+            maxBitrate: bitrate, maxSize: size, usesPartialUpdates: !encoding.noPartialUpdates)
         var configuration = Connection.Configuration()
         configuration.addresses = [.v4(0x7F00_0001)]
         configuration.maxBitrate = bitrate + SharedMedia.contentAudio.defaultBitrate
@@ -147,7 +146,7 @@ private struct Demo {
         let viewing = try Viewing(
             session: viewer, snapshot: path, replacesSnapshot: snapshot == nil, saysSnapshot: false, observer: judge)
         try await sender.contentShare.start(
-            source: source, audio: sound, configuration: configuration)
+            source: source, audio: sound, configuration: parameters)
         try source.start()
         try sound.start()
         try await viewing.run(duration: duration, interruption: Interruption()) {

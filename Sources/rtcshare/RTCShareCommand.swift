@@ -73,7 +73,7 @@ struct RTCShareCommand: AsyncParsableCommand {
         configured = options
         do {
             let command = try parseAsRoot(options.added(to: arguments))
-            try (command as? any ConfigurableCommand)?.checkValues()
+            if let name = (command as? any ConfigurableCommand)?.running.name { try ControlSocket.check(name: name) }
             return command
         } catch  where exitCode(for: error) == .validationFailure {
             let failure = ParserWords(path: path, arguments: arguments).failure(message(for: error))

@@ -1,5 +1,6 @@
 import Foundation
 import RTCShareICE
+import RTCShareMedia
 import RTCSharePeerConnection
 import RTCShareSDP
 import RTCShareSTUN
@@ -23,7 +24,6 @@ struct ControlTarget: FuzzTarget {
         let again = try ControlJSON.decode(ShareChange.self, from: ControlJSON.encode(ShareChange(request))).request
         expect(again == request, "a request stays the same once it was written and read")
         switch request {
-        case .source(let spec): _ = try SourceSpecification(spec)
         case .destination(let name): _ = try Subgroup(name)
         default: break
         }
@@ -31,9 +31,11 @@ struct ControlTarget: FuzzTarget {
 
     func seeds() throws -> [String: [UInt8]] {
         let requests: [String: ControlRequest] = [
-            "pause": .pause(slate: true), "source": .source(spec: "test:640x360@12"),
-            "set": .set(ControlledSettings(maxBitrate: 800, maxFramerate: 12.5, width: 640, height: 360, hint: .text)),
-            "mute": .mute(.microphone), "destination": .destination(name: "group"), "camera": .camera(spec: "none"),
+            "pause": .pause(slate: true), "source": .source(try SourceSpecification("test:640x360@12")),
+            "set": .set(
+                VideoEncodingParameters(
+                    kilobitsPerSecond: 800, maxFramerate: 12.5, width: 640, height: 360, hint: .text)),
+            "mute": .mute(.microphone), "destination": .destination(name: "group"), "camera": .camera(.none),
         ]
         let viewer = ControlledShare.Viewer(id: 1, state: .connected, isWaiting: false, groups: ["main", "a"])
         let share = ControlledShare(
@@ -90,7 +92,8 @@ struct StoredShareTarget: FuzzTarget {
             session: StoredSession(
                 attendee: try AttendeeID("alice"), identity: identity, addresses: [SimulatedCall.senderAddress],
                 offer: offer.description),
-            sources: try SourceSelection(source: "test", audio: ["tone"], microphone: nil, camera: nil),
+            sources: SourceSelection(
+                source: try SourceSpecification("test"), audio: [try AudioSpecification("tone")]),
             transportPolicy: "all",
             resolvesHostNames: true,
             servers: [server.source],

@@ -30,7 +30,7 @@ struct CommandArgumentsTests {
     func formerNames(before: String, now: String) throws {
         let words = before.split(separator: " ").map(String.init)
         #expect(CommandArguments.prepared(words).joined(separator: " ") == now)
-        if words.first != "help", words.first != "kick" {
+        if !["help", "kick", "switch"].contains(words.first) {
             #expect(throws: Never.self) { try RTCShareCommand.parsed(words) }
         }
     }
@@ -141,9 +141,9 @@ struct CommandArgumentsTests {
             ("--camera camer", "--camera camer: unknown source. Did you mean 'camera'?"),
             ("--source test:9999999x2", "--source test:9999999x2: its size is not between 128x96 and 7680x4320"),
         ])
-    func wrongSpecifications(options: String, words: String) throws {
-        let options = try SourceOptions.parse(options.split(separator: " ").map(String.init))
-        let failure = try #require(throws: CommandFailure.self) { try options.selection }
-        #expect(failure.status == .usage && failure.message == words && failure.remedy?.isEmpty == false)
+    func wrongSpecifications(options: String, message: String) throws {
+        let words = ["serve"] + options.split(separator: " ").map(String.init)
+        let failure = try #require(throws: CommandFailure.self) { try RTCShareCommand.parsed(words, environment: [:]) }
+        #expect(failure.status == .usage && failure.message == message && failure.remedy?.isEmpty == false)
     }
 }

@@ -136,7 +136,7 @@ struct SessionFileTests {
         return SharingSession(
             createdAt: Date(), host: SharingSession.thisHost,
             session: StoredSession(attendee: attendee, identity: identity, addresses: [], offer: offer),
-            sources: try SourceSelection(source: nil, audio: [], microphone: nil, camera: nil), transportPolicy: "all",
+            sources: SourceSelection(audio: []), transportPolicy: "all",
             resolvesHostNames: false, servers: [], relays: [])
     }
 }

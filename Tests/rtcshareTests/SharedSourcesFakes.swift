@@ -64,6 +64,8 @@ actor FakeOutput: ShareOutput {
     }
 
     private(set) var shown: (any VideoSource)?
+    /// Whether the source that is shown is delayed while the encoder is busy.
+    private(set) var canShownWait = false
     private(set) var isVideoMuted = false
     private(set) var isAudioMuted = false
     private(set) var isMicrophoneMuted = false
@@ -86,7 +88,7 @@ actor FakeOutput: ShareOutput {
     func whileShowingNext(_ action: @escaping @Sendable () async -> Void) { whileShowing = action }
 
     func showContent(
-        _ source: any VideoSource, audio: (any AudioSource)?, configuration: LocalVideoConfiguration,
+        _ source: any VideoSource, canWait: Bool, audio: (any AudioSource)?, configuration: VideoEncodingParameters,
         audioConfiguration: LocalAudioConfiguration
     ) async throws {
         if !(source is FakeSource), let slate = source as? any CaptureSource {
@@ -101,12 +103,13 @@ actor FakeOutput: ShareOutput {
         wasSoundMuted = (audio as? AudioTrack)?.isMuted ?? false
         // A new track is not muted.
         (shown, isVideoMuted, isAudioMuted) = (source, false, false)
+        canShownWait = canWait
         let action = whileShowing
         whileShowing = nil
         await action?()
     }
 
-    func updateContent(_ configuration: LocalVideoConfiguration) {}
+    func updateContent(_ configuration: VideoEncodingParameters) {}
     func startMicrophone(_ source: any AudioSource) {}
     func setVideoMuted(_ isMuted: Bool, of source: any VideoSource) { if source === shown { isVideoMuted = isMuted } }
     func setAudioMuted(_ isMuted: Bool) { isAudioMuted = isMuted }

@@ -74,9 +74,11 @@ struct SharedSourcesTests {
             (self.content, self.output, self.time) = (content, output, time)
             opened = [content]
             var fakes = try OpenedSources(
-                SourceSelection(source: "test:320x180@5", audio: ["none"], microphone: "none", camera: nil),
+                SourceSelection(
+                    source: SourceSpecification("test:320x180@5"), audio: [.none],
+                    microphone: AudioSpecification.none),
                 maximumFrameRate: 30)
-            fakes.content = content
+            fakes.content = OpenedSources.Content(source: content, specification: "1", canWait: false)
             fakes.audio = [OpenedSources.Sound(source: FakeSound(), specification: "sound")]
             if hasMicrophone {
                 fakes.microphone = OpenedSources.Sound(source: FakeSound(), specification: "microphone")
@@ -108,10 +110,10 @@ struct SharedSourcesTests {
             return nil
         }
 
-        func replace(with source: FakeSource) async throws {
+        func replace(with source: FakeSource, canWait: Bool = false) async throws {
             opened.append(source)
             try await sources.change(
-                to: OpenedSources.Content(source: source, specification: source.description, canWait: false))
+                to: OpenedSources.Content(source: source, specification: source.description, canWait: canWait))
         }
 
         /// Does what the event says, and follows it in the table.
@@ -312,13 +314,28 @@ struct SharedSourcesTests {
         #expect(await stage.finish() == 0)
     }
 
+    @Test("The encoder delays only the content that can wait, not a slate over it")
+    func contentThatCanWait() async throws {
+        let stage = try await Stage()
+        #expect(await !stage.output.canShownWait)
+        try await stage.replace(with: FakeSource("2"), canWait: true)
+        #expect(await stage.output.canShownWait)
+        await stage.output.refuseNext()
+        await #expect(throws: FakeOutput.Refusal.self) { try await stage.replace(with: FakeSource("3")) }
+        _ = try await stage.perform(.pauseWithSlate)
+        #expect(await !stage.output.canShownWait)
+        _ = try await stage.perform(.resume)
+        #expect(await stage.output.canShownWait)
+        #expect(await stage.finish() == 0)
+    }
+
     @Test("A room mutes a source only while viewers see that source")
     func muteOfNamedSource() async throws {
         let room = try SharingRoom(owner: try AttendeeID("alice"))
         let (first, second) = (CustomVideoSource(isScreencast: true), CustomVideoSource(isScreencast: true))
         for source in [first, second] {
             try await room.showContent(
-                source, audio: nil, configuration: LocalVideoConfiguration(),
+                source, canWait: false, audio: nil, configuration: VideoEncodingParameters(),
                 audioConfiguration: LocalAudioConfiguration())
         }
         await room.setVideoMuted(true, of: first)

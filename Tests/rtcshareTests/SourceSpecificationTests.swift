@@ -176,7 +176,7 @@ import Testing
 
     @Test("No source shares audio unless it is requested", arguments: ["test", "display", nil])
     func soundOnRequest(source: String?) throws {
-        let selection = try SourceSelection(source: source, audio: [], microphone: nil, camera: nil)
+        let selection = SourceSelection(source: try source.map { try SourceSpecification($0) }, audio: [])
         #expect(selection.media == [.content])
         #expect(selection.soundLines(remedy: "REMEDY").first?.hasPrefix("Audio: none.") == true)
     }

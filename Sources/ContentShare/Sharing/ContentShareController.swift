@@ -72,8 +72,11 @@ public actor ContentShareController {
     /// no place for content, or for its sound, that is sent from the next offer and its answer on.
     ///
     /// The encoder's thread adds its sink to the source, and removes that of the source before, soon after this returns.
+    ///
+    /// - Parameter sourceCanWait: Whether the encoder delays the source while it is busy, so that no frame is skipped: for
+    ///   files.
     public func start(
-        source: any VideoSource, audio: (any AudioSource)? = nil,
+        source: any VideoSource, audio: (any AudioSource)? = nil, sourceCanWait: Bool = false,
         configuration: LocalVideoConfiguration = LocalVideoConfiguration(),
         audioConfiguration: LocalAudioConfiguration = LocalAudioConfiguration()
     ) async throws(ContentShareError) {
@@ -103,7 +106,7 @@ public actor ContentShareController {
         setActive(adding: false)
         video.apply(configuration, defaults: .content)
         video.replaceTrack(
-            with: VideoTrack(id: "content-\(starts)", source: source), sourceCanWait: configuration.sourceCanWait)
+            with: VideoTrack(id: "content-\(starts)", source: source), sourceCanWait: sourceCanWait)
         if let audio {
             sound?.apply(audioConfiguration, isVoice: false)
             sound?.replaceTrack(with: AudioTrack(id: "content-audio-\(starts)", source: audio))

@@ -46,8 +46,7 @@ final class OwnMedia {
         try await open(camera, .camera, over: connections)
         camera.apply(configuration, defaults: .camera)
         starts += 1
-        camera.replaceTrack(
-            with: VideoTrack(id: "camera-\(starts)", source: source), sourceCanWait: configuration.sourceCanWait)
+        camera.replaceTrack(with: VideoTrack(id: "camera-\(starts)", source: source))
         onChange()
     }
 

@@ -2,55 +2,6 @@ internal import RTCShareLocks
 internal import RTCShareMedia
 internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
-internal import RTCShareVideoCoding
-internal import RTCShareWireFormat
-
-/// What is sent of a picture where a configuration says nothing.
-struct VideoDefaults {
-    let bitrate: DataRate
-    let framesPerSecond: Double
-    let size: PixelSize
-    let priority: BitratePriority
-    /// What it is where nobody says so.
-    var assumedHint: ContentHint?
-
-    /// A whole screen, at a rate at which its text is sharp.
-    static let content = VideoDefaults(
-        bitrate: .kilobitsPerSecond(2500), framesPerSecond: 30, size: LocalVideoConfiguration.usualSize,
-        priority: .medium)
-    /// A face.
-    static let camera = VideoDefaults(
-        bitrate: .kilobitsPerSecond(800), framesPerSecond: 30, size: PixelSize(width: 1280, height: 720),
-        priority: .low,
-        assumedHint: .motion)
-}
-
-extension VideoSendStream {
-    /// A stream for what is configured so.
-    init(
-        _ configuration: LocalVideoConfiguration, defaults: VideoDefaults, home: HomeLoop
-    ) throws(ContentShareError) {
-        do {
-            try self.init(
-                settings: VideoEncoder.Settings(bitrate: defaults.bitrate), priority: defaults.priority, home: home)
-        } catch {
-            throw .encoder("\(error)")
-        }
-        apply(configuration, defaults: defaults)
-    }
-
-    /// Brings the running encoder to what a configuration says.
-    nonisolated func apply(_ configuration: LocalVideoConfiguration, defaults: VideoDefaults) {
-        update { settings in
-            settings.bitrate = configuration.maxBitrate ?? defaults.bitrate
-            settings.framesPerSecond = configuration.maxFramerate ?? defaults.framesPerSecond
-            settings.maximumSize = configuration.maxSize ?? defaults.size
-            settings.hint = configuration.contentHint
-            settings.assumedHint = defaults.assumedHint
-            settings.usesPartialUpdates = configuration.usesPartialUpdates
-        }
-    }
-}
 
 extension AudioSendStream {
     /// A stream for a voice, or for other audio.

@@ -45,14 +45,25 @@ package final class VideoEncoder: Sendable {
         package init(
             bitrate: DataRate, framesPerSecond: Double = 30,
             maximumSize: PixelSize = PixelSize(width: 1920, height: 1080), hint: ContentHint? = nil,
-            turnsPictures: Bool = false, speed: Int? = nil
+            turnsPictures: Bool = false, assumedHint: ContentHint? = nil, speed: Int? = nil
         ) {
             self.bitrate = bitrate
             self.framesPerSecond = framesPerSecond
             self.maximumSize = maximumSize
             self.hint = hint
             self.turnsPictures = turnsPictures
+            self.assumedHint = assumedHint
             self.speed = speed
+        }
+
+        /// The settings that parameters stand for: `defaults` where they are nil.
+        package init(resolving parameters: VideoEncodingParameters, over defaults: Self) {
+            self = defaults
+            bitrate = parameters.maxBitrate ?? bitrate
+            framesPerSecond = parameters.maxFramerate ?? framesPerSecond
+            maximumSize = parameters.maxSize ?? maximumSize
+            hint = parameters.contentHint ?? hint
+            usesPartialUpdates = parameters.usesPartialUpdates ?? usesPartialUpdates
         }
     }
 

@@ -40,20 +40,20 @@ struct CaptureCommand: AsyncParsableCommand {
                 """
                 What to capture: display, window:title=TEXT, region:WxH+X+Y, camera, test and others. Default: the display, or a \
                 test pattern if there is none. All forms: rtcshare help sources.
-                """, valueName: "spec"), completion: ShellCompletion.source)
-        var source: String?
+                """, valueName: "spec"), completion: ShellCompletion.source, transform: OptionValue.specification)
+        var source: SourceSpecification?
 
         @Option(
             help: ArgumentHelp(
                 "Audio to capture: system, microphone and others. Several are mixed. Default: none. Repeatable.",
-                valueName: "spec"), completion: ShellCompletion.sound)
-        var audio: [String] = []
+                valueName: "spec"), completion: ShellCompletion.sound, transform: OptionValue.specification)
+        var audio: [AudioSpecification] = []
 
         @Option(
             help: ArgumentHelp(
                 "Capture your microphone as a separate track. Takes the same values as --audio. Default: none.",
-                valueName: "spec"), completion: ShellCompletion.sound)
-        var microphone: String?
+                valueName: "spec"), completion: ShellCompletion.sound, transform: OptionValue.specification)
+        var microphone: AudioSpecification?
 
         @Option(
             help: ArgumentHelp("Maximum frame rate. Default: 30.", valueName: "n"), transform: OptionValue.frameRate)
@@ -64,9 +64,7 @@ struct CaptureCommand: AsyncParsableCommand {
 
         /// The sources that they name.
         var selection: SourceSelection {
-            get throws(CommandFailure) {
-                try SourceSelection(source: source, audio: audio, microphone: microphone, camera: nil)
-            }
+            SourceSelection(source: source, audio: audio, microphone: microphone, camera: nil)
         }
     }
 
@@ -171,9 +169,9 @@ private struct Broadcasting {
         let watcher = Task { for await _ in interruption.requested { continuation.yield(.interrupted) } }
         defer { watcher.cancel() }
         sender.add(observer: listener)
-        sources.content.add(observer: listener)
-        sources.content.add(observer: sender.captureObserver)
-        sources.content.add(sender.video)
+        sources.content.source.add(observer: listener)
+        sources.content.source.add(observer: sender.captureObserver)
+        sources.content.source.add(sender.video)
         let sound = sources.contentSound
         sound?.add(sender.audio)
         sources.microphone?.source.add(sender.microphone)
@@ -184,7 +182,7 @@ private struct Broadcasting {
         ServiceManager.ready()
         defer {
             ServiceManager.stopping()
-            sources.content.remove(sender.video)
+            sources.content.source.remove(sender.video)
             sources.stop()
             sender.stop()
         }

@@ -4,24 +4,11 @@ internal import Glibc
 
 /// A command whose options a file or the environment can set.
 protocol ConfigurableCommand: ParsableCommand {
-    /// Checks the values that the parser leaves as texts.
-    func checkValues() throws(CommandFailure)
+    var running: RunningOptions { get }
 }
 
-extension ServeCommand: ConfigurableCommand {
-    func checkValues() throws(CommandFailure) { try Self.check(sources, running) }
-}
-
-extension SendCommand: ConfigurableCommand {
-    func checkValues() throws(CommandFailure) { try Self.check(sources, running) }
-}
-
-extension ConfigurableCommand {
-    fileprivate static func check(_ sources: SourceOptions, _ running: RunningOptions) throws(CommandFailure) {
-        _ = try sources.selection
-        if let name = running.name { try ControlSocket.check(name: name) }
-    }
-}
+extension ServeCommand: ConfigurableCommand {}
+extension SendCommand: ConfigurableCommand {}
 
 /// The options that a configuration file and the environment add to the command line of `serve` or `send`.
 ///

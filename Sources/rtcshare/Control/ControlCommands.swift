@@ -6,6 +6,7 @@ internal import RTCShareContentShare
 internal import RTCShareMedia
 internal import RTCShareSDP
 internal import RTCShareSignaling
+internal import RTCShareWireFormat
 
 /// A command for a running share.
 protocol ControlCommand: AsyncParsableCommand {
@@ -93,13 +94,13 @@ struct SwitchCommand: ControlCommand {
             """
             What to share: display, window:title=TEXT, region:WxH+X+Y, camera, file:PATH.y4m, test and others. All forms: \
             rtcshare help sources.
-            """, valueName: "spec"), completion: ShellCompletion.source)
-    var source: String
+            """, valueName: "spec"), completion: ShellCompletion.source, transform: OptionValue.specification)
+    var source: SourceSpecification
 
     @OptionGroup var share: ControlOptions
 
     func run() async throws {
-        try await perform(.source(spec: SourceSpecification(source).withAbsolutePath.description))
+        try await perform(.source(source.withAbsolutePath))
     }
 }
 
@@ -115,8 +116,8 @@ struct CameraCommand: ControlCommand {
 
     @Argument(
         help: ArgumentHelp("Your camera: a value of --camera.", valueName: "spec|none"),
-        completion: ShellCompletion.source)
-    var camera: String?
+        completion: ShellCompletion.source, transform: OptionValue.specification)
+    var camera: CameraSpecification?
 
     @Flag(inversion: .prefixedNo, help: "Switch the camera's light on or off, if it has one.")
     var light: Bool?
@@ -127,14 +128,13 @@ struct CameraCommand: ControlCommand {
         guard camera != nil || light != nil else {
             throw ValidationError("nothing to change: give a SPEC, none, --light or --no-light")
         }
-        if light != nil, camera == CameraSpecification.none.description {
+        if light != nil, camera == CameraSpecification.none {
             throw ValidationError("none turns the camera off, so --light and --no-light have no camera to switch")
         }
     }
 
     func run() async throws {
-        if camera == "off" { throw CommandFailure(.usage, "camera off: unknown camera", try: "rtcshare camera none") }
-        if let camera { try await perform(.camera(spec: CameraSpecification(camera).withAbsolutePath.description)) }
+        if let camera { try await perform(.camera(camera.withAbsolutePath)) }
         if let light { try await perform(.light(isOn: light)) }
     }
 }
@@ -167,18 +167,18 @@ struct SetCommand: ControlCommand {
     @OptionGroup var share: ControlOptions
 
     func validate() throws {
-        guard maxBitrate != nil || hint != nil || size != nil || maxFramerate != nil else {
+        guard parameters != VideoEncodingParameters() else {
             throw ValidationError("nothing to change: give --max-bitrate, --hint, --size or --max-framerate")
         }
     }
 
-    func run() async throws {
-        try await perform(
-            .set(
-                ControlledSettings(
-                    maxBitrate: maxBitrate, maxFramerate: maxFramerate, width: size?.width, height: size?.height,
-                    hint: hint)))
+    var parameters: VideoEncodingParameters {
+        VideoEncodingParameters(
+            maxBitrate: maxBitrate.map(DataRate.kilobitsPerSecond), maxFramerate: maxFramerate, maxSize: size,
+            contentHint: hint?.contentHint)
     }
+
+    func run() async throws { try await perform(.set(parameters)) }
 }
 
 /// Which of a share's sounds to mute or unmute.

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Glibc
+internal import RTCShareMedia
 internal import RTCSharePeerConnection
 internal import RTCShareSignaling
 
@@ -9,11 +10,12 @@ enum ControlRequest: Hashable, Sendable {
     case stop
     case pause(slate: Bool)
     case resume
-    case source(spec: String)
+    case source(SourceSpecification)
     /// Another picture of the attendee, or `none`.
-    case camera(spec: String)
+    case camera(CameraSpecification)
     case light(isOn: Bool)
-    case set(ControlledSettings)
+    /// What is nil stays as it is.
+    case set(VideoEncodingParameters)
     case mute(ControlledSounds)
     case unmute(ControlledSounds)
     case destination(name: String)
@@ -27,16 +29,6 @@ enum ControlRequest: Hashable, Sendable {
     case lock
     case unlock
     case link(subgroup: String?)
-}
-
-/// What `rtcshare set` changes; nil stays as it is.
-struct ControlledSettings: Hashable, Sendable {
-    /// In kbit/s.
-    var maxBitrate: Int?
-    var maxFramerate: Double?
-    var width: Int?
-    var height: Int?
-    var hint: SharingOptions.Hint?
 }
 
 /// Which sounds `rtcshare mute` is about.

@@ -1,6 +1,8 @@
 internal import FoundationEssentials
+internal import RTCShareMedia
 internal import RTCSharePeerConnection
 internal import RTCShareSignaling
+internal import RTCShareWireFormat
 
 /// What `rtcshare status` prints for people.
 extension ControlledShare {
@@ -48,27 +50,26 @@ extension ControlledShare {
         }
     }
 
-    private var limits: ControlledLimits {
-        ControlledLimits(
-            maxBitrate: maxBitrate, maxFramerate: maxFramerate, width: maxWidth, height: maxHeight, hint: hint)
+    private var limits: VideoEncodingParameters {
+        VideoEncodingParameters(
+            kilobitsPerSecond: maxBitrate, maxFramerate: maxFramerate, width: maxWidth, height: maxHeight, hint: hint)
     }
 }
 
-/// The limits that a share is sent within.
-struct ControlledLimits {
-    /// In kbit/s.
-    let maxBitrate: Int
-    let maxFramerate: Double
-    let width: Int?
-    let height: Int?
-    let hint: SharingOptions.Hint?
+extension VideoEncodingParameters {
+    /// The parameters as the control interface has them.
+    init(kilobitsPerSecond: Int?, maxFramerate: Double?, width: Int?, height: Int?, hint: SharingOptions.Hint?) {
+        self.init(
+            maxBitrate: kilobitsPerSecond.map(DataRate.kilobitsPerSecond), maxFramerate: maxFramerate,
+            maxSize: width.flatMap { width in height.map { PixelSize(width: width, height: $0) } },
+            contentHint: hint?.contentHint)
+    }
 
     /// `3000 kbit/s per viewer, 15 frames per second, 640x360 pixels, hint motion`.
     var words: String {
-        let size = width.flatMap { width in height.map { "\(width)x\($0) pixels" } }
-        return [
-            "\(maxBitrate) kbit/s per viewer", "\(maxFramerate.words) frames per second", size,
-            hint.map { "hint \($0.rawValue)" },
+        [
+            maxBitrate.map { "\($0) per viewer" }, maxFramerate.map { "\($0.words) frames per second" },
+            maxSize.map { "\($0) pixels" }, contentHint.map { "hint \($0.rawValue)" },
         ].compactMap { $0 }.joined(separator: ", ")
     }
 }

@@ -1,5 +1,7 @@
 internal import ArgumentParser
+internal import RTCShareMedia
 internal import RTCShareSignaling
+internal import RTCShareWireFormat
 
 /// One change of a share, as `PATCH /v1/share` takes it: a merge patch (RFC 7396) of the members that ``ControlledShare``
 /// has.
@@ -29,7 +31,8 @@ struct ShareChange: Codable, Hashable {
     var request: ControlRequest {
         get throws {
             let asked = [
-                try pausing, source.map { .source(spec: $0) }, camera?.spec.map { .camera(spec: $0) },
+                try pausing, try source.map { .source(try SourceSpecification($0)) },
+                try camera?.spec.map { .camera(try CameraSpecification($0)) },
                 camera?.isLightOn.map { .light(isOn: $0) }, try limiting, try muting,
                 destination.map { .destination(name: $0) }, isLocked.map { $0 ? .lock : .unlock },
             ].compactMap { $0 }
@@ -54,15 +57,14 @@ struct ShareChange: Codable, Hashable {
 
     private var limiting: ControlRequest? {
         get throws {
-            let settings = ControlledSettings(
-                maxBitrate: try maxBitrate.map { try OptionValue.videoBitrate(String($0)) },
-                maxFramerate: try maxFramerate.map { try OptionValue.frameRate(String($0)) }, width: maxWidth,
-                height: maxHeight, hint: hint)
+            let parameters = VideoEncodingParameters(
+                kilobitsPerSecond: maxBitrate, maxFramerate: maxFramerate, width: maxWidth, height: maxHeight,
+                hint: hint)
             guard (maxWidth == nil) == (maxHeight == nil) else {
                 throw ValidationError("maxWidth and maxHeight: only both together")
             }
-            if let maxWidth, let maxHeight { _ = try OptionValue.size("\(maxWidth)x\(maxHeight)") }
-            return settings == ControlledSettings() ? nil : .set(settings)
+            if let problem = parameters.problem { throw ValidationError(problem) }
+            return parameters == VideoEncodingParameters() ? nil : .set(parameters)
         }
     }
 
@@ -85,13 +87,14 @@ extension ShareChange {
         switch request {
         case .pause(let slate): self.init(isPaused: true, isSlateShown: slate)
         case .resume: self.init(isPaused: false)
-        case .source(let spec): self.init(source: spec)
-        case .camera(let spec): self.init(camera: Camera(spec: spec))
+        case .source(let source): self.init(source: source.description)
+        case .camera(let camera): self.init(camera: Camera(spec: camera.description))
         case .light(let isOn): self.init(camera: Camera(isLightOn: isOn))
-        case .set(let settings):
+        case .set(let parameters):
             self.init(
-                maxBitrate: settings.maxBitrate, maxFramerate: settings.maxFramerate, maxWidth: settings.width,
-                maxHeight: settings.height, hint: settings.hint)
+                maxBitrate: parameters.maxBitrate.map { Int($0.bitsPerSecond / 1000) },
+                maxFramerate: parameters.maxFramerate, maxWidth: parameters.maxSize?.width,
+                maxHeight: parameters.maxSize?.height, hint: parameters.contentHint.flatMap(SharingOptions.Hint.init))
         case .mute(let sounds): self.init(muting: sounds, true)
         case .unmute(let sounds): self.init(muting: sounds, false)
         case .destination(let name): self.init(destination: name)

@@ -105,13 +105,13 @@ struct UnitCommand: AsyncParsableCommand {
         let needsScreen: Bool
         switch try RTCShareCommand.parsed(command) {
         case let capture as CaptureCommand:
-            let selection = try capture.captured.selection
+            let selection = capture.captured.selection
             needsScreen = Self.needsScreen(selection)
             if capture.destination.answer == "-" { throw Self.needsInput("--answer -") }
             try Self.check(selection)
             if capture.destination.session == nil { try check(capture.destination.tokens) }
         case let send as SendCommand:
-            needsScreen = try Self.needsScreen(send.sources.selection)
+            needsScreen = Self.needsScreen(send.sources.selection)
             if !send.publishing.isGiven {
                 guard let answer = send.answering.answer, answer != "-" else {
                     throw Self.needsInput("send without --answer FILE, --whip URL or --janus URL")
@@ -120,7 +120,7 @@ struct UnitCommand: AsyncParsableCommand {
             try check(send.sharing)
             try check(send.publishing)
         case let serve as ServeCommand:
-            needsScreen = try Self.needsScreen(serve.sources.selection)
+            needsScreen = Self.needsScreen(serve.sources.selection)
             try check(serve.sharing)
             try check(serve.publishing)
         default: throw notAService
@@ -165,7 +165,7 @@ struct UnitCommand: AsyncParsableCommand {
     }
 
     private func check(_ sharing: SharingOptions) throws {
-        let selection = try sharing.sources.selection
+        let selection = sharing.sources.selection
         try Self.check(selection)
         if case .broadcast? = selection.source { try check(sharing.special.tokens) }
     }

@@ -64,7 +64,7 @@ struct ServeCommand: AsyncParsableCommand {
     func run() async throws {
         try await reportingFailure {
             let owner = try attendee.id()
-            let selection = try sources.selection
+            let selection = sources.selection
             _ = try selection.standardInputOption()
             var configuration = ViewerServer.Configuration()
             try link.apply(to: &configuration)

@@ -46,7 +46,7 @@ struct OfferCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await reportingFailure {
-            let sources = try sources.selection.withAbsolutePaths
+            let sources = sources.selection.withAbsolutePaths
             _ = try sources.standardInputOption()
             let attendee = try offering.attendee.id()
             var configuration = Connection.Configuration()

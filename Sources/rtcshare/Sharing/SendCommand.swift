@@ -87,9 +87,8 @@ struct SendCommand: AsyncParsableCommand {
             throw ValidationError("--answer can't be combined with --whip or --janus: a server needs no answer file")
         }
         guard !publishing.room.isGiven else { return }
-        let none = AudioSpecification.none.description
-        for (name, value) in [("--camera", sources.camera), ("--microphone", sources.microphone)]
-        where value != nil && value != none {
+        let media = sources.selection.media
+        for (name, own) in [("--camera", SharedMedia.camera), ("--microphone", .microphone)] where media.contains(own) {
             throw ValidationError(
                 "\(name): a WHIP server takes one video and one audio track. Share a camera with --source camera, and mix a "
                     + "microphone in by --audio microphone")
@@ -117,7 +116,7 @@ struct SendCommand: AsyncParsableCommand {
     /// Shares to servers, until stopped.
     private func publish() async throws {
         let attendee = try offering.attendee.id()
-        let selection = try sources.selection
+        let selection = sources.selection
         _ = try selection.standardInputOption()
         var configuration = sharing.connectionConfiguration(for: selection.media)
         try offering.apply(to: &configuration)
@@ -126,7 +125,6 @@ struct SendCommand: AsyncParsableCommand {
         let endpoints = try publishing.endpoints(of: attendee, sharing: selection.media)
         let sources = try sharing.open(selection)
         let film = try sharing.openFilm()
-        let interruption = Interruption()
         // One port for all sessions, and for those that come after them.
         let port = try await SharedPort(addresses: configuration.addresses, port: offering.port.port ?? 0)
         configuration.sharedPort = port
@@ -136,7 +134,7 @@ struct SendCommand: AsyncParsableCommand {
             let room = try await running.room(of: attendee, joining: place, on: port)
             let share = Share(
                 room: room, sources: sources, options: sharing, running: running, inviting: inviting, film: film,
-                interruption: interruption)
+                interruption: Interruption())
             endpoints.tellRisks()
             try await share.run(
                 publishedAt: endpoints.places(of: room, membership: membership, configuration: configuration))
@@ -150,7 +148,7 @@ struct SendCommand: AsyncParsableCommand {
     /// Does the offer's part too.
     private func offerAndSend() async throws {
         let attendee = try offering.attendee.id()
-        let selection = try self.sources.selection
+        let selection = self.sources.selection
         try selection.checkStandardInput(answer: "-")
         let sources = try sharing.open(selection)
         let film = try sharing.openFilm()

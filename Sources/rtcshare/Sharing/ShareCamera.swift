@@ -46,13 +46,13 @@ final class ShareCamera {
         source?.stop()
     }
 
-    /// Opens what this SPEC gives.
-    static func open(_ text: String) async throws -> (source: any CaptureSource, specification: String) {
-        let specification = try SourceSpecification(text)
+    /// Opens a source that can show the attendee next.
+    static func open(_ specification: SourceSpecification) async throws -> any CaptureSource {
         guard specification != .standardInput else {
-            throw CommandFailure(.usage, "\(text): a running share can't read standard input", try: "file:PATH.y4m")
+            throw CommandFailure(
+                .usage, "\(specification): a running share can't read standard input", try: "file:PATH.y4m")
         }
-        return (try await OpenedSources.openCamera(specification), specification.description)
+        return try await OpenedSources.openCamera(specification)
     }
 
     /// Sends this from now on, or nothing. What can't be started leaves all as it was.

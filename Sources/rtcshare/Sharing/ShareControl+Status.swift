@@ -18,7 +18,7 @@ extension ShareControl {
         let destination = await room.destination
         let subgroups = await room.subgroups
         let status = await sources.status
-        let limits = limits(status.configuration)
+        let limits = status.parameters
         let listed = present.compactMap { viewer in
             viewers[viewer.id].flatMap { state in
                 state.isOver
@@ -27,24 +27,32 @@ extension ShareControl {
                         viewer, state: state, served: served[viewer.id], rates: rates.viewers[viewer.id])
             }
         }
-        let isSeen = isPublished || listed.contains { !$0.isWaiting && $0.state.hasConnected }
-        let idle: ControlledShare.State =
-            server != nil && listed.allSatisfy { $0.isWaiting && $0.state.hasConnected } ? .waiting : .connecting
         return ControlledShare(
             name: name, pid: ProcessInfo.processInfo.processIdentifier, attendee: room.owner.name,
-            state: status.isPaused ? .paused : isSeen ? .sharing : idle,
+            state: .init(
+                isPaused: status.isPaused, isPublished: isPublished, hasLink: server != nil, viewers: listed),
             source: status.specification, interruption: status.interruption,
             camera: camera.status, sounds: status.sounds, microphone: status.microphone, width: rates.size?.width,
             height: rates.size?.height,
             framesPerSecond: rates.framesPerSecond, bitrate: rates.bitsPerSecond / 1000,
-            maxBitrate: limits.maxBitrate, maxFramerate: limits.maxFramerate, maxWidth: limits.width,
-            maxHeight: limits.height, hint: limits.hint,
+            maxBitrate: Int(contentBitrate(limits).bitsPerSecond / 1000),
+            maxFramerate: limits.maxFramerate ?? options.quality.maxFramerate, maxWidth: limits.maxSize?.width,
+            maxHeight: limits.maxSize?.height, hint: limits.contentHint.flatMap(SharingOptions.Hint.init),
             isSlateShown: status.isSlateShown, isAudioMuted: status.isAudioMuted,
             isMicrophoneMuted: status.isMicrophoneMuted, destination: destination.description,
             subgroups: subgroups.map(\.name).sorted(), isLocked: isLocked,
             needsApproval: server?.asksBeforeAdmitting,
             recording: film.map { .init(file: $0.recorder.path, seconds: $0.duration / .seconds(1)) },
             viewers: listed, servers: places, uptime: (begun.duration(to: .now) / .seconds(1)).rounded(.down))
+    }
+}
+
+extension ControlledShare.State {
+    /// The state of a share with these viewers. A viewer who waits to be admitted receives nothing.
+    init(isPaused: Bool, isPublished: Bool, hasLink: Bool, viewers: [ControlledShare.Viewer]) {
+        let isSeen = isPublished || viewers.contains { !$0.isWaiting && $0.state.hasConnected }
+        let isIdle = hasLink && viewers.allSatisfy { $0.isWaiting && $0.state.hasConnected }
+        self = isPaused ? .paused : isSeen ? .sharing : isIdle ? .waiting : .connecting
     }
 }
 

@@ -48,7 +48,7 @@ actor ShareControl {
     private enum Opened {
         case nothing
         case content(OpenedSources.Content)
-        case camera(any CaptureSource, specification: String)
+        case camera(any CaptureSource)
     }
 
     init(
@@ -204,9 +204,9 @@ actor ShareControl {
 
     private func open(for request: ControlRequest) async throws -> Opened {
         switch request {
-        case .source(let spec):
+        case .source(let specification):
             do {
-                return .content(try await sources.open(spec))
+                return .content(try await sources.open(specification))
             } catch CaptureError.displayUnavailable(display: nil, _) {
                 let process = ProcessInfo.processInfo.processIdentifier
                 throw CommandFailure(
@@ -214,15 +214,14 @@ actor ShareControl {
                     "DISPLAY is not set in the process of the share (\(process)), so it can't show a display",
                     try: "restart the share in a desktop session, or with DISPLAY set")
             }
-        case .camera(let spec):
+        case .camera(let specification):
             guard inviting.media.contains(.camera) else {
                 throw CommandFailure(
                     .usage, "the share was started without --camera, so a camera can't be added",
                     try: cameraRemedy)
             }
-            guard spec != CameraSpecification.none.description else { return .nothing }
-            let (source, specification) = try await ShareCamera.open(spec)
-            return .camera(source, specification: specification)
+            guard let source = specification.source else { return .nothing }
+            return .camera(try await ShareCamera.open(source))
         default: return .nothing
         }
     }
@@ -239,18 +238,20 @@ actor ShareControl {
             case .resume:
                 if let notice = try await sources.resume() { return .done(notice: notice) }
                 words = "The share is resumed."
-            case .source(let spec): words = try await change(source: spec, to: opened, number: number)
-            case .camera(let spec):
-                try await change(camera: spec, to: opened, number: number)
-                words =
-                    spec == CameraSpecification.none.description ? "Your camera is off." : "Your camera is now \(spec)."
+            case .source(let specification):
+                words = try await change(source: specification, to: opened, number: number)
+            case .camera(let specification):
+                try await change(camera: specification, to: opened, number: number)
+                words = specification.source.map { "Your camera is now \($0)." } ?? "Your camera is off."
             case .light(let isOn):
                 let remedy = inviting.media.contains(.camera) ? command("camera camera --light") : cameraRemedy
                 try camera.setLight(isOn, content: await sources.content, remedy: remedy)
                 words = "The camera's light is \(isOn ? "on" : "off")."
-            case .set(let settings):
-                try await set(settings)
-                words = "The quality is now: at most \(limits(await sources.configuration).words)."
+            case .set(let changes):
+                try await sources.set(changes)
+                let maximum = await maximumBitrate
+                for viewer in await room.viewers { viewer.session.connection.setMaximumBitrate(maximum) }
+                words = "The quality is now: at most \(await sources.parameters.words)."
             case .mute(let sounds): words = try await sources.mute(sounds, true)
             case .unmute(let sounds): words = try await sources.mute(sounds, false)
             case .destination(let name):
@@ -297,56 +298,43 @@ actor ShareControl {
         }
     }
 
-    private func change(source spec: String, to opened: Opened, number: Int) async throws -> String? {
+    private func change(
+        source specification: SourceSpecification, to opened: Opened, number: Int
+    ) async throws -> String? {
         guard case .content(let content) = opened else { return nil }
         guard number > newest.source else {
             content.source.stop()
-            throw Self.overtaken(spec)
+            throw Self.overtaken(specification)
         }
         try await sources.change(to: content)
         newest.source = number
         return await sources.status.isPaused
-            ? "The share will show \(spec) when you resume it." : "The share now shows \(spec)."
+            ? "The share will show \(specification) when you resume it." : "The share now shows \(specification)."
     }
 
-    private func change(camera spec: String, to opened: Opened, number: Int) async throws {
-        var chosen: (source: any CaptureSource, specification: String)?
-        if case .camera(let source, let specification) = opened { chosen = (source, specification) }
+    private func change(camera specification: CameraSpecification, to opened: Opened, number: Int) async throws {
+        var chosen: (any CaptureSource)?
+        if case .camera(let source) = opened { chosen = source }
         guard number > newest.camera else {
-            chosen?.source.stop()
-            throw Self.overtaken(spec)
+            chosen?.stop()
+            throw Self.overtaken(specification)
         }
-        try await camera.change(to: chosen?.source, specification: chosen?.specification)
+        try await camera.change(to: chosen, specification: specification.source?.description)
         newest.camera = number
     }
 
-    private static func overtaken(_ spec: String) -> CommandFailure {
-        CommandFailure(.unavailable, "\(spec): another source was chosen while this one was opening")
-    }
-
-    private func set(_ settings: ControlledSettings) async throws {
-        try await sources.set(settings)
-        let maximum = await maximumBitrate
-        for viewer in await room.viewers { viewer.session.connection.setMaximumBitrate(maximum) }
+    private static func overtaken(_ specification: some Specification) -> CommandFailure {
+        CommandFailure(.unavailable, "\(specification): another source was chosen while this one was opening")
     }
 
     /// What a connection may take: the picture of the content, and beside it the rest.
     var maximumBitrate: DataRate {
         get async {
-            options.maximumBitrate(for: inviting.media, content: contentBitrate(await sources.configuration))
+            options.maximumBitrate(for: inviting.media, content: contentBitrate(await sources.parameters))
         }
     }
 
-    /// The limits that the content is sent within.
-    func limits(_ configuration: LocalVideoConfiguration) -> ControlledLimits {
-        ControlledLimits(
-            maxBitrate: Int(contentBitrate(configuration).bitsPerSecond / 1000),
-            maxFramerate: configuration.maxFramerate ?? options.quality.maxFramerate,
-            width: configuration.maxSize?.width, height: configuration.maxSize?.height,
-            hint: configuration.contentHint.flatMap { SharingOptions.Hint($0) })
-    }
-
-    func contentBitrate(_ configuration: LocalVideoConfiguration) -> DataRate {
-        configuration.maxBitrate ?? .kilobitsPerSecond(options.quality.maxBitrate)
+    func contentBitrate(_ parameters: VideoEncodingParameters) -> DataRate {
+        parameters.maxBitrate ?? .kilobitsPerSecond(options.quality.maxBitrate)
     }
 }

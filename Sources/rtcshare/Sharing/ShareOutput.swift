@@ -5,10 +5,10 @@ internal import RTCShareMedia
 protocol ShareOutput: Sendable {
     /// Shares `source` with the sound of `audio`, on new tracks that are not muted.
     func showContent(
-        _ source: any VideoSource, audio: (any AudioSource)?, configuration: LocalVideoConfiguration,
+        _ source: any VideoSource, canWait: Bool, audio: (any AudioSource)?, configuration: VideoEncodingParameters,
         audioConfiguration: LocalAudioConfiguration
     ) async throws
-    func updateContent(_ configuration: LocalVideoConfiguration) async throws
+    func updateContent(_ configuration: VideoEncodingParameters) async throws
     func startMicrophone(_ source: any AudioSource) async throws
     /// Mutes or unmutes the content's video, if viewers see `source` at that time.
     func setVideoMuted(_ isMuted: Bool, of source: any VideoSource) async
@@ -18,14 +18,15 @@ protocol ShareOutput: Sendable {
 
 extension SharingRoom: ShareOutput {
     func showContent(
-        _ source: any VideoSource, audio: (any AudioSource)?, configuration: LocalVideoConfiguration,
+        _ source: any VideoSource, canWait: Bool, audio: (any AudioSource)?, configuration: VideoEncodingParameters,
         audioConfiguration: LocalAudioConfiguration
     ) async throws {
         try await contentShare.start(
-            source: source, audio: audio, configuration: configuration, audioConfiguration: audioConfiguration)
+            source: source, audio: audio, sourceCanWait: canWait, configuration: configuration,
+            audioConfiguration: audioConfiguration)
     }
 
-    func updateContent(_ configuration: LocalVideoConfiguration) async throws {
+    func updateContent(_ configuration: VideoEncodingParameters) async throws {
         try await contentShare.update(configuration)
     }
 

@@ -20,7 +20,7 @@ actor SharedSources {
         let isMicrophoneMuted: Bool
         let sounds: [ControlledShare.Sound]
         let microphone: ControlledShare.Sound?
-        let configuration: LocalVideoConfiguration
+        let parameters: VideoEncodingParameters
     }
 
     private let room: any ShareOutput
@@ -29,7 +29,7 @@ actor SharedSources {
     private var sources: OpenedSources
     /// The sound of the content, with a switch of its own: the room's track is a new one for each source.
     private let sound: AudioTrack?
-    private(set) var configuration: LocalVideoConfiguration
+    private(set) var parameters: VideoEncodingParameters
     /// Tells the person at the terminal what happens to the source.
     private var captureReporter: CaptureReporter
     /// Tell what happens to each sound, and to the microphone.
@@ -53,14 +53,13 @@ actor SharedSources {
     ) {
         (self.sources, self.room, self.options, self.events) = (sources, room, options, events)
         self.sleep = sleep
-        captureReporter = CaptureReporter(sources.content, isSizeChosen: options.quality.size != nil) {
+        captureReporter = CaptureReporter(sources.content.source, isSizeChosen: options.quality.size != nil) {
             events.yield(.captureEnded)
         }
         soundListeners = sources.audio.map { Self.listen(to: $0, .sound, events) }
         microphoneListener = sources.microphone.map { Self.listen(to: $0, .microphone, events) }
         sound = sources.contentSound.map { AudioTrack(id: "sound", source: $0) }
-        configuration = options.configuration
-        configuration.sourceCanWait = sources.contentCanWait
+        parameters = options.parameters
     }
 
     private static func listen(
@@ -75,17 +74,17 @@ actor SharedSources {
     /// How it stands.
     var status: Status {
         Status(
-            specification: sources.contentSpecification,
+            specification: sources.content.specification,
             interruption: lossDuringPause?.statement ?? captureReporter.interruption?.description,
             isPaused: pause.isPaused, isSlateShown: pause.isSlateShown, isAudioMuted: isAudioMuted,
             isMicrophoneMuted: isMicrophoneMuted,
             sounds: zip(sources.audio, soundListeners).map { .init($0, listener: $1) },
             microphone: sources.microphone.map { .init($0, listener: microphoneListener) },
-            configuration: configuration)
+            parameters: parameters)
     }
 
     /// What is shared, or will be once the share goes on.
-    var content: any CaptureSource { sources.content }
+    var content: any CaptureSource { sources.content.source }
 
     /// How the capture of what is shared ended; nil while it has not, and while the share is paused: another source can
     /// replace it then.
@@ -105,7 +104,7 @@ actor SharedSources {
 
     /// Puts all in place; it is sent from when there is a viewer.
     func begin() async throws {
-        try await show(sources.content)
+        try await show(content, of: sources.content)
         if let microphone = sources.microphone { try await room.startMicrophone(microphone.source) }
     }
 
@@ -123,11 +122,11 @@ actor SharedSources {
         sources.stop()
     }
 
-    /// Shows a source with the share's sound.
-    private func show(_ source: any VideoSource) async throws {
+    /// Shows a source with the share's sound: the content's, or a slate.
+    private func show(_ source: any VideoSource, of content: OpenedSources.Content) async throws {
         sound?.isMuted = isSoundMuted
         try await room.showContent(
-            source, audio: sound, configuration: configuration,
+            source, canWait: content.canWait && source === content.source, audio: sound, configuration: parameters,
             audioConfiguration: LocalAudioConfiguration(
                 maxBitrate: options.quality.audioBitrate.map(DataRate.kilobitsPerSecond)))
         await applyMutes()
@@ -172,19 +171,27 @@ actor SharedSources {
         return nil
     }
 
-    /// Enters a state of the pause. If its source can't be shown, the state before it stays.
-    /// - Parameter didShow: Called as soon as no effect can fail.
-    private func enter(_ next: PauseState, _ effects: [PauseState.Effect], didShow: () -> Void = {}) async throws {
+    /// Enters a state of the pause, with other content if there is any. If its source can't be shown, the state before
+    /// it stays.
+    private func enter(
+        _ next: PauseState, _ effects: [PauseState.Effect], replacing new: OpenedSources.Content? = nil
+    ) async throws {
         let before = pause
         pause = next
         do {
-            for case .show(let source) in effects { try await show(source) }
+            for case .show(let source) in effects { try await show(source, of: new ?? sources.content) }
         } catch {
             pause = before
             await applyMutes()
             throw error
         }
-        didShow()
+        if let new {
+            sources.content = new
+            // The end of the source before is not the share's.
+            captureReporter = CaptureReporter(new.source, isSizeChosen: parameters.maxSize != nil) {
+                [events] in events.yield(.captureEnded)
+            }
+        }
         for effect in effects {
             switch effect {
             case .show: continue
@@ -207,14 +214,13 @@ actor SharedSources {
 
     // MARK: Changes
 
-    /// Opens what this SPEC gives.
-    func open(_ text: String) async throws -> OpenedSources.Content {
-        let specification = try SourceSpecification(text)
+    /// Opens a source that the share can show next.
+    func open(_ specification: SourceSpecification) async throws -> OpenedSources.Content {
         guard specification != .standardInput else {
             throw CommandFailure(
-                .usage, "\(text): a running share can't read standard input", try: "file:PATH.y4m")
+                .usage, "\(specification): a running share can't read standard input", try: "file:PATH.y4m")
         }
-        let frameRate = configuration.maxFramerate ?? options.quality.maxFramerate
+        let frameRate = parameters.maxFramerate ?? options.quality.maxFramerate
         let tokens = try options.tokens(
             for: specification, remedy: "start the share with --my-token-file FILE --peer-token-file FILE")
         return try await OpenedSources.openContent(
@@ -223,38 +229,22 @@ actor SharedSources {
 
     /// Shares this from now on, or once the share goes on. What can't be started leaves all as it was.
     func change(to opened: OpenedSources.Content) async throws {
-        let couldWait = configuration.sourceCanWait
-        configuration.sourceCanWait = opened.canWait
         var next = pause
         let effects = next.replace(content, with: opened.source)
         do {
             if isCapturing { try opened.source.start() }
-            // The end of the source before is not the share's.
-            try await enter(next, effects) {
-                sources.content = opened.source
-                sources.contentSpecification = opened.specification
-                captureReporter = CaptureReporter(opened.source, isSizeChosen: configuration.maxSize != nil) {
-                    [events] in events.yield(.captureEnded)
-                }
-            }
+            try await enter(next, effects, replacing: opened)
         } catch {
-            configuration.sourceCanWait = couldWait
             opened.source.stop()
             throw error
         }
     }
 
-    /// Changes how the picture is sent.
-    func set(_ settings: ControlledSettings) async throws {
-        var new = configuration
-        if let rate = settings.maxBitrate { new.maxBitrate = .kilobitsPerSecond(rate) }
-        if let rate = settings.maxFramerate { new.maxFramerate = rate }
-        if let width = settings.width, let height = settings.height {
-            new.maxSize = PixelSize(width: width, height: height)
-        }
-        if let hint = settings.hint { new.contentHint = hint.contentHint }
+    /// Changes how the content's video is encoded; what is nil in `changes` stays as it is.
+    func set(_ changes: VideoEncodingParameters) async throws {
+        let new = changes.overriding(parameters)
         try await room.updateContent(new)
-        configuration = new
+        parameters = new
     }
 
     /// Mutes sounds, or ends that; returns a sentence that says which.

@@ -19,17 +19,10 @@ struct SharingOptions {
         case text, detail, motion
 
         init?(_ hint: ContentHint) {
-            guard let known = Self.allCases.first(where: { $0.contentHint == hint }) else { return nil }
-            self = known
+            self.init(rawValue: hint.rawValue)
         }
 
-        var contentHint: ContentHint {
-            switch self {
-            case .text: .text
-            case .detail: .detail
-            case .motion: .motion
-            }
-        }
+        var contentHint: ContentHint { ContentHint(rawValue: rawValue) ?? .none }
     }
 
     /// What the connection goes by that carries these media: `--max-bitrate` is the content's, the others come on top.
@@ -73,13 +66,12 @@ struct SharingOptions {
         if case .broadcast = source { try special.tokens.tokens(remedy: remedy) } else { nil }
     }
 
-    /// How the content is sent.
-    var configuration: LocalVideoConfiguration {
-        var configuration = LocalVideoConfiguration(
+    /// How the content's video is encoded.
+    var parameters: VideoEncodingParameters {
+        VideoEncodingParameters(
             maxBitrate: .kilobitsPerSecond(quality.maxBitrate), maxFramerate: quality.maxFramerate,
-            maxSize: quality.size, contentHint: quality.hint?.contentHint)
-        quality.encoding.apply(to: &configuration)
-        return configuration
+            maxSize: quality.size, contentHint: quality.hint?.contentHint,
+            usesPartialUpdates: !quality.encoding.noPartialUpdates)
     }
 }
 
@@ -164,8 +156,4 @@ struct SpecialSourceOptions: ParsableArguments {
 struct EncodingOptions: ParsableArguments {
     @Flag(help: "Encode every frame with libvpx. Takes several times the CPU. Only for troubleshooting.")
     var noPartialUpdates = false
-
-    func apply(to configuration: inout LocalVideoConfiguration) {
-        configuration.usesPartialUpdates = !noPartialUpdates
-    }
 }

@@ -17,7 +17,7 @@ struct StoredShare {
     /// Takes up the session of an earlier `offer`.
     func run() async throws {
         // An answer on standard input is read only once it is clear that no picture is to come from there.
-        let typed = try sharing.sources.selection
+        let typed = sharing.sources.selection
         if answerPath == "-" { try typed.checkStandardInput(answer: answerPath) }
         var taken: SessionFile.Taken?
         // Everything that can be wrong with the answer or the source is found before anything is used up.

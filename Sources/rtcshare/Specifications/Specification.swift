@@ -28,7 +28,7 @@ struct CameraSpecification: Specification {
     }
 
     init(_ text: String) throws(SpecificationError) {
-        source = text == "none" ? nil : try SourceSpecification(text)
+        source = ["none", "off"].contains(text) ? nil : try SourceSpecification(text)
     }
 
     var description: String { source?.description ?? "none" }

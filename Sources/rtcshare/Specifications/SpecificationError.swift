@@ -20,13 +20,3 @@ extension SpecificationError: ExplainedError {
         }
     }
 }
-
-extension CommandFailure {
-    /// - Parameter option: The option that the text is of.
-    init(_ error: SpecificationError, of option: String) {
-        switch error {
-        case .invalidSpecification(let text, let problem, let remedy):
-            self.init(.usage, "\(text.isEmpty ? option : "\(option) \(text)"): \(problem)", try: remedy)
-        }
-    }
-}

@@ -9,9 +9,21 @@ enum OptionValue {
     /// A year. The clock's arithmetic does not hold much more.
     private static let longestDuration = 365.0 * 86_400
 
+    /// A SPEC.
+    @Sendable static func specification<Value: Specification>(_ text: String) throws -> Value {
+        do throws(SpecificationError) {
+            return try Value(text)
+        } catch {
+            switch error {
+            case .invalidSpecification(_, let problem, let remedy):
+                throw ValidationError(problem + ParserWords.remedyMark + remedy)
+            }
+        }
+    }
+
     /// The maximum bitrate of the content's video, in kbit/s.
     @Sendable static func videoBitrate(_ text: String) throws -> Int {
-        try kilobits(text, in: LocalVideoConfiguration.bitrates)
+        try kilobits(text, in: VideoEncodingParameters.bitrates)
     }
 
     /// The maximum bitrate of audio, in kbit/s.
@@ -53,7 +65,7 @@ enum OptionValue {
 
     /// `1280x720`.
     @Sendable static func size(_ text: String) throws -> PixelSize {
-        guard let size = sides(text), (16...16383).contains(size.width), (16...16383).contains(size.height) else {
+        guard let size = sides(text), VideoEncodingParameters(maxSize: size).problem == nil else {
             throw ValidationError("use WIDTHxHEIGHT, both 16 to 16383, such as 1280x720")
         }
         return size

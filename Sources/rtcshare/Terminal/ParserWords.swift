@@ -32,8 +32,13 @@ struct ParserWords {
         if let match = message.wholeMatch(of: /Unexpected argument '(.*)'/.dotMatchesNewlines()) {
             return unexpected(String(match.1), options)
         }
-        return usage(Self.valueWords(message) ?? message.prefix(1).lowercased() + message.dropFirst())
+        let words = Self.valueWords(message) ?? message.prefix(1).lowercased() + message.dropFirst()
+        let parts = words.split(separator: Self.remedyMark, maxSplits: 1).map(String.init)
+        return usage(parts.first ?? words, try: parts.count > 1 ? parts[1] : nil)
     }
+
+    /// Separates the problem with a value from what to try, in an error that a transform throws.
+    static let remedyMark = "\nTry: "
 
     private func usage(_ problem: String, try remedy: String? = nil) -> CommandFailure {
         CommandFailure(.usage, problem, try: remedy ?? path.help)

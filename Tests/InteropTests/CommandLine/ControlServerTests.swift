@@ -1,7 +1,9 @@
 import Foundation
 import RTCShareLocks
+import RTCShareMedia
 import RTCSharePeerConnection
 import RTCShareSignaling
+import RTCShareWireFormat
 import Testing
 import TestSupport
 
@@ -11,12 +13,17 @@ import TestSupport
 @Suite(.timeLimit(.minutes(1)))
 struct ControlServerTests {
     private static let requests: [ControlRequest] = [
-        .pause(slate: true), .pause(slate: false), .resume, .source(spec: "test:640x360@15"), .camera(spec: "none"),
+        .pause(slate: true), .pause(slate: false), .resume, .camera(.none),
+        .source(.test(size: PixelSize(width: 640, height: 360), framesPerSecond: 15)),
         .light(isOn: true),
-        .set(ControlledSettings(maxBitrate: 800, maxFramerate: 7.5, width: 640, height: 360, hint: .text)),
-        .set(ControlledSettings(hint: .motion)), .mute(.all), .mute(.audio), .unmute(.microphone), .unmute(.all),
-        .destination(name: "main"), .lock, .unlock, .join(subgroup: "design"), .leave(subgroup: "a.b-c_d"),
-        .admit(viewer: nil, answer: "v=0\r\n"), .admit(viewer: 2, answer: ""), .letIn(viewer: 3), .kick(viewer: 0),
+        .set(
+            VideoEncodingParameters(
+                maxBitrate: .kilobitsPerSecond(800), maxFramerate: 7.5, maxSize: PixelSize(width: 640, height: 360),
+                contentHint: .text)),
+        .set(VideoEncodingParameters(contentHint: .motion)), .mute(.all), .mute(.audio), .unmute(.microphone),
+        .unmute(.all), .destination(name: "main"), .lock, .unlock, .join(subgroup: "design"),
+        .leave(subgroup: "a.b-c_d"), .admit(viewer: nil, answer: "v=0\r\n"), .admit(viewer: 2, answer: ""),
+        .letIn(viewer: 3), .kick(viewer: 0),
     ]
 
     @Test("The share gets each request as the command sent it", arguments: requests)

@@ -15,7 +15,9 @@ import TestSupport
             (["beep"], "none", ["Audio: beep."]),
         ] as [([String], String?, [String])])
     func sounds(audio: [String], microphone: String?, lines: [String]) throws {
-        let selection = try SourceSelection(source: nil, audio: audio, microphone: microphone, camera: nil)
+        let selection = SourceSelection(
+            audio: try audio.map { try AudioSpecification($0) },
+            microphone: try microphone.map { try AudioSpecification($0) })
         #expect(selection.soundLines(remedy: "REMEDY") == lines)
     }
 

@@ -99,7 +99,7 @@ final class CaptureReporter: CaptureSourceObserver, BroadcastObserver {
 
     /// What a person should know of a source that is larger than the video.
     private func shrinkage(of size: PixelSize) -> String? {
-        let sent = size.fitted(within: LocalVideoConfiguration.usualSize)
+        let sent = size.fitted(within: VideoEncodingParameters.usualSize)
         guard !isSizeChosen, sent != size else { return nil }
         return "The video is scaled to \(sent). To send the full size, add --size \(size)."
     }

@@ -6,11 +6,7 @@ internal import RTCShareMedia
 
 /// The sources of a share, opened and not yet started.
 struct OpenedSources: Sendable {
-    var content: any CaptureSource
-    /// The SPEC of the content.
-    var contentSpecification: String
-    /// Whether the content's frames are all meant to be seen.
-    let contentCanWait: Bool
+    var content: Content
     /// The sounds of the content; several are mixed.
     var audio: [Sound]
     var microphone: Sound?
@@ -34,11 +30,10 @@ struct OpenedSources: Sendable {
         choosesAnew: Bool = false, audioRemedy: String = "add AUDIO"
     ) throws {
         let (specification, sentence) = selection.source.map { ($0, nil) } ?? SourceSpecification.preferred()
-        let opened = try Self.open(
+        content = try Self.open(
             specification, maximumFrameRate: maximumFrameRate, broadcastTokens: broadcastTokens,
             choosesAnew: choosesAnew)
-        (content, contentSpecification, contentCanWait) = (opened.source, opened.specification, opened.canWait)
-        let broadcast = content as? BroadcastSource
+        let broadcast = content.source as? BroadcastSource
         func openSound(_ specification: AudioSpecification, of broadcast: (any AudioCaptureSource)?) throws -> Sound? {
             let source = specification == .broadcast ? broadcast : nil
             return try (source ?? specification.open()).map { Sound(source: $0, specification: "\(specification)") }
@@ -103,14 +98,14 @@ struct OpenedSources: Sendable {
 
     /// Begins to capture, all but the camera.
     func start() throws {
-        try content.start()
+        try content.source.start()
         for sound in audio { try sound.source.start() }
         try microphone?.source.start()
     }
 
     /// Ends capture, of all but the camera.
     func stop() {
-        content.stop()
+        content.source.stop()
         for sound in audio { sound.source.stop() }
         microphone?.source.stop()
     }

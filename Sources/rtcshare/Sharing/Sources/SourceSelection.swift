@@ -10,29 +10,6 @@ struct SourceSelection: Codable, Sendable, Hashable {
     /// The attendee's own picture; nil if nothing was said, which is none.
     var camera: CameraSpecification?
 
-    /// Reads the SPECs of the options.
-    /// - Throws: A failure that names the option with the wrong SPEC.
-    init(source: String?, audio: [String], microphone: String?, camera: String?) throws(CommandFailure) {
-        self.source = try Self.parse(source, "--source", SourceSpecification.init)
-        self.audio = []
-        for text in audio {
-            if let sound = try Self.parse(text, "--audio", AudioSpecification.init) { self.audio.append(sound) }
-        }
-        self.microphone = try Self.parse(microphone, "--microphone", AudioSpecification.init)
-        self.camera = try Self.parse(camera, "--camera", CameraSpecification.init)
-    }
-
-    private static func parse<Value>(
-        _ text: String?, _ option: String, _ read: (String) throws(SpecificationError) -> Value
-    ) throws(CommandFailure) -> Value? {
-        guard let text else { return nil }
-        do {
-            return try read(text)
-        } catch {
-            throw CommandFailure(error, of: option)
-        }
-    }
-
     /// These, with paths that hold wherever they are opened.
     var withAbsolutePaths: SourceSelection {
         var selection = self

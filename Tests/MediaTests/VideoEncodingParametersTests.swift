@@ -1,0 +1,65 @@
+import RTCShareMedia
+import RTCShareWireFormat
+import Testing
+
+@Suite struct VideoEncodingParametersTests {
+    @Test("A bitrate of 30 kbit/s to 100 Mbit/s, or none, is allowed", arguments: [nil, 30, 2500, 100_000] as [Int?])
+    func bitrates(bitrate: Int?) {
+        #expect(VideoEncodingParameters(maxBitrate: bitrate.map(DataRate.kilobitsPerSecond)).problem == nil)
+    }
+
+    @Test("A bitrate out of range is named", arguments: [-1, 0, 1, 29, 100_001])
+    func impossibleBitrates(bitrate: Int) {
+        #expect(
+            VideoEncodingParameters(maxBitrate: .kilobitsPerSecond(bitrate)).problem?.contains("\(bitrate) kbit/s")
+                == true)
+    }
+
+    @Test("A frame rate of 0.1 to 240 is allowed, and another is named")
+    func frameRates() {
+        for rate in [0.1, 1, 30, 240] { #expect(VideoEncodingParameters(maxFramerate: rate).problem == nil) }
+        for rate in [0, -1, 240.1, .nan, .infinity, -.infinity] as [Double] {
+            #expect(VideoEncodingParameters(maxFramerate: rate).problem?.contains("frame rate") == true)
+        }
+    }
+
+    @Test("Sides of 16 to 16383 are allowed, and others are named")
+    func sizes() {
+        for (width, height) in [(16, 16), (1920, 1080), (16_383, 16_383)] {
+            let size = PixelSize(width: width, height: height)
+            #expect(VideoEncodingParameters(maxSize: size).problem == nil)
+        }
+        for (width, height) in [(15, 16), (16, 15), (0, 0), (-16, 16), (16_384, 16), (16, .max)] {
+            let size = PixelSize(width: width, height: height)
+            #expect(VideoEncodingParameters(maxSize: size).problem?.contains("16 to 16383") == true)
+        }
+    }
+
+    private static let size = PixelSize(width: 640, height: 360)
+    private static let defaults = VideoEncodingParameters(
+        maxBitrate: .kilobitsPerSecond(2500), maxFramerate: 30, maxSize: PixelSize(width: 1280, height: 720),
+        contentHint: .detail, usesPartialUpdates: true)
+
+    @Test(
+        "A parameter overrides its default, and leaves the others",
+        arguments: [
+            (VideoEncodingParameters(), [0, 0, 0, 0, 0]),
+            (VideoEncodingParameters(maxBitrate: .kilobitsPerSecond(800)), [1, 0, 0, 0, 0]),
+            (VideoEncodingParameters(maxFramerate: 5), [0, 1, 0, 0, 0]),
+            (VideoEncodingParameters(maxSize: size), [0, 0, 1, 0, 0]),
+            (VideoEncodingParameters(contentHint: ContentHint.none), [0, 0, 0, 1, 0]),
+            (VideoEncodingParameters(usesPartialUpdates: false), [0, 0, 0, 0, 1]),
+        ])
+    func overriding(parameters: VideoEncodingParameters, changed: [Int]) {
+        let result = parameters.overriding(Self.defaults)
+        let defaults = Self.defaults
+        #expect(
+            [
+                result.maxBitrate != defaults.maxBitrate, result.maxFramerate != defaults.maxFramerate,
+                result.maxSize != defaults.maxSize, result.contentHint != defaults.contentHint,
+                result.usesPartialUpdates != defaults.usesPartialUpdates,
+            ].map { $0 ? 1 : 0 } == changed)
+        #expect(parameters.overriding(result) == result)
+        #expect(parameters.overriding(VideoEncodingParameters()) == parameters)
+    }
+}
