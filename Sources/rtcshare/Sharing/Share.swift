@@ -105,14 +105,15 @@ struct Share {
             await finish(control, server, statistics)
         } catch {
             await finish(control, server, statistics)
-            // The error that ended the share is thrown, not one of closing the film.
+            // The error that ended the share is thrown, not one of closing its files.
             try? await film?.close()
+            try? await statistics?.close()
             await socket?.close()
             throw error
         }
         var failure: (any Error)?
         do {
-            try await closeAll([{ try await film?.close() }, { try statistics?.close() }])
+            try await closeAll([{ try await film?.close() }, { try await statistics?.close() }])
         } catch {
             failure = error
         }
@@ -317,6 +318,7 @@ struct Share {
     /// Writes a report of each viewer's connection, in the order in which they came.
     private func writeReports(_ control: ShareControl, to statistics: StatisticsWriter?) async {
         guard let statistics else { return }
+        var reports: [StatisticsReport] = []
         let status = await control.sources.status
         let source = SourceFacts(
             shareSource: status.specification, sharePaused: status.isPaused,
@@ -328,8 +330,9 @@ struct Share {
             // The content is the first of the video.
             let video = report.mediaSources.filter { $0.value.kind == .video }
             if let content = video.min(by: { $0.key < $1.key }) { report.add(source, to: content.value.id) }
-            statistics.write(report)
+            reports.append(report)
         }
+        statistics.write(reports)
     }
 
     /// Ends capture, lets what is queued leave, says goodbye, and writes the last reports.
