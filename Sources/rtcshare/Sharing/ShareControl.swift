@@ -40,9 +40,7 @@ actor ShareControl {
     private var isEnding = false
     /// The change under way: one comes after the other.
     private var change: Task<Void, Never>?
-    private var changesAsked = 0
-    /// The requests that chose what is shared now, and the camera.
-    private var newest = (source: 0, camera: 0)
+    private var turns = Turns()
 
     /// What a request has opened before its turn.
     private enum Opened {
@@ -177,8 +175,7 @@ actor ShareControl {
             events.yield(.stopRequested)
             return .done(notice: Share.stop)
         default:
-            changesAsked += 1
-            let number = changesAsked
+            let number = turns.ask()
             let opened: Opened
             do {
                 opened = try await open(for: request)
@@ -299,12 +296,12 @@ actor ShareControl {
 
     private func change(source spec: String, to opened: Opened, number: Int) async throws -> String? {
         guard case .content(let content) = opened else { return nil }
-        guard number > newest.source else {
+        guard !turns.isOvertaken(number, for: .content) else {
             content.source.stop()
             throw Self.overtaken(spec)
         }
         try await sources.change(to: content)
-        newest.source = number
+        turns.finish(number, for: .content)
         return await sources.status.isPaused
             ? "The share will show \(spec) when you resume it." : "The share now shows \(spec)."
     }
@@ -312,12 +309,12 @@ actor ShareControl {
     private func change(camera spec: String, to opened: Opened, number: Int) async throws {
         var chosen: (source: any CaptureSource, specification: String)?
         if case .camera(let source, let specification) = opened { chosen = (source, specification) }
-        guard number > newest.camera else {
+        guard !turns.isOvertaken(number, for: .camera) else {
             chosen?.source.stop()
             throw Self.overtaken(spec)
         }
         try await camera.change(to: chosen?.source, specification: chosen?.specification)
-        newest.camera = number
+        turns.finish(number, for: .camera)
     }
 
     private static func overtaken(_ spec: String) -> CommandFailure {
