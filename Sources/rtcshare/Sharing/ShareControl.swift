@@ -29,6 +29,7 @@ actor ShareControl {
     let places: SharePlaces
     let sources: SharedSources
     let camera: ShareCamera
+    private let runner = SourceRunner()
     private let events: AsyncStream<Share.Occurrence>.Continuation
     let begun = ContinuousClock.now
     /// What the share is called at its socket.
@@ -45,8 +46,8 @@ actor ShareControl {
     /// What a request has opened before its turn.
     private enum Opened {
         case nothing
-        case content(OpenedSources.Content)
-        case camera(any CaptureSource, specification: String)
+        case content(SharedSources.Opened)
+        case camera(ShareCamera.Opened)
     }
 
     init(
@@ -59,12 +60,11 @@ actor ShareControl {
         self.film = film
         viewers = ShareViewers(outlivesViewers: server != nil || !places.isEmpty)
         self.room = room
-        self.sources = SharedSources(sources, in: room, options: options, events: events)
+        self.sources = SharedSources(sources, in: room, runner: runner, options: options, events: events)
         self.options = options
         self.inviting = inviting
         self.events = events
-        camera = ShareCamera(
-            sources.camera, specification: sources.cameraSpecification, in: room, events: events)
+        camera = ShareCamera(sources.camera, in: room, runner: runner, events: events)
     }
 
     // MARK: The share's own course
@@ -90,7 +90,7 @@ actor ShareControl {
     /// Begins to capture, with the first viewer.
     func startCapture() async throws {
         try await sources.start()
-        try camera.start()
+        try await camera.start()
     }
 
     /// Ends capture, and whatever is asked from now on.
@@ -98,6 +98,7 @@ actor ShareControl {
         isEnding = true
         await sources.stop()
         camera.stop()
+        await runner.finish()
     }
 
     /// Has what was set since the share began hold for a place, too.
@@ -218,15 +219,17 @@ actor ShareControl {
                     try: cameraRemedy)
             }
             guard spec != CameraSpecification.none.description else { return .nothing }
-            let (source, specification) = try await ShareCamera.open(spec)
-            return .camera(source, specification: specification)
+            return .camera(try await camera.open(spec))
         default: return .nothing
         }
     }
 
     private func perform(_ request: ControlRequest, _ opened: Opened, number: Int) async -> ControlAnswer {
         do {
-            if isEnding { throw CommandFailure(.unavailable, "the share is about to end") }
+            if isEnding {
+                discard(opened)
+                throw CommandFailure(.unavailable, "the share is about to end")
+            }
             let words: String?
             switch request {
             case .status, .stop: return .done(notice: nil)
@@ -297,7 +300,7 @@ actor ShareControl {
     private func change(source spec: String, to opened: Opened, number: Int) async throws -> String? {
         guard case .content(let content) = opened else { return nil }
         guard !turns.isOvertaken(number, for: .content) else {
-            content.source.stop()
+            discard(opened)
             throw Self.overtaken(spec)
         }
         try await sources.change(to: content)
@@ -307,14 +310,23 @@ actor ShareControl {
     }
 
     private func change(camera spec: String, to opened: Opened, number: Int) async throws {
-        var chosen: (source: any CaptureSource, specification: String)?
-        if case .camera(let source, let specification) = opened { chosen = (source, specification) }
+        var chosen: ShareCamera.Opened?
+        if case .camera(let camera) = opened { chosen = camera }
         guard !turns.isOvertaken(number, for: .camera) else {
-            chosen?.source.stop()
+            discard(opened)
             throw Self.overtaken(spec)
         }
-        try await camera.change(to: chosen?.source, specification: chosen?.specification)
+        try await camera.change(to: chosen)
         turns.finish(number, for: .camera)
+    }
+
+    /// Stops what a request opened in vain.
+    private func discard(_ opened: Opened) {
+        switch opened {
+        case .nothing: return
+        case .content(let opened): runner.stop(opened.content.source.stop)
+        case .camera(let opened): camera.discard(opened)
+        }
     }
 
     private static func overtaken(_ spec: String) -> CommandFailure {
