@@ -147,16 +147,22 @@ private struct Demo {
             session: viewer, snapshot: path, replacesSnapshot: snapshot == nil, saysSnapshot: false, observer: judge)
         try await sender.contentShare.start(
             source: source, audio: sound, configuration: parameters)
-        try source.start()
-        try sound.start()
+        let (runner, source, sound) = (SourceRunner(), source, sound)
+        try await runner.start {
+            try source.start()
+            try sound.start()
+        }
         try await viewing.run(duration: duration, interruption: Interruption()) {
             let offer = try await sender.connection.makeOffer()
             let answer = try await viewer.connection.answer(offer: SessionDescription.parse(offer.description))
             try await sender.connection.accept(answer: SessionDescription.parse(answer.description), to: offer)
         }
         let end = ContinuousClock.now
-        source.stop()
-        sound.stop()
+        runner.stop {
+            source.stop()
+            sound.stop()
+        }
+        await runner.finish()
         let streams = await sender.report().outboundRTP.values
         let buffers = await viewer.report().inboundRTP.values.compactMap(\.jitterBuffer)
         await sender.leave()

@@ -29,7 +29,7 @@ private enum Judge {
         process.arguments = ["-c", script]
         process.currentDirectoryURL = URL(fileURLWithPath: folder)
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        try process.runAlone()
         process.waitUntilExit()
         guard process.terminationStatus == 0 else { throw Failed() }
     }

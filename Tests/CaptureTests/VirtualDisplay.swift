@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// An X server of a test's own, with nothing on it, that ends with it.
 final class VirtualDisplay: Sendable {
@@ -23,7 +24,7 @@ final class VirtualDisplay: Sendable {
             ["-displayfd", "1", "-screen", "0", screen, "-nolisten", "tcp", "-noreset"] + arguments
         server.standardOutput = output
         server.standardError = FileHandle.nullDevice
-        try server.run()
+        try server.runAlone()
         var number = ""
         while let byte = try output.fileHandleForReading.read(upToCount: 1), let scalar = byte.first, scalar != 0x0A {
             number.append(Character(UnicodeScalar(scalar)))
@@ -61,7 +62,7 @@ final class VirtualDisplay: Sendable {
         process.environment = ProcessInfo.processInfo.environment.merging(["DISPLAY": name]) { $1 }
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        try process.runAlone()
         return process
     }
 

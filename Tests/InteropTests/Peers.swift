@@ -56,7 +56,7 @@ enum Peers {
         process.executableURL = python
         process.arguments = ["-c", script]
         process.standardError = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return false }
+        guard (try? process.runAlone()) != nil else { return false }
         process.waitUntilExit()
         return process.terminationStatus == 0
     }

@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import RTCShareSecureTransport
 import RTCShareWireFormat
+import TestSupport
 import Testing
 
 /// The `openssl` command as the peer: it has its own idea of DTLS 1.2, of `use_srtp` and of the exporter.
@@ -148,7 +149,7 @@ final class OpenSSLCommand {
         process.standardInput = input
         process.standardOutput = pipe
         process.standardError = pipe
-        try process.run()
+        try process.runAlone()
     }
 
     /// Runs a command to its end; what it printed.
@@ -160,7 +161,7 @@ final class OpenSSLCommand {
         process.standardInput = source
         process.standardOutput = sink
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        try process.runAlone()
         try source.fileHandleForWriting.write(contentsOf: Data(input.utf8))
         try source.fileHandleForWriting.close()
         let data = try sink.fileHandleForReading.readToEnd() ?? Data()

@@ -55,6 +55,7 @@ struct SharedSourcesTests {
         let output: FakeOutput
         let time: VirtualTime
         let sources: SharedSources
+        private let runner = SourceRunner()
         private var opened: [FakeSource]
         private let events = AsyncStream.makeStream(of: Share.Occurrence.self)
 
@@ -84,7 +85,7 @@ struct SharedSourcesTests {
                 fakes.microphone = OpenedSources.Sound(source: FakeSound(), specification: "microphone")
             }
             sources = SharedSources(
-                fakes, in: output, options: try #require(Self.options), events: events.continuation,
+                fakes, in: output, runner: runner, options: try #require(Self.options), events: events.continuation,
                 sleep: { try await time.sleep(for: $0) })
             try await sources.begin()
             if capturing { try await sources.start() }
@@ -110,10 +111,16 @@ struct SharedSourcesTests {
             return nil
         }
 
-        func replace(with source: FakeSource, canWait: Bool = false) async throws {
+        func replace(with source: FakeSource, canWait: Bool = false, endedBefore: Bool = false) async throws {
             opened.append(source)
-            try await sources.change(
-                to: OpenedSources.Content(source: source, specification: source.description, canWait: canWait))
+            let content = OpenedSources.Content(
+                source: source, specification: source.description, canWait: canWait)
+            let candidate = SharedSources.Opened(content, isSizeChosen: false, events: events.continuation)
+            if endedBefore {
+                source.end()
+                ends += 1
+            }
+            try await sources.change(to: candidate)
         }
 
         /// Does what the event says, and follows it in the table.
@@ -142,6 +149,7 @@ struct SharedSourcesTests {
 
         /// Compares what viewers see, and what runs, with the situation.
         func check(_ story: String) async throws {
+            await runner.finish()
             let isSlate = situation == .slate || situation == .sharpSlate
             let isVideoMuted = [.held, .keeping, .sharpSlate].contains(situation)
             let view = (isSlate ? "slate" : "\(kept ?? content)") + (isVideoMuted ? " (muted)" : "")
@@ -161,6 +169,7 @@ struct SharedSourcesTests {
         /// Stops everything, and returns how many ends of sources were reported but not expected, or were missed.
         func finish() async -> Int {
             await sources.stop()
+            await runner.finish()
             #expect(opened.allSatisfy { !$0.isRunning })
             #expect(await output.runningSlates == 0)
             events.continuation.finish()
@@ -223,6 +232,41 @@ struct SharedSourcesTests {
             try await stage.replace(with: FakeSource("broken", canStart: false))
         }
         try await stage.check("\(situation)")
+        #expect(await stage.finish() == 0)
+    }
+
+    @Test("A source that ended before it is shown leaves everything as it was", arguments: Situation.allCases)
+    func endedSource(situation: Situation) async throws {
+        let stage = try await Stage()
+        let way = try #require(Self.ways.first { $0.0 == situation }).1
+        for (index, step) in way.enumerated() { try await stage.follow(step, Array(way[...index])) }
+        let failure = await #expect(throws: CommandFailure.self) {
+            try await stage.replace(with: FakeSource("ended"), endedBefore: true)
+        }
+        #expect(failure?.message == "the source has ended")
+        try await stage.check("\(situation)")
+        #expect(await stage.finish() == 0)
+    }
+
+    @Test("A source that is opened while the share captures is started before it is shown", arguments: [true, false])
+    func startedSource(isCapturing: Bool) async throws {
+        let stage = try await Stage(capturing: isCapturing)
+        let opened = try await stage.sources.open("test:320x180@5")
+        #expect(opened.isStarted == isCapturing)
+        try await stage.sources.change(to: opened)
+        #expect(await stage.sources.content === opened.content.source)
+        try await stage.sources.start()
+        _ = await stage.finish()
+    }
+
+    @Test("A source that is shown while capture begins is started")
+    func captureBeginsWhileShown() async throws {
+        let stage = try await Stage(capturing: false)
+        let sources = stage.sources
+        await stage.output.whileShowingNext { try? await sources.start() }
+        let next = FakeSource("2")
+        try await stage.replace(with: next)
+        #expect(next.isRunning)
         #expect(await stage.finish() == 0)
     }
 

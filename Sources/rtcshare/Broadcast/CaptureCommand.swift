@@ -4,6 +4,7 @@ internal import Glibc
 internal import RTCShareCapture
 internal import RTCShareCaptureBroadcast
 internal import RTCShareMedia
+internal import RTCShareSignaling
 internal import Synchronization
 
 struct CaptureCommand: AsyncParsableCommand {
@@ -151,6 +152,9 @@ struct CaptureCommand: AsyncParsableCommand {
 private struct Broadcasting {
     let sender: BroadcastSender
     let sources: OpenedSources
+    private let runner = SourceRunner()
+    /// How long the sources and the sender can take to end.
+    private static let closingTime = Duration.seconds(3)
 
     /// What can happen.
     fileprivate enum Occurrence: Sendable {
@@ -180,14 +184,22 @@ private struct Broadcasting {
         }
         try sender.start()
         ServiceManager.ready()
-        defer {
-            ServiceManager.stopping()
-            sources.content.source.remove(sender.video)
-            sources.stop()
-            sender.stop()
+        do {
+            try await follow(occurrences, duration: duration, continuation: continuation)
+        } catch {
+            await stop()
+            throw error
         }
-        try await follow(occurrences, duration: duration, continuation: continuation)
+        await stop()
         withExtendedLifetime((listener, sound)) {}
+    }
+
+    private func stop() async {
+        ServiceManager.stopping()
+        sources.content.remove(sender.video)
+        runner.stop(sources.stop)
+        runner.stop(sender.stop)
+        await withTimeLimit(Self.closingTime) { [runner] in await runner.finish() }
     }
 
     private func follow(
@@ -208,7 +220,7 @@ private struct Broadcasting {
                 Terminal.shared.say("Connected. The share shows what this process captures.")
                 guard !hasStarted else { continue }
                 hasStarted = true
-                try sources.start()
+                try await runner.start(sources.start)
             case .waiting(let reason): Terminal.shared.say("Waiting for the share: \(reason).")
             case .sourceFailed(let error): failure = error
             case .ended(let error?): throw error

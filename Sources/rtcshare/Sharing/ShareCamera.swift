@@ -1,95 +1,125 @@
 internal import RTCShareCapture
 internal import RTCShareContentShare
+internal import RTCShareLocks
 internal import RTCShareMedia
 
 /// The attendee's own picture in a running share: which camera gives it, and how that goes. Its share control alone has it.
 final class ShareCamera {
     private let room: SharingRoom
+    private let runner: SourceRunner
     private let events: AsyncStream<Share.Occurrence>.Continuation
-    private var source: (any CaptureSource)?
-    /// The SPEC of what gives the picture; nil where none is sent.
-    private(set) var specification: String?
-    private var listener: SourceListener?
+    /// Nil if no camera is sent.
+    private var present: Opened?
     private var isCapturing = false
 
-    init(
-        _ source: (any CaptureSource)?, specification: String?, in room: SharingRoom,
-        events: AsyncStream<Share.Occurrence>.Continuation
-    ) {
-        (self.source, self.specification, self.room, self.events) = (source, specification, room, events)
-        listen()
+    /// A camera, and how its capture goes.
+    struct Opened: Sendable {
+        let camera: OpenedSources.Camera
+        let listener: SourceListener
+        /// Whether it was started when it was opened.
+        let isStarted: Bool
+
+        init(
+            _ camera: OpenedSources.Camera, isStarted: Bool = false,
+            events: AsyncStream<Share.Occurrence>.Continuation
+        ) {
+            (self.camera, self.isStarted) = (camera, isStarted)
+            listener = SourceListener(.camera, events)
+            camera.source.add(observer: listener)
+        }
+
+        func start() throws { try camera.source.start() }
     }
 
-    private func listen() {
-        listener = source.map { source in
-            let listener = SourceListener(.camera, events)
-            source.add(observer: listener)
-            return listener
-        }
+    init(
+        _ camera: OpenedSources.Camera?, in room: SharingRoom, runner: SourceRunner,
+        events: AsyncStream<Share.Occurrence>.Continuation
+    ) {
+        (self.room, self.runner, self.events) = (room, runner, events)
+        present = camera.map { Opened($0, events: events) }
     }
 
     /// Puts it in place; it is sent from when there is a viewer.
     func begin() async throws {
-        if let source { try await room.startLocalVideo(source: source) }
+        if let present { try await room.startLocalVideo(source: present.camera.source) }
     }
 
     /// Begins to capture.
-    func start() throws {
+    func start() async throws {
         guard !isCapturing else { return }
         isCapturing = true
-        try source?.start()
+        if let present { try await runner.start(present.start) }
     }
 
     /// Ends capture.
     func stop() {
         isCapturing = false
-        source?.stop()
+        if let present { runner.stop(present.camera.source.stop) }
     }
 
-    /// Opens a source that can show the attendee next.
-    static func open(_ specification: SourceSpecification) async throws -> any CaptureSource {
+    /// Opens a source that can show the attendee next, and starts it if the share captures.
+    func open(_ specification: SourceSpecification) async throws -> Opened {
         guard specification != .standardInput else {
             throw CommandFailure(
                 .usage, "\(specification): a running share can't read standard input", try: "file:PATH.y4m")
         }
-        return try await OpenedSources.openCamera(specification)
+        return try await WorkerThread.run(named: "camera") { [events, isCapturing] in
+            let opened = Opened(try OpenedSources.Camera(specification), isStarted: isCapturing, events: events)
+            if isCapturing { try opened.start() }
+            return opened
+        }
     }
 
     /// Sends this from now on, or nothing. What can't be started leaves all as it was.
-    func change(to new: (any CaptureSource)?, specification: String?) async throws {
+    func change(to new: Opened?) async throws {
         guard let new else {
             await room.stopLocalVideo()
-            return replace(with: nil, specification: nil)
+            return replace(with: nil)
         }
+        var isStarted = new.isStarted
         do {
-            if isCapturing { try new.start() }
-            try await room.startLocalVideo(source: new)
+            if isCapturing, !isStarted {
+                isStarted = true
+                try await runner.start(new.start)
+            }
+            try OpenedSources.checkIsRunning(new.listener.end)
+            try await room.startLocalVideo(source: new.camera.source)
         } catch {
-            new.stop()
+            discard(new)
             throw error
         }
-        replace(with: new, specification: specification)
+        replace(with: new)
+        guard isCapturing, !isStarted else { return }
+        // Capture began while the camera was shown.
+        do {
+            try await runner.start(new.start)
+        } catch {
+            await sourceDidEnd(new.listener)
+            throw error
+        }
     }
 
     /// Sends no camera from now on if the present one is what has ended.
     func sourceDidEnd(_ ended: SourceListener) async {
-        guard ended === listener else { return }
+        guard ended === present?.listener else { return }
         await room.stopLocalVideo()
-        replace(with: nil, specification: nil)
+        replace(with: nil)
     }
 
-    private func replace(with new: (any CaptureSource)?, specification: String?) {
-        let old = source
-        // That one has ended is no news then.
-        if let old, let listener { old.remove(observer: listener) }
-        (source, self.specification) = (new, specification)
-        listen()
-        old?.stop()
+    private func replace(with new: Opened?) {
+        if let present { discard(present) }
+        present = new
+    }
+
+    /// Stops a camera. Its end is not reported.
+    func discard(_ opened: Opened) {
+        opened.camera.source.remove(observer: opened.listener)
+        runner.stop(opened.camera.source.stop)
     }
 
     /// Switches the light of the camera, or else of one that is `content`.
     func setLight(_ isOn: Bool, content: any CaptureSource, remedy: String) throws {
-        guard let camera = [source, content].lazy.compactMap({ $0 as? CameraSource }).first else {
+        guard let camera = [present?.camera.source, content].lazy.compactMap({ $0 as? CameraSource }).first else {
             throw CommandFailure(.usage, "--light: the share has no camera", try: remedy)
         }
         try camera.setTorch(isOn)
@@ -97,10 +127,10 @@ final class ShareCamera {
 
     /// How it stands; nil where there is none.
     var status: ControlledShare.Camera? {
-        specification.map { specification in
-            let camera = source as? CameraSource
+        present.map { present in
+            let camera = present.camera.source as? CameraSource
             return ControlledShare.Camera(
-                spec: specification, interruption: listener?.interruption?.description,
+                spec: present.camera.specification, interruption: present.listener.interruption?.description,
                 isLightOn: camera.flatMap { $0.isTorchAvailable ? $0.isTorchEnabled : nil })
         }
     }

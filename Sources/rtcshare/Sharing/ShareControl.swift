@@ -29,6 +29,7 @@ actor ShareControl {
     let places: SharePlaces
     let sources: SharedSources
     let camera: ShareCamera
+    private let runner = SourceRunner()
     private let events: AsyncStream<Share.Occurrence>.Continuation
     let begun = ContinuousClock.now
     /// What the share is called at its socket.
@@ -40,15 +41,13 @@ actor ShareControl {
     private var isEnding = false
     /// The change under way: one comes after the other.
     private var change: Task<Void, Never>?
-    private var changesAsked = 0
-    /// The requests that chose what is shared now, and the camera.
-    private var newest = (source: 0, camera: 0)
+    private var turns = Turns()
 
     /// What a request has opened before its turn.
     private enum Opened {
         case nothing
-        case content(OpenedSources.Content)
-        case camera(any CaptureSource)
+        case content(SharedSources.Opened)
+        case camera(ShareCamera.Opened)
     }
 
     init(
@@ -61,12 +60,11 @@ actor ShareControl {
         self.film = film
         viewers = ShareViewers(outlivesViewers: server != nil || !places.isEmpty)
         self.room = room
-        self.sources = SharedSources(sources, in: room, options: options, events: events)
+        self.sources = SharedSources(sources, in: room, runner: runner, options: options, events: events)
         self.options = options
         self.inviting = inviting
         self.events = events
-        camera = ShareCamera(
-            sources.camera, specification: sources.cameraSpecification, in: room, events: events)
+        camera = ShareCamera(sources.camera, in: room, runner: runner, events: events)
     }
 
     // MARK: The share's own course
@@ -92,7 +90,7 @@ actor ShareControl {
     /// Begins to capture, with the first viewer.
     func startCapture() async throws {
         try await sources.start()
-        try camera.start()
+        try await camera.start()
     }
 
     /// Ends capture, and whatever is asked from now on.
@@ -100,6 +98,7 @@ actor ShareControl {
         isEnding = true
         await sources.stop()
         camera.stop()
+        await runner.finish()
     }
 
     /// Has what was set since the share began hold for a place, too.
@@ -177,8 +176,7 @@ actor ShareControl {
             events.yield(.stopRequested)
             return .done(notice: Share.stop)
         default:
-            changesAsked += 1
-            let number = changesAsked
+            let number = turns.ask()
             let opened: Opened
             do {
                 opened = try await open(for: request)
@@ -221,14 +219,17 @@ actor ShareControl {
                     try: cameraRemedy)
             }
             guard let source = specification.source else { return .nothing }
-            return .camera(try await ShareCamera.open(source))
+            return .camera(try await camera.open(source))
         default: return .nothing
         }
     }
 
     private func perform(_ request: ControlRequest, _ opened: Opened, number: Int) async -> ControlAnswer {
         do {
-            if isEnding { throw CommandFailure(.unavailable, "the share is about to end") }
+            if isEnding {
+                discard(opened)
+                throw CommandFailure(.unavailable, "the share is about to end")
+            }
             let words: String?
             switch request {
             case .status, .stop: return .done(notice: nil)
@@ -302,25 +303,34 @@ actor ShareControl {
         source specification: SourceSpecification, to opened: Opened, number: Int
     ) async throws -> String? {
         guard case .content(let content) = opened else { return nil }
-        guard number > newest.source else {
-            content.source.stop()
+        guard !turns.isOvertaken(number, for: .content) else {
+            discard(opened)
             throw Self.overtaken(specification)
         }
         try await sources.change(to: content)
-        newest.source = number
+        turns.finish(number, for: .content)
         return await sources.status.isPaused
             ? "The share will show \(specification) when you resume it." : "The share now shows \(specification)."
     }
 
     private func change(camera specification: CameraSpecification, to opened: Opened, number: Int) async throws {
-        var chosen: (any CaptureSource)?
-        if case .camera(let source) = opened { chosen = source }
-        guard number > newest.camera else {
-            chosen?.stop()
+        var chosen: ShareCamera.Opened?
+        if case .camera(let camera) = opened { chosen = camera }
+        guard !turns.isOvertaken(number, for: .camera) else {
+            discard(opened)
             throw Self.overtaken(specification)
         }
-        try await camera.change(to: chosen, specification: specification.source?.description)
-        newest.camera = number
+        try await camera.change(to: chosen)
+        turns.finish(number, for: .camera)
+    }
+
+    /// Stops what a request opened in vain.
+    private func discard(_ opened: Opened) {
+        switch opened {
+        case .nothing: return
+        case .content(let opened): runner.stop(opened.content.source.stop)
+        case .camera(let opened): camera.discard(opened)
+        }
     }
 
     private static func overtaken(_ specification: some Specification) -> CommandFailure {

@@ -1,5 +1,6 @@
 internal import RTCShareCapture
 internal import RTCShareContentShare
+internal import RTCShareLocks
 internal import RTCShareMedia
 internal import RTCShareWireFormat
 
@@ -23,7 +24,24 @@ actor SharedSources {
         let parameters: VideoEncodingParameters
     }
 
+    /// A source that a request opened, and how its capture goes.
+    struct Opened: Sendable {
+        let content: OpenedSources.Content
+        let reporter: CaptureReporter
+        /// Whether it was started when it was opened.
+        let isStarted: Bool
+
+        init(
+            _ content: OpenedSources.Content, isSizeChosen: Bool, isStarted: Bool = false,
+            events: AsyncStream<Share.Occurrence>.Continuation
+        ) {
+            (self.content, self.isStarted) = (content, isStarted)
+            reporter = CaptureReporter(content.source, isSizeChosen: isSizeChosen) { events.yield(.captureEnded) }
+        }
+    }
+
     private let room: any ShareOutput
+    private let runner: SourceRunner
     private let options: SharingOptions
     private let events: AsyncStream<Share.Occurrence>.Continuation
     private var sources: OpenedSources
@@ -47,15 +65,16 @@ actor SharedSources {
     private static let slateTime = Duration.seconds(2)
 
     init(
-        _ sources: OpenedSources, in room: any ShareOutput, options: SharingOptions,
+        _ sources: OpenedSources, in room: any ShareOutput, runner: SourceRunner, options: SharingOptions,
         events: AsyncStream<Share.Occurrence>.Continuation,
         sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
     ) {
-        (self.sources, self.room, self.options, self.events) = (sources, room, options, events)
-        self.sleep = sleep
+        (self.sources, self.room, self.runner, self.options) = (sources, room, runner, options)
+        (self.events, self.sleep) = (events, sleep)
         captureReporter = CaptureReporter(sources.content.source, isSizeChosen: options.quality.size != nil) {
             events.yield(.captureEnded)
         }
+        captureReporter.introduce(sources.content.source)
         soundListeners = sources.audio.map { Self.listen(to: $0, .sound, events) }
         microphoneListener = sources.microphone.map { Self.listen(to: $0, .microphone, events) }
         sound = sources.contentSound.map { AudioTrack(id: "sound", source: $0) }
@@ -109,17 +128,17 @@ actor SharedSources {
     }
 
     /// Begins to capture.
-    func start() throws {
+    func start() async throws {
         guard !isCapturing else { return }
         isCapturing = true
-        try sources.start()
+        try await runner.start(sources.start)
     }
 
     /// Ends capture.
     func stop() {
         slateMuting?.cancel()
-        for case .stop(let source) in pause.stops { source.stop() }
-        sources.stop()
+        for case .stop(let source) in pause.stops { runner.stop(source.stop) }
+        runner.stop(sources.stop)
     }
 
     /// Shows a source with the share's sound: the content's, or a slate.
@@ -149,13 +168,17 @@ actor SharedSources {
             try await enter(next, effects)
             return nil
         }
-        let slate = try CustomCapturer.slate("Paused", size: content.captureFormat.size)
-        try slate.start()
+        let size = content.captureFormat.size
+        let slate = try await WorkerThread.run(named: "slate") {
+            let slate = try CustomCapturer.slate("Paused", size: size)
+            try slate.start()
+            return slate
+        }
         let effects = next.pause(showing: slate)
         do {
             try await enter(next, effects)
         } catch {
-            slate.stop()
+            runner.stop(slate.stop)
             throw error
         }
         return nil
@@ -174,30 +197,28 @@ actor SharedSources {
     /// Enters a state of the pause, with other content if there is any. If its source can't be shown, the state before
     /// it stays.
     private func enter(
-        _ next: PauseState, _ effects: [PauseState.Effect], replacing new: OpenedSources.Content? = nil
+        _ next: PauseState, _ effects: [PauseState.Effect], replacing new: Opened? = nil
     ) async throws {
         let before = pause
         pause = next
         do {
-            for case .show(let source) in effects { try await show(source, of: new ?? sources.content) }
+            for case .show(let source) in effects { try await show(source, of: new?.content ?? sources.content) }
         } catch {
             pause = before
             await applyMutes()
             throw error
         }
         if let new {
-            sources.content = new
             // The end of the source before is not the share's.
-            captureReporter = CaptureReporter(new.source, isSizeChosen: parameters.maxSize != nil) {
-                [events] in events.yield(.captureEnded)
-            }
+            (sources.content, captureReporter) = (new.content, new.reporter)
+            captureReporter.introduce(new.content.source)
         }
         for effect in effects {
             switch effect {
             case .show: continue
             case .setMuted(let isMuted, let source): await room.setVideoMuted(isMuted, of: source)
             case .muteWhenSharp(let slate): muteWhenSharp(slate)
-            case .stop(let source): source.stop()
+            case .stop(let source): runner.stop(source.stop)
             }
         }
         await applyMutes()
@@ -214,29 +235,48 @@ actor SharedSources {
 
     // MARK: Changes
 
-    /// Opens a source that the share can show next.
-    func open(_ specification: SourceSpecification) async throws -> OpenedSources.Content {
+    /// Opens a source that the share can show next, and starts it if the share captures.
+    func open(_ specification: SourceSpecification) async throws -> Opened {
         guard specification != .standardInput else {
             throw CommandFailure(
                 .usage, "\(specification): a running share can't read standard input", try: "file:PATH.y4m")
         }
         let frameRate = parameters.maxFramerate ?? options.quality.maxFramerate
-        let tokens = try options.tokens(
-            for: specification, remedy: "start the share with --my-token-file FILE --peer-token-file FILE")
-        return try await OpenedSources.openContent(
-            specification, maximumFrameRate: frameRate, broadcastTokens: tokens)
+        let isSizeChosen = parameters.maxSize != nil
+        return try await WorkerThread.run(named: "source") { [options, events, isCapturing] in
+            let tokens = try options.tokens(
+                for: specification, remedy: "start the share with --my-token-file FILE --peer-token-file FILE")
+            let content = try OpenedSources.open(
+                specification, maximumFrameRate: frameRate, broadcastTokens: tokens)
+            let opened = Opened(content, isSizeChosen: isSizeChosen, isStarted: isCapturing, events: events)
+            if isCapturing { try content.source.start() }
+            return opened
+        }
     }
 
     /// Shares this from now on, or once the share goes on. What can't be started leaves all as it was.
-    func change(to opened: OpenedSources.Content) async throws {
+    func change(to opened: Opened) async throws {
+        let new = opened.content
         var next = pause
-        let effects = next.replace(content, with: opened.source)
+        let effects = next.replace(content, with: new.source)
+        var isStarted = opened.isStarted
         do {
-            if isCapturing { try opened.source.start() }
+            if isCapturing, !isStarted {
+                isStarted = true
+                try await runner.start(new.source.start)
+            }
+            try OpenedSources.checkIsRunning(opened.reporter.end)
             try await enter(next, effects, replacing: opened)
         } catch {
-            opened.source.stop()
+            runner.stop(new.source.stop)
             throw error
+        }
+        guard isCapturing, !isStarted else { return }
+        // Capture began while the source was shown.
+        do {
+            try await runner.start(new.source.start)
+        } catch {
+            events.yield(.sourceEnded(error))
         }
     }
 

@@ -4,51 +4,107 @@ internal import RTCShareContentShare
 internal import RTCShareLocks
 internal import RTCShareMedia
 internal import RTCSharePeerConnection
+internal import RTCShareSignaling
 
-/// Writes statistics reports as JSON Lines, one report (an array of objects) a line. Where no more can be written, that is
-/// said once, and all else continues.
+/// Writes statistics reports as JSON Lines, one report (an array of objects) a line, on a thread of its own: a pipe can make
+/// it wait. If no more can be written, that is said once, and all else continues.
 final class StatisticsWriter: Sendable {
-    private let file: OpenFile
+    private struct State {
+        /// The reports of each second that wait to be written.
+        var waiting: [[StatisticsReport]] = []
+        var hasOmission = false
+        /// Whether no reports follow.
+        var isClosed = false
+        /// Whether the thread writes no more.
+        var hasEnded = false
+        var failure: CommandFailure?
+    }
+
+    private let mailbox = Mailbox(State())
+    private let thread: WorkerThread
     private let name: String
-    private let activity: String
-    private let failure = Locked<CommandFailure?>(nil)
+    private let say: @Sendable (String) -> Void
+
+    /// The most seconds whose reports wait.
+    static let limit = 8
+    /// How long reports can take to be written at the end.
+    private static let closingTime = Duration.seconds(3)
 
     /// Writes to a file, in place of what it held, or to standard output for `-`; `activity` is what continues without it.
-    init(path: String, activity: String) throws(CommandFailure) {
-        self.activity = activity
-        if path == "-" {
-            name = "standard output"
-            file = .standardOutput
-        } else {
-            name = path
-            // To open a pipe that nobody reads would wait for a reader.
-            let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0o644)
-            guard descriptor >= 0 else {
-                let reason = errno == ENXIO ? "no program reads this pipe" : systemMessage(errno, path: path)
-                throw CommandFailure(
-                    .cannotCreate, "can't write statistics to \(path): \(reason)",
-                    try: "choose a file in a directory in which you can write")
+    init(
+        path: String, activity: String, say: @escaping @Sendable (String) -> Void = { Terminal.shared.say($0) }
+    ) throws(CommandFailure) {
+        let isOutput = path == "-"
+        name = isOutput ? "standard output" : path
+        self.say = say
+        let file = isOutput ? .standardOutput : try Self.open(path)
+        do throws(WorkerThreadError) {
+            thread = try WorkerThread(named: "statistics") { [mailbox, name] in
+                defer { mailbox.post { $0.hasEnded = true } }
+                while let reports = mailbox.take({ Self.next(of: &$0) }) {
+                    do {
+                        for report in reports {
+                            try file.write(try JSONText.encode(report.objects) + Data([UInt8(ascii: "\n")]))
+                        }
+                    } catch {
+                        let reason = "can't write statistics to \(name): \(StandardStreams.reason(of: error))"
+                        mailbox.post { $0.failure = CommandFailure(.inputOutput, reason) }
+                        return say("Warning: the statistics have ended, and \(activity) continues: \(reason).")
+                    }
+                }
             }
-            _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK)
-            file = OpenFile(descriptor)
-        }
-    }
-
-    /// Appends a report, unless an earlier one could not be written.
-    func write(_ report: StatisticsReport) {
-        guard failure.withLock({ $0 == nil }) else { return }
-        do {
-            try file.write(try JSONText.encode(report.objects) + Data([UInt8(ascii: "\n")]))
         } catch {
-            let reason = "can't write statistics to \(name): \(StandardStreams.reason(of: error))"
-            failure.withLock { $0 = CommandFailure(.inputOutput, reason) }
-            Terminal.shared.say("Warning: the statistics have ended, and \(activity) continues: \(reason).")
+            throw CommandFailure(
+                .unavailable, "can't write statistics to \(name): \(systemMessage(error.errorNumber))")
         }
     }
 
-    /// Ends the statistics.
-    /// - Throws: why they ended before.
-    func close() throws(CommandFailure) {
-        if let failure = failure.withLock({ $0 }) { throw failure }
+    private static func open(_ path: String) throws(CommandFailure) -> OpenFile {
+        // To open a pipe that nobody reads would wait for a reader.
+        let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0o644)
+        guard descriptor >= 0 else {
+            let reason = errno == ENXIO ? "no program reads this pipe" : systemMessage(errno, path: path)
+            throw CommandFailure(
+                .cannotCreate, "can't write statistics to \(path): \(reason)",
+                try: "choose a file in a directory in which you can write")
+        }
+        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK)
+        return OpenFile(descriptor)
+    }
+
+    private static func next(of state: inout State) -> Mailbox<State>.Found<[StatisticsReport]?> {
+        guard state.waiting.isEmpty else { return .done(state.waiting.removeFirst()) }
+        return state.isClosed ? .done(nil) : .wait(until: nil)
+    }
+
+    deinit {
+        mailbox.post { $0.isClosed = true }
+    }
+
+    /// Appends the reports of a second, unless earlier ones could not be written. If too many wait, the oldest are left out.
+    func write(_ reports: [StatisticsReport]) {
+        let isFirstOmission = mailbox.post { state in
+            guard state.failure == nil else { return false }
+            state.waiting.append(reports)
+            guard state.waiting.count > Self.limit else { return false }
+            state.waiting.removeFirst()
+            defer { state.hasOmission = true }
+            return !state.hasOmission
+        }
+        if isFirstOmission {
+            say("Warning: \(name) takes statistics too slowly, so the oldest reports that wait are left out.")
+        }
+    }
+
+    /// Ends the statistics when all reports are written, or after a moment.
+    /// - Throws: why they ended before, or what keeps the last from being written.
+    func close() async throws(CommandFailure) {
+        mailbox.post { $0.isClosed = true }
+        await withTimeLimit(Self.closingTime) { [thread] in await thread.finish() }
+        let (hasEnded, failure) = mailbox.read { ($0.hasEnded, $0.failure) }
+        if let failure { throw failure }
+        guard hasEnded else {
+            throw CommandFailure(.inputOutput, "can't write the last statistics to \(name): it takes them too slowly")
+        }
     }
 }

@@ -84,9 +84,11 @@ final class Terminal: Sendable {
 
     private static let endPatience = Duration.seconds(1)
 
-    /// Stderr; of a terminal an opening of its own that does not wait, for others share that of stderr.
+    /// Stderr; of a terminal or a pipe an opening of its own that does not wait, for others share that of stderr.
     private static let output: Int32 = {
-        guard isatty(STDERR_FILENO) == 1 else { return STDERR_FILENO }
+        var status = stat()
+        let isPipe = fstat(STDERR_FILENO, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
+        guard isPipe || isatty(STDERR_FILENO) == 1 else { return STDERR_FILENO }
         let own = open("/proc/self/fd/\(STDERR_FILENO)", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
         return own >= 0 ? own : STDERR_FILENO
     }()
@@ -95,7 +97,7 @@ final class Terminal: Sendable {
     private static func writeWhatFits(_ bytes: ArraySlice<UInt8>) -> Int {
         var stream = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
         guard poll(&stream, 1, 0) > 0 else { return 0 }
-        // A pipe that is ready takes so much at once. A terminal may take less, and is written to without waiting.
+        // A pipe that is ready takes so much at once, unless another process was faster. A terminal may take less.
         let count = bytes.prefix(Int(PIPE_BUF)).withUnsafeBytes { Glibc.write(output, $0.baseAddress, $0.count) }
         if count >= 0 { return count }
         return errno == EAGAIN || errno == EINTR ? 0 : bytes.count

@@ -192,7 +192,7 @@ final class Viewing: Sendable {
 
     private func keep() async throws {
         try await closeAll([
-            { [film] in try await film?.close() }, writeSnapshot, { [statistics] in try statistics?.close() },
+            { [film] in try await film?.close() }, writeSnapshot, { [statistics] in try await statistics?.close() },
         ])
     }
 
@@ -273,7 +273,7 @@ final class Viewing: Sendable {
             case .failed(let error): throw error
             case .second:
                 Terminal.shared.flush()
-                statistics?.write(await report())
+                statistics?.write([await report()])
                 guard let seconds = secondsWithoutPicture else { continue }
                 secondsWithoutPicture = seconds < Self.patience ? seconds + 1 : nil
                 if secondsWithoutPicture == nil, session.tiles.tiles.isEmpty {
@@ -294,7 +294,7 @@ final class Viewing: Sendable {
     }
 
     private func finish(_ watchers: [Task<Void, Never>]) async {
-        statistics?.write(await report())
+        statistics?.write([await report()])
         await window?.stop()
         let (session, player) = source.withLock { ($0.session, $0.player) }
         await withTimeLimit(Self.leavingTime) {

@@ -78,16 +78,16 @@ struct PrintableTextTests {
         #expect(reported.count > 4)
         for (lines, introduction) in [
             (CommandFailure(explaining: report).lines(after: "rtcshare: "), "rtcshare: "),
-            (rtcshare.Share.departure(of: "Viewer 2", goneBy: report), "Viewer 2 is disconnected: "),
+            (rtcshare.ShareCourse.departure(of: "Viewer 2", goneBy: report), "Viewer 2 is disconnected: "),
         ] { #expect(lines == [introduction + reported[0]] + reported.dropFirst()) }
         for error in [
             CommandFailure(.unavailable, Self.stranger), BroadcastError.network(Self.stranger),
             ConnectionError.insecure(reason: Self.stranger),
         ] as [any Error] {
             #expect(CommandFailure(explaining: error).lines(after: "rtcshare: ").count == 1)
-            #expect(rtcshare.Share.departure(of: "Viewer 2", goneBy: error).count == 1)
+            #expect(rtcshare.ShareCourse.departure(of: "Viewer 2", goneBy: error).count == 1)
         }
-        #expect(rtcshare.Share.departure(of: "Viewer 2", goneBy: nil) == ["Viewer 2 left."])
+        #expect(rtcshare.ShareCourse.departure(of: "Viewer 2", goneBy: nil) == ["Viewer 2 left."])
     }
 
     /// Only these write to standard output and standard error: whatever else would is not looked at.

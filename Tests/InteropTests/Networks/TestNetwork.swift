@@ -62,7 +62,7 @@ final class TestNetwork {
         process.arguments = [
             "-c", Host.allCases.map { "ip netns del \(namespace($0)) 2>/dev/null" }.joined(separator: ";"),
         ]
-        guard (try? process.run()) != nil else { return }
+        guard (try? process.runAlone()) != nil else { return }
         process.waitUntilExit()
     }
 
@@ -202,7 +202,7 @@ extension TestNetwork {
         ]
         let errors = Pipe()
         process.standardError = errors
-        guard (try? process.run()) != nil else { return "networks of their own need a shell" }
+        guard (try? process.runAlone()) != nil else { return "networks of their own need a shell" }
         let said = errors.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
         guard process.terminationStatus != 0 else { return nil }

@@ -55,7 +55,7 @@ final class RunningProgram {
         let (output, error) = (try Self.emptyFile(outputFile), try Self.emptyFile(errorFile))
         process.standardOutput = output
         process.standardError = error
-        try Self.withoutBlockedSignals { try process.run() }
+        try Self.withoutBlockedSignals { try process.runAlone() }
         // The program has its own. Foundation reads beyond its memory where a process with some 1300 open files starts another.
         try output.close()
         try error.close()

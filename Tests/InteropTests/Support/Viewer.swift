@@ -16,7 +16,7 @@ enum Viewer: String {
         process.arguments = [Peers.script("gstreamer_viewer.py"), "--check"]
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return false }
+        guard (try? process.runAlone()) != nil else { return false }
         process.waitUntilExit()
         return process.terminationStatus == 0
     }()

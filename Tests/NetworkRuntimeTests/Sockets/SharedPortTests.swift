@@ -396,7 +396,7 @@ private final class Relay {
         ]
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        try process.runAlone()
         // Which of the two it opens first is chance on a busy machine.
         while process.isRunning {
             if Self.isOpen(port, in: "udp"), Self.isOpen(port, in: "tcp") { return }

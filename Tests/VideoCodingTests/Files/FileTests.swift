@@ -56,7 +56,7 @@ struct FileTests {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: try #require(vpxdec))
         process.arguments = ["--i420", "-o", directory.path + "/a.yuv", directory.path + "/a.ivf"]
-        try process.run()
+        try process.runAlone()
         process.waitUntilExit()
         #expect(process.terminationStatus == 0)
         let decoded = try Data(contentsOf: URL(fileURLWithPath: directory.path + "/a.yuv"))

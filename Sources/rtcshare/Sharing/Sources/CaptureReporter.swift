@@ -34,13 +34,18 @@ final class CaptureReporter: CaptureSourceObserver, BroadcastObserver {
     init(_ source: any CaptureSource, isSizeChosen: Bool, onEnd: @escaping @Sendable () -> Void) {
         self.onEnd = onEnd
         self.isSizeChosen = isSizeChosen
-        let size = source.captureFormat.size
-        state = Locked(State(told: size))
-        if let note = shrinkage(of: size) { Terminal.shared.say("The source is \(size). \(note)") }
+        state = Locked(State(told: source.captureFormat.size))
         source.add(observer: self)
-        guard let broadcast = source as? BroadcastSource else { return }
-        broadcast.add(broadcastObserver: self)
-        Terminal.shared.say("Waiting for the capturing process at \(broadcast.endpoint).")
+        (source as? BroadcastSource)?.add(broadcastObserver: self)
+    }
+
+    /// Says what a person should know of a source that is shared from now on.
+    func introduce(_ source: any CaptureSource) {
+        let size = source.captureFormat.size
+        if let note = shrinkage(of: size) { Terminal.shared.say("The source is \(size). \(note)") }
+        if let broadcast = source as? BroadcastSource {
+            Terminal.shared.say("Waiting for the capturing process at \(broadcast.endpoint).")
+        }
     }
 
     func captureDidStop() { didEnd(.success(())) }

@@ -1,7 +1,6 @@
 internal import RTCShareAudioCoding
 internal import RTCShareCapture
 internal import RTCShareCaptureBroadcast
-internal import RTCShareLocks
 internal import RTCShareMedia
 
 /// The sources of a share, opened and not yet started.
@@ -10,9 +9,7 @@ struct OpenedSources: Sendable {
     /// The sounds of the content; several are mixed.
     var audio: [Sound]
     var microphone: Sound?
-    let camera: (any CaptureSource)?
-    /// The SPEC of the camera.
-    let cameraSpecification: String?
+    let camera: Camera?
     /// What is shared, as far as a person did not choose it, and which sounds: the first lines that a share prints.
     let introduction: [String]
 
@@ -20,6 +17,18 @@ struct OpenedSources: Sendable {
     struct Sound: Sendable {
         let source: any AudioCaptureSource
         let specification: String
+    }
+
+    /// A camera and its SPEC.
+    struct Camera: Sendable {
+        let source: any CaptureSource
+        let specification: String
+        private static let framesPerSecond = 30.0
+
+        init(_ specification: SourceSpecification) throws {
+            source = try specification.open(framesPerSecond: Self.framesPerSecond)
+            self.specification = specification.description
+        }
     }
 
     /// Opens what the options name.
@@ -40,16 +49,12 @@ struct OpenedSources: Sendable {
         }
         audio = try selection.audio.compactMap { try openSound($0, of: broadcast?.sound) }
         microphone = try selection.microphone.flatMap { try openSound($0, of: broadcast?.microphone) }
-        cameraSpecification = selection.camera?.source?.description
-        camera = try selection.camera?.source?.open(framesPerSecond: Self.cameraRate)
+        camera = try selection.camera?.source.map { try Camera($0) }
         let option = broadcast == nil ? "--audio system" : "--audio process"
         introduction =
             [sentence].compactMap { $0 }
             + selection.soundLines(remedy: audioRemedy.replacing("AUDIO", with: option))
     }
-
-    /// How many pictures a second show somebody.
-    private static let cameraRate = 30.0
 
     /// What is shared, opened and not yet started.
     struct Content: Sendable {
@@ -59,21 +64,8 @@ struct OpenedSources: Sendable {
         let canWait: Bool
     }
 
-    /// Opens what a running share is to show next, on a thread of its own: a pipe may have its reader wait.
-    static func openContent(
-        _ specification: SourceSpecification, maximumFrameRate: Double, broadcastTokens: BroadcastTokens?
-    ) async throws -> Content {
-        try await WorkerThread.run(named: "source") {
-            try open(specification, maximumFrameRate: maximumFrameRate, broadcastTokens: broadcastTokens)
-        }
-    }
-
-    /// Opens what a running share is to show of its attendee next, in the same way.
-    static func openCamera(_ specification: SourceSpecification) async throws -> any CaptureSource {
-        try await WorkerThread.run(named: "camera") { try specification.open(framesPerSecond: cameraRate) }
-    }
-
-    private static func open(
+    /// Opens the content. A pipe can wait for its other end here.
+    static func open(
         _ specification: SourceSpecification, maximumFrameRate: Double, broadcastTokens: BroadcastTokens?,
         choosesAnew: Bool = false
     ) throws -> Content {
@@ -86,6 +78,13 @@ struct OpenedSources: Sendable {
             case .test, .display, .portal, .camera, .region, .window, .broadcast: false
             }
         return Content(source: source, specification: specification.description, canWait: canWait)
+    }
+
+    /// Rejects a source that ended before it was shown.
+    static func checkIsRunning(_ end: Result<Void, CaptureSourceError>?) throws {
+        guard let end else { return }
+        try end.get()
+        throw CommandFailure(.unavailable, "the source has ended")
     }
 
     /// The content's sound: the one source of it, or the sum of several; nil where there is none.

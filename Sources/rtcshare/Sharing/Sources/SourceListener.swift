@@ -14,29 +14,37 @@ final class SourceListener: CaptureSourceObserver {
 
     let role: Role
     private let events: AsyncStream<Share.Occurrence>.Continuation
-    private let present = Locked<CaptureInterruption?>(nil)
+    private let state = Locked<(interruption: CaptureInterruption?, end: Result<Void, CaptureSourceError>?)>((nil, nil))
 
     init(_ role: Role, _ events: AsyncStream<Share.Occurrence>.Continuation) {
         (self.role, self.events) = (role, events)
     }
 
     /// Why the source gives nothing; nil while it does.
-    var interruption: CaptureInterruption? { present.withLock { $0 } }
+    var interruption: CaptureInterruption? { state.withLock { $0.interruption } }
 
-    func captureDidStop() { events.yield(.otherSourceEnded(self, nil)) }
+    /// How the source ended; nil while it has not.
+    var end: Result<Void, CaptureSourceError>? { state.withLock { $0.end } }
+
+    func captureDidStop() {
+        state.withLock { $0.end = .success(()) }
+        events.yield(.otherSourceEnded(self, nil))
+    }
 
     func captureDidFail(error: CaptureSourceError) {
-        // A frame that was left out is no end.
-        if error.kind != .invalidFrame { events.yield(.otherSourceEnded(self, error)) }
+        // Capture continues after a frame that was left out.
+        guard error.kind != .invalidFrame else { return }
+        state.withLock { $0.end = .failure(error) }
+        events.yield(.otherSourceEnded(self, error))
     }
 
     func captureWasInterrupted(by interruption: CaptureInterruption) {
-        present.withLock { $0 = interruption }
+        state.withLock { $0.interruption = interruption }
         Terminal.shared.say("The share continues without \(role.name): \(interruption).")
     }
 
     func captureInterruptionDidEnd(_ interruption: CaptureInterruption) {
-        present.withLock { $0 = nil }
+        state.withLock { $0.interruption = nil }
         Terminal.shared.say(role == .camera ? "Your camera is back." : "The \(role.rawValue) is back.")
     }
 }

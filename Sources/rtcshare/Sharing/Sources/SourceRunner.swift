@@ -1,0 +1,49 @@
+internal import RTCShareLocks
+
+/// Starts and stops sources in the order of the calls, on a thread that exists while there is work.
+///
+/// A source that stops waits for its own thread, which can wait for a device or a display server. No task waits there.
+final class SourceRunner: Sendable {
+    private typealias Work = @Sendable () -> Void
+
+    private struct State {
+        var waiting: [Work] = []
+        var hasThread = false
+    }
+
+    private let state = Locked(State())
+
+    /// Starts sources, and returns when they have started.
+    func start(_ body: @escaping @Sendable () throws -> Void) async throws {
+        let result = await withCheckedContinuation { continuation in
+            add { continuation.resume(returning: Result(catching: body)) }
+        }
+        try result.get()
+    }
+
+    /// Stops sources. The caller does not wait for their end.
+    func stop(_ body: @escaping @Sendable () -> Void) { add(body) }
+
+    /// Returns when all earlier calls are done.
+    func finish() async {
+        await withCheckedContinuation { continuation in add { continuation.resume() } }
+    }
+
+    private func add(_ work: @escaping Work) {
+        let needsThread = state.withLock { state in
+            state.waiting.append(work)
+            defer { state.hasThread = true }
+            return !state.hasThread
+        }
+        guard needsThread else { return }
+        WorkerThread.start(named: "sources") { while let work = self.next() { work() } }
+    }
+
+    private func next() -> Work? {
+        state.withLock { state in
+            guard state.waiting.isEmpty else { return state.waiting.removeFirst() }
+            state.hasThread = false
+            return nil
+        }
+    }
+}
