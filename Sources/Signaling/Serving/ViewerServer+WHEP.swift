@@ -110,7 +110,7 @@ extension ViewerServer {
     ) async throws(ProblemDetails) -> HTTPResponse {
         let client = clientAddress(of: request)
         let place = try takePlace(for: client)
-        defer { beginning.removeValue(forKey: place) }
+        defer { places.giveBack(place) }
         let offer = try Self.description(request.body)
         guard await room.contentShare.isSharing else {
             throw ProblemDetails(

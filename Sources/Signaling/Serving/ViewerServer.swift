@@ -87,9 +87,7 @@ public actor ViewerServer {
     /// The keys of the sessions that were removed last, whose players may still ask why they ended.
     var removedKeys: [(key: String, phase: ShareState.Phase)] = []
     private static let mostRemovedKeys = 64
-    /// The networks of clients who have a place and no session yet, by the numbers of their places.
-    var beginning: [Int: IPAddress?] = [:]
-    var placesTaken = 0
+    var places: ViewerPlaces
     /// Whether nobody new is let in.
     public private(set) var isLocked = false
     /// Whether the picture stands still because the presenter wants it so.
@@ -113,6 +111,7 @@ public actor ViewerServer {
         configuration.connection.trickles = true
         self.configuration = configuration
         accessGuard = AccessGuard(firstWait: configuration.firstWait)
+        places = ViewerPlaces(limit: configuration.maximumViewers)
         logger = configuration.logger
         (events, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(1024))
         hostCheck = HostCheck(names: configuration.names + [configuration.publicURL?.host].compactMap { $0 })
