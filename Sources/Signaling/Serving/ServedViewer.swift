@@ -41,7 +41,7 @@ final class ViewerSession {
     var listeners: [Int: AsyncStream<[UInt8]>.Continuation] = [:]
     var listenersSoFar = 0
     /// What they were told last; nil where one of them has been told nothing.
-    var toldLast: ShareState?
+    var toldLast: [UInt8]?
 
     init(
         key: String, viewer: RoomViewer, membership: RoomMembership, offer: SessionDescription,
