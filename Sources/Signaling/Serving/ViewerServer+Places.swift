@@ -39,12 +39,10 @@ extension ViewerServer {
 
     /// Ends a session whose viewer has left, or made room.
     func remove(_ session: ViewerSession) {
-        sessions[session.key] = nil
-        finishListeners(of: session)
+        forget(session)
         // The request that causes this does not wait until what is queued has left.
         let ended = session.viewer.session
         Task { await ended.leave() }
-        refresh()
     }
 }
 

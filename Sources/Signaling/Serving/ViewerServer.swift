@@ -186,12 +186,10 @@ public actor ViewerServer {
     /// Sends a viewer away. The link still leads here: ``lock()`` keeps it from being used.
     public func kick(_ viewer: Int) async throws(ViewerServerError) {
         let session = try session(of: viewer)
-        sessions[session.key] = nil
         let phase: ShareState.Phase = session.isWaiting ? .declined : .removed
         removedKeys = removedKeys.suffix(Self.mostRemovedKeys - 1) + [(session.key, phase)]
         tell(session, as: phase)
-        finishListeners(of: session)
-        refresh()
+        forget(session)
         await session.viewer.session.leave()
     }
 
@@ -231,11 +229,8 @@ public actor ViewerServer {
     }
 
     /// Who has ICE answered and nothing beyond it is no viewer.
-    private func expire(_ key: String) async {
-        guard let session = sessions[key], !session.state.hasConnected else { return }
-        sessions[key] = nil
-        finishListeners(of: session)
-        await session.viewer.session.leave()
+    private func expire(_ key: String) {
+        if let session = sessions[key], !session.state.hasConnected { remove(session) }
     }
 
     func session(_ key: String, is state: ConnectionState) {
@@ -249,7 +244,12 @@ public actor ViewerServer {
     }
 
     private func sessionDidEnd(_ key: String) {
-        guard let session = sessions.removeValue(forKey: key) else { return }
+        if let session = sessions[key] { forget(session) }
+    }
+
+    /// Takes a session out, and ends what its page listens to.
+    func forget(_ session: ViewerSession) {
+        sessions[session.key] = nil
         finishListeners(of: session)
         refresh()
     }
