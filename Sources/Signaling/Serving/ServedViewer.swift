@@ -33,7 +33,7 @@ final class ViewerSession {
     /// Since when its viewer does not answer; nil while it does.
     var awaySince: Instant?
     /// The state of its ICE credentials.
-    var entityTag = EntityTag(value: "1")
+    var entityTag = EntityTag.first
     /// What it offered last, as it would offer again.
     var offer: SessionDescription
     var remoteFragment: String?

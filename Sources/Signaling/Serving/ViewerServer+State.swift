@@ -52,8 +52,9 @@ extension ViewerServer {
 
     // MARK: Listeners
 
-    /// Adds one who is told how the share stands, from now on.
-    func listen(to session: ViewerSession) -> AsyncStream<[UInt8]> {
+    /// What a session's page is told from now on.
+    func listen(to key: String) throws(ProblemDetails) -> AsyncStream<[UInt8]> {
+        let session = try session(key)
         // Each message has the whole state: of a slow reader's messages only the newest count.
         let (stream, continuation) = AsyncStream.makeStream(of: [UInt8].self, bufferingPolicy: .bufferingNewest(8))
         session.listenersSoFar += 1
@@ -64,7 +65,7 @@ extension ViewerServer {
         }
         session.listeners[id] = continuation
         session.toldLast = nil
-        continuation.onTermination = { [weak self, key = session.key] _ in
+        continuation.onTermination = { [weak self] _ in
             Task { await self?.removeListener(id, of: key) }
         }
         refresh()

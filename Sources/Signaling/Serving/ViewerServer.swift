@@ -99,7 +99,7 @@ public actor ViewerServer {
     var telling = Telling()
     /// Follows what the source of the share does.
     private var shareListener: ShareListener?
-    var counts = ServerCounts()
+    nonisolated let counts = Locked(ServerCounts())
 
     /// Listens, and lets viewers into `room`. The room and what it shares are the program's.
     /// - Throws: where it can't listen, or the certificate is of no use.
