@@ -119,7 +119,8 @@ public actor ViewerServer {
         let others = first == 0 ? 0 : min(configuration.otherPorts, Int(UInt16.max - first))
         // The first viewer need not wait for their names.
         for iceServer in configuration.connection.iceServers { iceServer.prepare() }
-        let place = ServerPlace()
+        // Requests can come before the server is there.
+        let respond = Locked<(@Sendable (HTTPRequest) async -> HTTPResponse?)?>(nil)
         // A page listens over a connection of its own, and asks over another.
         let limits = HTTPServer.Limits(connections: 1024 + 2 * configuration.maximumViewers)
         server = try await HTTPServer.start(
@@ -128,12 +129,12 @@ public actor ViewerServer {
             tls: try configuration.tls?.makeContext(), limits: limits, eventLoopGroup: configuration.eventLoopGroup,
             logger: logger
         ) { request in
-            await place.server?.respond(to: request)
+            await respond.withLock { $0 }?(request)
                 ?? ProblemDetails(.serviceUnavailable, "the server is starting: try again", retryAfter: .seconds(1))
                 .response
         }
         port = server.port
-        place.server = self
+        respond.withLock { $0 = { [weak self] in await self?.respond(to: $0) } }
         let listener = ShareListener { [weak self] in Task { await self?.refresh() } }
         room.contentShare.add(observer: listener)
         room.add(observer: listener)
@@ -252,20 +253,6 @@ public actor ViewerServer {
         sessions[session.key] = nil
         finishListeners(of: session)
         refresh()
-    }
-}
-
-/// Finds the server for requests that came while it began.
-private final class ServerPlace: Sendable {
-    private let place = Locked<WeakServer>(WeakServer())
-
-    private struct WeakServer: Sendable {
-        weak var server: ViewerServer?
-    }
-
-    var server: ViewerServer? {
-        get { place.withLock { $0.server } }
-        set { place.withLock { $0.server = newValue } }
     }
 }
 
