@@ -2,6 +2,7 @@ internal import FoundationEssentials
 internal import Glibc
 internal import Logging
 internal import NIOPosix
+internal import RTCShareSDP
 
 /// A session with a Janus and one handle in it, of the VideoRoom plugin: requests, each with what is said to it, and what
 /// comes by itself.
@@ -41,6 +42,8 @@ actor JanusHandle {
     /// Events that wait for their reader. Each can hold a description of 1 MiB.
     private static let mostWaiting = 64
     private static let plugin = "janus.plugin.videoroom"
+    /// How long to wait for servers that help to connect before a description is made.
+    static let gatheringPatience = Duration.seconds(5)
     /// How long an answer may take.
     private static let patience = Duration.seconds(15)
     /// How long the server may take to hear of the end.
@@ -94,11 +97,26 @@ actor JanusHandle {
         return (report, message.description)
     }
 
-    /// Tells the server of a candidate.
-    func tell(_ candidate: JanusCandidate) async throws {
+    /// Asks for something of a room, which `request` has as the server calls it then: one with `string_ids` calls rooms by
+    /// a number, too.
+    func ask(ofRoom request: inout JanusRoomRequest) async throws -> JanusRoomReport {
+        do {
+            return try await ask(request).report
+        } catch JanusError.refused(let refusal) where refusal.meaning == .wrongKind && refusal.names("room") {
+            request.room = request.room?.asName
+            return try await ask(request).report
+        }
+    }
+
+    /// Tells the server of a candidate, as far as it can be reached.
+    func tell(_ candidate: CandidateAttribute, mid: String) async {
         var request = JanusRequest("trickle")
-        request.candidate = candidate
-        _ = try await ask(request, takesReceipt: true)
+        request.candidate = JanusCandidate(sdpMid: mid, candidate: "candidate:\(candidate.value)")
+        do {
+            _ = try await ask(request, takesReceipt: true)
+        } catch {
+            logger.debug("a candidate could not be sent: \(error)")
+        }
     }
 
     /// Ends the session, and tells the server so, as far as it can be reached.
@@ -207,7 +225,8 @@ actor JanusHandle {
         }
     }
 
-    private func end(for reason: (any Error)?) {
+    /// Closes it, which is the last event if there is a reason.
+    func end(for reason: (any Error)?) {
         guard !hasEnded else { return }
         hasEnded = true
         transport?.close()

@@ -99,7 +99,10 @@ struct JanusRoomRequest: Encodable, Sendable {
         let feed: JanusID
     }
 
-    init(_ request: String) { self.request = request }
+    init(_ request: String, _ room: JanusID? = nil, _ credentials: JanusCredentials = JanusCredentials()) {
+        (self.request, self.room) = (request, room)
+        (pin, token) = (credentials.pin, credentials.token)
+    }
 }
 
 /// What Janus says: each has some of these, and others that nobody here asks for.

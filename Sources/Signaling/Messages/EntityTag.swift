@@ -3,6 +3,9 @@ struct EntityTag: Hashable, Sendable {
     /// What stands between the quotes.
     let value: String
 
+    /// That of a session's first credentials.
+    static let first = EntityTag(value: "1")
+
     /// With its quotes.
     var headerValue: String { "\"\(value)\"" }
 

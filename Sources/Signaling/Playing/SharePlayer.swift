@@ -15,23 +15,6 @@ package protocol SharePlayer: Sendable {
     func reason(after error: (any Error)?) async -> (any Error)?
 }
 
-extension WHEPPlayer: SharePlayer {
-    package func reason(after error: (any Error)?) async -> (any Error)? {
-        if let reason { return reason }
-        if error == nil, let removal = await removal { return removal }
-        return (error as? ConnectionError) == .lost ? WHEPError.lost : error
-    }
-}
-
-extension JanusPlayer: SharePlayer {
-    /// Rooms let in at once.
-    package var isWaiting: Bool { false }
-
-    package func reason(after error: (any Error)?) -> (any Error)? {
-        reason ?? ((error as? ConnectionError) == .lost ? JanusError.lost : error)
-    }
-}
-
 /// Whether a session that failed like this may succeed later at the same place: a server that restarts refuses and forgets.
 package func mayPass(_ error: any Error) -> Bool {
     switch error {
@@ -43,17 +26,6 @@ package func mayPass(_ error: any Error) -> Bool {
     case .unreachable as HTTPClientError: true
     default: false
     }
-}
-
-/// Looks for another way to a server, again and again while it can't be asked.
-func findAnotherWay(
-    pause: Duration = .seconds(2), by restart: @Sendable () async -> SessionRestart
-) async -> SessionRestart {
-    while !Task.isCancelled {
-        let outcome = await restart()
-        guard outcome == .unreachable, (try? await Task.sleep(for: pause)) != nil else { return outcome }
-    }
-    return .unreachable
 }
 
 extension JanusError {

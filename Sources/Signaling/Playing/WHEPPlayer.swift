@@ -10,16 +10,11 @@ package import RTCShareWireFormat
 /// Watches what a WHEP server shows (draft-ietf-wish-whep): offers, receives, mends the connection, and takes its leave.
 ///
 /// Links of a ``ViewerServer`` are taken as they are, and the URLs of other servers' endpoints.
-public actor WHEPPlayer {
+public final class WHEPPlayer: SharePlayer {
     /// The pictures and sounds that come: for tiles, sounds, statistics and the end.
-    public nonisolated let session: AttendeeSession
-    /// Why it ended, where the connection does not know.
-    public private(set) var reason: (any Error)?
+    public let session: AttendeeSession
     private let atServer: EndpointSession
-    private var mending: Task<Void, Never>?
-    /// The candidates that are sent to the server.
-    private var candidates = TaskChain()
-    private var isEnding = false
+    private let signaled: SignaledSession
 
     /// The pictures, and the sounds, that are asked for at most.
     private static let sections = 2
@@ -43,7 +38,9 @@ public actor WHEPPlayer {
             as: viewer, pictures: Self.sections, sounds: Self.sections, configuration: configuration)
         atServer = EndpointSession(
             endpoint: endpoint, token: token, connection: session.connection,
-            usesOwnServers: !configuration.iceServers.isEmpty, logger: configuration.logger)
+            usesOwnServers: !configuration.iceServers.isEmpty, logger: configuration.logger, explain: WHEPError.init)
+        signaled = SignaledSession(
+            of: session, at: atServer, reasons: .init(gone: WHEPError.sessionGone, lost: WHEPError.lost))
     }
 
     private static func token(in address: WebAddress) throws(WHEPError) -> AccessToken? {
@@ -57,24 +54,21 @@ public actor WHEPPlayer {
 
     /// Offers, and takes the answer. What comes then, ``session`` tells.
     /// - Throws: ``WHEPError``, ``HTTPClientError``, `NegotiationError`. The session has ended then.
-    public func start() async throws {
-        let signals = await session.signals
-        Task { [weak self] in
-            for await signal in signals { await self?.handle(signal) }
-        }
-        do {
-            try await atServer.begin()
-        } catch {
-            await leave()
-            throw (error as? EndpointSession.Failure).map(WHEPError.init) ?? error
-        }
+    public func start() async throws { try await signaled.begin() }
+
+    /// Why it ended, where the connection does not know.
+    public var reason: (any Error)? { get async { await signaled.reason } }
+
+    package func reason(after error: (any Error)?) async -> (any Error)? {
+        if let reason = await signaled.reason(after: error) { return reason }
+        return await removal
     }
 
     /// Whether the viewer waits until the presenter admits it.
     package var isWaiting: Bool { get async { await atServer.state() == .waiting } }
 
     /// Why the presenter ended the session of this viewer; nil if the presenter did not.
-    var removal: WHEPError? {
+    private var removal: WHEPError? {
         get async {
             switch await atServer.state() {
             case .removed: .removed
@@ -85,43 +79,7 @@ public actor WHEPPlayer {
     }
 
     /// Tells the server the end, and leaves.
-    public func leave() async {
-        isEnding = true
-        mending?.cancel()
-        await atServer.end()
-        await session.leave()
-    }
-
-    private func handle(_ signal: ConnectionSignal) async {
-        guard !isEnding else { return }
-        switch signal {
-        case .state(.disconnected), .restartNeeded: mend()
-        case .state(.connected):
-            mending?.cancel()
-            mending = nil
-        case .localCandidate(let candidate, let mid, let ufrag):
-            // A slow server must not delay the signals behind this one.
-            candidates.append { [atServer] in await atServer.tell(candidate, mid: mid, ufrag: ufrag) }
-        case .state, .localCandidatesEnded: return
-        }
-    }
-
-    /// Looks for another way. A server that no longer knows the session, as after its restart, shows long before consent to
-    /// send has expired that there is nothing to wait for. If it takes no part, the connection fails in its time.
-    private func mend() {
-        guard mending == nil else { return }
-        mending = Task { [weak self, atServer] in
-            let outcome = await findAnotherWay { await atServer.restart() }
-            if !Task.isCancelled { await self?.mendingDidEnd(outcome) }
-        }
-    }
-
-    private func mendingDidEnd(_ outcome: SessionRestart) async {
-        mending = nil
-        guard outcome == .gone, await !session.isOver else { return }
-        reason = WHEPError.sessionGone
-        await leave()
-    }
+    public func leave() async { await signaled.leave() }
 }
 
 /// Why a WHEP server shows nothing.

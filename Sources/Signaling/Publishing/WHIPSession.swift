@@ -13,44 +13,33 @@ internal import RTCShareSDP
 /// While the server does not answer, ICE is restarted where the server takes part in that; a session that is lost is not
 /// begun again: that is for a ``Publication``.
 public final class WHIPSession: PublishingSession {
-    private let atServer: EndpointSession
-    private let published: PublishedSession
-
     /// The server's place in the room: for statistics and limits.
-    public var viewer: RoomViewer { published.viewer }
+    public let viewer: RoomViewer
     /// How it goes, in order, until it has ended; one reader.
-    public var events: AsyncStream<PublishingSessionEvent> { published.events }
+    public var events: AsyncStream<PublishingSessionEvent> { signaled.events }
+    private let signaled: SignaledSession
 
     /// A session that ``start()`` begins, with a place in the room from now on; ``leave()`` gives it back.
     public init(at endpoint: WHIPEndpoint, publishing room: SharingRoom) async throws {
         let configuration = endpoint.configuration.mending
-        let viewer = try await room.addViewer(
+        viewer = try await room.addViewer(
             restrictedTo: endpoint.media, configuration: configuration, membership: endpoint.membership)
-        atServer = EndpointSession(
+        let atServer = EndpointSession(
             endpoint: endpoint.url, token: endpoint.token, connection: viewer.session.connection,
-            usesOwnServers: !configuration.iceServers.isEmpty, logger: configuration.logger)
-        published = PublishedSession(
-            of: viewer, at: atServer,
-            reasons: PublishedSession.Reasons(gone: WHIPError.sessionGone, lost: WHIPError.lost))
+            usesOwnServers: !configuration.iceServers.isEmpty, logger: configuration.logger,
+            check: { answer in guard answer.takesPictures else { throw WHIPError.pictureDeclined } },
+            explain: WHIPError.init)
+        signaled = SignaledSession(
+            of: viewer.session, at: atServer, reasons: .init(gone: WHIPError.sessionGone, lost: WHIPError.lost))
     }
 
     /// Offers the share, and takes the answer. What becomes of it then, ``events`` tells.
     /// - Throws: ``WHIPError``, ``HTTPClientError``, `NegotiationError`, `ConnectionError`, `CancellationError`. The session
     ///   has ended then, at the server too.
-    public func start() async throws {
-        do {
-            try await published.begin { [atServer] in
-                try await atServer.begin { answer in
-                    guard answer.takesPictures else { throw WHIPError.pictureDeclined }
-                }
-            }
-        } catch let failure as EndpointSession.Failure {
-            throw WHIPError(failure)
-        }
-    }
+    public func start() async throws { try await signaled.begin() }
 
     /// Tells the server the end, as far as it can be reached, and leaves the room.
-    public func leave() async { await published.leave() }
+    public func leave() async { await signaled.leave() }
 }
 
 extension SessionDescription {

@@ -33,7 +33,7 @@ final class ViewerSession {
     /// Since when its viewer does not answer; nil while it does.
     var awaySince: Instant?
     /// The state of its ICE credentials.
-    var entityTag = EntityTag(value: "1")
+    var entityTag = EntityTag.first
     /// What it offered last, as it would offer again.
     var offer: SessionDescription
     var remoteFragment: String?
@@ -41,7 +41,7 @@ final class ViewerSession {
     var listeners: [Int: AsyncStream<[UInt8]>.Continuation] = [:]
     var listenersSoFar = 0
     /// What they were told last; nil where one of them has been told nothing.
-    var toldLast: ShareState?
+    var toldLast: [UInt8]?
 
     init(
         key: String, viewer: RoomViewer, membership: RoomMembership, offer: SessionDescription,
@@ -60,20 +60,17 @@ final class ViewerSession {
     /// Whether its viewer waits to be admitted.
     var isWaiting: Bool { viewer.membership.isWaiting }
 
-    /// Whether its viewer, who does not answer, makes room for another one. A viewer whose page is still connected to this
-    /// server is likely to come back.
-    func makesRoom(at now: Instant) -> Bool {
-        awaySince.map { now - $0 >= (listeners.isEmpty ? .seconds(2) : .seconds(5)) } ?? false
-    }
-
     /// The user name fragment of an offer.
     static func fragment(of offer: SessionDescription) -> String? {
         let sections: [any SDPSection] = offer.media.filter { $0.port != 0 } + [offer]
         return sections.lazy.compactMap { $0.attribute("ice-ufrag")?.attributeValue.map(String.init) }.first
     }
 
-    /// The network that its viewer is on, as places are counted by.
-    var network: IPAddress? { client?.clientNetwork }
+    var holder: ViewerPlaces.Holder {
+        ViewerPlaces.Holder(
+            network: client?.clientNetwork, hasConnected: state.hasConnected, awaySince: awaySince,
+            isPageOpen: !listeners.isEmpty)
+    }
 
     var told: ServedViewer {
         ServedViewer(

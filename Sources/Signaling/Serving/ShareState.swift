@@ -22,7 +22,24 @@ struct ShareState: Encodable, Equatable, Sendable {
 
         /// The media stream's id, as in `a=msid`.
         let stream: String
-        let state: State
+        var state: State
+    }
+
+    /// What a viewer sees of the content, by where the viewer is in the room.
+    enum View: Hashable {
+        case waiting, sees, seesNot
+    }
+
+    /// What decides how a share stands, at one moment.
+    struct Facts {
+        var name: String
+        /// The served pictures, as their sources give them: the content's and the owner's own.
+        var content: Tile?
+        var own: Tile?
+        /// Whether the presenter paused the share.
+        var isPaused = false
+        var viewers = 0
+        var sound = false
     }
 
     var state: Phase
@@ -37,6 +54,19 @@ struct ShareState: Encodable, Equatable, Sendable {
     init(state: Phase, name: String) {
         self.state = state
         self.name = name
+    }
+
+    /// How a share stands for a viewer.
+    init(_ facts: Facts, for view: View) {
+        var (content, own) = (facts.content, facts.own)
+        let isStill = facts.isPaused || content?.state == .paused
+        if view != .sees { content?.state = .off } else if isStill, content?.state == .live { content?.state = .paused }
+        if view == .waiting { own?.state = .off }
+        state = view == .waiting ? .waiting : isStill ? .paused : .live
+        name = facts.name
+        tiles = [content, own].compactMap { $0 }
+        viewers = facts.viewers
+        sound = facts.sound
     }
 
     /// The event's bytes.

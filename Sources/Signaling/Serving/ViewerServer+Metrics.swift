@@ -1,4 +1,5 @@
 internal import RTCShareContentShare
+internal import RTCShareLocks
 internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
 
@@ -9,6 +10,7 @@ extension ViewerServer {
         let summaries = await Connection.summaries(of: connections).values
         let bytes = summaries.reduce(0) { $0 + $1.bytesSent }
         let lost = summaries.reduce(0) { $0 + $1.packetsLost }
+        let counts = counts.withLock { $0 }
         var text = ""
         func add(_ name: String, _ kind: String, _ help: String, _ values: [(labels: String, value: Int64)]) {
             text += "# HELP rtcshare_\(name) \(help)\n# TYPE rtcshare_\(name) \(kind)\n"

@@ -1,19 +1,20 @@
 internal import Logging
 internal import NIOHTTP1
 internal import RTCShareContentShare
+internal import RTCShareLocks
 internal import RTCShareNetworkRuntime
 internal import RTCShareWireFormat
 
-/// Who may ask for what.
-extension ViewerServer {
+/// Answers to requests. A request's own task finds them, and visits the server only for what changes there.
+nonisolated extension ViewerServer {
     /// Answers any request.
     func respond(to request: HTTPRequest) async -> HTTPResponse {
-        counts.requests += 1
+        counts.withLock { $0.requests += 1 }
         var response: HTTPResponse
         do throws(ProblemDetails) {
             response = try await answer(request)
         } catch {
-            counts.refusedRequests += 1
+            counts.withLock { $0.refusedRequests += 1 }
             logger.debug("\(request.method) refused: \(error.status.code) \(error.detail)")
             let target = request.target.removing(base: configuration.basePath)
             response = error.response(to: request.method, request.headers, root: target.root)
@@ -161,9 +162,19 @@ extension ViewerServer {
         throw await refusal(of: request)
     }
 
+    /// Where a request comes from: of those that a proxy on this machine passes on, what the proxy says.
+    func clientAddress(of request: HTTPRequest) -> IPAddress? {
+        guard configuration.isBehindProxy, request.peer?.isLoopback == true,
+            let forwarded = request.headers["X-Forwarded-For"].last?.split(separator: ",").last
+        else { return request.peer }
+        return IPAddress(forwarded: forwarded) ?? request.peer
+    }
+}
+
+extension ViewerServer {
     /// Who shows a wrong token, or none, waits for the answer.
-    private func refusal(of request: HTTPRequest) async -> ProblemDetails {
-        counts.refusedTokens += 1
+    fileprivate func refusal(of request: HTTPRequest) async -> ProblemDetails {
+        counts.withLock { $0.refusedTokens += 1 }
         let address = clientAddress(of: request)
         switch accessGuard.fail(from: address, now: MonotonicClock.now) {
         case .refuse(let retryAfter):
@@ -176,14 +187,6 @@ extension ViewerServer {
                 .unauthorized, "the secret of this link is wrong, or no longer valid",
                 headers: [("WWW-Authenticate", "Bearer")])
         }
-    }
-
-    /// Where a request comes from: of those that a proxy on this machine passes on, what the proxy says.
-    func clientAddress(of request: HTTPRequest) -> IPAddress? {
-        guard configuration.isBehindProxy, request.peer?.isLoopback == true,
-            let forwarded = request.headers["X-Forwarded-For"].last?.split(separator: ",").last
-        else { return request.peer }
-        return IPAddress(forwarded: forwarded) ?? request.peer
     }
 }
 

@@ -10,17 +10,6 @@ extension ViewerServer {
         var isUnderWay = false
     }
 
-    /// What of the room decides what pages are told.
-    private struct Facts {
-        let destination: ShareDestination
-        let isSharing: Bool
-        /// Whether the source of the content gives no picture.
-        let isContentMuted: Bool
-        let hasOwnPicture: Bool
-        let isOwnPictureMuted: Bool
-        let hasSound: Bool
-    }
-
     /// How often those who listen hear that the server is there.
     private static let heartbeatInterval = Duration.seconds(10)
 
@@ -35,59 +24,37 @@ extension ViewerServer {
     private func tellWhileDue() async {
         while telling.isDue {
             telling.isDue = false
-            let facts = await facts()
-            for session in sessions.values { tell(session, state(for: session, facts)) }
+            var (facts, destination) = await room.facts(of: configuration.media)
+            facts.isPaused = isPaused
+            facts.viewers = sessions.values.count { $0.state == .connected && !$0.isWaiting }
+            var messages: [ShareState.View: [UInt8]] = [:]
+            for session in sessions.values where !session.listeners.isEmpty {
+                let membership = session.viewer.membership
+                let view: ShareState.View =
+                    session.isWaiting ? .waiting : membership.includes(destination) ? .sees : .seesNot
+                let message = messages[view] ?? ShareState(facts, for: view).message
+                messages[view] = message
+                tell(session, message)
+            }
         }
         telling.isUnderWay = false
     }
 
-    private func facts() async -> Facts {
-        let content = await room.contentShare.videoTrack
-        let own = await room.localVideoTrack
-        let contentSound = await room.contentShare.audioTrack
-        let voice = await room.localAudioTrack
-        return Facts(
-            destination: await room.destination, isSharing: await room.contentShare.isSharing,
-            isContentMuted: content?.isMuted ?? false, hasOwnPicture: own != nil,
-            isOwnPictureMuted: own?.isMuted ?? false, hasSound: contentSound != nil || voice != nil)
-    }
-
-    private func state(for session: ViewerSession, _ facts: Facts) -> ShareState {
-        let isWaiting = session.isWaiting
-        let isStill = isPaused || facts.isContentMuted
-        var state = ShareState(
-            state: isWaiting ? .waiting : isStill ? .paused : .live, name: room.owner.name)
-        state.viewers = sessions.values.count { $0.state == .connected && !$0.isWaiting }
-        state.sound = facts.hasSound
-        if let content = try? room.owner.content.rawValue, configuration.media.contains(.content) {
-            let isOn = facts.isSharing && session.viewer.membership.includes(facts.destination)
-            state.tiles.append(ShareState.Tile(stream: content, state: isOn ? (isStill ? .paused : .live) : .off))
-        }
-        if configuration.media.contains(.camera) {
-            let isOn = facts.hasOwnPicture && !isWaiting
-            state.tiles.append(
-                ShareState.Tile(
-                    stream: room.owner.rawValue,
-                    state: isOn ? (facts.isOwnPictureMuted ? .paused : .live) : .off))
-        }
-        return state
-    }
-
     func tell(_ session: ViewerSession, as phase: ShareState.Phase) {
-        tell(session, ShareState(state: phase, name: room.owner.name))
+        tell(session, ShareState(state: phase, name: room.owner.name).message)
     }
 
-    private func tell(_ session: ViewerSession, _ state: ShareState) {
-        guard !session.listeners.isEmpty, state != session.toldLast else { return }
-        session.toldLast = state
-        let message = state.message
+    private func tell(_ session: ViewerSession, _ message: [UInt8]) {
+        guard message != session.toldLast else { return }
+        session.toldLast = message
         for listener in session.listeners.values { listener.yield(message) }
     }
 
     // MARK: Listeners
 
-    /// Adds one who is told how the share stands, from now on.
-    func listen(to session: ViewerSession) -> AsyncStream<[UInt8]> {
+    /// What a session's page is told from now on.
+    func listen(to key: String) throws(ProblemDetails) -> AsyncStream<[UInt8]> {
+        let session = try session(key)
         // Each message has the whole state: of a slow reader's messages only the newest count.
         let (stream, continuation) = AsyncStream.makeStream(of: [UInt8].self, bufferingPolicy: .bufferingNewest(8))
         session.listenersSoFar += 1
@@ -98,7 +65,7 @@ extension ViewerServer {
         }
         session.listeners[id] = continuation
         session.toldLast = nil
-        continuation.onTermination = { [weak self, key = session.key] _ in
+        continuation.onTermination = { [weak self] _ in
             Task { await self?.removeListener(id, of: key) }
         }
         refresh()
@@ -135,5 +102,30 @@ extension ViewerServer {
         // What changed without a call here, such as a viewer's place in the room, is told now.
         refresh()
         return true
+    }
+}
+
+extension SharingRoom {
+    /// What of the room decides what pages are told, and where the share goes.
+    fileprivate func facts(of media: Set<SharedMedia>) async -> (ShareState.Facts, ShareDestination) {
+        let (content, hasSound) = await contentShare.tracks
+        var facts = ShareState.Facts(name: owner.name, sound: hasSound || localAudioTrack != nil)
+        if media.contains(.content), let stream = try? owner.content.rawValue {
+            facts.content = ShareState.Tile(stream: stream, state: .init(of: content))
+        }
+        if media.contains(.camera) {
+            facts.own = ShareState.Tile(stream: owner.rawValue, state: .init(of: localVideoTrack))
+        }
+        return (facts, destination)
+    }
+}
+
+extension ContentShareController {
+    fileprivate var tracks: (picture: VideoTrack?, hasSound: Bool) { (isSharing ? videoTrack : nil, audioTrack != nil) }
+}
+
+extension ShareState.Tile.State {
+    fileprivate init(of track: VideoTrack?) {
+        self = track.map { $0.isMuted ? .paused : .live } ?? .off
     }
 }

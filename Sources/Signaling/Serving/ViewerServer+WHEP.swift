@@ -3,6 +3,7 @@ internal import Glibc
 internal import Logging
 internal import NIOHTTP1
 internal import RTCShareContentShare
+internal import RTCShareLocks
 internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
 internal import RTCShareSDP
@@ -14,7 +15,7 @@ internal import RTCShareWireFormat
 ///     PATCH  /whep/sessions/KEY      candidates → 204, other ICE credentials → 200 and ours
 ///     DELETE /whep/sessions/KEY      the end
 ///     GET    /whep/sessions/KEY/events, …/state, …/time
-extension ViewerServer {
+nonisolated extension ViewerServer {
     static let descriptionType = "application/sdp"
 
     func whep(_ path: [String], _ request: HTTPRequest) async throws(ProblemDetails) -> HTTPResponse {
@@ -38,9 +39,9 @@ extension ViewerServer {
         case 0: return try await endpoint(request, pathToken: nil)
         case 1: return try await endpoint(request, pathToken: path[0])
         case 2 where path[0] == "sessions": return try await resource(path[1], request)
-        case 3 where path[0] == "sessions" && path[2] == "events": return try events(of: path[1], request)
-        case 3 where path[0] == "sessions" && path[2] == "state": return try state(of: path[1], request)
-        case 3 where path[0] == "sessions" && path[2] == "time": return try time(of: path[1], request)
+        case 3 where path[0] == "sessions" && path[2] == "events": return try await events(of: path[1], request)
+        case 3 where path[0] == "sessions" && path[2] == "state": return try await state(of: path[1], request)
+        case 3 where path[0] == "sessions" && path[2] == "time": return try await time(of: path[1], request)
         default: throw .notFound
         }
     }
@@ -94,7 +95,20 @@ extension ViewerServer {
                 .unsupportedMediaType, "an offer is \(Self.descriptionType)",
                 headers: [("Accept-Post", Self.descriptionType)])
         }
-        return try await begin(membership: membership, request)
+        let offer = try Self.description(request.body)
+        let (session, answer) = try await begin(
+            offer, membership, client: clientAddress(of: request),
+            browser: BrowserName.name(of: request["User-Agent"]))
+        var response = HTTPResponse(.created, type: Self.descriptionType, text: answer.description)
+        let location = Self.location(of: session, from: request.target)
+        response.headers.add(name: "Location", value: location)
+        response.headers.add(name: "Link", value: LinkHeader.state(at: location + "/state"))
+        response.headers.add(name: "ETag", value: EntityTag.first.headerValue)
+        response.headers.add(name: "Accept-Patch", value: TrickleFragment.mediaType)
+        addServers(to: &response)
+        // The client does not know the session, and asks for another one.
+        response.notTaken = { [weak self] in try? await self?.remove(session) }
+        return response
     }
 
     private static func description(_ body: [UInt8]) throws(ProblemDetails) -> SessionDescription {
@@ -105,13 +119,114 @@ extension ViewerServer {
         }
     }
 
+    /// Where a session is, relative to the endpoint that was asked, `…/whep` or `…/whep/TOKEN`: a proxy may have taken a part
+    /// of the path away (RFC 9110 §10.2.2).
+    private static func location(of session: String, from endpoint: HTTPTarget) -> String {
+        let isBare = endpoint.segments.last == "whep"
+        let way =
+            switch (isBare, endpoint.endsInSlash) {
+            case (true, false): "whep/"
+            case (true, true), (false, false): ""
+            case (false, true): "../"
+            }
+        return way + "sessions/" + session
+    }
+
+    private func addServers(to response: inout HTTPResponse) {
+        for server in configuration.connection.iceServers {
+            let source = server.source
+            response.headers.add(
+                name: "Link",
+                value: LinkHeader.iceServer(url: source.url, username: source.username, credential: source.password))
+        }
+    }
+
+    // MARK: A session
+
+    private func resource(_ key: String, _ request: HTTPRequest) async throws(ProblemDetails) -> HTTPResponse {
+        if request.method == .OPTIONS {
+            var response = HTTPResponse(.ok)
+            response.headers.add(name: "Allow", value: "PATCH, DELETE, OPTIONS")
+            response.headers.add(name: "Accept-Patch", value: TrickleFragment.mediaType)
+            return response
+        }
+        try check(request, takes: [.PATCH, .DELETE, .OPTIONS])
+        guard request.method == .PATCH else {
+            try await remove(key)
+            return HTTPResponse(.ok)
+        }
+        // Of a session that is gone that is said, whatever is wrong with the fragment.
+        let fragment = Result { () throws(ProblemDetails) in try Self.fragment(of: request) }
+        guard let restarted = try await patch(key, fragment, if: EntityTag.Condition(request.headers["If-Match"]))
+        else { return HTTPResponse(.noContent) }
+        let text = TrickleFragment.text(of: restarted.answer)
+        var response = HTTPResponse(.ok, type: TrickleFragment.mediaType, text: text)
+        response.headers.add(name: "ETag", value: restarted.entityTag.headerValue)
+        return response
+    }
+
+    private static func fragment(of request: HTTPRequest) throws(ProblemDetails) -> TrickleFragment {
+        guard request.contentType == TrickleFragment.mediaType else {
+            throw ProblemDetails(
+                .unsupportedMediaType, "candidates are \(TrickleFragment.mediaType)",
+                headers: [("Accept-Patch", TrickleFragment.mediaType)])
+        }
+        guard let text = String(validating: request.body, as: UTF8.self) else {
+            throw ProblemDetails(.badRequest, "the fragment is not text")
+        }
+        return try TrickleFragment(parsing: text)
+    }
+
+    // MARK: For pages
+
+    private func events(of key: String, _ request: HTTPRequest) async throws(ProblemDetails) -> HTTPResponse {
+        try check(request, takes: [.GET])
+        var response = HTTPResponse(.ok, type: "text/event-stream")
+        response.body = .stream(try await listen(to: key))
+        // Proxies would gather events before they hand them on.
+        response.headers.add(name: "X-Accel-Buffering", value: "no")
+        return response
+    }
+
+    /// For players that ask now and then: whether the viewer waits for approval, or was removed.
+    private func state(of key: String, _ request: HTTPRequest) async throws(ProblemDetails) -> HTTPResponse {
+        try check(request, takes: [.GET])
+        let phase = try await phase(of: key)
+        return HTTPResponse(.ok, type: "application/json", text: "{\"state\": \"\(phase.rawValue)\"}\n")
+    }
+
+    private func time(of key: String, _ request: HTTPRequest) async throws(ProblemDetails) -> HTTPResponse {
+        try check(request, takes: [.GET])
+        try await checkSession(key)
+        let now = (Date().timeIntervalSince1970 * 1000).rounded()
+        return HTTPResponse(.ok, type: "application/json", text: "{\"now\": \(Int64(now))}\n")
+    }
+}
+
+/// What changes sessions.
+extension ViewerServer {
+    func session(_ key: String) throws(ProblemDetails) -> ViewerSession {
+        guard let session = sessions[key] else {
+            throw ProblemDetails(.notFound, "there is no such session any more")
+        }
+        return session
+    }
+
+    private func checkSession(_ key: String) throws(ProblemDetails) { _ = try session(key) }
+
+    private func phase(of key: String) throws(ProblemDetails) -> ShareState.Phase {
+        if let removed = removedKeys.first(where: { $0.key == key }) { return removed.phase }
+        return try session(key).isWaiting ? .waiting : .live
+    }
+
+    private func remove(_ key: String) throws(ProblemDetails) { remove(try session(key)) }
+
+    /// Answers an offer by a session of a new viewer.
     private func begin(
-        membership: RoomMembership, _ request: HTTPRequest
-    ) async throws(ProblemDetails) -> HTTPResponse {
-        let client = clientAddress(of: request)
+        _ offer: SessionDescription, _ membership: RoomMembership, client: IPAddress?, browser: String?
+    ) async throws(ProblemDetails) -> (key: String, answer: SessionDescription) {
         let place = try takePlace(for: client)
-        defer { beginning.removeValue(forKey: place) }
-        let offer = try Self.description(request.body)
+        defer { places.giveBack(place) }
         guard await room.contentShare.isSharing else {
             throw ProblemDetails(
                 .conflict, "the share has not started yet", retryAfter: .seconds(2))
@@ -141,95 +256,31 @@ extension ViewerServer {
             await viewer.session.leave()
             throw error
         }
-        counts.sessions += 1
+        counts.withLock { $0.sessions += 1 }
         let session = ViewerSession(
             key: AccessToken().secretText, viewer: viewer, membership: membership, offer: offer, client: client,
-            browser: BrowserName.name(of: request["User-Agent"]), since: Date().timeIntervalSince1970)
+            browser: browser, since: Date().timeIntervalSince1970)
         add(session)
-        var response = HTTPResponse(.created, type: Self.descriptionType, text: answer.description)
-        let location = Self.location(of: session, from: request.target)
-        response.headers.add(name: "Location", value: location)
-        response.headers.add(name: "Link", value: LinkHeader.state(at: location + "/state"))
-        response.headers.add(name: "ETag", value: session.entityTag.headerValue)
-        response.headers.add(name: "Accept-Patch", value: TrickleFragment.mediaType)
-        addServers(to: &response)
-        // The client does not know the session, and asks for another one.
-        response.notTaken = { [weak self, key = session.key] in await self?.remove(key) }
-        return response
+        return (session.key, answer)
     }
 
-    private func remove(_ key: String) {
-        if let session = sessions[key] { remove(session) }
-    }
-
-    /// Where a session is, relative to the endpoint that was asked, `…/whep` or `…/whep/TOKEN`: a proxy may have taken a part
-    /// of the path away (RFC 9110 §10.2.2).
-    private static func location(of session: ViewerSession, from endpoint: HTTPTarget) -> String {
-        let isBare = endpoint.segments.last == "whep"
-        let way =
-            switch (isBare, endpoint.endsInSlash) {
-            case (true, false): "whep/"
-            case (true, true), (false, false): ""
-            case (false, true): "../"
-            }
-        return way + "sessions/" + session.key
-    }
-
-    private func addServers(to response: inout HTTPResponse) {
-        for server in configuration.connection.iceServers {
-            let source = server.source
-            response.headers.add(
-                name: "Link",
-                value: LinkHeader.iceServer(url: source.url, username: source.username, credential: source.password))
-        }
-    }
-
-    // MARK: A session
-
-    private func session(_ key: String) throws(ProblemDetails) -> ViewerSession {
-        guard let session = sessions[key] else {
-            throw ProblemDetails(.notFound, "there is no such session any more")
-        }
-        return session
-    }
-
-    private func resource(_ key: String, _ request: HTTPRequest) async throws(ProblemDetails) -> HTTPResponse {
-        if request.method == .OPTIONS {
-            var response = HTTPResponse(.ok)
-            response.headers.add(name: "Allow", value: "PATCH, DELETE, OPTIONS")
-            response.headers.add(name: "Accept-Patch", value: TrickleFragment.mediaType)
-            return response
-        }
-        try check(request, takes: [.PATCH, .DELETE, .OPTIONS])
+    /// Takes candidates, or other ICE credentials, which are answered.
+    private func patch(
+        _ key: String, _ fragment: Result<TrickleFragment, ProblemDetails>, if condition: EntityTag.Condition
+    ) async throws(ProblemDetails) -> (answer: SessionDescription, entityTag: EntityTag)? {
         let session = try session(key)
-        guard request.method == .PATCH else {
-            remove(session)
-            return HTTPResponse(.ok)
-        }
-        return try await patch(session, request)
-    }
-
-    private func patch(_ session: ViewerSession, _ request: HTTPRequest) async throws(ProblemDetails) -> HTTPResponse {
-        guard request.contentType == TrickleFragment.mediaType else {
-            throw ProblemDetails(
-                .unsupportedMediaType, "candidates are \(TrickleFragment.mediaType)",
-                headers: [("Accept-Patch", TrickleFragment.mediaType)])
-        }
-        guard let text = String(validating: request.body, as: UTF8.self) else {
-            throw ProblemDetails(.badRequest, "the fragment is not text")
-        }
-        let fragment = try TrickleFragment(parsing: text)
-        let condition = EntityTag.Condition(request.headers["If-Match"])
+        let fragment = try fragment.get()
         guard condition.holds(for: session.entityTag) else {
             throw ProblemDetails(.preconditionFailed, "the session has other ICE credentials by now")
         }
-        let isRestart = fragment.usernameFragment.map { $0 != session.remoteFragment } ?? false
-        return isRestart ? try await restart(session, fragment) : try await trickle(fragment, session)
+        if let new = fragment.usernameFragment, new != session.remoteFragment {
+            return (try await restart(session, fragment), session.entityTag)
+        }
+        await trickle(fragment, session)
+        return nil
     }
 
-    private func trickle(
-        _ fragment: TrickleFragment, _ session: ViewerSession
-    ) async throws(ProblemDetails) -> HTTPResponse {
+    private func trickle(_ fragment: TrickleFragment, _ session: ViewerSession) async {
         let connection = session.viewer.session.connection
         for section in fragment.sections {
             for candidate in section.candidates {
@@ -245,12 +296,11 @@ extension ViewerServer {
         if fragment.sections.contains(where: \.isComplete) {
             await connection.endRemoteCandidates(ufrag: fragment.usernameFragment ?? session.remoteFragment)
         }
-        return HTTPResponse(.noContent)
     }
 
     private func restart(
         _ session: ViewerSession, _ fragment: TrickleFragment
-    ) async throws(ProblemDetails) -> HTTPResponse {
+    ) async throws(ProblemDetails) -> SessionDescription {
         guard fragment.password != nil else {
             throw ProblemDetails(.badRequest, "an ICE restart has a user name fragment and a password")
         }
@@ -267,38 +317,6 @@ extension ViewerServer {
         session.offer = offer
         session.remoteFragment = fragment.usernameFragment
         session.entityTag = EntityTag(value: String((Int(session.entityTag.value) ?? 0) + 1))
-        var response = HTTPResponse(.ok, type: TrickleFragment.mediaType, text: TrickleFragment.text(of: answer))
-        response.headers.add(name: "ETag", value: session.entityTag.headerValue)
-        return response
-    }
-
-    // MARK: For pages
-
-    private func events(of key: String, _ request: HTTPRequest) throws(ProblemDetails) -> HTTPResponse {
-        try check(request, takes: [.GET])
-        var response = HTTPResponse(.ok, type: "text/event-stream")
-        response.body = .stream(listen(to: try session(key)))
-        // Proxies would gather events before they hand them on.
-        response.headers.add(name: "X-Accel-Buffering", value: "no")
-        return response
-    }
-
-    /// For players that ask now and then: whether the viewer waits for approval, or was removed.
-    private func state(of key: String, _ request: HTTPRequest) throws(ProblemDetails) -> HTTPResponse {
-        try check(request, takes: [.GET])
-        let phase: ShareState.Phase
-        if let removed = removedKeys.first(where: { $0.key == key }) {
-            phase = removed.phase
-        } else {
-            phase = try session(key).isWaiting ? .waiting : .live
-        }
-        return HTTPResponse(.ok, type: "application/json", text: "{\"state\": \"\(phase.rawValue)\"}\n")
-    }
-
-    private func time(of key: String, _ request: HTTPRequest) throws(ProblemDetails) -> HTTPResponse {
-        try check(request, takes: [.GET])
-        _ = try session(key)
-        let now = (Date().timeIntervalSince1970 * 1000).rounded()
-        return HTTPResponse(.ok, type: "application/json", text: "{\"now\": \(Int64(now))}\n")
+        return answer
     }
 }

@@ -87,9 +87,7 @@ public actor ViewerServer {
     /// The keys of the sessions that were removed last, whose players may still ask why they ended.
     var removedKeys: [(key: String, phase: ShareState.Phase)] = []
     private static let mostRemovedKeys = 64
-    /// The networks of clients who have a place and no session yet, by the numbers of their places.
-    var beginning: [Int: IPAddress?] = [:]
-    var placesTaken = 0
+    var places: ViewerPlaces
     /// Whether nobody new is let in.
     public private(set) var isLocked = false
     /// Whether the picture stands still because the presenter wants it so.
@@ -101,7 +99,7 @@ public actor ViewerServer {
     var telling = Telling()
     /// Follows what the source of the share does.
     private var shareListener: ShareListener?
-    var counts = ServerCounts()
+    nonisolated let counts = Locked(ServerCounts())
 
     /// Listens, and lets viewers into `room`. The room and what it shares are the program's.
     /// - Throws: where it can't listen, or the certificate is of no use.
@@ -113,6 +111,7 @@ public actor ViewerServer {
         configuration.connection.trickles = true
         self.configuration = configuration
         accessGuard = AccessGuard(firstWait: configuration.firstWait)
+        places = ViewerPlaces(limit: configuration.maximumViewers)
         logger = configuration.logger
         (events, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(1024))
         hostCheck = HostCheck(names: configuration.names + [configuration.publicURL?.host].compactMap { $0 })
@@ -120,7 +119,8 @@ public actor ViewerServer {
         let others = first == 0 ? 0 : min(configuration.otherPorts, Int(UInt16.max - first))
         // The first viewer need not wait for their names.
         for iceServer in configuration.connection.iceServers { iceServer.prepare() }
-        let place = ServerPlace()
+        // Requests can come before the server is there.
+        let respond = Locked<(@Sendable (HTTPRequest) async -> HTTPResponse?)?>(nil)
         // A page listens over a connection of its own, and asks over another.
         let limits = HTTPServer.Limits(connections: 1024 + 2 * configuration.maximumViewers)
         server = try await HTTPServer.start(
@@ -129,12 +129,12 @@ public actor ViewerServer {
             tls: try configuration.tls?.makeContext(), limits: limits, eventLoopGroup: configuration.eventLoopGroup,
             logger: logger
         ) { request in
-            await place.server?.respond(to: request)
+            await respond.withLock { $0 }?(request)
                 ?? ProblemDetails(.serviceUnavailable, "the server is starting: try again", retryAfter: .seconds(1))
                 .response
         }
         port = server.port
-        place.server = self
+        respond.withLock { $0 = { [weak self] in await self?.respond(to: $0) } }
         let listener = ShareListener { [weak self] in Task { await self?.refresh() } }
         room.contentShare.add(observer: listener)
         room.add(observer: listener)
@@ -187,12 +187,10 @@ public actor ViewerServer {
     /// Sends a viewer away. The link still leads here: ``lock()`` keeps it from being used.
     public func kick(_ viewer: Int) async throws(ViewerServerError) {
         let session = try session(of: viewer)
-        sessions[session.key] = nil
         let phase: ShareState.Phase = session.isWaiting ? .declined : .removed
         removedKeys = removedKeys.suffix(Self.mostRemovedKeys - 1) + [(session.key, phase)]
         tell(session, as: phase)
-        finishListeners(of: session)
-        refresh()
+        forget(session)
         await session.viewer.session.leave()
     }
 
@@ -232,11 +230,8 @@ public actor ViewerServer {
     }
 
     /// Who has ICE answered and nothing beyond it is no viewer.
-    private func expire(_ key: String) async {
-        guard let session = sessions[key], !session.state.hasConnected else { return }
-        sessions[key] = nil
-        finishListeners(of: session)
-        await session.viewer.session.leave()
+    private func expire(_ key: String) {
+        if let session = sessions[key], !session.state.hasConnected { remove(session) }
     }
 
     func session(_ key: String, is state: ConnectionState) {
@@ -250,23 +245,14 @@ public actor ViewerServer {
     }
 
     private func sessionDidEnd(_ key: String) {
-        guard let session = sessions.removeValue(forKey: key) else { return }
+        if let session = sessions[key] { forget(session) }
+    }
+
+    /// Takes a session out, and ends what its page listens to.
+    func forget(_ session: ViewerSession) {
+        sessions[session.key] = nil
         finishListeners(of: session)
         refresh()
-    }
-}
-
-/// Finds the server for requests that came while it began.
-private final class ServerPlace: Sendable {
-    private let place = Locked<WeakServer>(WeakServer())
-
-    private struct WeakServer: Sendable {
-        weak var server: ViewerServer?
-    }
-
-    var server: ViewerServer? {
-        get { place.withLock { $0.server } }
-        set { place.withLock { $0.server = newValue } }
     }
 }
 

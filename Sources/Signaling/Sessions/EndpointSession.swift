@@ -4,6 +4,7 @@ internal import Logging
 internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
 internal import RTCShareSDP
+internal import RTCShareWireFormat
 
 /// A session at an endpoint of WHIP (RFC 9725) or WHEP (draft-ietf-wish-whep), which are alike in this: a POST of an offer
 /// begins it, a PATCH tells of candidates or restarts ICE, a DELETE ends it.
@@ -18,14 +19,15 @@ actor EndpointSession: SessionAtServer {
         case noAnswer(status: Int, sentence: String?)
     }
 
-    /// Nothing: servers of these kinds have no word of their own.
-    nonisolated let notices = AsyncStream<SessionNotice> { $0.finish() }
     private let endpoint: WebAddress
     private let token: AccessToken?
     private let connection: Connection
     /// Whether the program named servers that help to connect: those that the endpoint names are not asked then.
     private let usesOwnServers: Bool
     private let logger: Logger
+    /// Throws if an answer is of no use.
+    private let check: @Sendable (SessionDescription) throws -> Void
+    private let explain: @Sendable (Failure) -> any Error
     private var client = HTTPClient()
     /// Where the session is at the server; nil before there is one, and where the server did not say. It may hold secrets.
     private var resource: WebAddress?
@@ -53,21 +55,25 @@ actor EndpointSession: SessionAtServer {
     private static let closingTime = Duration.seconds(3)
 
     init(
-        endpoint: WebAddress, token: AccessToken?, connection: Connection, usesOwnServers: Bool, logger: Logger
+        endpoint: WebAddress, token: AccessToken?, connection: Connection, usesOwnServers: Bool, logger: Logger,
+        check: @escaping @Sendable (SessionDescription) throws -> Void = { _ in },
+        explain: @escaping @Sendable (Failure) -> any Error
     ) {
         self.endpoint = endpoint
         self.token = token
         self.connection = connection
         self.usesOwnServers = usesOwnServers
         self.logger = logger
+        self.check = check
+        self.explain = explain
     }
 
     // MARK: The beginning
 
     /// Offers with all candidates that are known, and takes the answer once `check` finds nothing wrong with it.
-    /// - Throws: ``Failure``, ``HTTPClientError``, `SDPError`, `NegotiationError`, whatever `check` throws. There may be a
-    ///   session at the server all the same: ``end()`` ends it.
-    func begin(check: @Sendable (SessionDescription) throws -> Void = { _ in }) async throws {
+    /// - Throws: what `explain` makes of a ``Failure``, ``HTTPClientError``, `SDPError`, `NegotiationError`, whatever `check`
+    ///   throws. There may be a session at the server all the same: ``end()`` ends it.
+    func begin() async throws -> DataRate? {
         if usesOwnServers { try await connection.gather(patience: Self.gatheringPatience) }
         let offer = try await connection.makeOffer()
         let response = try await post(offer)
@@ -75,10 +81,10 @@ actor EndpointSession: SessionAtServer {
         guide = response.guide
         guard response.isSuccess else {
             resource = nil
-            throw Failure.refused(EndpointRefusal(response, token: tokenUse(at: response.url)))
+            throw explain(.refused(EndpointRefusal(response, token: tokenUse(at: response.url))))
         }
         guard let text = Self.description(in: response.text) else {
-            throw Failure.noAnswer(status: response.status, sentence: response.sentence)
+            throw explain(.noAnswer(status: response.status, sentence: response.sentence))
         }
         if resource == nil {
             logger.warning("the server gave no URL of the session, so it can't be notified of the end")
@@ -92,8 +98,10 @@ actor EndpointSession: SessionAtServer {
         try await connection.accept(answer: answer, to: offer)
         self.offer = offer
         self.answer = answer
-        await tell()
+        // A server that is slow to take candidates delays nothing.
+        Task { await tell() }
         if !usesOwnServers { await withTimeLimit(Self.resolvingTime) { [self] in await useServers(of: response) } }
+        return nil
     }
 
     /// What begins as an answer does, whatever its type is said to be.
@@ -136,6 +144,9 @@ actor EndpointSession: SessionAtServer {
     }
 
     // MARK: While it lasts
+
+    /// Servers of these kinds say nothing by themselves.
+    func follow(_ take: @Sendable (SessionNotice) async -> Void) {}
 
     /// Tells the server of a candidate, once there is a session.
     func tell(_ candidate: CandidateAttribute, mid: String, ufrag: String) async {
@@ -248,9 +259,7 @@ actor EndpointSession: SessionAtServer {
         self.resource = nil
         var client = client
         client.timeout = Self.closingTime
-        let request = request("DELETE", at: resource)
-        // Whoever ends a session is often given up itself.
-        _ = try? await Task { [client] in try await client.perform(request) }.value
+        _ = try? await client.perform(request("DELETE", at: resource))
     }
 
     // MARK: The token

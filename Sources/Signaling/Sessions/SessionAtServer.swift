@@ -4,8 +4,12 @@ internal import RTCShareWireFormat
 
 /// A session as a server has it: what a connection's two ends have to tell each other goes through it.
 protocol SessionAtServer: Sendable {
-    /// What the server says of it by itself, in order; one reader.
-    var notices: AsyncStream<SessionNotice> { get }
+    /// Meets the server; returns what it takes at most, where it says so. If that throws, there may be a session at the
+    /// server all the same: ``end()`` ends it.
+    func begin() async throws -> DataRate?
+
+    /// Hands on what the server says of the session by itself, in order, until it says no more.
+    func follow(_ take: @Sendable (SessionNotice) async -> Void) async
 
     /// Asks for another way. Until there is one, media go on as they did.
     func restart() async -> SessionRestart
@@ -21,10 +25,8 @@ protocol SessionAtServer: Sendable {
 enum SessionNotice: Sendable {
     /// So many packets did not come through, 65536 at most.
     case losses(Int)
-    /// The server takes no more than this.
-    case limited(DataRate)
-    /// It is over.
-    case ended(any Error)
+    /// It is over: with an error where it failed, without where the other side took its leave.
+    case ended((any Error)?)
 }
 
 /// What became of it that another way was asked for.

@@ -319,8 +319,8 @@ struct WHIPTests {
             media: [.content, .contentAudio], configuration: ServerFixture.connection.mending)
         let session = EndpointSession(
             endpoint: try #require(WebAddress(await server.url)), token: nil, connection: viewer.session.connection,
-            usesOwnServers: false, logger: Logger(label: "test"))
-        try await session.begin()
+            usesOwnServers: false, logger: Logger(label: "test"), explain: WHIPError.init)
+        _ = try await session.begin()
         let pictures = PictureCounter(try #require(await server.sessions.first))
         await pictures.wait()
         if part.isGone { await server.forget() }

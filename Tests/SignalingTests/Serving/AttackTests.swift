@@ -2,6 +2,7 @@ import Logging
 import NIOCore
 import NIOHTTP1
 import RTCShareContentShare
+import RTCShareLocks
 import RTCShareNetworkRuntime
 import RTCShareWireFormat
 import TestSupport
@@ -183,11 +184,11 @@ struct AttackTests {
         }
         let offer = try await share.offer(sounds: 0)
         var statuses: [Int: Int] = [:]
-        for _ in 0..<ViewerServer.maximumConnecting + 20 {
+        for _ in 0..<ViewerPlaces.maximumConnecting + 20 {
             statuses[try await share.post(offer).status, default: 0] += 1
         }
-        #expect(statuses == [201: ViewerServer.maximumConnecting, 503: 20])
-        #expect(await share.room.viewers.count == ViewerServer.maximumConnecting)
+        #expect(statuses == [201: ViewerPlaces.maximumConnecting, 503: 20])
+        #expect(await share.room.viewers.count == ViewerPlaces.maximumConnecting)
         await share.end()
     }
 
@@ -306,7 +307,7 @@ struct AttackTests {
             #expect(try await share.ask(method, path, token: guess).status == 401, "\(method) \(path)")
         }
         #expect(try await share.ask("OPTIONS", "/whep/" + guess.secretText).status == 401)
-        #expect(await share.server.counts.refusedTokens == 5)
+        #expect(share.server.counts.withLock { $0.refusedTokens } == 5)
         await share.end()
     }
 
@@ -358,7 +359,7 @@ struct AttackTests {
         let share = try await ServerFixture { $0.connection.iceServers = [stun] }
         let offer = try await share.offer()
         async let answer = share.post(offer)
-        await waitUntil { await !share.server.beginning.isEmpty }
+        await waitUntil { await !share.server.places.beginning.isEmpty }
         if isLocked { await share.server.lock() } else { await share.server.end() }
         #expect(try await answer.status == (isLocked ? 403 : 410))
         await waitUntil { await share.room.viewers.isEmpty }
@@ -374,7 +375,7 @@ struct AttackTests {
             #expect(try await share.post(offer).status == 400)
         }
         #expect(!silent.hasDatagram)
-        #expect(await share.server.beginning.isEmpty)
+        #expect(await share.server.places.beginning.isEmpty)
         await share.end()
     }
 

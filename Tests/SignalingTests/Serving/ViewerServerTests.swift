@@ -1,5 +1,6 @@
 import RTCShareCapture
 import RTCShareContentShare
+import RTCShareLocks
 import RTCShareMedia
 import RTCShareNetworkRuntime
 import RTCSharePeerConnection
@@ -378,7 +379,7 @@ struct ViewerServerTests {
             "POST /whep/\(secret) HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/sdp\r\n"
                 + "Content-Length: \(offer.utf8.count)\r\n\r\n" + offer)
         #expect(await connection.read().isEmpty)
-        await waitUntil { await share.server.counts.sessions == 1 }
+        await waitUntil { share.server.counts.withLock { $0.sessions } == 1 }
         await waitUntil { await share.server.viewers.isEmpty }
         #expect(try await share.post(offer).status == 201)
         await share.end()

@@ -107,9 +107,10 @@ extension ViewerServer {
 
     /// Whether a viewer who has not answered for so long makes room for another one.
     func makesRoom(after time: Duration) -> Bool {
-        sessions.values.contains { session in
-            session.awaySince.map { session.makesRoom(at: $0.advanced(by: time)) } ?? false
-        }
+        guard let away = sessions.values.compactMap(\.awaySince).min() else { return false }
+        var places = ViewerPlaces(limit: sessions.count)
+        let now = away.advanced(by: time)
+        return (try? places.take(for: nil, among: sessions.mapValues(\.holder), now: now)) != nil
     }
 
     func stopHeartbeat() { heartbeat?.cancel() }

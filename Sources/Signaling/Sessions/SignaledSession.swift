@@ -3,11 +3,11 @@ internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
 internal import RTCShareSDP
 
-/// A room's share at a server, from one beginning to its end: what sessions at servers of all kinds have in common.
+/// A session with a server, from its beginning to its end: what those that publish and those that play have in common.
 ///
 ///     begin() ──▶ connected ⇄ disconnected ── another way, while there is a chance ──▶ ended
 ///     leave() ──────────────────────────────────────────────────────────────────────────▲
-actor PublishedSession {
+actor SignaledSession {
     /// Why it ends, where the connection does not know: in the words of the server's kind.
     struct Reasons: Sendable {
         /// The server knows the session no more.
@@ -16,20 +16,25 @@ actor PublishedSession {
         let lost: any Error
     }
 
-    nonisolated let viewer: RoomViewer
+    /// How it goes, in order, until it has ended; one reader.
     nonisolated let events: AsyncStream<PublishingSessionEvent>
     private nonisolated let continuation: AsyncStream<PublishingSessionEvent>.Continuation
+    private let session: AttendeeSession
     private let atServer: any SessionAtServer
     private let reasons: Reasons
-    private var followers: [Task<Void, Never>] = []
+    /// Reads the connection's signals, and what the server says by itself.
+    private var following: Task<Void, Never>?
+    private var noticing: Task<Void, Never>?
     private var mending: Task<Void, Never>?
+    /// Tells the server the end.
+    private var ending: Task<Void, Never>?
     /// The candidates that are sent to the server.
     private var candidates = TaskChain()
     /// Whether the server takes part in restarts, as far as that is known.
     private var takesRestarts = true
-    private var reason: (any Error)?
-    /// Whether the server may say more by itself.
-    private var hearsServer = true
+    /// Why it was ended on this side; nil where it was not, or without a reason.
+    private(set) var reason: (any Error)?
+    private var isOver = false
     private var isLeaving = false
     /// What the server missed that nobody was told of yet, and when somebody was last.
     private var untold = 0
@@ -37,8 +42,6 @@ actor PublishedSession {
 
     /// What waits for its reader at most: far more than comes of a session that is worth anything.
     private static let mostWaiting = 1024
-    /// Between two tries to ask the server for another way.
-    private static let mendingPause = Duration.seconds(2)
     /// How long a server's word of why it ended something may take.
     private static let wordTime = Duration.seconds(2)
     /// More lost packets are not counted.
@@ -46,44 +49,51 @@ actor PublishedSession {
     /// Between two words of losses: Janus has one each second.
     private static let lossesPause = Duration.seconds(30)
 
-    init(of viewer: RoomViewer, at server: some SessionAtServer, reasons: Reasons) {
-        self.viewer = viewer
+    init(of session: AttendeeSession, at server: some SessionAtServer, reasons: Reasons) {
+        self.session = session
         self.reasons = reasons
         atServer = server
         (events, continuation) = AsyncStream.makeStream(
             of: PublishingSessionEvent.self, bufferingPolicy: .bufferingNewest(Self.mostWaiting))
     }
 
-    /// Has `begin` meet the server; where that throws the session has ended, at the server too.
-    func begin(_ begin: @Sendable () async throws -> Void) async throws {
-        let signals = await viewer.session.signals
-        let following = Task { [weak self] in
+    deinit { mending?.cancel() }
+
+    /// Meets the server. If that throws, the session has ended, at the server too.
+    func begin() async throws {
+        let signals = await session.signals
+        following = Task { [weak self] in
             for await signal in signals { await self?.handle(signal) }
         }
-        let noticing = Task { [weak self, atServer] in
-            for await notice in atServer.notices { await self?.server(says: notice) }
-            await self?.serverSaysNoMore()
+        noticing = Task { [weak self, atServer] in
+            await atServer.follow { [weak self] in await self?.server(says: $0) }
         }
-        followers = [following, noticing]
         do {
-            try await begin()
+            let limit = try await atServer.begin()
             // Who gave up hears of no session, however far this one came.
             try Task.checkCancellation()
+            if let limit { continuation.yield(.limited(limit)) }
         } catch {
             await leave()
             throw error
         }
     }
 
-    /// Tells the server the end, as far as it can be reached, and leaves the room.
+    /// Tells the server the end, as far as it can be reached, and leaves.
     func leave() async {
         isLeaving = true
         mending?.cancel()
-        await atServer.end()
-        await viewer.session.leave()
+        await endAtServer()
+        await session.leave()
         // Those who hear nothing more are told so.
-        for follower in followers { await follower.value }
+        await following?.value
+        await noticing?.value
         continuation.finish()
+    }
+
+    /// Why the session ended, which the connection says ended with `error`; nil if the server's side took its leave.
+    func reason(after error: (any Error)?) -> (any Error)? {
+        reason ?? ((error as? ConnectionError) == .lost ? reasons.lost : error)
     }
 
     // MARK: While it lasts
@@ -100,10 +110,10 @@ actor PublishedSession {
                 if state == .disconnected { mend() }
                 return
             }
-            let failure = await viewer.session.failure
-            if failure == nil { await hearWhy() }
-            let isLost = (failure as? ConnectionError) == .lost
-            continuation.yield(.ended(reason ?? (isLost ? reasons.lost : failure)))
+            let failure = await session.failure
+            // A goodbye over the way of the media may be here before the server's word of why.
+            if failure == nil { await withTimeLimit(Self.wordTime) { [noticing] in await noticing?.value } }
+            continuation.yield(.ended(reason(after: failure)))
             continuation.finish()
         case .restartNeeded: mend()
         case .localCandidate(let candidate, let mid, let ufrag):
@@ -113,20 +123,9 @@ actor PublishedSession {
         }
     }
 
-    /// A goodbye over the way of the media may be here before the server's word of why.
-    private func hearWhy() async {
-        let deadline = ContinuousClock.now + Self.wordTime
-        while reason == nil, hearsServer, !isLeaving, ContinuousClock.now < deadline {
-            guard (try? await Task.sleep(for: .milliseconds(20))) != nil else { return }
-        }
-    }
-
-    private func serverSaysNoMore() { hearsServer = false }
-
     private func server(says notice: SessionNotice) async {
         switch notice {
         case .losses(let count): tell(losses: count)
-        case .limited(let rate): continuation.yield(.limited(rate))
         case .ended(let error): await end(for: error)
         }
     }
@@ -138,36 +137,52 @@ actor PublishedSession {
         (untold, lastTold) = (0, .now)
     }
 
-    /// Has another way looked for, again and again while the server can't be asked. One that no longer knows the session, as
-    /// after its own restart, shows long before consent to send has expired that there is nothing to wait for.
+    /// Has another way looked for. A server that no longer knows the session, as after its own restart, shows long before
+    /// consent to send has expired that there is nothing to wait for.
     private func mend() {
-        guard mending == nil else { return }
-        mending = Task { [weak self] in
-            while !Task.isCancelled, let isDone = await self?.tryToMend(), !isDone {
-                guard (try? await Task.sleep(for: Self.mendingPause)) != nil else { return }
-            }
+        guard mending == nil, !isLeaving else { return }
+        mending = Task { [weak self, atServer, takesRestarts] in
+            let outcome = takesRestarts ? await findAnotherWay { await atServer.restart() } : .refused
             // One that was cancelled may have a successor by now.
-            if !Task.isCancelled { await self?.mendingDidEnd() }
+            if !Task.isCancelled { await self?.mendingDidEnd(outcome) }
         }
     }
 
-    private func mendingDidEnd() { mending = nil }
-
-    private func tryToMend() async -> Bool {
-        switch takesRestarts ? await atServer.restart() : .refused {
-        case .begun: return true
-        case .unreachable: return false
+    private func mendingDidEnd(_ outcome: SessionRestart) async {
+        mending = nil
+        switch outcome {
+        case .begun, .unreachable: return
         case .gone: await end(for: reasons.gone)
         case .refused:
             takesRestarts = false
             // The way that there was may open again, for as long as the server consents.
-            if await viewer.session.connection.needsRestart { await end(for: reasons.lost) }
+            if await session.connection.needsRestart { await end(for: reasons.lost) }
         }
-        return true
     }
 
-    private func end(for reason: any Error) async {
-        if self.reason == nil { self.reason = reason }
-        await viewer.session.leave()
+    /// Ends it, unless it was ended before: a server hangs up on viewers who leave.
+    private func end(for reason: (any Error)?) async {
+        guard !isOver, !isLeaving else { return }
+        isOver = true
+        self.reason = reason
+        await session.leave()
+        await endAtServer()
     }
+
+    private func endAtServer() async {
+        let ending = ending ?? Task { [atServer] in await atServer.end() }
+        self.ending = ending
+        await ending.value
+    }
+}
+
+/// Looks for another way to a server, again and again while it can't be asked.
+func findAnotherWay(
+    pause: Duration = .seconds(2), by restart: @Sendable () async -> SessionRestart
+) async -> SessionRestart {
+    while !Task.isCancelled {
+        let outcome = await restart()
+        guard outcome == .unreachable, (try? await Task.sleep(for: pause)) != nil else { return outcome }
+    }
+    return .unreachable
 }

@@ -1,0 +1,125 @@
+internal import Logging
+internal import RTCShareNetworkRuntime
+internal import RTCShareSDP
+internal import RTCShareWireFormat
+
+/// A subscriber as Janus has it: offers come from there, and are answered.
+actor JanusSubscriber: SessionAtServer {
+    /// The room, as the server has it once it was found.
+    private var room: JanusID
+    private let publishers: [String]
+    private let credentials: JanusCredentials
+    private let connection: Connection
+    private let handle: JanusHandle
+    private let logger: Logger
+    private var watching: Task<Void, Never>?
+
+    /// How often to look whether the room is still there: who subscribes is told nothing of its end (1.1.2), and silence may be
+    /// a screen at rest.
+    private static let lookPause = Duration.seconds(5)
+
+    init(
+        to publishers: [String], in room: JanusID, _ credentials: JanusCredentials, handle: JanusHandle,
+        connection: Connection, logger: Logger
+    ) {
+        (self.publishers, self.room, self.credentials) = (publishers, room, credentials)
+        (self.handle, self.connection, self.logger) = (handle, connection, logger)
+    }
+
+    func begin() async throws -> DataRate? {
+        try await connection.gather(patience: JanusHandle.gatheringPatience)
+        try await handle.open()
+        try await subscribe()
+        watching = Task { [weak self] in await self?.watchRoom() }
+        return nil
+    }
+
+    func tell(_ candidate: CandidateAttribute, mid: String, ufrag: String) async {
+        await handle.tell(candidate, mid: mid)
+    }
+
+    func end() async {
+        watching?.cancel()
+        await handle.close()
+    }
+
+    private func subscribe() async throws {
+        let feeds = try await feeds()
+        var joining = JanusRoomRequest("join", room, credentials)
+        joining.ptype = "subscriber"
+        joining.streams = feeds.map(JanusRoomRequest.Feed.init)
+        let attached = try await handle.ask(joining)
+        guard let offer = attached.description, offer.type == "offer" else { throw JanusError.noAnswer }
+        try await answer(offer, of: attached.report)
+    }
+
+    /// The ids of the publishers that are meant.
+    private func feeds() async throws -> [JanusID] {
+        var listing = JanusRoomRequest("listparticipants", room)
+        let listed = try await handle.ask(ofRoom: &listing)
+        room = listing.room ?? room
+        let present = (listed.participants ?? []).filter { $0.publisher == true }
+        return try publishers.map { name throws(JanusError) in
+            guard let found = present.last(where: { $0.display == name || $0.id.description == name }) else {
+                throw .noPublisher(name, present: present.map { $0.display ?? $0.id.description })
+            }
+            return found.id
+        }
+    }
+
+    private func answer(_ description: JanusDescription, of report: JanusRoomReport) async throws {
+        let offer = try SessionDescription.parse(JanusPlayer.named(description.sdp, by: report.streams ?? []))
+        let answer = try await connection.answer(offer: offer)
+        _ = try await handle.ask(
+            JanusRoomRequest("start"), JanusDescription(type: "answer", sdp: answer.description, trickle: false))
+    }
+
+    // MARK: While it lasts
+
+    func restart() async -> SessionRestart {
+        var configuring = JanusRoomRequest("configure")
+        configuring.restart = true
+        do {
+            let (report, offer) = try await handle.ask(configuring)
+            if let offer { try await answer(offer, of: report) }
+            return .begun
+        } catch {
+            logger.info("another route could not be requested: \(error)")
+            return SessionRestart(failedWith: error)
+        }
+    }
+
+    func follow(_ take: @Sendable (SessionNotice) async -> Void) async {
+        for await event in handle.events {
+            switch event {
+            case .losses: continue
+            case .ended(let error): await take(.ended(error))
+            case .report(let report, _) where report.videoroom == "destroyed":
+                await take(.ended(JanusError.roomGone))
+            // The publisher has left, as others end a share.
+            case .report(let report, _)
+            where report.videoroom == "updated" && report.streams?.allSatisfy({ $0.feedID == nil }) == true:
+                await take(.ended(nil))
+            case .report(let report, let offer?) where offer.type == "offer":
+                do {
+                    try await answer(offer, of: report)
+                } catch {
+                    await take(.ended(error))
+                }
+            case .report: continue
+            }
+        }
+    }
+
+    private func watchRoom() async {
+        while (try? await Task.sleep(for: Self.lookPause)) != nil {
+            do {
+                _ = try await handle.ask(JanusRoomRequest("listparticipants", room))
+            } catch JanusError.refused(let refusal) where refusal.meaning == .noRoom {
+                return await handle.end(for: JanusError.roomGone)
+            } catch {
+                logger.debug("the room could not be looked at: \(error)")
+            }
+        }
+    }
+}

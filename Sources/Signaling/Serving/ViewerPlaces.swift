@@ -1,0 +1,77 @@
+internal import RTCShareWireFormat
+
+/// The rules by which clients take the places of a share.
+struct ViewerPlaces {
+    /// A viewer who has a session, as far as that decides about places.
+    struct Holder {
+        /// The network of its client.
+        var network: IPAddress?
+        var hasConnected = true
+        /// Since when it does not answer; nil while it does.
+        var awaySince: Instant?
+        /// Whether its page is connected to the server.
+        var isPageOpen = false
+
+        /// Whether it makes room for another viewer. A viewer whose page is still connected is likely to come back.
+        fileprivate func makesRoom(at now: Instant) -> Bool {
+            awaySince.map { now - $0 >= .seconds(isPageOpen ? 5 : 2) } ?? false
+        }
+    }
+
+    /// Why a client gets no place.
+    enum Refusal: Error, Hashable {
+        /// All places are taken.
+        case full
+        /// The places that the client's network can have are taken.
+        case networkFull
+        /// Too many viewers are connecting.
+        case crowded
+    }
+
+    /// Viewers without a connection yet; more are told to come back.
+    static let maximumConnecting = 128
+    /// Of those, the ones from one network.
+    static let maximumConnectingOfNetwork = maximumConnecting / 4
+
+    /// The most viewers at a time.
+    let limit: Int
+    /// The networks of clients who have a place and no session yet, by the numbers of their places.
+    private(set) var beginning: [Int: IPAddress?] = [:]
+    private var placesSoFar = 0
+
+    init(limit: Int) { self.limit = limit }
+
+    /// Takes a place until ``giveBack(_:)``. If all are taken, it is that of the viewer who has not answered for the longest
+    /// time, where that is too long: `replaced` is its key among `holders`.
+    mutating func take(
+        for network: IPAddress?, among holders: [String: Holder], now: Instant
+    ) throws(Refusal) -> (number: Int, replaced: String?) {
+        var holders = holders
+        var replaced: String?
+        if holders.count + beginning.count >= limit {
+            let away = holders.filter { $0.value.makesRoom(at: now) }
+            replaced = away.min { ($0.value.awaySince ?? now) < ($1.value.awaySince ?? now) }?.key
+            guard let replaced else { throw .full }
+            holders[replaced] = nil
+        }
+        let connecting = holders.values.filter { !$0.hasConnected }
+        guard connecting.count + beginning.count < Self.maximumConnecting else { throw .crowded }
+        // Behind this machine's own address a proxy or a tunnel may have everybody.
+        if let network, !network.isLoopback {
+            let others = beginning.values.count { $0 == network }
+            guard connecting.count(where: { $0.network == network }) + others < Self.maximumConnectingOfNetwork else {
+                throw .crowded
+            }
+            // The last quarter of the places is for viewers from elsewhere.
+            guard holders.values.count(where: { $0.network == network }) + others < limit - limit / 4 else {
+                throw .networkFull
+            }
+        }
+        placesSoFar += 1
+        beginning.updateValue(network, forKey: placesSoFar)
+        return (placesSoFar, replaced)
+    }
+
+    /// Gives a place back whose client has a session now, or gets none.
+    mutating func giveBack(_ number: Int) { beginning.removeValue(forKey: number) }
+}

@@ -1,0 +1,67 @@
+import Testing
+
+@testable import RTCShareSignaling
+
+@Suite("What pages are told of a share")
+struct ShareStateTests {
+    /// What the sources give, and what viewers see: in the main state, of the content and of the owner's own picture.
+    struct Case: Sendable, CustomTestStringConvertible {
+        let content: ShareState.Tile.State
+        let own: ShareState.Tile.State
+        var isPaused = false
+        let waiting: String
+        let sees: String
+        let seesNot: String
+
+        var testDescription: String { "content \(content), camera \(own)\(isPaused ? ", paused" : "")" }
+    }
+
+    static let cases = [
+        Case(
+            content: .live, own: .live, waiting: "waiting off off", sees: "live live live",
+            seesNot: "live off live"),
+        Case(
+            content: .live, own: .live, isPaused: true, waiting: "waiting off off", sees: "paused paused live",
+            seesNot: "paused off live"),
+        Case(
+            content: .paused, own: .live, waiting: "waiting off off", sees: "paused paused live",
+            seesNot: "paused off live"),
+        Case(
+            content: .paused, own: .paused, isPaused: true, waiting: "waiting off off", sees: "paused paused paused",
+            seesNot: "paused off paused"),
+        Case(content: .off, own: .off, waiting: "waiting off off", sees: "live off off", seesNot: "live off off"),
+        Case(
+            content: .off, own: .paused, isPaused: true, waiting: "waiting off off", sees: "paused off paused",
+            seesNot: "paused off paused"),
+        Case(
+            content: .live, own: .off, waiting: "waiting off off", sees: "live live off", seesNot: "live off off"),
+    ]
+
+    @Test("A page is told of each picture as its viewer sees it", arguments: cases)
+    func states(_ row: Case) {
+        var facts = ShareState.Facts(name: "alice")
+        facts.content = ShareState.Tile(stream: "alice#content", state: row.content)
+        facts.own = ShareState.Tile(stream: "alice", state: row.own)
+        facts.isPaused = row.isPaused
+        for (view, expected) in [(ShareState.View.waiting, row.waiting), (.sees, row.sees), (.seesNot, row.seesNot)] {
+            let state = ShareState(facts, for: view)
+            let words = [state.state.rawValue] + state.tiles.map(\.state.rawValue)
+            #expect(words.joined(separator: " ") == expected, "\(view)")
+            #expect(state.tiles.map(\.stream) == ["alice#content", "alice"])
+        }
+    }
+
+    @Test("A share without a camera has no tile for one, and a message holds all of its state")
+    func message() {
+        var facts = ShareState.Facts(name: "alice", viewers: 2, sound: true)
+        facts.content = ShareState.Tile(stream: "alice#content", state: .live)
+        #expect(
+            String(decoding: ShareState(facts, for: .sees).message, as: UTF8.self) == """
+                event: state
+                data: {"name":"alice","sound":true,"state":"live","tiles":[{"state":"live","stream":"alice#content"}],\
+                "viewers":2}
+
+
+                """)
+    }
+}

@@ -1,0 +1,126 @@
+import RTCShareWireFormat
+import Testing
+
+@testable import RTCShareSignaling
+
+@Suite("The places of a share")
+struct ViewerPlacesTests {
+    private typealias Holder = ViewerPlaces.Holder
+
+    private static let home = IPAddress.v4(0xC000_0201)
+    private static let elsewhere = IPAddress.v4(0xC633_6401)
+    private static let loopback = IPAddress.v4(0x7F00_0001)
+    private static let now = Instant(nanoseconds: 1_000_000_000_000)
+
+    /// So many viewers of a network, and viewers away for so many seconds, by "0", "1" and so on.
+    private static func holders(
+        _ groups: (count: Int, network: IPAddress?, hasConnected: Bool)...,
+        away: [Int: (seconds: Double, page: Bool)] = [:]
+    ) -> [String: Holder] {
+        var all = groups.flatMap { group in
+            (0..<group.count).map { _ in Holder(network: group.network, hasConnected: group.hasConnected) }
+        }
+        for (index, (seconds, page)) in away {
+            all[index].awaySince = now.advanced(by: .zero - .seconds(seconds))
+            all[index].isPageOpen = page
+        }
+        return Dictionary(uniqueKeysWithValues: all.enumerated().map { (String($0.offset), $0.element) })
+    }
+
+    /// Some holders, a client, and the outcome.
+    struct Case: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        var limit = 8
+        var beginning: [IPAddress?] = []
+        let holders: [String: ViewerPlaces.Holder]
+        var client: IPAddress? = ViewerPlacesTests.home
+        var refusal: ViewerPlaces.Refusal?
+        var replaced: String?
+    }
+
+    static let cases = [
+        Case(testDescription: "an empty share", holders: [:]),
+        Case(testDescription: "no place at all", limit: 0, holders: [:], refusal: .full),
+        Case(testDescription: "the last place", holders: holders((7, elsewhere, true))),
+        Case(testDescription: "all taken", holders: holders((8, elsewhere, true)), refusal: .full),
+        Case(
+            testDescription: "the last place is that of a client who begins", beginning: [elsewhere],
+            holders: holders((7, elsewhere, true)), refusal: .full),
+        // The last quarter.
+        Case(testDescription: "within three quarters", holders: holders((5, home, true))),
+        Case(testDescription: "the last quarter", holders: holders((6, home, true)), refusal: .networkFull),
+        Case(
+            testDescription: "the last quarter, with a client who begins", beginning: [home],
+            holders: holders((5, home, true)), refusal: .networkFull),
+        Case(
+            testDescription: "the last quarter, of another network", holders: holders((6, home, true)),
+            client: elsewhere),
+        Case(
+            testDescription: "the last quarter, of this machine", holders: holders((7, loopback, true)),
+            client: loopback),
+        Case(testDescription: "the last quarter, of an unknown client", holders: holders((7, nil, true)), client: nil),
+        // Those who connect.
+        Case(testDescription: "31 of a network connect", limit: 1000, holders: holders((31, home, false))),
+        Case(
+            testDescription: "32 of a network connect", limit: 1000, holders: holders((32, home, false)),
+            refusal: .crowded),
+        Case(
+            testDescription: "31 of a network connect, and one begins", limit: 1000, beginning: [home],
+            holders: holders((31, home, false)), refusal: .crowded),
+        Case(
+            testDescription: "32 of another network connect", limit: 1000, holders: holders((32, home, false)),
+            client: elsewhere),
+        Case(
+            testDescription: "127 connect", limit: 1000, holders: holders((127, nil, false), (99, nil, true)),
+            client: nil),
+        Case(
+            testDescription: "128 connect", limit: 1000, holders: holders((128, nil, false)), client: nil,
+            refusal: .crowded),
+        Case(
+            testDescription: "127 connect, and one begins", limit: 1000, beginning: [nil],
+            holders: holders((127, nil, false)), client: nil, refusal: .crowded),
+        // Viewers who do not answer.
+        Case(
+            testDescription: "one is away, and there is a place",
+            holders: holders((7, nil, true), away: [3: (9, false)])),
+        Case(
+            testDescription: "one is away for long enough", holders: holders((8, nil, true), away: [3: (2, false)]),
+            replaced: "3"),
+        Case(
+            testDescription: "one is away for a moment", holders: holders((8, nil, true), away: [3: (1.999, false)]),
+            refusal: .full),
+        Case(
+            testDescription: "one is away, and its page is open",
+            holders: holders((8, nil, true), away: [3: (4.999, true)]), refusal: .full),
+        Case(
+            testDescription: "one is away for long, and its page is open",
+            holders: holders((8, nil, true), away: [3: (5, true)]), replaced: "3"),
+        Case(
+            testDescription: "the one away longest makes room",
+            holders: holders((8, nil, true), away: [1: (3, false), 4: (60, true), 6: (59, false)]), replaced: "4"),
+        Case(
+            testDescription: "the place of the one away is its network's again",
+            holders: holders((2, nil, true), (6, home, true), away: [7: (9, false)]), replaced: "7"),
+        Case(
+            testDescription: "a network that has its share takes no other viewer's place",
+            holders: holders((2, nil, true), (6, home, true), away: [0: (9, false)]), refusal: .networkFull),
+    ]
+
+    @Test("A client takes a place if the share and its network have one left", arguments: cases)
+    func take(_ row: Case) {
+        var places = ViewerPlaces(limit: row.limit)
+        for client in row.beginning {
+            #expect(throws: Never.self) { try places.take(for: client, among: [:], now: Self.now) }
+        }
+        let before = places.beginning.count
+        do throws(ViewerPlaces.Refusal) {
+            let place = try places.take(for: row.client, among: row.holders, now: Self.now)
+            #expect(row.refusal == nil && place.replaced == row.replaced)
+            #expect(places.beginning.count == before + 1 && places.beginning[place.number] == .some(row.client))
+            places.giveBack(place.number)
+        } catch {
+            #expect(error == row.refusal)
+        }
+        #expect(places.beginning.count == before)
+    }
+}
