@@ -63,7 +63,7 @@ public actor AttendeeSession {
         own = OwnMedia(of: attendee, home: HomeLoop(of: connection))
         tiles = VideoTileController()
         sounds = RemoteSoundController()
-        let (signals, media) = (connection.signals, connection.media)
+        let (signals, media) = (connection.signals, connection.receiveMedia())
         // It keeps nobody alive: a session that is released closes its connection.
         reception = Task { [weak tiles, weak sounds] in
             for await event in media {

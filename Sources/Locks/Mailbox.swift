@@ -55,9 +55,10 @@ package final class Mailbox<State>: @unchecked Sendable {
         return body(state)
     }
 
-    /// Waits until `body` finds what it looks for. Not on a thread of Swift's or NIO's, nor with a lock held.
+    /// Waits until `body` finds what it looks for. Not on a thread of Swift's or NIO's, nor in a job of a
+    /// ``ThreadExecutor``, nor with a lock held.
     package func take<Result>(_ body: (inout State) -> Found<Result>) -> Result {
-        LockCheck.assertNoneHeld("a thread waits")
+        LockCheck.assertMayWait()
         lock()
         defer { unlock() }
         while true {

@@ -81,7 +81,7 @@ extension Connection {
         case .feedbackStopped(let isSilent):
             notifyAll(.unresponsive(isSilent))
         case .stateChanged(.closed), .stateChanged(.failed):
-            endSenders()
+            end()
             return true
         default: return true
         }
@@ -96,8 +96,10 @@ extension Connection {
         for reference in senders.values { if let sender = reference.sender { report(to: sender) } }
     }
 
-    /// Notifies the senders that the connection is over.
-    func endSenders() {
+    /// Notifies the senders and the consumer that the connection is over.
+    func end() {
+        isOver = true
+        consumer?.finish()
         let ended = senders.values.compactMap(\.sender)
         senders = [:]
         for sender in ended { sender.receive(.ended) }

@@ -91,16 +91,11 @@ public actor Connection {
     /// reader; of what is a state and was not read in time, the newest is kept.
     package nonisolated let signals: AsyncStream<ConnectionSignal>
 
-    /// What changes about the media that the peer sends, in order, until the connection is over. One reader; of what is a
-    /// state and was not read in time, the newest is kept.
-    package nonisolated let media: AsyncStream<MediaEvent>
-
     /// The event loop: whoever calls this actor is taken there.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
 
     nonisolated let eventLoop: any EventLoop
     private nonisolated let pendingSignals = ConnectionEvents<ConnectionSignal>()
-    nonisolated let pendingMedia = ConnectionEvents<MediaEvent>()
     let logger: Logger
     let configuration: Configuration
     var peer: PeerConnection
@@ -123,14 +118,14 @@ public actor Connection {
     /// Its timer.
     private var entry: ConnectionLoop.Entry?
     private(set) var isClosed = false
+    /// Whether it was closed by this side or the peer, or failed.
+    var isOver = false
     /// Whether media could flow once.
     var hasConnected = false
     /// The senders that use it, by the indices of their media.
     var senders: [Int: SenderReference] = [:]
-    /// The receivers of video, by the indices of what the peer sends.
-    var videoReceivers: [Int: VideoReceiver] = [:]
-    /// Those of sound likewise.
-    var audioReceivers: [Int: AudioReceiver] = [:]
+    /// Takes what the peer sends; nil until there is one.
+    var consumer: (any MediaConsumer)?
     /// The names of the peer's candidates that are being resolved.
     var resolutions = NameResolutions()
     /// Those who wait in ``drainQueue()``.
@@ -146,7 +141,6 @@ public actor Connection {
     ) async throws {
         eventLoop = configuration.sharedPort?.eventLoop ?? (configuration.eventLoopGroup ?? .singleton).next()
         signals = pendingSignals.stream
-        media = pendingMedia.stream
         logger = configuration.logger
         self.configuration = configuration
         var peerConfiguration = configuration.peer
@@ -215,7 +209,6 @@ public actor Connection {
         resolutions.cancel()
         monitor?.stop()
         pendingSignals.finish()
-        pendingMedia.finish()
     }
 
     // MARK: Descriptions
@@ -259,10 +252,9 @@ public actor Connection {
         peer.setReceiving(isReceiving, receiver: index)
     }
 
-    /// Asks the peer for a key frame: what arrived can't be decoded.
-    package func requestKeyFrame(ofReceiver index: Int) {
-        peer.requestKeyFrame(ofReceiver: index, now: MonotonicClock.now)
-        drain()
+    /// Requests a key frame of the peer, because what arrived can't be decoded; from any thread.
+    package nonisolated func requestKeyFrame(ofReceiver index: Int) {
+        onEventLoop { $0.requestKeyFrame(ofReceiver: index, now: MonotonicClock.now) }
     }
 
     /// Asks the peer now whether it still consents to be sent to; the state is ``ConnectionState/disconnected`` in two
@@ -275,12 +267,12 @@ public actor Connection {
     /// A report of all counts, as `getStats()` gives it.
     public func statistics() -> [StatisticsObject] { report().objects }
 
-    /// A report of the counts of the peer, of the sockets and of the receivers.
+    /// A report of the counts of the peer, of the sockets and of the consumer.
     package func report() -> StatisticsReport {
         var report = peer.report(now: MonotonicClock.now)
         report.transport?.packetsDroppedByStreams = sockets.droppedMessages
         report.transport?.packetsRefusedBySystem = sockets.refusedDatagrams
-        addReceivers(to: &report)
+        consumer?.add(to: &report)
         return report
     }
 
@@ -330,10 +322,9 @@ public actor Connection {
         monitor = nil
         resumeQueueWaiters()
         resumeGatherWaiters()
-        endSenders()
+        end()
         await sockets.close()
         pendingSignals.finish()
-        pendingMedia.finish()
     }
 
     // MARK: Time
@@ -358,7 +349,7 @@ public actor Connection {
         while let event = peer.pollEvent() {
             guard notifySenders(event) else { continue }
             log(event)
-            reportMedia(event)
+            consumer?.handle(event, from: self)
             if case .gatheringComplete = event { resumeGatherWaiters() }
             if let signal = ConnectionSignal(event) { pendingSignals.append(signal) }
         }

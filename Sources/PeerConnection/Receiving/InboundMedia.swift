@@ -151,11 +151,8 @@ struct InboundMedia: Sendable {
         if isActive { activity.receiveGoodbye() }
     }
 
-    /// Requests a key frame. A sender that said goodbye would never answer, whatever of its packets comes late.
-    mutating func requestKeyFrame(now: Instant) {
-        guard !activity.hasEnded else { return }
-        video?.requestKeyFrame(now: now)
-    }
+    /// Requests a key frame.
+    mutating func requestKeyFrame(now: Instant) { video?.requestKeyFrame(now: now) }
 
     mutating func pollFrame() -> AssembledFrame? { video?.pollFrame() }
 
@@ -166,9 +163,11 @@ struct InboundMedia: Sendable {
         isActive ? activity.poll(now: now, isConnected: isConnected) : nil
     }
 
+    /// The feedback that is due. A sender that said goodbye gets no request for a key frame until its media come again: it would
+    /// not answer.
     mutating func pollFeedback(now: Instant) -> [RTCPPacket] {
         guard isActive else { return [] }
-        return video?.pollFeedback(now: now) ?? []
+        return video?.pollFeedback(now: now, requestsKeyFrames: !activity.hasEnded) ?? []
     }
 
     mutating func pollReport(now: Instant) -> ReceiverReport? {
@@ -181,7 +180,7 @@ struct InboundMedia: Sendable {
     /// When polling is next worth it, after all was polled at `now`.
     func nextDeadline(now: Instant) -> Instant? {
         guard isActive else { return nil }
-        let due = video?.nextDeadline(now: now) ?? audio?.nextDeadline
+        let due = video?.nextDeadline(now: now, requestsKeyFrames: !activity.hasEnded) ?? audio?.nextDeadline
         guard let silence = activity.nextDeadline else { return due }
         return due.map { min($0, silence) } ?? silence
     }

@@ -1,4 +1,5 @@
 internal import RTCShareCSDL
+internal import RTCShareLocks
 public import RTCShareMedia
 
 /// A window that shows two views: a large one, and a small one in the right lower corner, where it has a picture.
@@ -107,5 +108,5 @@ public final class VideoWindow: Sendable {
     }
 
     /// The processor time of the thread that all windows share, since the program began.
-    public static var processorTime: Duration { ViewExecutor.shared.processorTime }
+    public static var processorTime: Duration { ViewActor.executor.processorTime }
 }

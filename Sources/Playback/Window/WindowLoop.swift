@@ -1,5 +1,6 @@
 internal import RTCShareCSDL
 internal import RTCShareCapture
+internal import RTCShareLocks
 
 /// Waits for what happens to windows, and has them drawn when their pictures are due: for as long as there are any.
 @ViewActor
@@ -55,18 +56,18 @@ final class WindowLoop {
     }
 
     private func turn(_ sdl: SDLLibrary, wakening: UInt32) {
-        let executor = ViewExecutor.shared
-        executor.waits {
+        let executor = ViewActor.executor
+        executor.setAlarm {
             var event = SDL_Event(type: wakening)
             _ = sdl.functions.PushEvent(&event)
         }
-        defer { executor.waitsNoLonger() }
+        defer { executor.setAlarm(nil) }
         let now = monotonicNow()
         let next = surfaces.values.compactMap { $0.update(at: now) }.min()
         for surface in surfaces.values where surface.isClosed { remove(surface) }
         guard !surfaces.isEmpty else { return }
         var event = SDL_Event()
-        var timeout = executor.isWanted ? 0 : next.map { Self.milliseconds(until: $0) } ?? -1
+        var timeout = executor.hasAlarm ? next.map { Self.milliseconds(until: $0) } ?? -1 : 0
         while sdl.functions.WaitEventTimeout(&event, timeout) == 1 {
             handle(event)
             timeout = 0

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import RTCShareCSDL
 internal import RTCShareCapture
+internal import RTCShareLocks
 internal import RTCShareMedia
 
 /// A window of SDL's with two views in it: one that fills it, and a small one in its corner.
@@ -56,7 +57,7 @@ final class WindowSurface {
         case .x11(let number): x11ID = number
         }
         textures = (PictureTexture(sdl: sdl, renderer: renderer), PictureTexture(sdl: sdl, renderer: renderer))
-        for view in [views.large, views.corner] { view.onChange { ViewExecutor.shared.wake() } }
+        for view in [views.large, views.corner] { view.onChange { ViewActor.executor.soundAlarm() } }
         guard case .own(_, let picture) = origin else { return }
         sdl.functions.ShowWindow(window)
         givenSize = size

@@ -23,6 +23,7 @@ import Testing
             return
         }
         let viewer = try await Loopback.open(as: .answerer, at: address)
+        let received = ReceivedLog(viewer)
         let offer = try await sender.makeOffer()
         let answer = try await viewer.answer(offer: SessionDescription.parse(offer.description))
         try await sender.accept(answer: SessionDescription.parse(answer.description), to: offer)
@@ -34,7 +35,7 @@ import Testing
         }
         for number in UInt16(0)..<20 { sender.send(Loopback.frame(isKeyFrame: number == 0, number: number), media: 0) }
         var frames: [AssembledFrame] = []
-        for await (frame, receiver) in ReceivedLog(viewer).frames {
+        for await (frame, receiver) in received.frames {
             #expect(receiver == 0)
             frames.append(frame)
             if frames.count == 20 { break }
@@ -66,6 +67,7 @@ import Testing
     func closedSocket() async throws {
         let sender = try await Loopback.open(as: .offerer)
         let viewer = try await Loopback.open(as: .answerer)
+        let received = ReceivedLog(viewer)
         let offer = try await sender.makeOffer()
         try await sender.accept(answer: try await viewer.answer(offer: offer), to: offer)
         for await signal in sender.signals {
@@ -76,7 +78,7 @@ import Testing
         try await sender.closeSocket(at: address)
         await waitUntil { await sender.localAddresses == [address] }
         sender.send(Loopback.frame(isKeyFrame: true, number: 1), media: 0)
-        for await (frame, _) in ReceivedLog(viewer).frames {
+        for await (frame, _) in received.frames {
             #expect(frame.isKeyFrame)
             break
         }

@@ -2,7 +2,7 @@ import RTCSharePeerConnection
 
 @testable import RTCShareNetworkRuntime
 
-/// What a connection receives, in the order of arrival. It is the reader of the connection's media.
+/// What a connection receives from now on, in the order of arrival. It is the reader of the connection's media.
 final class ReceivedLog: Sendable {
     let frames: AsyncStream<(frame: AssembledFrame, receiver: Int)>
     let sounds: AsyncStream<ReceivedAudioPacket>
@@ -12,7 +12,7 @@ final class ReceivedLog: Sendable {
         let (sounds, soundLog) = AsyncStream.makeStream(of: ReceivedAudioPacket.self)
         self.frames = frames
         self.sounds = sounds
-        let media = connection.media
+        let media = connection.receiveMedia()
         Task {
             var known: Set<ObjectIdentifier> = []
             for await event in media {

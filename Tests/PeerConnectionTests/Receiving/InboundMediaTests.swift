@@ -261,6 +261,30 @@ struct InboundMediaTests {
         #expect(media.pollActivity(now: at(milliseconds: 20), isConnected: true) == .flowing)
     }
 
+    @Test("After the sender's goodbye no key frame is requested, until media come again", arguments: [true, false])
+    func goodbyeWhileWaiting(isWaitingBefore: Bool) throws {
+        var media = InboundMedia(video(), localSource: Self.local)
+        let request = RTCPPacket.pictureLossIndication(
+            PictureLossIndication(sender: Self.local, media: Self.camera))
+        #expect(try give(keyFrame(1, timestamp: 0), to: &media, at: 0))
+        if isWaitingBefore {
+            media.requestKeyFrame(now: at(milliseconds: 10))
+            #expect(media.pollFeedback(now: at(milliseconds: 10)) == [request])
+        }
+        media.receiveGoodbye()
+        media.requestKeyFrame(now: at(milliseconds: 20))
+        for milliseconds in stride(from: 20, to: 2000, by: 100) {
+            let now = at(milliseconds: milliseconds)
+            #expect(media.pollFeedback(now: now).isEmpty)
+            _ = media.pollReport(now: now)
+            #expect(media.nextDeadline(now: now).map { $0 > now } ?? true, "no time is waited for that has passed")
+        }
+        var delta = keyFrame(2, timestamp: 180_000)
+        delta.payload[1] |= 1
+        #expect(try give(delta, to: &media, at: 2000))
+        #expect(media.pollFeedback(now: at(milliseconds: 2000)) == [request])
+    }
+
     @Test("A picture's orientation holds until another one comes, and comes with its own frame")
     func orientation() throws {
         var media = InboundMedia(video(), localSource: Self.local)

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
 internal import RTCShareCProcess
+internal import RTCShareContentShare
 internal import RTCShareWireFormat
 
 /// What a room full of viewers costs whoever shares to it.
@@ -30,10 +31,18 @@ struct FanoutCommand: AsyncParsableCommand {
 
             Memory is what the whole process has resident after giving back what it no longer uses, in the largest room \
             less in the smallest.
+
+            With --share a room of the library shares moving pictures instead: each viewer has a session, and one encoder \
+            makes the pictures, which is part of the cost. What is measured is that cost, how long a viewer takes to join, and \
+            how long the room takes to list its viewers, which a program asks for each second.
             """)
 
-    @Option(help: "How many viewers, room by room; rising.")
-    var viewers = "10,100,500,1500"
+    @Option(
+        help: "How many viewers, room by room; rising. Default: 10,100,500,1500, and 1000 as the last with --share.")
+    var viewers: String?
+
+    @Flag(help: "Share by a room of the library, with its sessions and its encoder.")
+    var share = false
 
     @Option(help: "Kilobits a second of the encoder's output.")
     var bitrate = 600
@@ -50,11 +59,17 @@ struct FanoutCommand: AsyncParsableCommand {
     @Flag(help: "Write the result as JSON.")
     var json = false
 
-    private var rooms: [Int] { viewers.split(separator: ",").compactMap { Int($0) } }
+    private var rooms: [Int] {
+        let viewers = viewers ?? (share ? "10,100,500,1000" : "10,100,500,1500")
+        return viewers.split(separator: ",").compactMap { Int($0) }
+    }
 
     func validate() throws {
         guard !rooms.isEmpty, rooms.allSatisfy({ $0 > 0 }), rooms == rooms.sorted() else {
             throw ValidationError("give rising numbers of viewers, such as 10,100,500,1500")
+        }
+        guard !share || rooms.allSatisfy({ $0 <= SharingRoom.maximumViewers }) else {
+            throw ValidationError("a room has at most \(SharingRoom.maximumViewers) viewers")
         }
         guard (1...Machine.processorCount).contains(processors) else {
             throw ValidationError("this machine has \(Machine.processorCount) processors")
@@ -66,6 +81,7 @@ struct FanoutCommand: AsyncParsableCommand {
         Machine.raiseFileLimit()
         let crowd = try CrowdProcess(processor: Machine.processorCount - 1)
         Machine.pin(to: 0..<processors)
+        if share { return try await runShare(crowd) }
         let room = try await FanoutRoom(crowd: crowd, kilobitsPerSecond: bitrate, eventLoops: processors)
         var frames = FanoutFrames(kilobitsPerSecond: bitrate, seed: seed)
         var stages: [FanoutReport.Stage] = []
@@ -88,10 +104,29 @@ struct FanoutCommand: AsyncParsableCommand {
             machine: MachineDescription().processor, kilobitsPerSecond: bitrate, seconds: seconds, stages: stages,
             withDead: withDead, floor: floor,
             bytesPerViewer: Int(growth), ratio: last.microsecondsPerPacket / floor.protectAndSend)
-        guard json else { return print(report.table) }
+        try print(report, table: report.table)
+    }
+
+    private func print(_ report: some Encodable, table: String) throws {
+        guard json else { return Swift.print(table) }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-        print(String(decoding: try encoder.encode(report), as: UTF8.self))
+        Swift.print(String(decoding: try encoder.encode(report), as: UTF8.self))
+    }
+
+    private func runShare(_ crowd: CrowdProcess) async throws {
+        let room = try await ShareFanout(crowd: crowd, kilobitsPerSecond: bitrate, eventLoops: processors)
+        var stages: [ShareFanout.Stage] = []
+        for count in rooms {
+            try await room.grow(to: count)
+            let stage = try await room.measure(seconds: seconds)
+            stages.append(stage)
+            FileHandle.standardError.write(Data((stage.row + "\n").utf8))
+        }
+        await room.close()
+        crowd.end()
+        let table = [ShareFanout.Stage.heading] + stages.map(\.row)
+        try print(stages, table: table.joined(separator: "\n"))
     }
 
     /// How long a room runs before it is measured: the estimators begin, and memory is taken that is taken once.

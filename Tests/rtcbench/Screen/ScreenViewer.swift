@@ -52,8 +52,9 @@ final class ScreenViewer: Sendable {
                 }
             }
         }
+        let media = connection.receiveMedia()
         Task {
-            for await case .frameSizeChanged(_, let receiver) in connection.media {
+            for await case .frameSizeChanged(_, let receiver) in media {
                 guard record.begin(receiver) else { continue }
                 receiver.record { if $0.isKeyFrame { record.keyFrameArrived($0.completion) } }
                 do { try receiver.add(record) } catch { record.end("\(error)") }

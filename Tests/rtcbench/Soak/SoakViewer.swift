@@ -40,7 +40,7 @@ final class SoakViewer: Sendable {
     /// Asks for a key frame of each picture that is sent.
     func requestKeyFrame() async {
         for (index, media) in await session.connection.remoteMedia.enumerated() where media.isVideo {
-            await session.connection.requestKeyFrame(ofReceiver: index)
+            session.connection.requestKeyFrame(ofReceiver: index)
         }
     }
 

@@ -191,8 +191,8 @@ package struct InboundVideoStream: Sendable {
         return frame
     }
 
-    /// The feedback that is to be sent now: NACK, then a key frame request.
-    package mutating func pollFeedback(now: Instant) -> [RTCPPacket] {
+    /// The feedback that is to be sent now: NACK, then a key frame request if the sender may answer one.
+    package mutating func pollFeedback(now: Instant, requestsKeyFrames: Bool = true) -> [RTCPPacket] {
         assembler.poll(now: now)
         var packets: [RTCPPacket] = []
         let lost = pollNACK(now: now)
@@ -201,7 +201,7 @@ package struct InboundVideoStream: Sendable {
             packets.append(
                 .genericNACK(GenericNACK(sender: configuration.localSource, media: configuration.source, lost: lost)))
         }
-        if let request = pollKeyFrameRequest(now: now) { packets.append(request) }
+        if requestsKeyFrames, let request = pollKeyFrameRequest(now: now) { packets.append(request) }
         return packets
     }
 
@@ -213,7 +213,7 @@ package struct InboundVideoStream: Sendable {
     }
 
     /// When polling is next worth it, after all was polled at `now`; nil before the first packet.
-    package func nextDeadline(now: Instant) -> Instant? {
+    package func nextDeadline(now: Instant, requestsKeyFrames: Bool = true) -> Instant? {
         var deadline = nextReport
         func consider(_ other: Instant?) {
             guard let other else { return }
@@ -222,7 +222,7 @@ package struct InboundVideoStream: Sendable {
         consider(nack.nextDeadline)
         consider(tailDeadline?.due)
         consider(assembler.nextDeadline(now: now))
-        if assembler.needsKeyFrame(now: now), configuration.keyFrameRequest != .none {
+        if requestsKeyFrames, assembler.needsKeyFrame(now: now), configuration.keyFrameRequest != .none {
             consider(lastKeyFrameRequest?.advanced(by: configuration.keyFrameRequestInterval) ?? now)
         }
         return deadline

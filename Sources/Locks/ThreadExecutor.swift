@@ -1,0 +1,108 @@
+internal import Glibc
+
+/// Runs jobs on one thread of its own, in the order in which they were enqueued, whatever their priorities.
+///
+/// The thread begins with the first job and never ends: it is for the global actors of a process.
+package final class ThreadExecutor: SerialExecutor {
+    private struct State {
+        /// The jobs that wait, first the newest of those that the thread has taken, then the others.
+        private var taken: [UnownedJob] = []
+        private var enqueued: [UnownedJob] = []
+        var hasThread = false
+        var thread: pthread_t?
+        /// The thread's own clock.
+        var clock: clockid_t?
+        private(set) var alarm: (@Sendable () -> Void)?
+
+        mutating func append(_ job: UnownedJob) { enqueued.append(job) }
+
+        mutating func takeFirst() -> UnownedJob? {
+            if taken.isEmpty {
+                swap(&taken, &enqueued)
+                taken.reverse()
+            }
+            return taken.popLast()
+        }
+
+        mutating func setAlarm(_ alarm: (@Sendable () -> Void)?) {
+            self.alarm = taken.isEmpty && enqueued.isEmpty ? alarm : nil
+        }
+
+        mutating func takeAlarm() -> (@Sendable () -> Void)? {
+            defer { alarm = nil }
+            return alarm
+        }
+    }
+
+    private let name: String
+    private let mailbox = Mailbox(State())
+
+    /// Its thread gets this name, of which Linux keeps 15 letters.
+    package init(named name: String) { self.name = name }
+
+    /// Runs the job after those that wait.
+    package func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let (isFirst, alarm) = mailbox.post { state in
+            state.append(job)
+            defer { state.hasThread = true }
+            return (!state.hasThread, state.takeAlarm())
+        }
+        if isFirst { startThread() }
+        alarm?()
+    }
+
+    /// Whether the calling thread is the executor's.
+    package var isCurrent: Bool { mailbox.read { $0.thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false } }
+
+    /// Answers the runtime, which asks if no task says where it runs.
+    package func isIsolatingCurrentContext() -> Bool? { isCurrent }
+
+    /// Traps on any other thread.
+    package func checkIsolated() { precondition(isCurrent, "this runs outside the thread \"\(name)\"") }
+
+    /// The processor time that the thread has taken.
+    package var processorTime: Duration {
+        var time = timespec()
+        guard let clock = mailbox.read({ $0.clock }), clock_gettime(clock, &time) == 0 else { return .zero }
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+    }
+
+    private func startThread() {
+        do throws(WorkerThreadError) {
+            _ = try WorkerThread(named: name) { [self] in run() }
+        } catch {
+            // The next job tries again.
+            mailbox.post { $0.hasThread = false }
+        }
+    }
+
+    private func run() {
+        var clock = clockid_t()
+        let hasClock = pthread_getcpuclockid(pthread_self(), &clock) == 0
+        mailbox.post { state in
+            state.thread = pthread_self()
+            if hasClock { state.clock = clock }
+        }
+        while true {
+            let job = mailbox.take { state in state.takeFirst().map { .done($0) } ?? .wait(until: nil) }
+            LockCheck.whileNotWaiting { job.runSynchronously(on: asUnownedSerialExecutor()) }
+        }
+    }
+
+    // MARK: Jobs that wait for something else
+
+    /// Sets what ends a wait of the running job for events of another kind. It is called once, by the next job that is enqueued
+    /// or by ``soundAlarm()``; it is nil at once if a job waits already. Set it before you look for events, so that none comes
+    /// unnoticed in between.
+    package func setAlarm(_ alarm: (@Sendable () -> Void)?) { mailbox.post { $0.setAlarm(alarm) } }
+
+    /// Whether an alarm is set and was not sounded yet.
+    package var hasAlarm: Bool { mailbox.read { $0.alarm != nil } }
+
+    /// Ends the wait of the running job, if there is one.
+    package func soundAlarm() {
+        let alarm = mailbox.post { $0.takeAlarm() }
+        alarm?()
+    }
+}
