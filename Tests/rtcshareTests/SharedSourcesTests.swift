@@ -251,7 +251,7 @@ struct SharedSourcesTests {
     @Test("A source that is opened while the share captures is started before it is shown", arguments: [true, false])
     func startedSource(isCapturing: Bool) async throws {
         let stage = try await Stage(capturing: isCapturing)
-        let opened = try await stage.sources.open("test:320x180@5")
+        let opened = try await stage.sources.open(SourceSpecification("test:320x180@5"))
         #expect(opened.isStarted == isCapturing)
         try await stage.sources.change(to: opened)
         #expect(await stage.sources.content === opened.content.source)

@@ -29,6 +29,13 @@ package final class OpenFile: Sendable {
         self.init(descriptor)
     }
 
+    /// The beginning of a regular file, `count` bytes at most; nil for anything else, which can make its reader wait.
+    package static func beginning(ofRegularFile path: String, atMost count: Int) -> [UInt8]? {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        return try? OpenFile(reading: path).read(atMost: count)
+    }
+
     deinit {
         if isClosedAtEnd { close(descriptor) }
     }

@@ -196,7 +196,7 @@ private struct Broadcasting {
 
     private func stop() async {
         ServiceManager.stopping()
-        sources.content.remove(sender.video)
+        sources.content.source.remove(sender.video)
         runner.stop(sources.stop)
         runner.stop(sender.stop)
         await withTimeLimit(Self.closingTime) { [runner] in await runner.finish() }

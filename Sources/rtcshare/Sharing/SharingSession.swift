@@ -106,8 +106,8 @@ final class SessionFile {
     /// Writes a session in place of what the file held.
     /// - Throws: also for a file that is no session: somebody may still want it.
     func store(_ session: SharingSession) throws(CommandFailure) {
-        if let content = try? OpenFile(reading: path).readToEnd(atMost: Self.mostBytes), !content.isEmpty,
-            (try? JSONLayout.decoder.decode(Layout.self, from: content)) == nil,
+        if let content = OpenFile.beginning(ofRegularFile: path, atMost: Self.mostBytes).map({ Data($0) }),
+            !content.isEmpty, (try? JSONLayout.decoder.decode(Layout.self, from: content)) == nil,
             (try? JSONLayout.decoder.decode(Tombstone.self, from: content)) == nil
         {
             throw CommandFailure(

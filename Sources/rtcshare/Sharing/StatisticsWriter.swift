@@ -60,6 +60,11 @@ final class StatisticsWriter: Sendable {
     }
 
     private static func open(_ path: String) throws(CommandFailure) -> OpenFile {
+        // Another file may be somebody's work. Pipes and devices are not read.
+        if let start = OpenFile.beginning(ofRegularFile: path, atMost: 1)?.first, start != UInt8(ascii: "[") {
+            throw CommandFailure(
+                .cannotCreate, "\(path) exists already and has no statistics in it", try: "--stats with another file")
+        }
         // To open a pipe that nobody reads would wait for a reader.
         let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0o644)
         guard descriptor >= 0 else {
