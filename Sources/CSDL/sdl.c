@@ -51,16 +51,14 @@ static struct {
     XErrorHandler of_others;
     XIOErrorHandler of_lost_others;
     __typeof__(&XUnlockDisplay) unlock;
+    __typeof__(&XSetIOErrorExitHandler) set_exit;
     atomic_bool is_lost;
 } x11;
 
 static int handle_error(Display *display, XErrorEvent *error) {
-    // Others can destroy a window at any time, also between two requests about it.
+    // Others can destroy a window at any time, also between two requests about it. SDL has a second connection, of which it
+    // tells nobody.
     return display == x11.display || !x11.of_others ? 0 : x11.of_others(display, error);
-}
-
-static int handle_loss(Display *display) {
-    return display == x11.display || !x11.of_lost_others ? 0 : x11.of_lost_others(display);
 }
 
 static void note_loss(Display *display, void *unused) {
@@ -70,19 +68,28 @@ static void note_loss(Display *display, void *unused) {
     x11.unlock(display);
 }
 
+static int handle_loss(Display *display) {
+    if (display != x11.display && x11.of_lost_others) return x11.of_lost_others(display);
+    x11.set_exit(display, note_loss, NULL);
+    return 0;
+}
+
 static void handle_errors(void *xlib, Display *display) {
     if (x11.display == display) return;
     __typeof__(&XSetErrorHandler) set_error_handler = (__typeof__(set_error_handler))dlsym(xlib, "XSetErrorHandler");
     __typeof__(&XSetIOErrorHandler) set_loss_handler = (__typeof__(set_loss_handler))dlsym(xlib, "XSetIOErrorHandler");
-    __typeof__(&XSetIOErrorExitHandler) set_exit = (__typeof__(set_exit))dlsym(xlib, "XSetIOErrorExitHandler");
+    x11.set_exit = (__typeof__(x11.set_exit))dlsym(xlib, "XSetIOErrorExitHandler");
     x11.unlock = (__typeof__(x11.unlock))dlsym(xlib, "XUnlockDisplay");
-    if (!set_error_handler || !set_loss_handler || !set_exit || !x11.unlock) return;
+    if (!set_error_handler || !set_loss_handler || !x11.set_exit || !x11.unlock) return;
     const bool is_first = !x11.display;
     x11.display = display;
-    set_exit(display, note_loss, NULL);
+    x11.set_exit(display, note_loss, NULL);
     if (!is_first) return;
-    x11.of_others = set_error_handler(handle_error);
-    x11.of_lost_others = set_loss_handler(handle_loss);
+    // What handles the other connections is the program's, if it has set anything.
+    XErrorHandler of_others = set_error_handler(NULL);
+    XIOErrorHandler of_lost_others = set_loss_handler(NULL);
+    if (set_error_handler(handle_error) != of_others) x11.of_others = of_others;
+    if (set_loss_handler(handle_loss) != of_lost_others) x11.of_lost_others = of_lost_others;
 }
 
 unsigned long sdl_follow_x11_window(SDL_Window *window, bool is_foreign) {

@@ -8,7 +8,10 @@ enum Main {
         StandardStreams.replaceClosed()
         OpenFiles.raiseLimit()
         SecurityLibraries.skipCleanupAtExit()
-        atexit { Terminal.shared.drain() }
+        atexit(drainTerminal)
         await RTCShareCommand.main()
     }
 }
+
+/// Any thread can end the process, and this runs on it: it is nobody's to be isolated to the main one.
+private nonisolated func drainTerminal() { Terminal.shared.drain() }
