@@ -24,7 +24,7 @@ extension Interop {
                 (["empty.jsonl"], 65, "empty.jsonl"), (["missing.jsonl"], 66, "no such file"),
                 (["."], 66, "can't read"),
                 (["early.jsonl", "late.jsonl"], 65, "different times"), (["early.jsonl", "early.jsonl"], 64, "twice"),
-                (["a", "b", "c"], 64, "one file"), ([], 64, "file"),
+                (["a", "b", "c"], 64, "one file"), ([], 64, "FILE is missing"),
             ] as [([String], Int32, String)] {
                 let outcome = try await share.run(["report"] + arguments)
                 #expect(outcome.status == status && outcome.standardOutput.isEmpty, "\(arguments): \(outcome)")

@@ -106,7 +106,7 @@ struct PublicationTests {
         #expect(words(401, "the door is closed").hasPrefix("the server refuses: the door is closed; "))
         #expect(words(404, "no").hasPrefix("the server refuses: there is nothing at this address (HTTP 404: no); "))
         #expect(words(418) == "the server refuses with HTTP 418")
-        #expect(words(400).hasSuffix("; the link with https://"))
+        #expect(words(400).hasSuffix("; use https:// instead of http:// in the link"))
         #expect(words(400, "the offer is wrong") == "the server refuses: the offer is wrong")
     }
 
