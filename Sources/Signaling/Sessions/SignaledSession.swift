@@ -75,6 +75,8 @@ actor SignaledSession {
             if let limit { continuation.yield(.limited(limit)) }
         } catch {
             await leave()
+            // A leave that came meanwhile found nothing at the server yet.
+            await atServer.end()
             throw error
         }
     }
@@ -112,7 +114,7 @@ actor SignaledSession {
             }
             let failure = await session.failure
             // A goodbye over the way of the media may be here before the server's word of why.
-            if failure == nil { await withTimeLimit(Self.wordTime) { [noticing] in await noticing?.value } }
+            if failure == nil, !isOver { await withTimeLimit(Self.wordTime) { [noticing] in await noticing?.value } }
             continuation.yield(.ended(reason(after: failure)))
             continuation.finish()
         case .restartNeeded: mend()
