@@ -170,6 +170,7 @@ private struct Broadcasting {
         let (occurrences, continuation) = AsyncStream.makeStream(of: Occurrence.self)
         let listener = BroadcastingListener(continuation)
         let interruption = Interruption()
+        defer { withExtendedLifetime(interruption) {} }
         let watcher = Task { for await _ in interruption.requested { continuation.yield(.interrupted) } }
         defer { watcher.cancel() }
         sender.add(observer: listener)

@@ -126,9 +126,7 @@ struct LinkOptions: ParsableArguments {
             try Self.checkReadable(tlsKey, "TLS key", "--tls-key")
             var status = stat()
             if stat(tlsKey, &status) == 0, status.st_mode & 0o007 != 0 {
-                throw CommandFailure(
-                    .notPermitted, "every user can read or change the TLS key \(tlsKey)",
-                    try: "chmod o= \(tlsKey.asShellWord)")
+                Terminal.shared.say("Warning: every user of this machine can read or change the TLS key \(tlsKey).")
             }
             configuration.tls = ServerCertificate(certificateFile: tlsCertificate, keyFile: tlsKey)
         } else if tlsSelfSigned {

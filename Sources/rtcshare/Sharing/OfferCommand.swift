@@ -53,6 +53,7 @@ struct OfferCommand: AsyncParsableCommand {
             try offering.apply(to: &configuration)
             if let notice = try LeftRelays.prepare(&configuration) { Terminal.shared.say(notice) }
             let interruption = Interruption()
+            defer { withExtendedLifetime(interruption) {} }
             let (connection, identity) = try await offering.openConnection(
                 for: attendee, media: sources.media, configuration: configuration)
             do {

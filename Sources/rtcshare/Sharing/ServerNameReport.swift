@@ -37,7 +37,12 @@ enum ServerNameReport {
         else { return }
         async let naming: Void = run(on: configuration.iceServers)
         // What has no address is among the failures.
-        try? await connection.gather()
+        await withTaskCancellationHandler {
+            try? await connection.gather()
+        } onCancel: {
+            // What servers relay from is given back.
+            Task { await connection.close() }
+        }
         let (failures, hasRelay) = (await connection.serverFailures(), await connection.hasRelayedCandidate)
         await connection.close()
         await naming

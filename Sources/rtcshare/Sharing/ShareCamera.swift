@@ -20,11 +20,11 @@ final class ShareCamera {
         let isStarted: Bool
 
         init(
-            _ camera: OpenedSources.Camera, isStarted: Bool = false,
+            _ camera: OpenedSources.Camera, isStarted: Bool = false, isInPlace: Bool = false,
             events: AsyncStream<Share.Occurrence>.Continuation
         ) {
             (self.camera, self.isStarted) = (camera, isStarted)
-            listener = SourceListener(.camera, events)
+            listener = SourceListener(.camera, events, isInPlace: isInPlace)
             camera.source.add(observer: listener)
         }
 
@@ -36,7 +36,7 @@ final class ShareCamera {
         events: AsyncStream<Share.Occurrence>.Continuation
     ) {
         (self.room, self.runner, self.events) = (room, runner, events)
-        present = camera.map { Opened($0, events: events) }
+        present = camera.map { Opened($0, isInPlace: true, events: events) }
     }
 
     /// Puts it in place; it is sent from when there is a viewer.
@@ -109,6 +109,7 @@ final class ShareCamera {
     private func replace(with new: Opened?) {
         if let present { discard(present) }
         present = new
+        new?.listener.enter()
     }
 
     /// Stops a camera. Its end is not reported.

@@ -267,6 +267,8 @@ actor SharedSources {
             }
             try OpenedSources.checkIsRunning(opened.reporter.end)
             try await enter(next, effects, replacing: opened)
+            // It may have ended before the encoder listened to it.
+            if let end = opened.reporter.end, !pause.isPaused { events.yield(.sourceEnded(end.error)) }
         } catch {
             runner.stop(new.source.stop)
             throw error

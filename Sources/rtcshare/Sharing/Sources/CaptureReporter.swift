@@ -8,6 +8,8 @@ internal import RTCShareWireFormat
 /// Tells the person at the terminal what happens to the source of a share, and the share that it has ended.
 final class CaptureReporter: CaptureSourceObserver, BroadcastObserver {
     private struct State {
+        /// Whether the source is shared. What happens to one that is not is nobody's business yet.
+        var isInPlace = false
         var interruption: CaptureInterruption?
         /// The size that was told last.
         var told: PixelSize
@@ -41,6 +43,11 @@ final class CaptureReporter: CaptureSourceObserver, BroadcastObserver {
 
     /// Says what a person should know of a source that is shared from now on.
     func introduce(_ source: any CaptureSource) {
+        let interruption = state.withLock { state in
+            state.isInPlace = true
+            return state.interruption
+        }
+        if let interruption { captureWasInterrupted(by: interruption) }
         let size = source.captureFormat.size
         if let note = shrinkage(of: size) { Terminal.shared.say("The source is \(size). \(note)") }
         if let broadcast = source as? BroadcastSource {
@@ -55,6 +62,11 @@ final class CaptureReporter: CaptureSourceObserver, BroadcastObserver {
         if error.kind != .invalidFrame { didEnd(.failure(error)) }
     }
 
+    /// Tells the person, if the source is shared.
+    private func say(_ text: String) {
+        if state.withLock(\.isInPlace) { Terminal.shared.say(text) }
+    }
+
     private func didEnd(_ end: Result<Void, CaptureSourceError>) {
         state.withLock { $0.end = end }
         onEnd()
@@ -64,20 +76,20 @@ final class CaptureReporter: CaptureSourceObserver, BroadcastObserver {
         state.withLock { $0.interruption = interruption }
         switch interruption {
         case .movedOffScreen:
-            Terminal.shared.say("The window was moved off the screen. Viewers still see it.")
+            say("The window was moved off the screen. Viewers still see it.")
         case .minimised, .awaitingChoice, .awaitingPicture, .heldByDesktop, .extensionAway, .cameraAway, .displayAway,
             .sourceMuted, .soundAway:
-            Terminal.shared.say("The video is paused: \(interruption).")
+            say("The video is paused: \(interruption).")
         }
     }
 
     func captureInterruptionDidEnd(_ interruption: CaptureInterruption) {
         state.withLock { $0.interruption = nil }
         switch interruption {
-        case .movedOffScreen: Terminal.shared.say("The window is back on the screen.")
+        case .movedOffScreen: say("The window is back on the screen.")
         case .minimised, .awaitingChoice, .awaitingPicture, .heldByDesktop, .extensionAway, .cameraAway, .displayAway,
             .sourceMuted, .soundAway:
-            Terminal.shared.say("The video continues.")
+            say("The video continues.")
         }
     }
 
@@ -99,7 +111,7 @@ final class CaptureReporter: CaptureSourceObserver, BroadcastObserver {
             return true
         }
         guard isNews else { return }
-        Terminal.shared.say("The source is now \(size)." + (shrinkage(of: size).map { " \($0)" } ?? ""))
+        say("The source is now \(size)." + (shrinkage(of: size).map { " \($0)" } ?? ""))
     }
 
     /// What a person should know of a source that is larger than the video.

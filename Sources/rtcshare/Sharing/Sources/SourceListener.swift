@@ -14,10 +14,27 @@ final class SourceListener: CaptureSourceObserver {
 
     let role: Role
     private let events: AsyncStream<Share.Occurrence>.Continuation
-    private let state = Locked<(interruption: CaptureInterruption?, end: Result<Void, CaptureSourceError>?)>((nil, nil))
+    private struct State {
+        /// Whether the source is sent. What happens to one that is not is nobody's business yet.
+        var isInPlace: Bool
+        var interruption: CaptureInterruption?
+        var end: Result<Void, CaptureSourceError>?
+    }
 
-    init(_ role: Role, _ events: AsyncStream<Share.Occurrence>.Continuation) {
+    private let state: Locked<State>
+
+    init(_ role: Role, _ events: AsyncStream<Share.Occurrence>.Continuation, isInPlace: Bool = true) {
         (self.role, self.events) = (role, events)
+        state = Locked(State(isInPlace: isInPlace))
+    }
+
+    /// The source is sent from now on.
+    func enter() {
+        let end = state.withLock { state in
+            state.isInPlace = true
+            return state.end
+        }
+        if let end { events.yield(.otherSourceEnded(self, end.error)) }
     }
 
     /// Why the source gives nothing; nil while it does.
@@ -26,25 +43,41 @@ final class SourceListener: CaptureSourceObserver {
     /// How the source ended; nil while it has not.
     var end: Result<Void, CaptureSourceError>? { state.withLock { $0.end } }
 
-    func captureDidStop() {
-        state.withLock { $0.end = .success(()) }
-        events.yield(.otherSourceEnded(self, nil))
-    }
+    func captureDidStop() { didEnd(.success(())) }
 
     func captureDidFail(error: CaptureSourceError) {
         // Capture continues after a frame that was left out.
-        guard error.kind != .invalidFrame else { return }
-        state.withLock { $0.end = .failure(error) }
-        events.yield(.otherSourceEnded(self, error))
+        if error.kind != .invalidFrame { didEnd(.failure(error)) }
+    }
+
+    private func didEnd(_ end: Result<Void, CaptureSourceError>) {
+        let isInPlace = state.withLock { state in
+            state.end = end
+            return state.isInPlace
+        }
+        if isInPlace { events.yield(.otherSourceEnded(self, end.error)) }
     }
 
     func captureWasInterrupted(by interruption: CaptureInterruption) {
-        state.withLock { $0.interruption = interruption }
+        guard set(interruption) else { return }
         Terminal.shared.say("The share continues without \(role.name): \(interruption).")
     }
 
     func captureInterruptionDidEnd(_ interruption: CaptureInterruption) {
-        state.withLock { $0.interruption = nil }
+        guard set(nil) else { return }
         Terminal.shared.say(role == .camera ? "Your camera is back." : "The \(role.rawValue) is back.")
     }
+
+    /// Returns whether the source is sent.
+    private func set(_ interruption: CaptureInterruption?) -> Bool {
+        state.withLock { state in
+            state.interruption = interruption
+            return state.isInPlace
+        }
+    }
+}
+
+extension Result<Void, CaptureSourceError> {
+    /// Why a capture ended; nil where it was meant to.
+    var error: CaptureSourceError? { if case .failure(let error) = self { error } else { nil } }
 }
