@@ -2,6 +2,7 @@
 
 #include <SDL2/SDL_syswm.h>
 #include <dlfcn.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -51,13 +52,11 @@ static struct {
     XErrorHandler of_others;
     XIOErrorHandler of_lost_others;
     __typeof__(&XUnlockDisplay) unlock;
-    __typeof__(&XSetIOErrorExitHandler) set_exit;
     atomic_bool is_lost;
 } x11;
 
 static int handle_error(Display *display, XErrorEvent *error) {
-    // Others can destroy a window at any time, also between two requests about it. SDL has a second connection, of which it
-    // tells nobody.
+    // Others can destroy a window at any time, also between two requests about it.
     return display == x11.display || !x11.of_others ? 0 : x11.of_others(display, error);
 }
 
@@ -69,21 +68,19 @@ static void note_loss(Display *display, void *unused) {
 }
 
 static int handle_loss(Display *display) {
-    if (display != x11.display && x11.of_lost_others) return x11.of_lost_others(display);
-    x11.set_exit(display, note_loss, NULL);
-    return 0;
+    return display == x11.display || !x11.of_lost_others ? 0 : x11.of_lost_others(display);
 }
 
 static void handle_errors(void *xlib, Display *display) {
     if (x11.display == display) return;
     __typeof__(&XSetErrorHandler) set_error_handler = (__typeof__(set_error_handler))dlsym(xlib, "XSetErrorHandler");
     __typeof__(&XSetIOErrorHandler) set_loss_handler = (__typeof__(set_loss_handler))dlsym(xlib, "XSetIOErrorHandler");
-    x11.set_exit = (__typeof__(x11.set_exit))dlsym(xlib, "XSetIOErrorExitHandler");
+    __typeof__(&XSetIOErrorExitHandler) set_exit = (__typeof__(set_exit))dlsym(xlib, "XSetIOErrorExitHandler");
     x11.unlock = (__typeof__(x11.unlock))dlsym(xlib, "XUnlockDisplay");
-    if (!set_error_handler || !set_loss_handler || !x11.set_exit || !x11.unlock) return;
+    if (!set_error_handler || !set_loss_handler || !set_exit || !x11.unlock) return;
     const bool is_first = !x11.display;
     x11.display = display;
-    x11.set_exit(display, note_loss, NULL);
+    set_exit(display, note_loss, NULL);
     if (!is_first) return;
     // What handles the other connections is the program's, if it has set anything.
     XErrorHandler of_others = set_error_handler(NULL);
@@ -108,7 +105,14 @@ unsigned long sdl_follow_x11_window(SDL_Window *window, bool is_foreign) {
     return info.info.x11.window;
 }
 
-bool sdl_lost_x11(void) { return atomic_load(&x11.is_lost); }
+bool sdl_lost_x11(void) {
+    if (!x11.display) return false;
+    // SDL has a second connection to the server, of which it tells nobody, and whose end would end the process: what uses it
+    // is not called when this one has ended.
+    struct pollfd connection = {.fd = ConnectionNumber(x11.display)};
+    if (!atomic_load(&x11.is_lost) && poll(&connection, 1, 0) == 1) atomic_store(&x11.is_lost, true);
+    return atomic_load(&x11.is_lost);
+}
 
 bool sdl_tells_of_destruction(const SDL_Event *event, unsigned long *id) {
     if (event->type != SDL_SYSWMEVENT || event->syswm.msg->subsystem != SDL_SYSWM_X11) return false;

@@ -68,7 +68,7 @@ final class WindowLoop {
         guard !surfaces.isEmpty else { return }
         var event = SDL_Event()
         var timeout = executor.hasAlarm ? next.map { Self.milliseconds(until: $0) } ?? -1 : 0
-        while sdl.functions.WaitEventTimeout(&event, timeout) == 1 {
+        while !sdl_lost_x11(), sdl.functions.WaitEventTimeout(&event, timeout) == 1 {
             handle(event)
             timeout = 0
         }

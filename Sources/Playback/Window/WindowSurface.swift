@@ -31,6 +31,7 @@ final class WindowSurface {
     /// The size that it was given by us, and not by its person.
     private var givenSize: PixelSize?
     private(set) var isClosed = false
+    private var isUsable: Bool { !isClosed && !sdl_lost_x11() }
 
     private static let smallest = PixelSize(width: 160, height: 90)
     /// Of the room on a display, what a new window takes at most: its frame needs some.
@@ -128,7 +129,7 @@ final class WindowSurface {
 
     /// Draws what is to be seen now, where that is not what is seen already, and says when it will be something else.
     func update(at now: Duration) -> Duration? {
-        guard !isClosed else { return nil }
+        guard isUsable else { return nil }
         let (large, corner) = (views.large.look(at: now), views.corner.look(at: now))
         let isSeen = drawn.map { $0 == (large.changes, corner.changes) } ?? false
         if !isSeen, isVisible {
@@ -174,14 +175,14 @@ final class WindowSurface {
     // MARK: What a program wants
 
     func setTitle(_ title: String) {
-        guard !isClosed else { return }
+        guard isUsable else { return }
         sdl.functions.SetWindowTitle(window, title)
     }
 
     func toggleFullScreen() { setFullScreen(!isFullScreen) }
 
     func setFullScreen(_ isWanted: Bool) {
-        guard !isClosed, isWanted != isFullScreen else { return }
+        guard isUsable, isWanted != isFullScreen else { return }
         let flags = isWanted ? SDL_WINDOW_FULLSCREEN_DESKTOP.rawValue : 0
         guard sdl.functions.SetWindowFullscreen(window, flags) == 0 else { return }
         isFullScreen = isWanted
@@ -191,13 +192,13 @@ final class WindowSurface {
 
     /// Gives the window the size that a picture takes, unless its person has given it another.
     func adopt(_ picture: PixelSize) {
-        guard !isClosed, !isFullScreen, size == givenSize else { return }
+        guard isUsable, !isFullScreen, size == givenSize else { return }
         showNaturalSize(of: picture)
     }
 
     /// Gives the window the size of its large picture.
     func showNaturalSize() {
-        guard !isClosed, let picture = views.large.frame?.sizeToBeSeen else { return }
+        guard isUsable, let picture = views.large.frame?.sizeToBeSeen else { return }
         setFullScreen(false)
         showNaturalSize(of: picture)
     }
