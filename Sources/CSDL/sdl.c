@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <unistd.h>
 
 static sdl_functions functions;
 static __typeof__(&SDL_GetWindowWMInfo) get_window_info;
@@ -52,6 +53,8 @@ static struct {
     XErrorHandler of_others;
     XIOErrorHandler of_lost_others;
     __typeof__(&XUnlockDisplay) unlock;
+    // A copy of the connection's descriptor: the libraries close theirs when the connection ends.
+    int descriptor;
     atomic_bool is_lost;
 } x11;
 
@@ -79,6 +82,8 @@ static void handle_errors(void *xlib, Display *display) {
     x11.unlock = (__typeof__(x11.unlock))dlsym(xlib, "XUnlockDisplay");
     if (!set_error_handler || !set_loss_handler || !set_exit || !x11.unlock) return;
     const bool is_first = !x11.display;
+    if (!is_first) close(x11.descriptor);
+    x11.descriptor = dup(ConnectionNumber(display));
     x11.display = display;
     set_exit(display, note_loss, NULL);
     if (!is_first) return;
@@ -109,7 +114,7 @@ bool sdl_lost_x11(void) {
     if (!x11.display) return false;
     // SDL has a second connection to the server, of which it tells nobody, and whose end would end the process: what uses it
     // is not called when this one has ended.
-    struct pollfd connection = {.fd = ConnectionNumber(x11.display)};
+    struct pollfd connection = {.fd = x11.descriptor};
     if (!atomic_load(&x11.is_lost) && poll(&connection, 1, 0) == 1) atomic_store(&x11.is_lost, true);
     return atomic_load(&x11.is_lost);
 }

@@ -8,6 +8,8 @@ final class WindowLoop {
     static let shared = WindowLoop()
     private var surfaces: [UInt32: WindowSurface] = [:]
     private var isRunning = false
+    /// For how many milliseconds X11 is waited for at most.
+    private static let longestWait: Int32 = 1000
     /// SDL, ready for windows, and the type of the event that ends a wait.
     private var video: (sdl: SDLLibrary, wakening: UInt32)?
 
@@ -58,6 +60,8 @@ final class WindowLoop {
     private func turn(_ sdl: SDLLibrary, wakening: UInt32) {
         let executor = ViewActor.executor
         executor.setAlarm {
+            // SDL wakes its thread over a connection of its own, whose end would end the process.
+            guard !sdl_lost_x11() else { return }
             var event = SDL_Event(type: wakening)
             _ = sdl.functions.PushEvent(&event)
         }
@@ -68,6 +72,10 @@ final class WindowLoop {
         guard !surfaces.isEmpty else { return }
         var event = SDL_Event()
         var timeout = executor.hasAlarm ? next.map { Self.milliseconds(until: $0) } ?? -1 : 0
+        // On a connection that it finds lost, SDL would wait for ever.
+        if surfaces.values.contains(where: { $0.x11ID != 0 }) {
+            timeout = timeout < 0 ? Self.longestWait : min(timeout, Self.longestWait)
+        }
         while !sdl_lost_x11(), sdl.functions.WaitEventTimeout(&event, timeout) == 1 {
             handle(event)
             timeout = 0

@@ -236,10 +236,8 @@ extension Interop {
             _ = try await waitForTitle("alice - rtcshare", on: display, of: second, in: folder)
             display.end()
             let lost = try await second.outcome(timeout: .seconds(20))
-            // SDL wakes its thread over a second connection. If that one ends first, Xlib ends the process with 1.
-            try #require(lost.status == 69 || lost.status == 1, "\(lost)")
-            let isTold = lost.standardError.contains("the connection to the display is lost")
-            #expect(isTold == (lost.status == 69), "\(lost.standardError)")
+            #expect(lost.status == 69, "\(lost)")
+            #expect(lost.standardError.contains("the connection to the display is lost"), "\(lost.standardError)")
         }
 
         @Test("A flash is seen when its beep is heard", Self.onX11, SystemSoundTests.requirements)
