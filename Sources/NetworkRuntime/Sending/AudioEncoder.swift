@@ -61,7 +61,7 @@ final class AudioEncoder: Sendable {
 }
 
 extension AudioEncoder {
-    /// What the thread takes from one track. Once another track is encoded, nothing of this one is taken.
+    /// The sink by which the thread takes one track's audio; it takes nothing once another track is encoded.
     fileprivate final class Input: AudioSink {
         let track: AudioTrack
         let onFrame: @Sendable (EncodedAudioFrame) -> Void
@@ -91,7 +91,7 @@ extension AudioEncoder {
 
     fileprivate typealias Block = (frame: AudioFrame, arrival: Duration)
 
-    /// What waits for the thread.
+    /// The orders and blocks that wait for the thread.
     fileprivate struct Control {
         var order: Order
         /// Whose blocks are encoded.

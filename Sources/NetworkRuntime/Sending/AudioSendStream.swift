@@ -13,11 +13,11 @@ package import RTCShareWireFormat
 /// connections report is done there, in the order in which it is said. The track can be replaced while it runs; while nobody
 /// takes it, nothing is captured. `AudioEncodingGroup` decides which sender is sent the packets, and how they are encoded.
 package actor AudioSendStream {
-    /// What is wanted of the encoder, before the peers' limits.
+    /// The settings that the owner wants, before the peers' limits.
     package struct Settings: Sendable, Hashable {
         /// Whether it is speech: then mono, with pauses left unsent.
         package var isVoice: Bool
-        /// What the stream may take.
+        /// The largest bitrate of the stream.
         package var bitrate: DataRate
 
         /// By default 32 kbit/s for speech, 128 kbit/s for whatever a machine plays.
@@ -31,12 +31,12 @@ package actor AudioSendStream {
     private let shared = SharedSenders<AudioSender, AudioTrack>()
     private let encoder: AudioEncoder
     private(set) var group: AudioEncodingGroup<AudioSender>
-    /// What the owner gave to send, in the order of all that it said.
+    /// The track that the owner gave, in the order of all its calls.
     private var given: AudioTrack?
-    /// What the encoder was given.
+    /// The track that the encoder has.
     private(set) var playing: AudioTrack?
     private var isMuted = false
-    /// What takes each packet, beside those who are sent it.
+    /// The recorder that takes each packet beside the viewers.
     private var recorder: TrackRecorder?
 
     /// The home loop.
