@@ -146,15 +146,21 @@ let package = Package(
 
         // Floor 4: the peer on a network, and what people call a share.
         module(
-            "NetworkRuntime",
+            "Transport",
             [
-                "AudioCoding", "CDatagrams", "ICE", "Locks", "Media", "PeerConnection", "RTP", "Recording", "SDP",
-                "STUN", "SecureTransport", "VideoCoding", "WireFormat",
+                "CDatagrams", "ICE", "Locks", "Media", "PeerConnection", "RTP", "SDP", "STUN", "SecureTransport",
+                "WireFormat",
             ], [logging, nioCore, nioPosix]),
+        module(
+            "Streams",
+            [
+                "AudioCoding", "Locks", "Media", "PeerConnection", "RTP", "Recording", "Transport", "VideoCoding",
+                "WireFormat",
+            ], [logging, nioCore]),
         module(
             "ContentShare",
             [
-                "Locks", "Media", "NetworkRuntime", "PeerConnection", "RTP", "Recording", "SDP", "VideoCoding",
+                "Locks", "Media", "PeerConnection", "RTP", "Recording", "SDP", "Streams", "Transport", "VideoCoding",
                 "WireFormat",
             ]),
 
@@ -162,16 +168,16 @@ let package = Package(
         .target(
             name: "RTCShare",
             dependencies: needs([
-                "AudioCoding", "Capture", "CaptureBroadcast", "ContentShare", "ICE", "Media", "NetworkRuntime",
-                "PeerConnection", "SDP", "VideoCoding", "WireFormat",
+                "AudioCoding", "Capture", "CaptureBroadcast", "ContentShare", "ICE", "Media", "PeerConnection", "SDP",
+                "Streams", "Transport", "VideoCoding", "WireFormat",
             ]), swiftSettings: settings),
 
         // Floor 5: how viewers and servers are met.
         module(
             "Signaling",
             [
-                "CCURL", "CViewerPage", "ContentShare", "Cryptography", "Locks", "Media", "NetworkRuntime",
-                "PeerConnection", "SDP", "SecureTransport", "WireFormat",
+                "CCURL", "CViewerPage", "ContentShare", "Cryptography", "Locks", "Media", "PeerConnection", "SDP",
+                "SecureTransport", "Streams", "Transport", "WireFormat",
             ], [logging, nioCore, nioHTTP, nioPosix, nioWebSocket]),
 
         // Floor 5: where pictures are seen and sound is heard.
@@ -184,8 +190,9 @@ let package = Package(
             "rtcshare",
             [
                 "AudioCoding", "CControlAPI", "CProcess", "CQREncode", "Capture", "CaptureBroadcast",
-                "CongestionControl", "ContentShare", "Cryptography", "ICE", "Locks", "Media", "NetworkRuntime",
-                "PeerConnection", "Playback", "RTP", "SDP", "SecureTransport", "Signaling", "VideoCoding", "WireFormat",
+                "CongestionControl", "ContentShare", "Cryptography", "ICE", "Locks", "Media", "PeerConnection",
+                "Playback", "RTP", "SDP", "SecureTransport", "Signaling", "Streams", "Transport", "VideoCoding",
+                "WireFormat",
             ], ["RTCShare", argumentParser, logging, nioCore, nioHTTP]),
 
         // What the README shows, and a program for each of the systems whose ways these are.
@@ -212,18 +219,19 @@ let package = Package(
         program(
             "rtcbench",
             [
-                "CAllocations", "CDatagrams", "CProcess", "CXCB", "Capture", "CongestionControl", "ContentShare", "ICE",
-                "Locks", "Media", "NetworkRuntime", "NetworkSimulation", "PeerConnection", "RTP", "SDP",
-                "SecureTransport", "Signaling", "VideoCoding", "WireFormat",
+                "CAllocations", "CDatagrams", "CProcess", "CXCB", "Capture", "CongestionControl", "ContentShare",
+                "ICE", "Locks", "Media", "NetworkSimulation", "PeerConnection", "RTP", "SDP", "SecureTransport",
+                "Signaling", "Streams", "Transport", "VideoCoding", "WireFormat",
             ], [argumentParser, logging], under: "Tests"),
 
         // Tests: a folder a module, and what they share.
         .target(
             name: "TestSupport",
-            dependencies: needs([
-                "ICE", "Locks", "Media", "NetworkSimulation", "PeerConnection", "RTP", "SDP", "SecureTransport",
-                "WireFormat",
-            ]),
+            dependencies: needs(
+                [
+                    "ICE", "Locks", "Media", "NetworkSimulation", "PeerConnection", "RTP", "SDP", "STUN",
+                    "SecureTransport", "Transport", "WireFormat",
+                ], [logging, nioCore, nioPosix]),
             path: "Tests/Support", exclude: ["NetworkRelay", "VideoNode"], swiftSettings: settings),
         // A camera or a screen of PipeWire that does what a test tells it.
         .target(
@@ -240,8 +248,8 @@ let package = Package(
         tests(
             "ContentShareTests",
             [
-                "AudioCoding", "Capture", "ContentShare", "Locks", "Media", "NetworkRuntime", "PeerConnection", "RTP",
-                "SDP", "VideoCoding", "WireFormat",
+                "AudioCoding", "Capture", "ContentShare", "Locks", "Media", "PeerConnection", "RTP", "SDP", "Streams",
+                "Transport", "VideoCoding", "WireFormat",
             ]),
         tests("CryptographyTests", ["Cryptography", "WireFormat"]),
         tests("ICETests", ["Cryptography", "ICE", "STUN", "WireFormat"]),
@@ -255,10 +263,14 @@ let package = Package(
                 "SecureTransport", "WireFormat",
             ]),
         tests(
-            "NetworkRuntimeTests",
+            "TransportTests",
+            ["ICE", "Locks", "Media", "PeerConnection", "RTP", "SDP", "STUN", "Transport", "WireFormat"],
+            ["TestSupport", logging, nioCore, nioPosix]),
+        tests(
+            "StreamsTests",
             [
-                "AudioCoding", "Capture", "ICE", "Locks", "Media", "NetworkRuntime", "PeerConnection", "RTP", "SDP",
-                "STUN", "VideoCoding", "WireFormat",
+                "AudioCoding", "Capture", "Locks", "Media", "PeerConnection", "RTP", "SDP", "Streams", "Transport",
+                "VideoCoding", "WireFormat",
             ], ["TestSupport", logging, nioCore, nioPosix]),
         tests(
             "PlaybackTests", ["CSDL", "Capture", "Locks", "Media", "Playback"]),
@@ -267,12 +279,12 @@ let package = Package(
         tests(
             "SignalingTests",
             [
-                "Capture", "ContentShare", "Locks", "Media", "NetworkRuntime", "PeerConnection", "SDP", "Signaling",
-                "WireFormat",
+                "Capture", "ContentShare", "Locks", "Media", "PeerConnection", "SDP", "Signaling", "Streams",
+                "Transport", "WireFormat",
             ], ["TestSupport", logging, nioCore, nioHTTP, nioPosix, nioWebSocket]),
         tests(
             "RecordingTests",
-            ["AudioCoding", "Locks", "Media", "NetworkRuntime", "RTP", "Recording", "VideoCoding", "WireFormat"]),
+            ["AudioCoding", "Locks", "Media", "RTP", "Recording", "Streams", "Transport", "VideoCoding", "WireFormat"]),
         tests("STUNTests", ["Cryptography", "STUN", "WireFormat"]),
         tests("SecureTransportTests", ["COpenSSL", "CSRTP", "SecureTransport", "WireFormat"]),
         tests("VideoCodingTests", ["CPNG", "CVPX", "CYUV", "Locks", "Media", "VideoCoding"]),
@@ -280,14 +292,14 @@ let package = Package(
         tests(
             "rtcshareTests",
             [
-                "Capture", "CaptureBroadcast", "ContentShare", "Cryptography", "Locks", "Media", "NetworkRuntime",
-                "PeerConnection", "SDP", "Signaling", "VideoCoding", "WireFormat",
+                "Capture", "CaptureBroadcast", "ContentShare", "Cryptography", "Locks", "Media", "PeerConnection",
+                "SDP", "Signaling", "Streams", "Transport", "VideoCoding", "WireFormat",
             ], ["RTCShare", "TestSupport", "rtcshare", argumentParser]),
         tests(
             "InteropTests",
             [
-                "Capture", "CaptureBroadcast", "ContentShare", "Cryptography", "Locks", "Media", "NetworkRuntime",
-                "PeerConnection", "SDP", "Signaling", "VideoCoding", "WireFormat",
+                "Capture", "CaptureBroadcast", "ContentShare", "Cryptography", "Locks", "Media", "PeerConnection",
+                "SDP", "Signaling", "Streams", "Transport", "VideoCoding", "WireFormat",
             ], ["RTCShare", "TestSupport", "VideoNode", "rtcshare", argumentParser], exclude: ["Peers"]),
     ],
     swiftLanguageModes: [.v6]
@@ -309,8 +321,8 @@ if Context.environment["RTCSHARE_FUZZ"] != nil {
             dependencies: needs(
                 [
                     "AudioCoding", "CPipeWireVideo", "CSharedMemory", "Capture", "CaptureBroadcast", "ContentShare",
-                    "ICE", "Locks", "Media", "NetworkRuntime", "NetworkSimulation", "PeerConnection", "RTP", "SDP",
-                    "STUN", "SecureTransport", "Signaling", "VideoCoding", "WireFormat",
+                    "ICE", "Locks", "Media", "NetworkSimulation", "PeerConnection", "RTP", "SDP", "STUN",
+                    "SecureTransport", "Signaling", "Streams", "Transport", "VideoCoding", "WireFormat",
                 ], ["TestSupport", "rtcshare", nioCore, nioEmbedded, nioHTTP, nioWebSocket]), path: "Tests/Fuzzing",
             exclude: ["Corpus"],
             swiftSettings: settings))

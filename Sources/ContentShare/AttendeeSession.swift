@@ -1,7 +1,8 @@
 public import RTCShareMedia
-public import RTCShareNetworkRuntime
 public import RTCSharePeerConnection
 public import RTCShareSDP
+public import RTCShareStreams
+public import RTCShareTransport
 internal import RTCShareVideoCoding
 public import RTCShareWireFormat
 

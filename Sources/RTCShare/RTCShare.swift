@@ -7,9 +7,10 @@
 @_exported public import RTCShareContentShare
 @_exported public import RTCShareICE
 @_exported public import RTCShareMedia
-@_exported public import RTCShareNetworkRuntime
 @_exported public import RTCSharePeerConnection
 @_exported public import RTCShareSDP
+@_exported public import RTCShareStreams
+@_exported public import RTCShareTransport
 @_exported public import RTCShareVideoCoding
 
 // Of the wire's formats, what a configuration is written in.

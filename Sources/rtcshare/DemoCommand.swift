@@ -4,9 +4,9 @@ internal import RTCShareCapture
 internal import RTCShareContentShare
 internal import RTCShareLocks
 internal import RTCShareMedia
-internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
 internal import RTCShareSDP
+internal import RTCShareTransport
 internal import RTCShareVideoCoding
 internal import RTCShareWireFormat
 

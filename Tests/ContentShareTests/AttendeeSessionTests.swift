@@ -1,12 +1,12 @@
 import RTCShareCapture
 import RTCShareMedia
-import RTCShareNetworkRuntime
 import RTCSharePeerConnection
+import RTCShareTransport
+import RTCShareWireFormat
 import TestSupport
 import Testing
 
 @testable import RTCShareContentShare
-import RTCShareWireFormat
 
 /// Sharing and viewing, over real sockets.
 @Suite(.timeLimit(.minutes(2)))

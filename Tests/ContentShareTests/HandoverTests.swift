@@ -1,12 +1,12 @@
 import Foundation
 import RTCShareCapture
 import RTCShareMedia
-import RTCShareNetworkRuntime
 import RTCSharePeerConnection
 import RTCShareSDP
+import RTCShareTransport
 import RTCShareWireFormat
-import Testing
 import TestSupport
+import Testing
 
 @testable import RTCShareContentShare
 

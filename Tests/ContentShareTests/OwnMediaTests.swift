@@ -1,8 +1,8 @@
 import RTCShareCapture
 import RTCShareLocks
 import RTCShareMedia
-import RTCShareNetworkRuntime
 import RTCSharePeerConnection
+import RTCShareTransport
 import TestSupport
 import Testing
 

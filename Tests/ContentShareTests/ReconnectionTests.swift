@@ -1,8 +1,8 @@
 import RTCShareCapture
 import RTCShareContentShare
 import RTCShareMedia
-import RTCShareNetworkRuntime
 import RTCSharePeerConnection
+import RTCShareTransport
 import RTCShareWireFormat
 import Testing
 

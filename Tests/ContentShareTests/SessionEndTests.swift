@@ -1,7 +1,7 @@
 import RTCShareCapture
 import RTCShareMedia
-import RTCShareNetworkRuntime
 import RTCSharePeerConnection
+import RTCShareTransport
 import TestSupport
 import Testing
 

@@ -1,9 +1,9 @@
 import Foundation
 import RTCShareCapture
 import RTCShareMedia
-import RTCShareNetworkRuntime
 import RTCSharePeerConnection
 import RTCShareSDP
+import RTCShareTransport
 import Synchronization
 import TestSupport
 import Testing

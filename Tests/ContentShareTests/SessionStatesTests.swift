@@ -1,5 +1,5 @@
-import RTCShareNetworkRuntime
 import RTCSharePeerConnection
+import RTCShareTransport
 import RTCShareWireFormat
 import Testing
 

@@ -1,8 +1,8 @@
 import RTCShareCapture
 import RTCShareMedia
-import RTCShareNetworkRuntime
 import RTCSharePeerConnection
 import RTCShareSDP
+import RTCShareTransport
 import RTCShareWireFormat
 import TestSupport
 import Testing

@@ -2,9 +2,9 @@ import Foundation
 import RTCShareCapture
 import RTCShareContentShare
 import RTCShareMedia
-import RTCShareNetworkRuntime
 import RTCSharePeerConnection
 import RTCShareSDP
+import RTCShareTransport
 import Testing
 
 @Suite(.timeLimit(.minutes(1)))

@@ -9,8 +9,9 @@ import TestSupport
 import Testing
 
 @testable import RTCShareContentShare
-@testable import RTCShareNetworkRuntime
 @testable import RTCSharePeerConnection
+@testable import RTCShareStreams
+@testable import RTCShareTransport
 
 /// Who gets the pictures of a tile.
 @Suite(.timeLimit(.minutes(2)))

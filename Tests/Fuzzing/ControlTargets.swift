@@ -8,7 +8,8 @@ import RTCShareWireFormat
 import TestSupport
 
 @testable import RTCShareContentShare
-@testable import RTCShareNetworkRuntime
+@testable import RTCShareStreams
+@testable import RTCShareTransport
 @testable import rtcshare
 
 /// The change of a share that a client asks for, or the state of a share that a command gets.

@@ -4,7 +4,6 @@ import RTCShareCapture
 import RTCShareContentShare
 import RTCShareLocks
 import RTCShareMedia
-import RTCShareNetworkRuntime
 import RTCShareWireFormat
 import TestSupport
 

@@ -2,7 +2,8 @@ import Dispatch
 import Foundation
 import RTCShareLocks
 import RTCShareMedia
-import RTCShareNetworkRuntime
+import RTCShareStreams
+import RTCShareTransport
 import RTCShareVideoCoding
 import RTCShareWireFormat
 import Testing

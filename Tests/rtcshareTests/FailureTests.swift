@@ -3,14 +3,14 @@ import RTCShareCapture
 import RTCShareCaptureBroadcast
 import RTCShareContentShare
 import RTCShareMedia
-import RTCShareNetworkRuntime
 import RTCSharePeerConnection
 import RTCShareSDP
 import RTCShareSignaling
+import RTCShareTransport
 import RTCShareVideoCoding
 import RTCShareWireFormat
-import Testing
 import TestSupport
+import Testing
 
 @testable import rtcshare
 

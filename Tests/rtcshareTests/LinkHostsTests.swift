@@ -1,7 +1,7 @@
 import RTCShareWireFormat
 import Testing
 
-@testable import RTCShareNetworkRuntime
+@testable import RTCShareTransport
 @testable import rtcshare
 
 /// The addresses that links have.

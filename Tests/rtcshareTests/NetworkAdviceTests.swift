@@ -1,10 +1,11 @@
 import Foundation
 import RTCSharePeerConnection
 import RTCShareWireFormat
-import Testing
 import TestSupport
+import Testing
 
-@testable import RTCShareNetworkRuntime
+@testable import RTCShareStreams
+@testable import RTCShareTransport
 @testable import rtcshare
 
 /// What a person at the terminal is told to try about a network: by options and commands.

@@ -1,4 +1,4 @@
-import RTCShareNetworkRuntime
+import RTCShareTransport
 import Testing
 
 @testable import rtcshare

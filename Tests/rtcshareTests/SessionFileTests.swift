@@ -1,10 +1,9 @@
 import Foundation
 import RTCShareContentShare
-import RTCShareNetworkRuntime
 import RTCSharePeerConnection
 import RTCShareSDP
-import Testing
 import TestSupport
+import Testing
 
 @testable import rtcshare
 

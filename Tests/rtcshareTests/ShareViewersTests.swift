@@ -1,7 +1,7 @@
 import RTCShareContentShare
-import RTCShareNetworkRuntime
 import RTCSharePeerConnection
 import RTCShareSDP
+import RTCShareTransport
 import RTCShareWireFormat
 import Testing
 

@@ -1,6 +1,6 @@
-public import RTCShareNetworkRuntime
 package import RTCSharePeerConnection
 package import RTCShareSDP
+public import RTCShareTransport
 package import RTCShareWireFormat
 
 /// A session as one process leaves it for another, which takes it up and sends by itself: who shares, the identity that

@@ -1,9 +1,9 @@
 internal import RTCShareLocks
 public import RTCShareMedia
-internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
 internal import RTCShareRTP
 internal import RTCShareRecording
+internal import RTCShareStreams
 internal import RTCShareVideoCoding
 internal import RTCShareWireFormat
 

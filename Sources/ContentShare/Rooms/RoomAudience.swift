@@ -1,5 +1,5 @@
 internal import RTCShareLocks
-internal import RTCShareNetworkRuntime
+internal import RTCShareTransport
 
 /// Where the viewers of a room are, and where its share goes: the one place that says which viewer is sent what.
 ///

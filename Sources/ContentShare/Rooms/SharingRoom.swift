@@ -1,7 +1,8 @@
 public import RTCShareMedia
-public import RTCShareNetworkRuntime
 public import RTCSharePeerConnection
 package import RTCShareSDP
+public import RTCShareStreams
+public import RTCShareTransport
 package import RTCShareWireFormat
 
 /// A room in which one attendee shares content, to viewers each of whom has a connection.

@@ -1,7 +1,8 @@
 internal import RTCShareLocks
 public import RTCShareMedia
-internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
+internal import RTCShareStreams
+internal import RTCShareTransport
 internal import RTCShareWireFormat
 
 /// Shares a screen, or whatever a source shows, as the content of an attendee: `alice#content`.

@@ -1,6 +1,7 @@
 internal import RTCShareMedia
-internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
+internal import RTCShareStreams
+internal import RTCShareTransport
 
 /// An attendee's own picture and voice, each encoded once for all the connections that it is sent over.
 ///

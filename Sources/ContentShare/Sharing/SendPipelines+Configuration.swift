@@ -1,7 +1,8 @@
 internal import RTCShareLocks
 internal import RTCShareMedia
-internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
+internal import RTCShareStreams
+internal import RTCShareTransport
 
 extension AudioSendStream {
     /// A stream for a voice, or for other audio.

@@ -1,6 +1,7 @@
 internal import RTCShareMedia
-internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
+internal import RTCShareStreams
+internal import RTCShareTransport
 internal import RTCShareVideoCoding
 internal import RTCShareWireFormat
 

@@ -1,6 +1,5 @@
 internal import NIOCore
 internal import RTCShareLocks
-internal import RTCShareNetworkRuntime
 
 /// Lets connections in, knows them, and closes one for another.
 final class Door: Sendable {

@@ -1,7 +1,6 @@
 internal import Logging
 internal import NIOCore
 internal import NIOHTTP1
-internal import RTCShareNetworkRuntime
 internal import RTCShareWireFormat
 
 /// The bytes of the request that is arriving; of one event loop.

@@ -2,8 +2,8 @@ package import Logging
 package import NIOCore
 internal import NIOHTTP1
 package import NIOPosix
-internal import RTCShareNetworkRuntime
 internal import RTCShareSecureTransport
+internal import RTCShareTransport
 internal import RTCShareWireFormat
 
 /// Listens, and has each request answered.

@@ -1,8 +1,8 @@
 public import NIOPosix
 public import RTCShareContentShare
-public import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
 internal import RTCShareSDP
+public import RTCShareTransport
 public import RTCShareWireFormat
 
 /// A room of a Janus' VideoRoom plugin, where a ``Publication`` publishes a room's share as one of the publishers there.

@@ -1,9 +1,9 @@
 internal import Logging
 public import NIOPosix
 public import RTCShareContentShare
-public import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
 internal import RTCShareSDP
+public import RTCShareTransport
 
 /// Watches publishers in a room of a Janus' VideoRoom: subscribes, receives, mends the connection, and takes its leave.
 ///

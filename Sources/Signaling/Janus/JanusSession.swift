@@ -1,8 +1,8 @@
 internal import Logging
 public import RTCShareContentShare
-internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
 internal import RTCShareSDP
+internal import RTCShareTransport
 internal import RTCShareWireFormat
 
 /// One publisher in a room of a Janus' VideoRoom: publishes a room's share, from the room's one encode, until the server, the

@@ -1,6 +1,6 @@
 internal import Logging
-internal import RTCShareNetworkRuntime
 internal import RTCShareSDP
+internal import RTCShareTransport
 internal import RTCShareWireFormat
 
 /// A subscriber as Janus has it: offers come from there, and are answered.

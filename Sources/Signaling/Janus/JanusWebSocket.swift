@@ -5,8 +5,8 @@ internal import NIOHTTP1
 internal import NIOPosix
 internal import NIOWebSocket
 internal import RTCShareLocks
-internal import RTCShareNetworkRuntime
 internal import RTCShareSecureTransport
+internal import RTCShareTransport
 internal import RTCShareWireFormat
 
 /// Janus over a WebSocket (RFC 6455): requests, answers and what comes by itself are texts of one connection, whose end is the

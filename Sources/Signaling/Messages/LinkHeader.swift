@@ -1,6 +1,5 @@
 internal import FoundationEssentials
 internal import Glibc
-internal import RTCShareNetworkRuntime
 internal import RTCShareWireFormat
 
 /// One link of a `Link` header (RFC 8288): where it leads, and its parameters.

@@ -1,5 +1,5 @@
 package import RTCShareContentShare
-internal import RTCShareNetworkRuntime
+internal import RTCShareTransport
 
 /// Watches what a server shows, over a session that can be begun again at the same place.
 package protocol SharePlayer: Sendable {

@@ -2,9 +2,9 @@ internal import FoundationEssentials
 internal import Glibc
 internal import Logging
 public import RTCShareContentShare
-public import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
 internal import RTCShareSDP
+public import RTCShareTransport
 package import RTCShareWireFormat
 
 /// Watches what a WHEP server shows (draft-ietf-wish-whep): offers, receives, mends the connection, and takes its leave.

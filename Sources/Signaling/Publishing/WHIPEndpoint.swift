@@ -1,9 +1,9 @@
 internal import FoundationEssentials
 internal import Glibc
 public import RTCShareContentShare
-public import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
 internal import RTCShareSDP
+public import RTCShareTransport
 
 /// An endpoint of WHIP (RFC 9725), where a ``Publication`` publishes a room's share.
 ///

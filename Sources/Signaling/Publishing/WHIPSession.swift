@@ -1,8 +1,8 @@
 internal import Logging
 public import RTCShareContentShare
-internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
 internal import RTCShareSDP
+internal import RTCShareTransport
 
 /// One session at a WHIP server (RFC 9725): publishes a room's share, from the room's one encode, until the server, the way
 /// to it or the program ends it.

@@ -1,7 +1,7 @@
 internal import RTCShareContentShare
 internal import RTCShareLocks
-internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
+internal import RTCShareTransport
 
 /// Counts for Prometheus (text format 0.0.4).
 extension ViewerServer {

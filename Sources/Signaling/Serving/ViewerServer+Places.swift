@@ -1,7 +1,7 @@
 internal import NIOHTTP1
 internal import RTCShareContentShare
-internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
+internal import RTCShareTransport
 internal import RTCShareWireFormat
 
 /// The places of viewers.

@@ -2,7 +2,7 @@ internal import Logging
 internal import NIOHTTP1
 internal import RTCShareContentShare
 internal import RTCShareLocks
-internal import RTCShareNetworkRuntime
+internal import RTCShareTransport
 internal import RTCShareWireFormat
 
 /// Answers to requests. A request's own task finds them, and visits the server only for what changes there.

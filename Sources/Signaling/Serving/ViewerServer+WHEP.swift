@@ -4,9 +4,9 @@ internal import Logging
 internal import NIOHTTP1
 internal import RTCShareContentShare
 internal import RTCShareLocks
-internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
 internal import RTCShareSDP
+internal import RTCShareTransport
 internal import RTCShareWireFormat
 
 /// Players: draft-ietf-wish-whep, borne with what those that exist do.

@@ -4,8 +4,8 @@ internal import NIOHTTP1
 public import NIOPosix
 public import RTCShareContentShare
 internal import RTCShareLocks
-public import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
+public import RTCShareTransport
 public import RTCShareWireFormat
 
 /// A room behind a link: a web page for browsers, WHEP (draft-ietf-wish-whep) for players.

@@ -1,9 +1,9 @@
 internal import FoundationEssentials
 internal import Glibc
 internal import Logging
-internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
 internal import RTCShareSDP
+internal import RTCShareTransport
 internal import RTCShareWireFormat
 
 /// A session at an endpoint of WHIP (RFC 9725) or WHEP (draft-ietf-wish-whep), which are alike in this: a POST of an offer

@@ -1,5 +1,5 @@
-internal import RTCShareNetworkRuntime
 internal import RTCShareSDP
+internal import RTCShareTransport
 internal import RTCShareWireFormat
 
 /// A session as a server has it: what a connection's two ends have to tell each other goes through it.

@@ -1,7 +1,7 @@
 internal import RTCShareContentShare
-internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
 internal import RTCShareSDP
+internal import RTCShareTransport
 
 /// A session with a server, from its beginning to its end: what those that publish and those that play have in common.
 ///

@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import FoundationEssentials
-internal import RTCShareNetworkRuntime
+internal import RTCShareTransport
 
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,4 +1,4 @@
-internal import RTCShareNetworkRuntime
+internal import RTCShareTransport
 
 extension NetworkAdvice.Setting {
     /// The setting as an option, or as a command.

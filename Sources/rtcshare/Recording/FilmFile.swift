@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import FoundationEssentials
 internal import Glibc
-internal import RTCShareNetworkRuntime
+internal import RTCShareStreams
 internal import RTCShareVideoCoding
 internal import RTCShareWireFormat
 

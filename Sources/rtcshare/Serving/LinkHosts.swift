@@ -1,4 +1,4 @@
-internal import RTCShareNetworkRuntime
+internal import RTCShareTransport
 internal import RTCShareWireFormat
 
 /// The addresses and names of this machine that links have.

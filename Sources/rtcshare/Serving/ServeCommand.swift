@@ -2,10 +2,10 @@ internal import ArgumentParser
 internal import Glibc
 internal import NIOCore
 internal import RTCShareContentShare
-internal import RTCShareNetworkRuntime
 internal import RTCShareMedia
 internal import RTCShareSecureTransport
 internal import RTCShareSignaling
+internal import RTCShareTransport
 internal import RTCShareWireFormat
 
 /// `rtcshare serve`: a share behind a link.

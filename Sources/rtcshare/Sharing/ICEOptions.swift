@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import FoundationEssentials
 internal import Glibc
 internal import RTCShareICE
-internal import RTCShareNetworkRuntime
+internal import RTCShareTransport
 internal import RTCShareWireFormat
 
 /// The options that say which servers help to connect.

@@ -1,8 +1,8 @@
 internal import FoundationEssentials
 internal import Glibc
 internal import RTCShareICE
-internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
+internal import RTCShareTransport
 internal import RTCShareWireFormat
 
 /// The relayed addresses that `offer` leaves with their servers and `send` takes up.

@@ -4,9 +4,9 @@ internal import Glibc
 internal import RTCShareCapture
 internal import RTCShareContentShare
 internal import RTCShareICE
-internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
 internal import RTCShareSDP
+internal import RTCShareTransport
 internal import RTCShareWireFormat
 
 struct OfferCommand: AsyncParsableCommand {

@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import RTCShareContentShare
-internal import RTCShareNetworkRuntime
+internal import RTCShareTransport
 internal import RTCShareWireFormat
 
 /// The control of a running share, and its destination.

@@ -6,9 +6,9 @@ internal import RTCShareCaptureBroadcast
 internal import RTCShareCongestionControl
 internal import RTCShareContentShare
 internal import RTCShareMedia
-internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
 internal import RTCShareSDP
+internal import RTCShareTransport
 internal import RTCShareVideoCoding
 internal import RTCShareWireFormat
 

@@ -1,9 +1,9 @@
 internal import FoundationEssentials
 internal import RTCShareICE
 internal import RTCShareLocks
-internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
 internal import RTCShareSignaling
+internal import RTCShareTransport
 internal import RTCShareWireFormat
 
 /// Reports servers whose names DNS does not tell the addresses of.

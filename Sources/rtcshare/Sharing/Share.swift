@@ -1,9 +1,9 @@
 internal import RTCShareCapture
 internal import RTCShareContentShare
 internal import RTCShareMedia
-internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
 internal import RTCShareSignaling
+internal import RTCShareTransport
 internal import RTCShareWireFormat
 
 /// A share under way: connects, sends, and ends for whichever reason comes first.

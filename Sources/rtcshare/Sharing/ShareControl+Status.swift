@@ -1,9 +1,9 @@
 internal import FoundationEssentials
 internal import RTCShareContentShare
 internal import RTCShareMedia
-internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
 internal import RTCShareSignaling
+internal import RTCShareStreams
 internal import RTCShareWireFormat
 
 /// The state of a share, as its control socket reports it.

@@ -1,8 +1,8 @@
 internal import RTCShareContentShare
-internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
 internal import RTCShareSDP
 internal import RTCShareSignaling
+internal import RTCShareTransport
 
 /// The viewers of the share: invited ones, and those of the link.
 extension ShareControl {

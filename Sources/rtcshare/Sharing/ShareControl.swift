@@ -2,10 +2,10 @@ internal import FoundationEssentials
 internal import RTCShareCapture
 internal import RTCShareContentShare
 internal import RTCShareMedia
-internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
 internal import RTCShareSDP
 internal import RTCShareSignaling
+internal import RTCShareTransport
 internal import RTCShareWireFormat
 
 /// What a running share consists of, and what is done to it while it runs: by its own course, and by who asks at its

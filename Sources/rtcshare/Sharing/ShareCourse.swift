@@ -1,9 +1,9 @@
 internal import RTCShareCapture
 internal import RTCShareContentShare
 internal import RTCShareMedia
-internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
 internal import RTCShareSignaling
+internal import RTCShareTransport
 internal import RTCShareWireFormat
 
 /// The course of a running share: what follows from each occurrence, and the words for it.

@@ -4,8 +4,8 @@ internal import RTCShareCaptureBroadcast
 internal import RTCShareCongestionControl
 internal import RTCShareContentShare
 internal import RTCShareMedia
-internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
+internal import RTCShareTransport
 internal import RTCShareWireFormat
 
 /// The options of what is shared, how well and for how long. Each command places these groups in its own help.

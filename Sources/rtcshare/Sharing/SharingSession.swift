@@ -2,8 +2,8 @@ internal import FoundationEssentials
 internal import Glibc
 internal import RTCShareContentShare
 internal import RTCShareMedia
-internal import RTCShareNetworkRuntime
 internal import RTCShareSDP
+internal import RTCShareTransport
 
 /// What `rtcshare offer` leaves for `rtcshare send`: the identity that the offer announced, where it listens, what relays
 /// for it, and what is to be shared.

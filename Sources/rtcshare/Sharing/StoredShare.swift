@@ -1,7 +1,7 @@
 internal import RTCShareContentShare
-internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
 internal import RTCShareSDP
+internal import RTCShareTransport
 internal import RTCShareWireFormat
 
 /// A share of the session that an earlier `offer` left, by whichever process takes it up.

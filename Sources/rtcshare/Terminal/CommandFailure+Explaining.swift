@@ -4,11 +4,11 @@ internal import RTCShareCapture
 internal import RTCShareCaptureBroadcast
 internal import RTCShareContentShare
 internal import RTCShareMedia
-internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
 internal import RTCSharePlayback
 internal import RTCShareSDP
 internal import RTCShareSignaling
+internal import RTCShareTransport
 internal import RTCShareVideoCoding
 internal import RTCShareWireFormat
 

@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import RTCShareCapture
 internal import RTCShareContentShare
-internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
 internal import RTCShareSDP
 internal import RTCShareVideoCoding

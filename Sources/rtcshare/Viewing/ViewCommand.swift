@@ -3,11 +3,11 @@ internal import FoundationEssentials
 internal import Glibc
 internal import RTCShareContentShare
 internal import RTCShareLocks
-internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
 internal import RTCSharePlayback
 internal import RTCShareSDP
 internal import RTCShareSignaling
+internal import RTCShareTransport
 internal import RTCShareVideoCoding
 internal import RTCShareWireFormat
 

@@ -3,7 +3,6 @@ internal import Glibc
 internal import RTCShareContentShare
 internal import RTCShareLocks
 internal import RTCShareMedia
-internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
 internal import RTCShareSignaling
 internal import RTCShareVideoCoding

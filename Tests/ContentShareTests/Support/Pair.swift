@@ -2,8 +2,8 @@ import Foundation
 import RTCShareCapture
 import RTCShareContentShare
 import RTCShareMedia
-import RTCShareNetworkRuntime
 import RTCSharePeerConnection
+import RTCShareTransport
 import RTCShareWireFormat
 import Testing
 

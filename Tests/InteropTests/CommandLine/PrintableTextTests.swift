@@ -1,11 +1,11 @@
 import Foundation
 import RTCShareCapture
 import RTCShareCaptureBroadcast
-import RTCShareNetworkRuntime
 import RTCSharePeerConnection
+import RTCShareTransport
 import RTCShareWireFormat
-import Testing
 import TestSupport
+import Testing
 
 @testable import rtcshare
 

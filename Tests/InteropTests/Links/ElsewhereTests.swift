@@ -1,7 +1,7 @@
 import Foundation
-import RTCShareNetworkRuntime
-import Testing
+import RTCShareTransport
 import TestSupport
+import Testing
 
 @testable import rtcshare
 

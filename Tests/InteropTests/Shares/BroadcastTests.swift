@@ -4,11 +4,11 @@ import RTCShareCaptureBroadcast
 import RTCShareContentShare
 import RTCShareLocks
 import RTCShareMedia
-import RTCShareNetworkRuntime
 import RTCSharePeerConnection
 import RTCShareSDP
-import Testing
+import RTCShareTransport
 import TestSupport
+import Testing
 
 @testable import rtcshare
 

@@ -2,12 +2,12 @@ import Foundation
 import RTCShareCapture
 import RTCShareContentShare
 import RTCShareMedia
-import RTCShareNetworkRuntime
 import RTCSharePeerConnection
 import RTCShareSDP
+import RTCShareTransport
 import RTCShareWireFormat
-import Testing
 import TestSupport
+import Testing
 
 extension Interop {
     /// A share that changes while a browser looks on, through the library.

@@ -3,8 +3,8 @@ import NIOHTTP1
 import RTCShareCapture
 import RTCShareContentShare
 import RTCShareMedia
-import RTCShareNetworkRuntime
 import RTCShareSDP
+import RTCShareTransport
 import RTCShareWireFormat
 import TestSupport
 import Testing

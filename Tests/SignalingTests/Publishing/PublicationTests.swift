@@ -2,7 +2,6 @@ import NIOHTTP1
 import RTCShareContentShare
 import RTCShareLocks
 import RTCShareMedia
-import RTCShareNetworkRuntime
 import RTCSharePeerConnection
 import TestSupport
 import Testing

@@ -1,7 +1,6 @@
 import Logging
 import NIOHTTP1
 import RTCShareContentShare
-import RTCShareNetworkRuntime
 import RTCSharePeerConnection
 import TestSupport
 import Testing

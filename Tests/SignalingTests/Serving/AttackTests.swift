@@ -3,7 +3,7 @@ import NIOCore
 import NIOHTTP1
 import RTCShareContentShare
 import RTCShareLocks
-import RTCShareNetworkRuntime
+import RTCShareTransport
 import RTCShareWireFormat
 import TestSupport
 import Testing

@@ -4,9 +4,9 @@ import RTCShareCapture
 import RTCShareContentShare
 import RTCShareLocks
 import RTCShareMedia
-import RTCShareNetworkRuntime
 import RTCSharePeerConnection
 import RTCShareSDP
+import RTCShareTransport
 import RTCShareWireFormat
 import TestSupport
 import Testing

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import RTCShareLocks
 internal import RTCShareMedia
-internal import RTCShareNetworkRuntime
+import RTCShareTransport
 internal import RTCShareVideoCoding
 internal import RTCShareWireFormat
 

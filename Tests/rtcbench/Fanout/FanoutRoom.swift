@@ -1,9 +1,9 @@
 internal import Foundation
 internal import RTCShareLocks
-internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
 internal import RTCShareRTP
 internal import RTCShareSDP
+import RTCShareTransport
 internal import RTCShareWireFormat
 internal import Synchronization
 

@@ -2,9 +2,9 @@ internal import Foundation
 internal import RTCShareCProcess
 internal import RTCShareContentShare
 internal import RTCShareMedia
-internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
 internal import RTCShareSDP
+import RTCShareTransport
 internal import RTCShareWireFormat
 
 /// A share of the library's own to a room of viewers that another process plays: sessions, one encoder and its pictures.

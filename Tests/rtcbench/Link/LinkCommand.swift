@@ -3,8 +3,8 @@ internal import Foundation
 internal import RTCShareContentShare
 internal import RTCShareLocks
 internal import RTCShareMedia
-internal import RTCShareNetworkRuntime
 internal import RTCShareSignaling
+import RTCShareTransport
 internal import RTCShareWireFormat
 
 /// A share behind a link: what it costs while nobody looks, and how soon a viewer sees it.

@@ -1,6 +1,6 @@
 internal import Foundation
 internal import RTCShareMedia
-internal import RTCShareNetworkRuntime
+import RTCShareTransport
 internal import RTCShareVideoCoding
 internal import RTCShareWireFormat
 

@@ -1,9 +1,10 @@
 internal import Foundation
 internal import RTCShareLocks
 internal import RTCShareMedia
-internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
 internal import RTCShareSDP
+import RTCShareStreams
+import RTCShareTransport
 internal import RTCShareVideoCoding
 internal import RTCShareWireFormat
 

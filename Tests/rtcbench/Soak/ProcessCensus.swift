@@ -1,6 +1,6 @@
 internal import Glibc
 internal import RTCShareCProcess
-internal import RTCShareNetworkRuntime
+import RTCShareTransport
 
 /// What a process holds at a moment.
 struct ProcessCensus: Codable, Hashable {

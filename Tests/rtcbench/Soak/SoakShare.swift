@@ -3,9 +3,9 @@ internal import RTCShareCapture
 internal import RTCShareContentShare
 internal import RTCShareLocks
 internal import RTCShareMedia
-internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
 internal import RTCShareSDP
+import RTCShareTransport
 internal import RTCShareWireFormat
 
 /// The share that is soaked: a room with picture and sound, and its viewers in another process.

@@ -2,9 +2,9 @@ internal import Foundation
 internal import RTCShareContentShare
 internal import RTCShareLocks
 internal import RTCShareMedia
-internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
 internal import RTCShareSDP
+import RTCShareTransport
 internal import RTCShareWireFormat
 internal import Synchronization
 

@@ -1,6 +1,6 @@
 internal import Foundation
 internal import RTCShareMedia
-internal import RTCShareNetworkRuntime
+import RTCShareTransport
 internal import RTCShareWireFormat
 
 /// A content with what it takes to draw it, in the X server and here.

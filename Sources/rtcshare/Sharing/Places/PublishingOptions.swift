@@ -2,8 +2,8 @@ internal import ArgumentParser
 internal import FoundationEssentials
 internal import Glibc
 internal import RTCShareContentShare
-internal import RTCShareNetworkRuntime
 internal import RTCShareSignaling
+internal import RTCShareTransport
 internal import RTCShareWireFormat
 
 /// The servers that a share is published at.

@@ -1,6 +1,6 @@
 internal import Foundation
 internal import RTCShareLocks
-internal import RTCShareNetworkRuntime
+import RTCShareTransport
 internal import RTCShareWireFormat
 
 /// When a tick came to the screen.

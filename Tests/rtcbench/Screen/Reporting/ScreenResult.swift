@@ -1,6 +1,5 @@
 internal import Foundation
 internal import RTCShareMedia
-internal import RTCShareNetworkRuntime
 internal import RTCShareWireFormat
 
 /// What one sender did with one content, once.

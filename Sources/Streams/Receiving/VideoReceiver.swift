@@ -1,0 +1,160 @@
+internal import RTCShareLocks
+package import RTCShareMedia
+package import RTCSharePeerConnection
+internal import RTCShareTransport
+package import RTCShareVideoCoding
+internal import RTCShareWireFormat
+
+/// Receives one video over one connection (W3C `RTCRtpReceiver`): decodes its frames on a thread of its own while there are
+/// sinks, so that the network never waits for a decoder.
+package final class VideoReceiver: Sendable {
+    /// Its index among what the peer sends: ``Connection/remoteMedia``.
+    package let index: Int
+    /// Requests a key frame of the sender.
+    package let requestKeyFrame: @Sendable () -> Void
+    private let inbox = Mailbox(VideoInbox())
+    private let broadcaster = VideoBroadcaster()
+    private let thread = Locked<WorkerThread?>(nil)
+
+    init(index: Int, requestKeyFrame: @escaping @Sendable () -> Void) {
+        self.index = index
+        self.requestKeyFrame = requestKeyFrame
+    }
+
+    deinit {
+        inbox.post { $0.finish() }
+    }
+
+    /// Takes a frame, on the connection's event loop, in the order of decoding. Returns the size of the pictures from this
+    /// frame on, upright, if it is another one.
+    func receive(_ frame: AssembledFrame) -> PixelSize? {
+        let reception = inbox.change { $0.receive(frame) }
+        for record in reception.recorders { record(frame) }
+        if reception.needsKeyFrame { requestKeyFrame() }
+        return reception.size
+    }
+
+    // MARK: From any thread
+
+    /// The program knows of the video: sinks and recorders that it has by now get the frames from the first on. Without a
+    /// sink nothing is decoded.
+    package func announced() {
+        while let (frame, recorders) = inbox.change({ $0.announced() }) {
+            for record in recorders { record(frame) }
+        }
+    }
+
+    /// Gives `sink` the pictures: from the next one on if they are decoded already, else from the next key frame on, which it
+    /// requests. A sink that comes after the end gets its end.
+    package func add(_ sink: any VideoSink) throws(VideoCodingError) {
+        try thread.withLock { thread throws(VideoCodingError) in
+            guard thread == nil, inbox.read({ $0.stage != .ended }) else { return }
+            // The thread holds what it decodes with, and not the receiver, which ends it.
+            let decoding = Decoding(
+                decoder: try VP8Decoder(), inbox: inbox, broadcaster: broadcaster, requestKeyFrame: requestKeyFrame)
+            do throws(WorkerThreadError) {
+                thread = try WorkerThread(named: "video decoder") { decoding.run() }
+            } catch {
+                throw .threadFailed(reason: systemMessage(error.errorNumber))
+            }
+        }
+        broadcaster.add(sink)
+        sinksChanged()
+    }
+
+    /// Sinks came or went. The inbox sees what there are now, whichever of several callers is the last.
+    private func sinksChanged() {
+        if inbox.change({ $0.setWatched(broadcaster.hasSinks) }) { requestKeyFrame() }
+    }
+
+    /// Gives `sink` nothing more. A picture that it takes on the decoder's thread at this moment is its last.
+    package func remove(_ sink: any VideoSink) {
+        broadcaster.remove(sink)
+        sinksChanged()
+    }
+
+    /// Gives the sinks their end, and no picture but one that they take on the decoder's thread at this moment.
+    package func removeSinks() {
+        broadcaster.endSinks(closing: false)
+        sinksChanged()
+    }
+
+    /// Gives `body` each encoded frame as it arrives, on the connection's event loop, from the next key frame on, until the
+    /// returned function is called.
+    @discardableResult
+    package func record(_ body: @escaping @Sendable (AssembledFrame) -> Void) -> @Sendable () -> Void {
+        let (number, needsKeyFrame) = inbox.post { $0.add(body) }
+        if needsKeyFrame { requestKeyFrame() }
+        return { [weak inbox] in inbox?.post { $0.removeRecorder(number) } }
+    }
+
+    /// While it is paused, frames are neither decoded nor recorded. Afterwards it continues with a key frame.
+    package func setPaused(_ isPaused: Bool) {
+        if inbox.change({ $0.setPaused(isPaused) }) { requestKeyFrame() }
+    }
+
+    /// Notifies the sinks that no pictures come for now, or that they come again.
+    package func setMuted(_ isMuted: Bool) { broadcaster.isMuted = isMuted }
+
+    /// Takes nothing more. Returns when the sinks have the pictures of the frames that waited, and their end.
+    package func finish() async {
+        inbox.change { $0.finish() }
+        // A decoder that is being started is in the lock, and ends too.
+        if let thread = thread.withLock({ $0 }) { await thread.finish() } else { broadcaster.endSinks(closing: true) }
+    }
+
+    /// Frames that did not decode, or for which there was no time or no key frame.
+    package var framesDropped: Int { inbox.read { $0.framesDropped } }
+
+    /// The counts of the decoder; nil if nothing is decoded.
+    package var statistics: VideoDecoderStatistics? { inbox.read { $0.decoderStatistics } }
+}
+
+extension Mailbox<VideoInbox> {
+    /// Changes the inbox. Frames that it drops are freed after the lock is.
+    fileprivate func change<Result>(_ body: (inout VideoInbox) -> Result) -> Result {
+        let (result, released) = post { (body(&$0), $0.takeReleased()) }
+        withExtendedLifetime(released) {}
+        return result
+    }
+}
+
+/// The decoder and its thread's work.
+private final class Decoding: Sendable {
+    /// Only the thread uses it.
+    private nonisolated(unsafe) let decoder: VP8Decoder
+    private let inbox: Mailbox<VideoInbox>
+    private let broadcaster: VideoBroadcaster
+    private let requestKeyFrame: @Sendable () -> Void
+
+    init(
+        decoder: sending VP8Decoder, inbox: Mailbox<VideoInbox>, broadcaster: VideoBroadcaster,
+        requestKeyFrame: @escaping @Sendable () -> Void
+    ) {
+        self.decoder = decoder
+        self.inbox = inbox
+        self.broadcaster = broadcaster
+        self.requestKeyFrame = requestKeyFrame
+    }
+
+    func run() {
+        while let frame = inbox.take({ $0.next() }) { decode(frame) }
+        broadcaster.endSinks(closing: true)
+    }
+
+    private func decode(_ frame: AssembledFrame) {
+        let start = MonotonicClock.now
+        do {
+            guard let picture = try decoder.decode(frame.data.span) else { return }
+            let (end, quantizer) = (MonotonicClock.now, decoder.lastQuantizer ?? 0)
+            inbox.post { $0.didDecode(frame, size: picture.size, quantizer: quantizer, from: start, to: end) }
+            broadcaster.send(
+                VideoFrame(
+                    buffer: picture, timestamp: .nanoseconds(frame.completion.nanoseconds),
+                    rotation: VideoRotation(rawValue: frame.quarterTurns * 90) ?? .upright,
+                    captureTime: frame.captureTime))
+        } catch {
+            if inbox.change({ $0.didNotDecode() }) { requestKeyFrame() }
+        }
+    }
+}

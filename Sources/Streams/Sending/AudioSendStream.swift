@@ -1,0 +1,225 @@
+internal import NIOCore
+package import RTCShareLocks
+package import RTCShareMedia
+internal import RTCSharePeerConnection
+internal import RTCShareRTP
+package import RTCShareTransport
+package import RTCShareWireFormat
+
+/// From a track's sound to any number of peers: one encode for all of them.
+///
+///     track ─▶ encoder's thread: 48 kHz, 20 ms blocks, Opus ─▶ home loop ─▶ each connection's event loop
+///
+/// It lives on one event loop, its home, as ``VideoSendStream`` does. What its owner says, what the encoder makes and what
+/// connections report is done there, in the order in which it is said. The track can be replaced while it runs; while nobody
+/// takes it, nothing is captured. `AudioEncodingGroup` decides which sender is sent the packets, and how they are encoded.
+package actor AudioSendStream {
+    /// The settings that the owner wants, before the peers' limits.
+    package struct Settings: Sendable, Hashable {
+        /// Whether it is speech: then mono, with pauses left unsent.
+        package var isVoice: Bool
+        /// The largest bitrate of the stream.
+        package var bitrate: DataRate
+
+        /// By default 32 kbit/s for speech, 128 kbit/s for whatever a machine plays.
+        package init(isVoice: Bool, bitrate: DataRate? = nil) {
+            self.isVoice = isVoice
+            self.bitrate = bitrate ?? .kilobitsPerSecond(isVoice ? 32 : 128)
+        }
+    }
+
+    nonisolated let eventLoop: any EventLoop
+    private let shared = SharedSenders<AudioSender, AudioTrack>()
+    private let encoder: AudioEncoder
+    private(set) var group: AudioEncodingGroup<AudioSender>
+    /// The track that the owner gave, in the order of all its calls.
+    private var given: AudioTrack?
+    /// The track that the encoder has.
+    private(set) var playing: AudioTrack?
+    private var isMuted = false
+    /// The recorder that takes each packet beside the viewers.
+    private var recorder: TrackRecorder?
+
+    /// The home loop.
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
+
+    /// A stream without a track.
+    package init(settings: Settings, home: HomeLoop = HomeLoop()) throws(WorkerThreadError) {
+        eventLoop = home.eventLoop
+        group = AudioEncodingGroup(wanted: settings)
+        encoder = try AudioEncoder(group.order)
+    }
+
+    /// Does something on the home loop, after all that this thread had done there before.
+    private nonisolated func post(_ body: @escaping @Sendable (isolated AudioSendStream) -> Void) {
+        eventLoop.execute { self.assumeIsolated(body) }
+    }
+
+    // MARK: The track
+
+    /// The track whose sound is sent.
+    package nonisolated var track: AudioTrack? { shared.track }
+
+    /// Sends this track's audio in place of the track before, in the same stream. Without a track, viewers are told that the
+    /// audio is gone. The encoder's thread adds its sink to the track soon after this returns, and removes it from the one before.
+    package nonisolated func replaceTrack(with track: AudioTrack?) {
+        guard shared.replaceTrack(with: track) else { return }
+        post { stream in
+            stream.given = track
+            stream.change()
+        }
+    }
+
+    /// Gives the encoder the present track, or none while nobody takes it; returns whether that is another than before.
+    private func play() -> Bool {
+        let track = group.hasViewer || recorder != nil ? given : nil
+        guard track !== playing else { return false }
+        playing = track
+        isMuted = false
+        encoder.replaceTrack(with: track) { [weak self] frame in
+            self?.post { $0.send(frame, of: track) }
+        } onMute: { [weak self] isMuted in
+            self?.post { $0.muteDidChange(isMuted, of: track) }
+        }
+        return true
+    }
+
+    private func muteDidChange(_ isMuted: Bool, of track: AudioTrack?) {
+        guard track === playing else { return }
+        self.isMuted = isMuted
+        updateDemand()
+    }
+
+    /// Changes what is wanted of the running encoder.
+    package nonisolated func update(_ body: @escaping @Sendable (inout Settings) -> Void) {
+        post { stream in
+            stream.change { body(&$0.wanted) }
+            stream.updateDemand()
+        }
+    }
+
+    /// Ends encoding. The encoder's thread ends soon after, and removes its sink from the track.
+    package nonisolated func stop() {
+        shared.stop()
+        post { stream in
+            stream.given = nil
+            stream.change()
+            stream.encoder.end()
+        }
+    }
+
+    // MARK: The senders
+
+    /// Whether the peer at a connection declines it.
+    package func isRefused(on connection: Connection) -> Bool {
+        group.senders[ObjectIdentifier(connection)]?.state.agreement.media == .refused
+    }
+
+    /// Changes what is known, and gives the encoder the track and the order that follow from it.
+    private func change(_ body: (inout AudioEncodingGroup<AudioSender>) -> Void = { _ in }) {
+        body(&group)
+        encoder.apply(group.order)
+        if play() { updateDemand() }
+    }
+
+    /// Sets the demand of some senders, or of all.
+    private func updateDemand(of senders: [AudioSender]? = nil) {
+        group.isPlaying = playing != nil && !isMuted
+        for sender in senders ?? Array(group.senders.values) { sender.setDemand(group.demand(of: sender)) }
+    }
+
+    /// Of so many viewers, each report changes the encoder's order at once. Of more, whose paths change all the time, those
+    /// between two packets change it together: each time all viewers are looked at.
+    private static let largestSmallRoom = 16
+    private var isRoomLarge: Bool { group.senders.count > Self.largestSmallRoom }
+
+    /// Sends a packet of this track to those who are sent it.
+    private func send(_ frame: EncodedAudioFrame, of track: AudioTrack?) {
+        // Another track may be played since.
+        guard track === playing else { return }
+        recorder?.receive(frame)
+        Connection.send(frame, through: group.recipients)
+        if isRoomLarge { encoder.apply(group.order) }
+    }
+}
+
+extension AudioSendStream: SendingStream {
+    package nonisolated func makeSender(over connection: Connection, media: Int) -> AudioSender {
+        AudioSender(connection: connection, media: media, stream: self)
+    }
+
+    package nonisolated func add(_ sender: AudioSender, isActive: Bool) {
+        guard shared.add(sender, isActive: isActive) else { return }
+        post { stream in
+            // Its connection may have ended meanwhile.
+            guard stream.shared.contains(sender) else { return }
+            stream.change { group in
+                if let old = group.senders[sender.id] { group.remove(old) }
+                group.add(sender, isActive: isActive)
+            }
+        }
+    }
+
+    package nonisolated func remove(_ connection: Connection) {
+        guard let sender = shared.remove(connection) else { return }
+        post { stream in
+            sender.setDemand(.zero)
+            stream.change { $0.remove(sender) }
+        }
+    }
+
+    package nonisolated func setActive(_ connections: Set<ObjectIdentifier>, adding: Bool) {
+        post { stream in
+            let changed = stream.group.senders.values.filter {
+                $0.state.isActive ? !connections.contains($0.id) : adding && connections.contains($0.id)
+            }
+            guard !changed.isEmpty else { return }
+            stream.change { group in
+                for sender in changed {
+                    // Held back, it keeps its place in the descriptions.
+                    sender.setHeldBack(sender.state.isActive)
+                    group.setActive(!sender.state.isActive, sender)
+                }
+            }
+            stream.updateDemand(of: changed)
+        }
+    }
+
+    package nonisolated func sender(on connection: Connection) -> AudioSender? { shared.sender(on: connection) }
+
+    package nonisolated func record(to source: RecordingSource, name: String, isMain: Bool) {
+        let recorder = TrackRecorder(sound: source.sound(name: name, isMain: isMain))
+        post { $0.setRecorder(recorder) }
+        source.recorder.onEnd { [weak self] in
+            self?.post { if $0.recorder === recorder { $0.setRecorder(nil) } }
+        }
+    }
+
+    private func setRecorder(_ recorder: TrackRecorder?) {
+        self.recorder = recorder
+        change()
+    }
+
+    /// Takes what a sender's connection reports, on the connection's event loop.
+    nonisolated func receive(_ feedback: SenderFeedback, of sender: AudioSender) {
+        if case .ended = feedback { shared.connectionEnded(of: sender) }
+        guard eventLoop.inEventLoop else { return post { $0.handle(feedback, of: sender) } }
+        assumeIsolated { $0.handle(feedback, of: sender) }
+    }
+
+    private func handle(_ feedback: SenderFeedback, of sender: AudioSender) {
+        switch feedback {
+        case .negotiated(let agreement):
+            change { $0.negotiated(agreement, of: sender) }
+            updateDemand(of: [sender])
+        case .target(let target):
+            group.targetChanged(target, of: sender)
+            if !isRoomLarge { encoder.apply(group.order) }
+        case .lossReported(let share):
+            group.lossReported(share, of: sender)
+            if !isRoomLarge { encoder.apply(group.order) }
+        case .keyFrameRequested, .unresponsive: return
+        case .ended: change { $0.remove(sender) }
+        }
+    }
+}

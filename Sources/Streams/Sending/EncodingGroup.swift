@@ -1,0 +1,322 @@
+internal import RTCSharePeerConnection
+internal import RTCShareTransport
+internal import RTCShareVideoCoding
+internal import RTCShareWireFormat
+
+/// The senders of one video and its encodings: which sender is sent which encoding, and what each encoding is made at. It works
+/// in virtual time. Its owner carries out what ``takeAction()`` returns, and sends.
+///
+/// An encoding (W3C's `RTCRtpEncodingParameters`) is one encoder with its settings. Encoding 0 always exists, others exist
+/// while a sender has their quality.
+struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.State {
+    enum Action: Hashable {
+        /// An encoder is to begin, that shows what the others do.
+        case begin(Int)
+        /// An encoding has nobody any more.
+        case end(Int)
+        /// A key frame is to be made of an encoding, not before a time.
+        case makeKeyFrame(Int, notBefore: Duration)
+    }
+
+    /// What is wanted, before the peers' limits.
+    var wanted: VideoEncoder.Settings
+    /// Which pictures go first.
+    let priority: BitratePriority
+    /// Whether there is something to show.
+    var isShowing = false
+    /// Whether encoding 0 is recorded: it is made whether somebody is sent it or not.
+    var isRecorded = false
+    private(set) var senders: [Sender.ID: Sender] = [:]
+    /// The senders that are sent each encoding now.
+    private var receiving: [Int: SenderLists<Sender>] = [:]
+    private var keyFrames = KeyFrameSchedule()
+    /// When the next key frame of an encoding is made, where one is asked for.
+    private var nextKeyFrames: [Int: Duration] = [:]
+    /// By their qualities.
+    private var encodings = [0: 0]
+    private var encodingsSoFar = 1
+    private var actions: [Action] = []
+    private var lastMoves = Duration.zero
+
+    /// How often it is looked who is to have another quality.
+    static var moveInterval: Duration { .milliseconds(200) }
+
+    init(wanted: VideoEncoder.Settings, priority: BitratePriority = .medium) {
+        self.wanted = wanted
+        self.priority = priority
+    }
+
+    /// What is to be done next; nil where everything was.
+    mutating func takeAction() -> Action? { actions.isEmpty ? nil : actions.removeFirst() }
+
+    // MARK: What happens
+
+    /// Adds a sender, which is sent something once a description takes it.
+    mutating func add(_ sender: Sender, isActive: Bool) {
+        sender.state = VideoSender.State(isActive: isActive)
+        senders[sender.id] = sender
+    }
+
+    /// Removes a sender.
+    mutating func remove(_ sender: Sender, now: Duration) {
+        guard contains(sender) else { return }
+        senders[sender.id] = nil
+        guard !sender.state.isIdle else { return }
+        setPhase(.idle, of: sender)
+        // The qualities and rates of the others may have depended on it.
+        move(now: now)
+    }
+
+    private func contains(_ sender: Sender) -> Bool { senders[sender.id] === sender }
+
+    /// Takes what the descriptions say, which may be the same as before.
+    mutating func negotiated(_ agreement: SenderAgreement, of sender: Sender, now: Duration) {
+        guard contains(sender) else { return }
+        sender.state.agreement = agreement
+        if !startOrStop(sender, now: now) { move(now: now) }
+    }
+
+    /// Sends to a sender, or stops that.
+    mutating func setActive(_ isActive: Bool, _ sender: Sender, now: Duration) {
+        guard contains(sender) else { return }
+        sender.state.isActive = isActive
+        startOrStop(sender, now: now)
+    }
+
+    /// Takes what a sender's path has.
+    mutating func targetChanged(_ target: BitrateTarget, of sender: Sender, now: Duration) {
+        // A target from before a sender became idle is out of date.
+        guard !sender.state.isIdle else { return }
+        let (rate, wasQueueFull) = (sender.state.rate, sender.state.isQueueFull)
+        sender.state.target = target
+        if target.isQueueFull || wasQueueFull { withhold(in: encoding(of: sender), now: now) }
+        // What was too much for the rate that an encoding had may be little for this one's.
+        if target.bitrate != rate { hurryKeyFrame(for: sender, now: now) }
+    }
+
+    /// A peer stopped answering, or answers again. If it does not answer, it is sent what the others are, as long as its queue
+    /// takes it. No encoding depends on its path, and no key frame is made for it.
+    mutating func setUnresponsive(_ isUnresponsive: Bool, _ sender: Sender, now: Duration) {
+        guard contains(sender) else { return }
+        sender.state.isUnresponsive = isUnresponsive
+        move(now: now)
+        guard !sender.state.isIdle else { return }
+        withhold(in: encoding(of: sender), now: now)
+        for sender in senders.values { hurryKeyFrame(for: sender, now: now) }
+    }
+
+    /// A peer needs a key frame. A withheld sender gets one with what it is sent next. A key frame that is due already answers
+    /// this request too.
+    mutating func keyFrameRequested(by sender: Sender, now: Duration) {
+        guard !sender.state.isIdle, !sender.state.isWithheld else { return }
+        if let next = nextKeyFrames[encoding(of: sender)], next <= now { return }
+        makeKeyFrame(for: sender, .request, now: now)
+    }
+
+    /// An encoding restarts with a key frame, for all who are sent it: it shows another track.
+    mutating func keyFrameNeeded(of encoding: Int, now: Duration) {
+        let rate = settings(of: encoding, now: now).bitrate
+        makeKeyFrame(of: encoding, notBefore: keyFrames.earliest(of: encoding, at: rate))
+    }
+
+    /// A key frame of an encoding was made; a blurred one is to be sharpened.
+    mutating func keyFrameMade(of encoding: Int, byteCount: Int, isBlurred: Bool, now: Duration) {
+        let rate = settings(of: encoding, now: now).bitrate
+        keyFrames.made(of: encoding, byteCount: byteCount, at: rate, isBlurred: isBlurred, now: now)
+        nextKeyFrames[encoding] = nil
+    }
+
+    /// No encoder could be made for an encoding. The senders of its quality are sent the first encoding.
+    mutating func couldNotBegin(_ encoding: Int, now: Duration) {
+        for (quality, other) in encodings where other == encoding { encodings[quality] = 0 }
+        for sender in senders.values {
+            guard case .awaitingKeyFrame(of: encoding, let meanwhile) = sender.state.phase else { continue }
+            setPhase(meanwhile == 0 ? .sending(0) : .awaitingKeyFrame(of: 0, meanwhile: meanwhile), of: sender)
+            keyFrameNeeded(of: 0, now: now)
+        }
+    }
+
+    /// Returns the senders of a frame that is sent now, in a list for each event loop.
+    mutating func recipients(of encoding: Int, isKeyFrame: Bool) -> [[Sender]] {
+        if isKeyFrame {
+            for sender in senders.values {
+                guard case .awaitingKeyFrame(of: encoding, _) = sender.state.phase else { continue }
+                setPhase(.sending(encoding), of: sender)
+            }
+        }
+        return receiving[encoding]?.lists ?? []
+    }
+
+    /// Whether it is time to see which senders need another quality.
+    func isMoveDue(now: Duration) -> Bool {
+        now >= lastMoves + Self.moveInterval && (senders.count > 1 || isDivided)
+    }
+
+    /// Gives another quality to the senders that need one: each from a key frame of its encoding on.
+    mutating func move(now: Duration) {
+        lastMoves = now
+        for (sender, quality) in moves(now: now) {
+            sender.state.quality.index = quality
+            if !sender.state.isWithheld { join(sender, .rejoining, now: now) }
+        }
+        endUnused()
+    }
+
+    // MARK: What follows
+
+    /// What an encoding is made at: what is wanted, as far as the paths and peers of its senders allow.
+    func settings(of encoding: Int, now: Duration) -> VideoEncoder.Settings {
+        var settings = wanted
+        let members = members(of: encoding)
+        guard !members.isEmpty else {
+            // What nobody would see is not encoded.
+            let isKept = encoding == 0 && isRecorded
+            if !isKept, encoding > 0 || hasViewer { settings.bitrate = .zero }
+            return settings
+        }
+        if let rate = rate(among: members, now: now) { settings.bitrate = min(settings.bitrate, rate) }
+        let pacing = Self.responsive(members).compactMap { $0.state.isWithheld ? nil : $0.state.target?.pacingRate }
+            .min()
+        settings.burstRate = pacing ?? .zero
+        for member in members { member.state.agreement.limits.apply(to: &settings, isShared: members.count > 1) }
+        return settings
+    }
+
+    /// Whether the queues of all who are sent an encoding, and answer, are full.
+    func isQueueFull(of encoding: Int) -> Bool {
+        let members = Self.responsive(members(of: encoding))
+        return !members.isEmpty && members.allSatisfy(\.state.isQueueFull)
+    }
+
+    /// What a sender would use of its path: nothing while there is nothing to show.
+    func demand(of sender: Sender) -> BitrateDemand {
+        guard !sender.state.isIdle, isShowing else { return .zero }
+        let rate = max(wanted.bitrate, .zero)
+        let maximum = min(rate, sender.state.agreement.limits.maximumBitrate ?? rate)
+        return BitrateDemand(minimum: min(SendingLimits.leastBitrate, maximum), maximum: maximum, priority: priority)
+    }
+
+    /// Whether any sender is sent something, or will be.
+    var hasViewer: Bool { senders.values.contains { !$0.state.isIdle } }
+
+    /// Whether there are senders, and all descriptions decline this.
+    var isRefused: Bool { !senders.isEmpty && senders.values.allSatisfy { $0.state.agreement.media == .refused } }
+
+    // MARK: Parts
+
+    /// Changes a sender's phase, and with it who is sent which encoding. The only place that does.
+    private mutating func setPhase(_ phase: VideoSender.Phase, of sender: Sender) {
+        let (previous, next) = (sender.state.phase.encoding, phase.encoding)
+        sender.state.phase = phase
+        guard next != previous else { return }
+        if let previous { receiving[previous]?.remove(sender) }
+        if let next { receiving[next, default: SenderLists()].insert(sender) }
+    }
+
+    /// Starts or stops a sender, as its description and ``VideoSender/State/isActive`` say. Returns whether it did.
+    @discardableResult
+    private mutating func startOrStop(_ sender: Sender, now: Duration) -> Bool {
+        guard sender.state.isIdle == sender.state.maySend else { return false }
+        if sender.state.maySend {
+            sender.state.quality = firstQuality(of: sender, now: now)
+            join(sender, .request, now: now)
+            // While all queues were full the encoder waited, and no sender was withheld. The new one has room, so that the
+            // others are withheld now.
+            withhold(in: encoding(of: sender), now: now)
+        } else {
+            setPhase(.idle, of: sender)
+            sender.state.target = nil
+            move(now: now)
+        }
+        return true
+    }
+
+    /// Gives a sender the encoding of its quality from the next key frame on.
+    private mutating func join(_ sender: Sender, _ need: KeyFrameSchedule.Need, now: Duration) {
+        let encoding = beginEncoding(of: sender.state.quality.index)
+        let present = sender.state.phase.encoding
+        guard present != encoding else {
+            // It never left.
+            setPhase(.sending(encoding), of: sender)
+            return
+        }
+        setPhase(.awaitingKeyFrame(of: encoding, meanwhile: present), of: sender)
+        makeKeyFrame(for: sender, need, now: now)
+    }
+
+    /// Returns the encoding of a quality, and begins it if no sender had it before.
+    private mutating func beginEncoding(of quality: Int) -> Int {
+        if let encoding = encodings[quality] { return encoding }
+        let encoding = encodingsSoFar
+        encodingsSoFar += 1
+        encodings[quality] = encoding
+        actions.append(.begin(encoding))
+        return encoding
+    }
+
+    private mutating func endUnused() {
+        for (quality, encoding) in encodings where quality > 0 {
+            let isUsed = senders.values.contains { !$0.state.isIdle && $0.state.quality.index == quality }
+            guard !isUsed else { continue }
+            encodings[quality] = nil
+            guard encoding > 0 else { continue }
+            for sender in senders.values {
+                guard case .awaitingKeyFrame(let next, meanwhile: encoding) = sender.state.phase else { continue }
+                setPhase(.awaitingKeyFrame(of: next, meanwhile: nil), of: sender)
+            }
+            receiving[encoding] = nil
+            keyFrames.end(encoding)
+            nextKeyFrames[encoding] = nil
+            actions.append(.end(encoding))
+        }
+    }
+
+    /// The encoding that a sender is sent, or will be.
+    func encoding(of sender: Sender) -> Int { encodings[sender.state.quality.index] ?? 0 }
+
+    /// The senders that are sent an encoding, or will be.
+    private func members(of encoding: Int) -> [Sender] {
+        senders.values.filter { !$0.state.isIdle && self.encoding(of: $0) == encoding }
+    }
+
+    /// Requests the key frame that a sender needs from its encoding.
+    private mutating func makeKeyFrame(for sender: Sender, _ need: KeyFrameSchedule.Need, now: Duration) {
+        let encoding = encoding(of: sender)
+        let isShared = senders.values.contains {
+            $0 !== sender && !$0.state.isIdle && self.encoding(of: $0) == encoding
+        }
+        let rate = settings(of: encoding, now: now).bitrate
+        let time = keyFrames.time(
+            of: encoding, at: rate, for: &sender.state.keyFrameRequests, need, isShared: isShared, now: now)
+        makeKeyFrame(of: encoding, notBefore: time)
+    }
+
+    /// Requests the key frame that a sender awaits as soon as the present rate allows, if it is not yet on its way.
+    private mutating func hurryKeyFrame(for sender: Sender, now: Duration) {
+        guard case .awaitingKeyFrame(let encoding, _) = sender.state.phase, let next = nextKeyFrames[encoding],
+            next > now
+        else { return }
+        let rate = settings(of: encoding, now: now).bitrate
+        let time = keyFrames.time(of: encoding, at: rate, awaitedBy: sender.state.keyFrameRequests)
+        if time < next { makeKeyFrame(of: encoding, notBefore: time) }
+    }
+
+    private mutating func makeKeyFrame(of encoding: Int, notBefore time: Duration) {
+        nextKeyFrames[encoding] = min(nextKeyFrames[encoding] ?? time, time)
+        actions.append(.makeKeyFrame(encoding, notBefore: time))
+    }
+
+    /// Withholds senders of an encoding whose queues are full while others' are not. Once theirs are not full either and they
+    /// answer, they rejoin with a key frame.
+    private mutating func withhold(in encoding: Int, now: Duration) {
+        let members = members(of: encoding)
+        let anyIsReady = Self.responsive(members).contains { !$0.state.isQueueFull }
+        for sender in members {
+            if sender.state.isQueueFull, anyIsReady, !sender.state.isWithheld {
+                setPhase(.withheld, of: sender)
+            } else if !sender.state.isQueueFull, sender.state.isWithheld, !sender.state.isUnresponsive {
+                join(sender, .rejoining, now: now)
+            }
+        }
+    }
+}

@@ -1,0 +1,22 @@
+package import RTCShareTransport
+
+/// Sends one media to any number of connections, each through a sender.
+package protocol SendingStream: SenderOwner {
+    /// Sends through this sender too, once its peer takes it. `isActive` as in W3C's `RTCRtpEncodingParameters`: whether it is
+    /// sent anything for now.
+    func add(_ sender: Sender, isActive: Bool)
+
+    /// Sends nothing more over a connection.
+    func remove(_ connection: Connection)
+
+    /// Sends to the peers at these connections and to no others, which it notifies that the media is gone. Without `adding`, it
+    /// sends to no peer that it did not send to before.
+    func setActive(_ connections: Set<ObjectIdentifier>, adding: Bool)
+
+    /// The sender on a connection.
+    func sender(on connection: Connection) -> Sender?
+
+    /// Records what is sent, or would be if a peer took it, until `source` ends: in a track of this name, which players show
+    /// first if it is a main one. A later recording replaces an earlier one.
+    func record(to source: RecordingSource, name: String, isMain: Bool)
+}

@@ -1,0 +1,69 @@
+internal import RTCShareLocks
+internal import RTCShareTransport
+
+/// The track and the senders that the owner of a stream gave it last. Any thread reads them, and what the connections must know
+/// at once is posted to them from the owner's thread, without a visit to the stream's event loop.
+final class SharedSenders<Sender: RTPSender, Track: AnyObject & Sendable>: Sendable {
+    private struct State {
+        var track: Track?
+        /// By their connections.
+        var senders: [ObjectIdentifier: Sender] = [:]
+        var isStopped = false
+    }
+
+    private let state = Locked(State())
+
+    var track: Track? { state.withLock { $0.track } }
+
+    func sender(on connection: Connection) -> Sender? { state.withLock { $0.senders[ObjectIdentifier(connection)] } }
+
+    /// Whether it has this sender, whose connection may have ended since it was added.
+    func contains(_ sender: Sender) -> Bool { self.sender(on: sender.connection) === sender }
+
+    /// Replaces the track, and has each connection say in its next description whether there is one. Returns false once stopped.
+    func replaceTrack(with track: Track?) -> Bool {
+        let (senders, _) = state.withLock { state -> ([Sender]?, Track?) in
+            guard !state.isStopped else { return (nil, nil) }
+            defer { state.track = track }
+            // A track that nobody else has is released after the lock is.
+            return (Array(state.senders.values), state.track)
+        }
+        guard let senders else { return false }
+        for sender in senders { sender.setSending(track != nil) }
+        return true
+    }
+
+    /// Adds a sender. Returns false once stopped.
+    func add(_ sender: Sender, isActive: Bool) -> Bool {
+        let isSending = state.withLock { state -> Bool? in
+            guard !state.isStopped else { return nil }
+            state.senders[ObjectIdentifier(sender.connection)] = sender
+            return state.track != nil
+        }
+        guard let isSending else { return false }
+        if !isActive { sender.setHeldBack(true) }
+        // Descriptions that are still to be made have a place for it.
+        if isSending { sender.setSending(true) }
+        return true
+    }
+
+    /// Removes the sender on a connection, and returns it.
+    func remove(_ connection: Connection) -> Sender? {
+        state.withLock { $0.senders.removeValue(forKey: ObjectIdentifier(connection)) }
+    }
+
+    /// Removes a sender whose connection ended, unless another one took its place.
+    func connectionEnded(of sender: Sender) {
+        let id = ObjectIdentifier(sender.connection)
+        state.withLock { if $0.senders[id] === sender { $0.senders[id] = nil } }
+    }
+
+    /// Removes the track. No track and no sender is taken after this.
+    func stop() {
+        let track = state.withLock { state in
+            state.isStopped = true
+            return state.track.take()
+        }
+        withExtendedLifetime(track) {}
+    }
+}

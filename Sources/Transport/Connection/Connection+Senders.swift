@@ -1,0 +1,107 @@
+package import RTCSharePeerConnection
+
+/// The senders of a connection.
+extension Connection {
+    /// A sender that is not kept alive. If nobody has it any more, its place can be taken.
+    struct SenderReference {
+        weak var sender: (any RTPSender)?
+        let kind: LocalIdentity.MediaKind
+        weak var owner: AnyObject?
+    }
+
+    /// Returns the sender of a kind of media for one owner: through media that the descriptions have and nobody took yet, or
+    /// through new media, which take effect with the next offer and its answer. An owner that has a sender gets the same one,
+    /// and another one if the peer rejected it for good. At most `limit` of the same nature (video or audio, content or not) are
+    /// given out.
+    package func sender<Owner: SenderOwner>(
+        of kind: LocalIdentity.MediaKind, for owner: Owner, atMost limit: Int
+    ) throws(SenderError) -> Owner.Sender {
+        guard !isClosed else { throw .closed }
+        // What the peer rejected belongs to nobody any more and can be offered again.
+        senders = senders.filter { $0.value.sender != nil && !peer.hasEnded(media: $0.key) }
+        if let known = senders.values.first(where: { $0.kind == kind }) {
+            guard known.owner === owner, let sender = known.sender as? Owner.Sender else { throw .taken }
+            return sender
+        }
+        let alike = senders.values.filter { $0.kind.isVideo == kind.isVideo && $0.kind.isContent == kind.isContent }
+        guard alike.count < limit else { throw .limit(limit) }
+        let sender = owner.makeSender(over: self, media: try index(of: kind))
+        senders[sender.media] = SenderReference(sender: sender, kind: kind, owner: owner)
+        return sender
+    }
+
+    private func index(of kind: LocalIdentity.MediaKind) throws(SenderError) -> Int {
+        let media = peer.localMedia
+        if let known = media.indices.first(where: { media[$0].kind == kind && !peer.hasEnded(media: $0) }) {
+            return known
+        }
+        do {
+            return try peer.addMedia(kind)
+        } catch {
+            throw .limit(PeerConnection.maximumMedia)
+        }
+    }
+
+    /// Reports to a sender what is known of it by now.
+    package func report(to sender: some RTPSender) {
+        guard hasConnected, !isClosed else { return }
+        sender.receive(.negotiated(agreement(of: sender)))
+    }
+
+    /// What the descriptions say of a sender.
+    package func agreement(of sender: some RTPSender) -> SenderAgreement {
+        var agreement = SenderAgreement()
+        agreement.media = peer.agreement(media: sender.media)
+        agreement.limits = peer.mediaLimits(media: sender.media)
+        agreement.opus = peer.opusParameters(media: sender.media)
+        return agreement
+    }
+
+    /// Reports to one sender what concerns it only, and to all of them what follows for them from the rest. Returns whether the
+    /// event is for others too.
+    func notifySenders(_ event: PeerConnection.Event) -> Bool {
+        switch event {
+        case .targetBitrateChanged(let target, let media): senders[media]?.sender?.receive(.target(target))
+        case .keyFrameRequested(let media): senders[media]?.sender?.receive(.keyFrameRequested)
+        case .lossReported(let fraction, let media): senders[media]?.sender?.receive(.lossReported(fraction))
+        case .stateChanged(.connected):
+            if hasConnected {
+                notifyAll(.unresponsive(false))
+            } else {
+                hasConnected = true
+                reportToSenders()
+            }
+            return true
+        case .remoteMediaChanged:
+            reportToSenders()
+            return true
+        case .stateChanged(.disconnected):
+            notifyAll(.unresponsive(true))
+            return true
+        case .feedbackStopped(let isSilent):
+            notifyAll(.unresponsive(isSilent))
+        case .stateChanged(.closed), .stateChanged(.failed):
+            end()
+            return true
+        default: return true
+        }
+        return false
+    }
+
+    private func notifyAll(_ feedback: SenderFeedback) {
+        for reference in senders.values { reference.sender?.receive(feedback) }
+    }
+
+    private func reportToSenders() {
+        for reference in senders.values { if let sender = reference.sender { report(to: sender) } }
+    }
+
+    /// Notifies the senders and the consumer that the connection is over.
+    func end() {
+        isOver = true
+        consumer?.finish()
+        let ended = senders.values.compactMap(\.sender)
+        senders = [:]
+        for sender in ended { sender.receive(.ended) }
+    }
+}

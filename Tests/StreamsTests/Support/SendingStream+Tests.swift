@@ -1,0 +1,55 @@
+import NIOCore
+import NIOPosix
+import RTCSharePeerConnection
+
+@testable import RTCShareStreams
+@testable import RTCShareTransport
+
+/// What connections say of their senders, said by a test: of senders that the connections don't know.
+extension SendingStream {
+    /// Sends over a connection, whose peer takes the media and asks for this.
+    func attach(
+        _ connection: Connection, media: Int, limits: SendingLimits = SendingLimits(), opus: OpusParameters? = nil
+    ) {
+        let sender =
+            sender(on: connection)
+            ?? makeSender(over: connection, media: media)
+        if self.sender(on: connection) == nil { add(sender, isActive: true) }
+        var agreement = SenderAgreement()
+        agreement.media = .agreed
+        agreement.limits = limits
+        agreement.opus = opus
+        sender.receive(.negotiated(agreement))
+    }
+
+    func detach(_ connection: Connection) { remove(connection) }
+
+    func keep(to limits: SendingLimits, of connection: Connection) { attach(connection, media: 0, limits: limits) }
+
+    func keep(to parameters: OpusParameters, of connection: Connection) {
+        attach(connection, media: 0, opus: parameters)
+    }
+
+    func keep(to target: BitrateTarget, of connection: Connection) { sender(on: connection)?.receive(.target(target)) }
+
+    func requestKeyFrame(for connection: Connection) { sender(on: connection)?.receive(.keyFrameRequested) }
+
+    func note(loss: Double, of connection: Connection) { sender(on: connection)?.receive(.lossReported(loss)) }
+}
+
+extension AudioSendStream {
+    /// Returns when all that was said before is done.
+    func settle() {
+        // Of a function that does nothing, the compiler leaves out the visit of the loop.
+        eventLoop.preconditionInEventLoop()
+    }
+}
+
+extension HomeLoop {
+    /// The event loop of a connection, or another one.
+    init(of connection: Connection, isOwn: Bool) {
+        let loops = MultiThreadedEventLoopGroup.singleton.makeIterator()
+        let other = loops.first { $0 !== connection.eventLoop } ?? connection.eventLoop
+        self = isOwn ? HomeLoop(of: connection) : HomeLoop(eventLoop: other)
+    }
+}

@@ -1,0 +1,117 @@
+import Logging
+import NIOCore
+import NIOPosix
+import RTCShareLocks
+import RTCSharePeerConnection
+import TestSupport
+import Testing
+
+@testable import RTCShareTransport
+
+/// Event loops and a logger of the program's own.
+@Suite(.timeLimit(.minutes(1))) struct ProgramResourcesTests {
+    private static func configuration() -> Connection.Configuration {
+        var configuration = Connection.Configuration()
+        configuration.addresses = [Loopback.v4]
+        return configuration
+    }
+
+    private static func connection(_ configuration: Connection.Configuration) async throws -> Connection {
+        try await Connection(as: .offerer, identity: LocalIdentity(media: []), configuration: configuration)
+    }
+
+    @Test("A connection lives on the program's event loops, and else on those of the process")
+    func eventLoopGroup() async throws {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 2)
+        var configuration = Self.configuration()
+        let usual = try await Self.connection(configuration)
+        configuration.eventLoopGroup = group
+        let own = try await Self.connection(configuration)
+        #expect(group.makeIterator().contains { $0 === own.eventLoop })
+        #expect(!group.makeIterator().contains { $0 === usual.eventLoop })
+        #expect(MultiThreadedEventLoopGroup.singleton.makeIterator().contains { $0 === usual.eventLoop })
+        await usual.close()
+        await own.close()
+        try await group.shutdownGracefully()
+    }
+
+    @Test("Shared ports live on the program's event loops, and connections with them")
+    func sharedPorts() async throws {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 2)
+        let port = try await SharedPort(addresses: [Loopback.v4], eventLoopGroup: group)
+        #expect(group.makeIterator().contains { $0 === port.eventLoop })
+        var configuration = Connection.Configuration()
+        configuration.sharedPort = port
+        let connection = try await Self.connection(configuration)
+        #expect(connection.eventLoop === port.eventLoop)
+        let ports = try await SharedPorts(addresses: [Loopback.v4], eventLoopGroup: group)
+        #expect(Set(ports.ports.map { ObjectIdentifier($0.eventLoop) }).count == 2)
+        #expect(ports.ports.allSatisfy { port in group.makeIterator().contains { $0 === port.eventLoop } })
+        await connection.close()
+        await ports.close()
+        await port.close()
+        try await group.shutdownGracefully()
+    }
+
+    /// What a program's event loop leaves behind: nothing, where nobody holds it.
+    private static func share(on group: MultiThreadedEventLoopGroup) async throws -> Weak {
+        var configuration = configuration()
+        configuration.eventLoopGroup = group
+        let connection = try await connection(configuration)
+        let eventLoop = connection.eventLoop
+        let loop = Weak()
+        try await eventLoop.submit { loop.value = ConnectionLoop.of(eventLoop) }.get()
+        #expect(loop.value != nil)
+        await connection.close()
+        return loop
+    }
+
+    private final class Weak: @unchecked Sendable {
+        // Sendable: written once, before anybody else looks.
+        weak var value: ConnectionLoop?
+    }
+
+    @Test("Of an event loop that has ended nothing is kept")
+    func endedGroup() async throws {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let loop = try await Self.share(on: group)
+        try await group.shutdownGracefully()
+        #expect(loop.value == nil)
+    }
+
+    @Test("A connection says what happens to it where the program wants it")
+    func logger() async throws {
+        let lines = LogLines()
+        var configuration = Self.configuration()
+        configuration.logger = lines.logger(label: "program")
+        let sender = try await Connection(
+            as: .offerer, identity: LocalIdentity(media: [.video(streamID: "alice#content", isContent: true)]),
+            configuration: configuration)
+        let viewer = try await Loopback.open(as: .answerer, at: Loopback.v4)
+        let offer = try await sender.makeOffer()
+        try await sender.accept(answer: viewer.answer(offer: offer), to: offer)
+        for await signal in sender.signals {
+            if case .state(.connected) = signal { break }
+        }
+        #expect(lines.all.withLock { $0 }.contains("connected"))
+        await sender.close()
+        await viewer.close()
+    }
+
+    /// Counts what an event loop does.
+    private final class Tasks: NIOEventLoopMetricsDelegate {
+        let count = Locked(0)
+
+        func processedTick(info: NIOEventLoopTickInfo) { count.withLock { $0 += info.numberOfTasks } }
+    }
+
+    @Test("A diagnosis asks on the program's event loops")
+    func diagnosis() async throws {
+        let tasks = Tasks()
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1, metricsDelegate: tasks)
+        let before = tasks.count.withLock { $0 }
+        _ = try await NetworkDiagnosis.examine(servers: [], eventLoopGroup: group)
+        #expect(tasks.count.withLock { $0 } > before)
+        try await group.shutdownGracefully()
+    }
+}

@@ -1,0 +1,113 @@
+import RTCSharePeerConnection
+import RTCShareSDP
+import RTCShareWireFormat
+import TestSupport
+import Testing
+
+@testable import RTCShareTransport
+
+/// Who sends what over a connection.
+@Suite(.timeLimit(.minutes(1))) struct RTPSenderTests {
+    private static func kinds(_ id: String) -> [LocalIdentity.MediaKind] {
+        [
+            .video(streamID: id, isContent: true), .video(streamID: id, isContent: false),
+            .audio(streamID: id, isContent: true), .audio(streamID: id, isContent: false),
+        ]
+    }
+
+    @Test("What the offer has is given first, what it has not is added, and to each owner the same again")
+    func offeredMediaFirst() async throws {
+        let connection = try await Loopback.open(as: .offerer)
+        let (owner, another) = (FeedbackLog(), FeedbackLog())
+        let known = LocalIdentity.MediaKind.video(streamID: "alice#content", isContent: true)
+        let first = try await connection.sender(of: known, for: owner, atMost: 1)
+        #expect(first.media == 0)
+        #expect(try await connection.sender(of: known, for: owner, atMost: 1) === first)
+        await #expect(throws: SenderError.taken) { try await connection.sender(of: known, for: another, atMost: 9) }
+        let other = LocalIdentity.MediaKind.video(streamID: "bob#content", isContent: true)
+        await #expect(throws: SenderError.limit(1)) { try await connection.sender(of: other, for: owner, atMost: 1) }
+        #expect(await connection.localMedia.count == 1)
+        var senders = [first, try await connection.sender(of: other, for: owner, atMost: 2)]
+        #expect(senders[1].media == 1)
+        // The limits of pictures and sound, content and not, are apart.
+        for (index, kind) in Self.kinds("carol").dropFirst().enumerated() {
+            senders.append(try await connection.sender(of: kind, for: owner, atMost: 1))
+            #expect(senders.last?.media == index + 2)
+        }
+        await connection.close()
+        await #expect(throws: SenderError.closed) { try await connection.sender(of: known, for: owner, atMost: 9) }
+    }
+
+    @Test("The place of a sender that nobody has any more is free")
+    func droppedSender() async throws {
+        let connection = try await Loopback.open(as: .offerer)
+        let known = LocalIdentity.MediaKind.video(streamID: "alice#content", isContent: true)
+        #expect(try await connection.sender(of: known, for: FeedbackLog(), atMost: 1).media == 0)
+        #expect(try await connection.sender(of: known, for: FeedbackLog(), atMost: 1).media == 0)
+        await connection.close()
+    }
+
+    @Test("No more are given than a connection may have")
+    func senderLimit() async throws {
+        let connection = try await Loopback.open(as: .offerer)
+        let owner = FeedbackLog()
+        let limit = PeerConnection.maximumMedia
+        var senders: [LoggedSender] = []
+        for number in 1..<limit {
+            let kind = LocalIdentity.MediaKind.audio(streamID: "a\(number)", isContent: false)
+            senders.append(try await connection.sender(of: kind, for: owner, atMost: 99))
+        }
+        await #expect(throws: SenderError.limit(limit)) {
+            try await connection.sender(of: .audio(streamID: "b", isContent: false), for: owner, atMost: 99)
+        }
+        #expect(senders.count == limit - 1)
+        await connection.close()
+    }
+
+    @Test("What the peer rejected can be sent again, as new media")
+    func rejectedMedia() async throws {
+        let connection = try await Loopback.open(as: .offerer)
+        let viewer = try await Loopback.open(as: .answerer)
+        let owner = FeedbackLog()
+        let voice = LocalIdentity.MediaKind.audio(streamID: "alice", isContent: false)
+        let sender = try await connection.sender(of: voice, for: owner, atMost: 1)
+        let offer = try await connection.makeOffer()
+        let mid = await connection.localMedia[sender.media].mid
+        let answer = try await viewer.answer(offer: offer).description
+            .replacing("m=audio 9 ", with: "m=audio 0 ").replacing(" \(mid)\r\n", with: "\r\n")
+        try await connection.accept(answer: SessionDescription.parse(answer), to: offer)
+        #expect(await connection.agreement(of: sender).media == .refused)
+        let next = try await connection.sender(of: voice, for: owner, atMost: 1)
+        #expect(next.media == sender.media + 1)
+        #expect(await connection.agreement(of: next).media == .pending)
+        await #expect(throws: SenderError.taken) {
+            try await connection.sender(of: voice, for: FeedbackLog(), atMost: 1)
+        }
+        #expect(try await connection.makeOffer().media.count == 3)
+        await connection.close()
+        await viewer.close()
+    }
+
+    @Test("Its owner hears what was agreed once media can flow, what the path has, and the end, each time for it alone")
+    func feedback() async throws {
+        let pair = try await ConnectedPair([.video(streamID: "alice#content", isContent: true)])
+        var feedback = pair.feedback.stream.makeAsyncIterator()
+        guard case .negotiated(let agreement)? = await feedback.next()?.0 else {
+            Issue.record("nothing was said of what was agreed")
+            return
+        }
+        #expect(agreement.media == .agreed && agreement.opus == nil)
+        let sender = pair.senders[0]
+        let rate = DataRate.kilobitsPerSecond(100)
+        sender.setDemand(BitrateDemand(minimum: rate, maximum: rate, priority: .medium))
+        #expect(await pair.target { $0 > .zero } != nil)
+        await pair.sender.close()
+        var isOver = false
+        while !isOver, let (next, media) = await feedback.next() {
+            #expect(media == 0)
+            if case .ended = next { isOver = true }
+        }
+        #expect(isOver)
+        await pair.viewer.close()
+    }
+}

@@ -1,0 +1,118 @@
+import NIOCore
+import NIOPosix
+import RTCShareWireFormat
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import RTCShareTransport
+
+/// What leaves in a batch arrives as it was written, however the kernel was told of it.
+@Suite(.timeLimit(.minutes(1))) actor DatagramBatchTests {
+    private nonisolated let eventLoop = MultiThreadedEventLoopGroup.singleton.next()
+    /// Sockets live where they are opened: on the event loop.
+    nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
+
+    /// A socket, and what arrives at it.
+    private func open(at address: IPAddress) async throws -> (socket: DatagramSocket, arrivals: AsyncStream<[UInt8]>) {
+        let (arrivals, continuation) = AsyncStream.makeStream(of: [UInt8].self)
+        let socket = try await DatagramSocket.open(
+            at: TransportAddress(ip: address, port: 0), on: eventLoop,
+            receive: { bytes, _, _ in continuation.yield(Array(bytes.readableBytesView)) }, closed: { _ in })
+        return (socket, arrivals)
+    }
+
+    private func take(_ count: Int, from arrivals: AsyncStream<[UInt8]>) async -> [[UInt8]] {
+        var taken: [[UInt8]] = []
+        for await datagram in arrivals {
+            taken.append(datagram)
+            if taken.count == count { break }
+        }
+        return taken
+    }
+
+    /// Sends datagrams of these sizes, each filled with its index; how many were refused.
+    private func send(
+        _ sizes: [Int], from socket: DatagramSocket, cuts: Bool = true, to destination: (Int) -> TransportAddress
+    ) -> Int {
+        let batch = ConnectionLoop.of(eventLoop).batch
+        let sender = ConnectionSockets(on: eventLoop)
+        socket.cutsMessages = cuts
+        for (index, size) in sizes.enumerated() {
+            let memory = batch.reserve()
+            for offset in 0..<size { memory[offset] = UInt8(truncatingIfNeeded: index) }
+            let destination = destination(index)
+            batch.commit(size, from: socket, to: destination, name: SocketName(destination), by: sender)
+        }
+        batch.flush()
+        return sender.refusedDatagrams
+    }
+
+    @Test(
+        "Datagrams of one size, of falling sizes and of rising ones stay what they were",
+        arguments: [true, false], [Loopback.v4, Loopback.v6])
+    func datagramSizes(
+        cuts: Bool, address: IPAddress
+    ) async throws {
+        let (sender, _) = try await open(at: address)
+        let (receiver, arrivals) = try await open(at: address)
+        let sizes = [1200, 1200, 1200, 700, 700, 1, 300, 1280, 1280, 1279, 5, 5, 5, 6]
+        let refused = send(sizes, from: sender, cuts: cuts) { _ in receiver.address }
+        let taken = await take(sizes.count, from: arrivals)
+        #expect(taken == sizes.indices.map { [UInt8](repeating: UInt8($0), count: sizes[$0]) })
+        #expect(refused == 0)
+        try await sender.channel.close()
+        try await receiver.channel.close()
+    }
+
+    @Test("More than a batch holds leaves all the same, to each whom it is for")
+    func overfullBatch() async throws {
+        let (sender, _) = try await open(at: Loopback.v4)
+        let (left, toLeft) = try await open(at: Loopback.v4)
+        let (right, toRight) = try await open(at: Loopback.v4)
+        let sizes = [Int](repeating: 900, count: 300)
+        _ = send(sizes, from: sender) { $0 / 3 % 2 == 0 ? left.address : right.address }
+        let indices = Set(await take(150, from: toLeft).compactMap(\.first))
+        #expect(indices == Set((0..<300).filter { $0 / 3 % 2 == 0 }.map { UInt8(truncatingIfNeeded: $0) }))
+        #expect(await take(150, from: toRight).count == 150)
+        for socket in [sender, left, right] { try await socket.channel.close() }
+    }
+
+    @Test("What the kernel refuses is counted, and the rest leaves")
+    func kernelRefusals() async throws {
+        let (sender, _) = try await open(at: Loopback.v4)
+        let (receiver, arrivals) = try await open(at: Loopback.v4)
+        // No socket of a loopback address reaches out of the machine.
+        let nowhere = try #require(TransportAddress("192.0.2.1", port: 9))
+        let refused = send([50, 50, 50, 50, 50], from: sender) {
+            $0 == 1 || $0 == 2 ? nowhere : receiver.address
+        }
+        #expect(await take(3, from: arrivals).compactMap(\.first) == [0, 3, 4])
+        #expect(refused == 2)
+        #expect(sender.channel.isActive, "a destination that is refused does not end the socket")
+        try await sender.channel.close()
+        try await receiver.channel.close()
+    }
+
+    @Test("Datagrams wait in their order for a socket that is full, and one that is refused then ends nothing")
+    func fullSocket() async throws {
+        let (sender, _) = try await open(at: Loopback.v4)
+        let (receiver, arrivals) = try await open(at: Loopback.v4)
+        let nowhere = try #require(TransportAddress("192.0.2.1", port: 9))
+        let connection = ConnectionSockets(on: eventLoop)
+        let first: [UInt8] = [42]
+        #expect(first.withUnsafeBytes { sender.queue($0, to: receiver.address, by: connection) })
+        #expect(!sender.takesDirectly)
+        #expect(first.withUnsafeBytes { sender.queue($0, to: nowhere, by: connection) })
+        let refused = send([10, 10, 10], from: sender) { _ in receiver.address }
+        #expect(await take(4, from: arrivals).compactMap(\.first) == [42, 0, 1, 2])
+        #expect(refused == 0 && connection.refusedDatagrams == 1)
+        #expect(sender.takesDirectly && sender.channel.isActive, "the next ones leave directly again")
+        let large = [UInt8](repeating: 1, count: 1 << 19)
+        for isTaken in [true, true, false] {
+            #expect(large.withUnsafeBytes { sender.queue($0, to: receiver.address, by: connection) } == isTaken)
+        }
+        try await sender.close().get()
+        try await receiver.channel.close()
+    }
+}
