@@ -13,7 +13,7 @@ public import RTCShareWireFormat
 ///     voice ────▶ alice ─────────┘                        └─▶ sounds ─▶ sinks
 ///
 /// It is the one reader of what the connection tells.
-public actor AttendeeSession {
+@SharingActor public final class AttendeeSession {
     /// Who this is.
     public nonisolated let attendee: AttendeeID
     /// What it goes over: for descriptions and statistics.
@@ -47,7 +47,7 @@ public actor AttendeeSession {
     let identity: LocalIdentity?
 
     /// The attendee on a connection, of which it reads the events from now on.
-    package init(attendee: AttendeeID, connection: Connection) throws(AttendeeIDError) {
+    package nonisolated convenience init(attendee: AttendeeID, connection: Connection) throws(AttendeeIDError) {
         guard attendee.modality == .attendee else { throw .content(attendee.rawValue) }
         self.init(
             connection: connection, contentShare: try ContentShareController(attendee: attendee, connection: connection)
@@ -55,7 +55,7 @@ public actor AttendeeSession {
     }
 
     /// Whose content is shared on a connection, which may be one of many.
-    init(connection: Connection, contentShare: ContentShareController, identity: LocalIdentity? = nil) {
+    nonisolated init(connection: Connection, contentShare: ContentShareController, identity: LocalIdentity? = nil) {
         let attendee = contentShare.attendee
         self.attendee = attendee
         self.connection = connection
@@ -217,7 +217,7 @@ public actor AttendeeSession {
     /// From then on, when either connection has lost its way, this session offers another one by itself.
     public func connect(to viewer: AttendeeSession) async throws {
         self.viewer = viewer
-        await viewer.setPresenter(self)
+        viewer.setPresenter(self)
         if await isPathLost(to: viewer) { await connection.restartICE() }
         let offer = try await connection.makeOffer()
         let answer = try await viewer.connection.answer(offer: offer)
@@ -356,7 +356,7 @@ public actor AttendeeSession {
         }
         isEnding = true
         own.end()
-        for controller in shares { await controller.connectionEnded(connection, status) }
+        for controller in shares { controller.connectionEnded(connection, status) }
         // Observers get what is being handled before the end.
         reception.cancel()
         await reception.value

@@ -1,14 +1,17 @@
 internal import RTCShareLocks
 
-/// Isolates what belongs to rooms, shares and sessions to one thread of the process.
+/// The global actor of rooms, shares and sessions, and of whatever a program keeps beside them.
 ///
-/// The thread never waits: what blocks runs on a ``WorkerThread``, and media on event loops and threads of their own.
+/// Its thread never waits: what blocks runs on a thread of its own, and media on event loops and codec threads. A program
+/// that lives on another actor, such as `MainActor`, calls with `await`; one that is isolated to this actor calls directly.
 @globalActor
-package actor SharingActor {
-    package static let shared = SharingActor()
+public actor SharingActor {
+    /// The one instance.
+    public static let shared = SharingActor()
     private static let executor = ThreadExecutor(named: "sharing")
 
-    package nonisolated var unownedExecutor: UnownedSerialExecutor { Self.executor.asUnownedSerialExecutor() }
+    /// The executor of the thread.
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { Self.executor.asUnownedSerialExecutor() }
 
     /// Calls `body` after everything that the calling thread posted before; from event loops and threads.
     package nonisolated static func post(_ body: @escaping @Sendable @SharingActor () -> Void) {

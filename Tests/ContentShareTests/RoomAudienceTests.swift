@@ -6,7 +6,7 @@ import Testing
 @testable import RTCShareContentShare
 
 /// Which viewer of a room is sent what.
-@Suite struct RoomAudienceTests {
+@Suite @SharingActor struct RoomAudienceTests {
     @Test("The content goes to its destination, the owner's own media to all who are admitted")
     func media() async throws {
         let audience = RoomAudience()

@@ -14,7 +14,7 @@ package import RTCShareWireFormat
 /// The share has one destination: the main room, or a subgroup that the owner has joined. It goes to the viewers who
 /// are there, from one encode. The owner's picture and voice go to everybody. The destination changes while the share runs: who is in the old one alone sees its tile go,
 /// who is in the new one alone sees it come, and for who is in both nothing changes.
-public actor SharingRoom {
+@SharingActor public final class SharingRoom {
     /// Who shares.
     public nonisolated let owner: AttendeeID
     /// Shares the owner's content to those in the destination.
@@ -41,11 +41,11 @@ public actor SharingRoom {
     }
 
     /// The viewers that a room has at most.
-    public static let maximumViewers = 1000
+    public nonisolated static let maximumViewers = 1000
 
     /// A room without viewers, of which the owner is in the main room. Viewers whose configuration names no port share
     /// those of `ports`, each event loop's in its turn, where there are any; the program closes them when the room has ended.
-    public init(owner: AttendeeID, ports: SharedPorts? = nil) throws(AttendeeIDError) {
+    public nonisolated init(owner: AttendeeID, ports: SharedPorts? = nil) throws(AttendeeIDError) {
         guard owner.modality == .attendee else { throw .content(owner.rawValue) }
         self.owner = owner
         self.ports = ports
@@ -172,10 +172,10 @@ public actor SharingRoom {
             throw error
         }
         // The destination may have changed meanwhile.
-        await contentShare.audienceChanged()
+        contentShare.audienceChanged()
         Task { [weak self] in
             try? await session.waitUntilEnd()
-            await self?.remove(id)
+            self?.remove(id)
         }
         return RoomViewer(id: id, membership: membership, session: session)
     }
@@ -187,7 +187,7 @@ public actor SharingRoom {
         guard let member = members[viewer] else { throw .unknownViewer(viewer) }
         audience[member.session.connection] = membership
         own.audienceChanged()
-        await contentShare.audienceChanged()
+        contentShare.audienceChanged()
     }
 
     private func remove(_ viewer: Int) {
@@ -261,7 +261,7 @@ public actor SharingRoom {
     public func record(to recorder: WebMRecorder) async {
         let source = recorder.addSource()
         own.record(to: source)
-        await contentShare.record(to: source)
+        contentShare.record(to: source)
     }
 
     // MARK: Subgroups
@@ -272,14 +272,14 @@ public actor SharingRoom {
     /// Has the owner leave a subgroup. One that is being shared to can't be left: change the destination first, or stop
     /// the share.
     public func leave(_ subgroup: Subgroup) async throws(SharingRoomError) {
-        let isSharing = await contentShare.isSharing
+        let isSharing = contentShare.isSharing
         guard subgroups.contains(subgroup) else { throw .notJoined(subgroup) }
         if destination == .subgroup(subgroup) {
             guard !isSharing else { throw .sharingTo(subgroup) }
             audience.destination = .main
         }
         subgroups.remove(subgroup)
-        await contentShare.audienceChanged()
+        contentShare.audienceChanged()
     }
 
     /// Has the share go elsewhere from now on, without a pause; where nothing is shared yet, from its start on. A subgroup
@@ -287,7 +287,7 @@ public actor SharingRoom {
     public func changeDestination(to new: ShareDestination) async throws(SharingRoomError) {
         try check(new)
         audience.destination = new
-        await contentShare.audienceChanged()
+        contentShare.audienceChanged()
     }
 
     /// Shares `source`, with the sound of `audio` where there is one, to a destination in one step: viewers elsewhere see
@@ -307,7 +307,7 @@ public actor SharingRoom {
                 source: source, audio: audio, configuration: configuration, audioConfiguration: audioConfiguration)
         } catch {
             if self.destination == destination { audience.destination = previous }
-            await contentShare.audienceChanged()
+            contentShare.audienceChanged()
             throw error
         }
     }
@@ -322,7 +322,7 @@ public actor SharingRoom {
     public func end() async {
         hasEnded = true
         own.end()
-        await contentShare.end(.ok)
+        contentShare.end(.ok)
         await withDiscardingTaskGroup { group in
             for viewer in members.values { group.addTask { await viewer.session.leave() } }
         }

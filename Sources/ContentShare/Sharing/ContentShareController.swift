@@ -11,9 +11,9 @@ internal import RTCShareWireFormat
 /// picture, and stopping the share leaves the capture running; but for what the share was told to capture itself. Starting
 /// again while something is shared replaces the source, without a new description. Each call that does not throw ends in
 /// one event for the observers.
-public actor ContentShareController {
+@SharingActor public final class ContentShareController {
     /// The shares that one connection carries at most.
-    public static let maximumShares = 2
+    public nonisolated static let maximumShares = 2
 
     /// Whose content is shared.
     public nonisolated let attendee: AttendeeID
@@ -45,7 +45,7 @@ public actor ContentShareController {
     }
 
     /// The share of one connection, or that of a room, to an audience.
-    init(
+    nonisolated init(
         attendee: AttendeeID, connection: Connection? = nil, audience: RoomAudience? = nil, home: HomeLoop = HomeLoop()
     ) throws(AttendeeIDError) {
         self.attendee = attendee
@@ -315,7 +315,7 @@ public actor ContentShareController {
         if let recording { record(made, to: recording) }
         let events = made.events
         follower = Task { [weak self] in
-            for await event in events { await self?.handle(event) }
+            for await event in events { self?.handle(event) }
         }
         return made
     }

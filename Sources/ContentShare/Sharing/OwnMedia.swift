@@ -9,7 +9,7 @@ internal import RTCShareTransport
 ///     voice ───▶ one encoder ──▶ a sender for each connection
 ///
 /// Its owner is an actor, and nobody else has it.
-final class OwnMedia {
+@SharingActor final class OwnMedia {
     private let attendee: AttendeeID
     /// Who in a room is sent it. Nil for a session's, whose peer is.
     private let audience: RoomAudience?
@@ -25,7 +25,7 @@ final class OwnMedia {
     private let home: HomeLoop
 
     /// Neither picture nor voice, yet.
-    init(
+    nonisolated init(
         of attendee: AttendeeID, to audience: RoomAudience? = nil, home: HomeLoop,
         onChange: @escaping @Sendable () -> Void = {}
     ) {

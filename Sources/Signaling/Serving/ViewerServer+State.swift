@@ -108,7 +108,7 @@ extension ViewerServer {
 extension SharingRoom {
     /// What of the room decides what pages are told, and where the share goes.
     fileprivate func facts(of media: Set<SharedMedia>) async -> (ShareState.Facts, ShareDestination) {
-        let (content, hasSound) = await contentShare.tracks
+        let (content, hasSound) = contentShare.tracks
         var facts = ShareState.Facts(name: owner.name, sound: hasSound || localAudioTrack != nil)
         if media.contains(.content), let stream = try? owner.content.rawValue {
             facts.content = ShareState.Tile(stream: stream, state: .init(of: content))

@@ -42,5 +42,8 @@ extension SharingRoom: ShareOutput {
         track?.isMuted = isMuted
     }
 
-    func setMicrophoneMuted(_ isMuted: Bool) async { localAudioTrack?.isMuted = isMuted }
+    func setMicrophoneMuted(_ isMuted: Bool) async {
+        let track = await localAudioTrack
+        track?.isMuted = isMuted
+    }
 }
