@@ -25,7 +25,7 @@ do {
     let alice = try await AttendeeSession.offering(as: AttendeeID("alice"), media: [.content, .camera])
     let bob = try await AttendeeSession.viewing(as: AttendeeID("bob"))
     let content = VideoStatisticsSink()
-    bob.tiles.bind(content, to: .content)
+    await bob.tiles.bind(content, to: .content)
     try await alice.connect(to: bob)
 
     let screen = try DisplaySource(area: .screen)

@@ -30,7 +30,7 @@ func ask(_ room: SharingRoom) async throws {
 func watch(_ link: String, with sink: any VideoSink) async throws -> WHEPPlayer {
     // snippet:watch
     let player = try await WHEPPlayer(url: link, as: AttendeeID("bob"))
-    player.session.tiles.bind(sink, to: .content)
+    await player.session.tiles.bind(sink, to: .content)
     try await player.start()
     // end
     return player

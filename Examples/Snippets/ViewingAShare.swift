@@ -7,7 +7,7 @@ func view(offer: String, reply: (String) async throws -> Void) async throws {
     // snippet:view
     let session = try await AttendeeSession.viewing(as: AttendeeID("bob"))
     let picture = SnapshotSink()
-    session.tiles.bind(picture, to: .content)
+    await session.tiles.bind(picture, to: .content)
     let answer = try await session.connection.createAnswer(to: offer)
     try await reply(answer)
     try await session.waitUntilEnd()
@@ -17,7 +17,7 @@ func view(offer: String, reply: (String) async throws -> Void) async throws {
 
 func follow(_ session: AttendeeSession) async {
     // snippet:updates
-    for await tiles in session.tiles.updates {
+    for await tiles in await session.tiles.updates {
         for tile in tiles { print("\(tile.attendeeID): \(tile.size), \(tile.pauseState)") }
     }
     // end
@@ -57,14 +57,14 @@ final class BrightnessSink: VideoSink {
 func show(_ session: AttendeeSession) async throws {
     // snippet:window
     let window = try await VideoWindow(title: "alice", size: PixelSize(width: 1280, height: 720))
-    session.tiles.bind(window.large, to: .content)
-    session.tiles.bind(window.corner, to: .attendee)
-    let player = SoundPlayer(session.sounds)
-    player.synchronize(window.large, with: try AttendeeID("alice#content"))
+    await session.tiles.bind(window.large, to: .content)
+    await session.tiles.bind(window.corner, to: .attendee)
+    let player = await SoundPlayer(session.sounds)
+    await player.synchronize(window.large, with: try AttendeeID("alice#content"))
     for await event in window.events {
         switch event {
         case .key("f"): await window.toggleFullScreen()
-        case .key("m"): player.isMuted.toggle()
+        case .key("m"): await player.setMuted(!player.isMuted)
         case .closed, .failed: await session.leave()
         case .key: continue
         }
@@ -92,7 +92,7 @@ func stopAndStart(_ session: AttendeeSession) async throws {
 func record(_ session: AttendeeSession) async throws {
     // snippet:record-received
     let recorder = try WebMRecorder(path: "seen.webm")
-    session.recordReceived(to: recorder)
+    await session.recordReceived(to: recorder)
     try await session.waitUntilEnd()
     try await recorder.close()
     // end

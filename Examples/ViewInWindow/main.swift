@@ -11,9 +11,9 @@ do {
     }
     let session = try await AttendeeSession.viewing(as: AttendeeID("bob"))
     let window = try await VideoWindow(x11Window: number)
-    session.tiles.bind(window.large, to: .content)
-    session.tiles.bind(window.corner, to: .attendee)
-    let player = SoundPlayer(session.sounds) { error in
+    await session.tiles.bind(window.large, to: .content)
+    await session.tiles.bind(window.corner, to: .attendee)
+    let player = await SoundPlayer(session.sounds) { error in
         FileHandle.standardError.write(Data("ViewInWindow: \(error)\n".utf8))
     }
 
@@ -27,7 +27,7 @@ do {
         for await event in window.events where event == .closed { await session.leave() }
     }
     try await session.waitUntilEnd()
-    player.stop()
+    await player.stop()
     await window.close()
 } catch {
     FileHandle.standardError.write(Data("ViewInWindow: \(error)\n".utf8))

@@ -203,7 +203,7 @@ public import RTCShareWireFormat
     /// its attendee's id. Nothing is decoded for that.
     ///
     /// Where pictures have come for ten seconds without a place to seek to, the peer is asked for one.
-    public nonisolated func recordReceived(to recorder: WebMRecorder) {
+    public func recordReceived(to recorder: WebMRecorder) {
         let source = recorder.addSource()
         tiles.record(to: source)
         sounds.record(to: source)
@@ -373,14 +373,14 @@ public import RTCShareWireFormat
 /// Observes the connection of a session, one call after the other.
 public protocol AttendeeSessionObserver: AnyObject, Sendable {
     /// The connection has another state, as ``AttendeeSession/states`` gives them too.
-    func sessionStateDidChange(to state: ConnectionState)
+    @SharingActor func sessionStateDidChange(to state: ConnectionState)
     /// No packet can be sent any more. Another path may be found: have ``AttendeeSession/connection`` restart ICE,
     /// offer, and take the peer's answer. Sessions that were connected by ``AttendeeSession/connect(to:)`` do so by themselves.
-    func sessionNeedsRestart()
+    @SharingActor func sessionNeedsRestart()
     /// A candidate was found, which the peer must get if both sides trickle.
-    func sessionDidFind(_ candidate: CandidateAttribute, mid: String, ufrag: String)
+    @SharingActor func sessionDidFind(_ candidate: CandidateAttribute, mid: String, ufrag: String)
     /// No more candidates will come.
-    func sessionDidFindAllCandidates()
+    @SharingActor func sessionDidFindAllCandidates()
 }
 
 extension AttendeeSessionObserver {

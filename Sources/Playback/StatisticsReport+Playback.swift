@@ -6,7 +6,7 @@ package import RTCSharePeerConnection
 /// The counts of playback in a session's report.
 extension StatisticsReport {
     /// Adds the counts of a view that shows a tile.
-    package mutating func add(tile: Int, of tiles: VideoTileController, shownBy view: VideoView) {
+    @SharingActor package mutating func add(tile: Int, of tiles: VideoTileController, shownBy view: VideoView) {
         guard let receiver = tiles.receiverIndex(ofTile: tile) else { return }
         let statistics = view.statistics
         inboundRTP[receiver]?.screen = VideoScreenStats(
@@ -16,7 +16,7 @@ extension StatisticsReport {
     }
 
     /// Adds the playback of each sound.
-    package mutating func add(sounds: RemoteSoundController, playedBy player: SoundPlayer) {
+    @SharingActor package mutating func add(sounds: RemoteSoundController, playedBy player: SoundPlayer) {
         for (sound, statistics) in player.statistics {
             guard let receiver = sounds.receiverIndex(ofSound: sound.soundID), inboundRTP[receiver] != nil else {
                 continue

@@ -34,10 +34,11 @@ struct AttendeeSessionTests {
         let counters = seen.filter { $0.attendee == content }.compactMap(\.counter)
         #expect(zip(counters, counters.dropFirst()).allSatisfy { $0 <= $1 })
         #expect(Set(seen.map(\.attendee.rawValue)) == ["alice", "alice#content"])
-        #expect(pair.bob.tiles.tiles.count { $0.isContent } == 1 && pair.bob.tiles.tiles.count == 2)
+        let tiles = await pair.bob.tiles.tiles
+        #expect(tiles.count { $0.isContent } == 1 && tiles.count == 2)
         await pair.sounds.hear(440, of: "alice#content")
         await pair.sounds.hear(1000, of: "alice")
-        #expect(Set(pair.bob.sounds.sounds.map(\.attendeeID.rawValue)) == ["alice", "alice#content"])
+        #expect(await Set(pair.bob.sounds.sounds.map(\.attendeeID.rawValue)) == ["alice", "alice#content"])
         #expect(pair.sharing.log.entries == [.didStart])
         // Each is counted for itself.
         let streams = await pair.bob.report().inboundRTP.values

@@ -59,7 +59,7 @@ struct SessionEndTests {
         await pair.sounds.log.wait(count: 1)
         await pair.alice.stopLocalAudio()
         await pair.sounds.log.wait(count: 2)
-        #expect(pair.bob.sounds.sounds.isEmpty)
+        #expect(await pair.bob.sounds.sounds.isEmpty)
         let other = try ToneSource(frequency: 1000)
         try other.start()
         try await pair.alice.startLocalAudio(source: other)

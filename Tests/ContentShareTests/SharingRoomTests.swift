@@ -54,10 +54,10 @@ struct SharingRoomTests {
         await bob.tiles.waitForPictures()
         await eve.tiles.waitForPictures()
         #expect(bob.tiles.pictures.entries.allSatisfy { $0.counter != nil })
-        for seat in [bob, eve] { await waitUntil { seat.session.tiles.tiles.first?.subgroup == design } }
+        for seat in [bob, eve] { await waitUntil { await seat.session.tiles.tiles.first?.subgroup == design } }
 
         try await room.room.changeDestination(to: .main)
-        await waitUntil { eve.session.tiles.tiles.first?.subgroup == nil }
+        await waitUntil { await eve.session.tiles.tiles.first?.subgroup == nil }
         _ = await bob.tiles.wait(for: .removed)
         // What comes back is a tile of its own.
         #expect(await ann.tiles.wait(for: .added, count: 2)?.tileID == 2)

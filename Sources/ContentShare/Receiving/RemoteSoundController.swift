@@ -17,41 +17,35 @@ public struct RemoteSound: Sendable, Hashable {
     public var isContent: Bool { attendeeID.modality == .content }
 }
 
-/// The sound that a peer sends: each attendee's, and that of what is shared. What nobody listens to is not decoded.
-public final class RemoteSoundController: Sendable {
-    private struct State {
-        /// Whose sound a receiver's is; nil for what is no sound, or not sent any more.
-        var attendees: [AttendeeID?] = []
-        /// What is heard, by the index of its receiver.
-        var sounds: [Int: (state: RemoteSound, receiver: AudioReceiver)] = [:]
-        /// What records whatever is sent.
-        var recordings: [RecordingSource] = []
-        var nextID = 1
+/// The audio that a peer sends: each attendee's, and that of shared content. Audio without a sink is not decoded.
+@SharingActor public final class RemoteSoundController {
+    /// The attendee of each receiver of audio; nil for other receivers, and for audio that is not sent any more.
+    private var attendees: [AttendeeID?] = []
+    /// The audio that has begun, by the index of its receiver.
+    private var present: [Int: (state: RemoteSound, receiver: AudioReceiver)] = [:]
+    /// The recorders of all audio.
+    private var recordings: [RecordingSource] = []
+    private var nextID = 1
+    private nonisolated let observers = ObserverList<any RemoteSoundObserver>()
 
-        func receiver(ofSound id: Int) -> AudioReceiver? {
-            sounds.values.first { $0.state.soundID == id }?.receiver
-        }
-    }
+    nonisolated init() {}
 
-    private let state = Locked(State())
-    private let observers = ObserverList<any RemoteSoundObserver>()
+    /// Notifies `observer` of audio from now on.
+    public nonisolated func add(observer: any RemoteSoundObserver) { observers.add(observer) }
 
-    init() {}
+    /// Notifies `observer` no more.
+    public nonisolated func remove(observer: any RemoteSoundObserver) { observers.remove(observer) }
 
-    /// Tells `observer` of sounds from now on.
-    public func add(observer: any RemoteSoundObserver) { observers.add(observer) }
+    /// The audio that has begun, oldest first.
+    public var sounds: [RemoteSound] { present.values.map(\.state).sorted { $0.soundID < $1.soundID } }
 
-    /// Tells `observer` nothing more.
-    public func remove(observer: any RemoteSoundObserver) { observers.remove(observer) }
-
-    /// What is heard, oldest first.
-    public var sounds: [RemoteSound] {
-        state.withLock { $0.sounds.values.map(\.state) }.sorted { $0.soundID < $1.soundID }
+    private func receiver(ofSound id: Int) -> AudioReceiver? {
+        present.values.first { $0.state.soundID == id }?.receiver
     }
 
     /// Gives `sink` a sound: 48 kHz, in blocks of 20 ms as they are due, with what was lost concealed.
     public func bind(_ sink: any AudioSink, toSound id: Int) throws(RemoteSoundError) {
-        guard let receiver = state.withLock({ $0.receiver(ofSound: id) }) else { throw .unknownSound(id) }
+        guard let receiver = receiver(ofSound: id) else { throw .unknownSound(id) }
         do {
             try receiver.add(sink)
         } catch let error as WorkerThreadError {
@@ -61,18 +55,12 @@ public final class RemoteSoundController: Sendable {
         }
     }
 
-    /// Records each sound that the peer sends, or says that it will, as it arrives.
+    /// Records all audio that the peer sends, or announces, as it arrives.
     func record(to source: RecordingSource) {
-        let (attendees, sounds, before) = state.withLock { state in
-            let before = state.recordings
-            state.recordings = before.filter(\.recorder.isOpen) + [source]
-            return (state.attendees, Array(state.sounds.values), before)
-        }
-        // A recorder that nobody else has is freed after the lock is.
-        withExtendedLifetime(before) {}
-        // Each is silent until something is heard.
+        recordings = recordings.filter(\.recorder.isOpen) + [source]
+        // Each is silent until it begins.
         for attendee in attendees.compactMap({ $0 }) { _ = source.sound(of: attendee) }
-        for sound in sounds { record(sound.receiver, of: sound.state.attendeeID, to: source) }
+        for sound in present.values { record(sound.receiver, of: sound.state.attendeeID, to: source) }
     }
 
     private func record(_ receiver: AudioReceiver, of attendee: AttendeeID, to source: RecordingSource) {
@@ -89,20 +77,20 @@ public final class RemoteSoundController: Sendable {
 
     /// Gives `sink` nothing more.
     public func unbind(_ sink: any AudioSink) {
-        for sound in state.withLock({ $0.sounds.values }) { sound.receiver.remove(sink) }
+        for sound in present.values { sound.receiver.remove(sink) }
     }
 
-    /// Has a sound wait for `target` at least before its sinks get it, where its pictures take longer than it does: what is
-    /// due is brought there gently, a little slower or faster than it was spoken. Zero, as it is at first, asks for no more
-    /// than the path needs; at most a second counts (W3C webrtc-extensions, `jitterBufferTarget`).
+    /// Delays a sound by at least `target` before its sinks get it, for video that takes longer than its audio. The delay is
+    /// reached gently, by playing a little slower or faster. Zero, the initial value, asks for no more than the path needs; at
+    /// most a second counts (W3C webrtc-extensions, `jitterBufferTarget`).
     public func setJitterBufferTarget(_ target: Duration, ofSound id: Int) {
-        state.withLock { $0.receiver(ofSound: id) }?.setJitterBufferTarget(target)
+        receiver(ofSound: id)?.setJitterBufferTarget(target)
     }
 
     /// The index of the receiver of a sound; nil if there is no such sound.
-    package func receiverIndex(ofSound id: Int) -> Int? { state.withLock { $0.receiver(ofSound: id) }?.index }
+    package func receiverIndex(ofSound id: Int) -> Int? { receiver(ofSound: id)?.index }
 
-    // MARK: What the connection tells
+    // MARK: Events of the connection
 
     func handle(_ event: MediaEvent) async {
         switch event {
@@ -114,13 +102,10 @@ public final class RemoteSoundController: Sendable {
     }
 
     private func update(_ media: [RemoteMedia]) async {
-        let attendees = media.enumerated().map { index, media -> AttendeeID? in
+        let known = attendees
+        attendees = media.enumerated().map { index, media -> AttendeeID? in
             guard !media.isVideo, media.isActive else { return nil }
             return AttendeeID(ofStream: media.streamID, isContent: media.isContent, receiver: index)
-        }
-        let (known, recordings) = state.withLock { state in
-            defer { state.attendees = attendees }
-            return (state.attendees, state.recordings)
         }
         await remove { !attendees.indices.contains($0) || attendees[$0] == nil }
         for (index, attendee) in attendees.enumerated() where index >= known.count || attendee != known[index] {
@@ -132,39 +117,26 @@ public final class RemoteSoundController: Sendable {
     private func begin(_ receiver: AudioReceiver) async {
         let index = receiver.index
         await remove { $0 == index }
-        let (sound, recordings) = state.withLock { state -> (RemoteSound?, [RecordingSource]) in
-            guard state.attendees.indices.contains(index), let attendee = state.attendees[index] else {
-                return (nil, [])
-            }
-            let sound = RemoteSound(soundID: state.nextID, attendeeID: attendee)
-            state.nextID += 1
-            state.sounds[index] = (sound, receiver)
-            return (sound, state.recordings)
-        }
-        if let sound {
-            for source in recordings where source.recorder.isOpen {
-                record(receiver, of: sound.attendeeID, to: source)
-            }
+        if attendees.indices.contains(index), let attendee = attendees[index] {
+            let sound = RemoteSound(soundID: nextID, attendeeID: attendee)
+            nextID += 1
+            present[index] = (sound, receiver)
+            for source in recordings where source.recorder.isOpen { record(receiver, of: attendee, to: source) }
             observers.forEach { $0.remoteSoundDidAdd(sound) }
         }
         receiver.announced()
     }
 
     func end() async {
-        _ = state.withLock { state in
-            defer { (state.attendees, state.recordings) = ([], []) }
-            return state.recordings
-        }
+        attendees = []
+        recordings = []
         await remove { _ in true }
     }
 
     /// Removes the sounds of the receivers with these indices, once their sinks have their end.
     private func remove(_ isRemoved: (Int) -> Bool) async {
-        let removed = state.withLock { state in
-            let gone = state.sounds.keys.filter(isRemoved).sorted()
-            return gone.compactMap { state.sounds.removeValue(forKey: $0) }
-        }
-        for sound in removed {
+        let indices = present.keys.filter(isRemoved).sorted()
+        for sound in indices.compactMap({ present.removeValue(forKey: $0) }) {
             await sound.receiver.finish()
             observers.forEach { $0.remoteSoundDidRemove(sound.state) }
         }
@@ -178,12 +150,12 @@ extension RecordingSource {
     }
 }
 
-/// Hears of the sound that a peer sends, one call after the other.
+/// Observes the audio that a peer sends, one call after the other, on ``SharingActor``.
 public protocol RemoteSoundObserver: AnyObject, Sendable {
     /// A sound is heard for the first time. Bound from here, a sink gets all of it.
-    func remoteSoundDidAdd(_ sound: RemoteSound)
+    @SharingActor func remoteSoundDidAdd(_ sound: RemoteSound)
     /// The sound is gone; its sinks get nothing more. What comes back is told, and is to be bound, anew.
-    func remoteSoundDidRemove(_ sound: RemoteSound)
+    @SharingActor func remoteSoundDidRemove(_ sound: RemoteSound)
 }
 
 extension RemoteSoundObserver {

@@ -14,88 +14,71 @@ internal import RTCShareWireFormat
 /// The content that a peer shares, on a sink from its first picture on:
 ///
 ///     session.tiles.bind(sink, to: .content)
-public final class VideoTileController: Sendable {
-    private struct State {
-        var list = VideoTileList()
-        /// The receivers of the tiles, by their indices.
-        var receivers: [Int: VideoReceiver] = [:]
-        /// Sinks that are bound to each tile of a modality.
-        var standing: [(sink: any VideoSink, modality: AttendeeID.Modality)] = []
-        /// What records whatever tiles come.
-        var recordings: [RecordingSource] = []
-        /// Told whenever there is another ``VideoTileController/tiles``, by number.
-        var readers: [Int: AsyncStream<Void>.Continuation] = [:]
-        var readersSoFar = 0
-        var hasEnded = false
+@SharingActor public final class VideoTileController {
+    private var list = VideoTileList()
+    /// The receivers of the tiles, by their indices.
+    private var receivers: [Int: VideoReceiver] = [:]
+    /// Sinks that are bound to each tile of a modality.
+    private var standing: [(sink: any VideoSink, modality: AttendeeID.Modality)] = []
+    /// The recorders of all tiles.
+    private var recordings: [RecordingSource] = []
+    /// The readers of ``updates``, by number.
+    private var readers: [Int: AsyncStream<Void>.Continuation] = [:]
+    private var readersSoFar = 0
+    private var hasEnded = false
+    private nonisolated let observers = ObserverList<any VideoTileObserver>()
 
-        /// The receiver of a tile's pictures.
-        func receiver(ofTile id: Int) -> VideoReceiver? { list.receiver(ofTile: id).flatMap { receivers[$0] } }
+    nonisolated init() {}
+
+    isolated deinit {
+        for reader in readers.values { reader.finish() }
     }
 
-    private let state = Locked(State())
-    private let observers = ObserverList<any VideoTileObserver>()
+    /// Notifies `observer` of tiles from now on.
+    public nonisolated func add(observer: any VideoTileObserver) { observers.add(observer) }
 
-    init() {}
+    /// Notifies `observer` no more.
+    public nonisolated func remove(observer: any VideoTileObserver) { observers.remove(observer) }
 
-    deinit {
-        for reader in state.withLock({ $0.readers.values }) { reader.finish() }
-    }
+    /// The present tiles, oldest first.
+    public var tiles: [VideoTileState] { list.tiles }
 
-    /// Tells `observer` of tiles from now on.
-    public func add(observer: any VideoTileObserver) { observers.add(observer) }
-
-    /// Tells `observer` nothing more.
-    public func remove(observer: any VideoTileObserver) { observers.remove(observer) }
-
-    /// The tiles that there are, oldest first.
-    public var tiles: [VideoTileState] { state.withLock { $0.list.tiles } }
-
-    /// The tiles as they stand: at once, and again whenever one comes or goes, stands still, goes on, has another size or another subgroup,
-    /// until the session is over. Each reader has its own; one that reads late is given the newest alone.
+    /// The present tiles, and the tiles after each change of them, until the session is over. Each call gives a sequence of its
+    /// own, for one reader. A slow reader gets only the newest.
     public var updates: some AsyncSequence<[VideoTileState], Never> & Sendable {
         let (changes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let number = state.withLock { state -> Int? in
-            guard !state.hasEnded else { return nil }
-            state.readersSoFar += 1
-            state.readers[state.readersSoFar] = continuation
-            return state.readersSoFar
-        }
         continuation.yield()
-        if let number {
-            continuation.onTermination = { [weak self] _ in self?.state.withLock { $0.readers[number] = nil } }
-        } else {
+        if hasEnded {
             continuation.finish()
+        } else {
+            readersSoFar += 1
+            let number = readersSoFar
+            readers[number] = continuation
+            continuation.onTermination = { [weak self] _ in SharingActor.post { self?.readers[number] = nil } }
         }
-        // Whoever reads keeps no session alive.
-        return changes.map { [weak self] in self?.tiles ?? [] }
+        // A reader does not keep the session alive.
+        return changes.map { [weak self] in await self?.tiles ?? [] }
     }
 
-    /// Gives `sink` all pictures of each tile that is an attendee's own, or content: of those that there are, and of those
-    /// that come, each from its first picture on. Where its decoder can't be made, the sink is told so as the source's end.
+    /// Gives `sink` all frames of each tile of a modality, present or future, from its first frame on. If a decoder can't be made,
+    /// the sink gets that as the source's end.
     public func bind(_ sink: any VideoSink, to modality: AttendeeID.Modality) {
-        let present = state.withLock { state in
-            if !state.hasEnded { state.standing.append((sink, modality)) }
-            return state.list.tiles
-        }
-        for tile in present where tile.attendeeID.modality == modality { bindStanding(sink, to: tile) }
+        if !hasEnded { standing.append((sink, modality)) }
+        for tile in tiles where tile.attendeeID.modality == modality { bindStanding(sink, to: tile) }
     }
 
     private func bindStanding(_ sink: any VideoSink, to tile: VideoTileState) {
         do throws(VideoTileError) {
             try bind(sink, toTile: tile.tileID)
         } catch {
-            switch error {
-            // It went meanwhile.
-            case .unknownTile: return
-            case .decoder: sink.sourceDidEnd(error: error)
-            }
+            sink.sourceDidEnd(error: error)
         }
     }
 
-    /// Gives `sink` the pictures of a tile: from the next one on where the tile is decoded already, else from the next
-    /// one that can be decoded on its own, which the sender is asked for.
+    /// Gives `sink` the frames of a tile: from the next one on if the tile is decoded already, else from the next key frame on,
+    /// which the sender is asked for.
     public func bind(_ sink: any VideoSink, toTile id: Int) throws(VideoTileError) {
-        let receiver = try receiver(ofTile: id)
+        guard let receiver = receiver(ofTile: id) else { throw .unknownTile(id) }
         do {
             try receiver.add(sink)
         } catch {
@@ -103,21 +86,15 @@ public final class VideoTileController: Sendable {
         }
     }
 
-    /// Records each tile, of those that there are and of those that come, as it arrives.
+    /// Records each tile, present or future, as it arrives.
     func record(to source: RecordingSource) {
-        let (present, before) = state.withLock { state in
-            let before = state.recordings
-            if !state.hasEnded { state.recordings = before.filter(\.recorder.isOpen) + [source] }
-            return (state.list.tiles, before)
-        }
-        for tile in present { record(tile, to: source) }
-        // A recorder that nobody else has is freed after the lock is.
-        withExtendedLifetime(before) {}
+        recordings.removeAll { !$0.recorder.isOpen }
+        if !hasEnded { recordings.append(source) }
+        for tile in tiles { record(tile, to: source) }
     }
 
     private func record(_ tile: VideoTileState, to source: RecordingSource) {
-        // It may have gone meanwhile.
-        guard let receiver = try? receiver(ofTile: tile.tileID) else { return }
+        guard let receiver = receiver(ofTile: tile.tileID) else { return }
         let take = source.picture(
             name: tile.attendeeID.label, isMain: tile.isContent, requestKeyFrame: receiver.requestKeyFrame)
         let clock = Locked(SerialNumberUnwrapper<RTPTimestamp>())
@@ -132,46 +109,37 @@ public final class VideoTileController: Sendable {
         source.recorder.onEnd(end)
     }
 
-    /// Gives `sink` no more pictures of a tile; the tile's other sinks go on. One that it takes on the decoder's thread at this
+    /// Gives `sink` no more frames of a tile; the tile's other sinks go on. A frame that it takes on the decoder's thread at this
     /// moment is its last.
-    public func unbind(_ sink: any VideoSink, fromTile id: Int) {
-        state.withLock { $0.receiver(ofTile: id) }?.remove(sink)
-    }
+    public func unbind(_ sink: any VideoSink, fromTile id: Int) { receiver(ofTile: id)?.remove(sink) }
 
-    /// Gives `sink` no more pictures, of whatever tile.
+    /// Gives `sink` no more frames of any tile.
     public func unbind(_ sink: any VideoSink) {
-        let receivers = state.withLock { state in
-            state.standing.removeAll { $0.sink === sink }
-            return Array(state.receivers.values)
-        }
-        for receiver in receivers { receiver.remove(sink) }
+        standing.removeAll { $0.sink === sink }
+        for receiver in receivers.values { receiver.remove(sink) }
     }
 
-    /// Gives the sinks of a tile their end, and nothing more but a picture that they take on the decoder's thread at this moment.
-    public func unbind(tile id: Int) {
-        state.withLock { $0.receiver(ofTile: id) }?.removeSinks()
-    }
+    /// Gives the sinks of a tile their end, and no frame but one that they take on the decoder's thread at this moment.
+    public func unbind(tile id: Int) { receiver(ofTile: id)?.removeSinks() }
 
-    /// Pauses a tile here: its pictures are not decoded until ``resume(tile:)``.
+    /// Pauses a tile here: its frames are not decoded until ``resume(tile:)``.
     public func pause(tile id: Int) { setPausedByUser(true, tile: id) }
 
     /// Resumes a paused tile.
     public func resume(tile id: Int) { setPausedByUser(false, tile: id) }
 
     private func setPausedByUser(_ isPaused: Bool, tile id: Int) {
-        let events = state.withLock { state in
-            let events = state.list.setPausedByUser(isPaused, tile: id)
-            // Under the lock, so that the last of several callers decides both.
-            state.receiver(ofTile: id)?.setPaused(isPaused)
-            return events
-        }
-        tell(events)
+        receiver(ofTile: id)?.setPaused(isPaused)
+        notify(list.setPausedByUser(isPaused, tile: id))
     }
 
     /// The index of the receiver of a tile's video; nil if there is no such tile.
-    package func receiverIndex(ofTile id: Int) -> Int? { state.withLock { $0.list.receiver(ofTile: id) } }
+    package func receiverIndex(ofTile id: Int) -> Int? { list.receiver(ofTile: id) }
 
-    // MARK: What the connection tells
+    /// The receiver of a tile's video.
+    func receiver(ofTile id: Int) -> VideoReceiver? { list.receiver(ofTile: id).flatMap { receivers[$0] } }
+
+    // MARK: Events of the connection
 
     func handle(_ event: MediaEvent) async {
         switch event {
@@ -184,60 +152,46 @@ public final class VideoTileController: Sendable {
     }
 
     func end() async {
-        let (readers, _, _) = state.withLock { state in
-            defer { (state.hasEnded, state.standing, state.recordings) = (true, [], []) }
-            // Sinks that nobody else has are freed after the lock is.
-            return (Array(state.readers.values), state.standing, state.recordings)
-        }
+        hasEnded = true
+        standing = []
+        recordings = []
         await change { $0.end() }
-        for reader in readers { reader.finish() }
+        for reader in readers.values { reader.finish() }
     }
 
     private func frameSizeChanged(_ size: PixelSize, _ receiver: VideoReceiver) async {
         let index = receiver.index
-        if state.withLock({ $0.receivers[index].map { $0 !== receiver } ?? false }) {
+        if let known = receivers[index], known !== receiver {
             await change { $0.activityChanged(.ended, receiver: index) }
         }
-        let (events, recordings) = state.withLock { state in
-            let events = state.list.frameArrived(receiver: index, size: size)
-            if state.list.tile(ofReceiver: index) != nil { state.receivers[index] = receiver }
-            return (events, state.recordings)
-        }
-        tell(events, recordedBy: recordings)
+        let events = list.frameArrived(receiver: index, size: size)
+        if list.tile(ofReceiver: index) != nil { receivers[index] = receiver }
+        notify(events)
         receiver.announced()
     }
 
-    /// Changes the tiles, and returns when the sinks of those that are gone have all that arrived.
+    /// Changes the tiles, and returns when the sinks of removed tiles have all that arrived.
     private func change(_ body: (inout VideoTileList) -> [VideoTileList.Event]) async {
-        let (events, finished) = state.withLock { state in
-            let events = body(&state.list)
-            let gone = state.receivers.keys.filter { state.list.tile(ofReceiver: $0) == nil }
-            return (events, gone.compactMap { state.receivers.removeValue(forKey: $0) })
-        }
-        for receiver in finished { await receiver.finish() }
-        tell(events)
+        let events = body(&list)
+        let removed = receivers.keys.filter { list.tile(ofReceiver: $0) == nil }
+        for receiver in removed.compactMap({ receivers.removeValue(forKey: $0) }) { await receiver.finish() }
+        notify(events)
     }
 
-    /// The receiver of a tile's pictures.
-    func receiver(ofTile id: Int) throws(VideoTileError) -> VideoReceiver {
-        guard let receiver = state.withLock({ $0.receiver(ofTile: id) }) else { throw .unknownTile(id) }
-        return receiver
-    }
-
-    /// Notifies the observers. New tiles are recorded by those who did so when the tiles were listed: later ones find them.
-    private func tell(_ events: [VideoTileList.Event], recordedBy recordings: [RecordingSource] = []) {
+    private func notify(_ events: [VideoTileList.Event]) {
         for event in events {
             switch event {
             case .didAdd(let tile):
-                let sinks = state.withLock { $0.standing.filter { $0.modality == tile.attendeeID.modality } }
-                for standing in sinks { bindStanding(standing.sink, to: tile) }
+                for (sink, modality) in standing where modality == tile.attendeeID.modality {
+                    bindStanding(sink, to: tile)
+                }
                 for source in recordings where source.recorder.isOpen { record(tile, to: source) }
                 observers.forEach { $0.videoTileDidAdd(tile) }
             case .didPause(let tile):
-                setMuted(true, tile)
+                receiver(ofTile: tile.tileID)?.setMuted(true)
                 observers.forEach { $0.videoTileDidPause(tile) }
             case .didResume(let tile):
-                setMuted(false, tile)
+                receiver(ofTile: tile.tileID)?.setMuted(false)
                 observers.forEach { $0.videoTileDidResume(tile) }
             case .sizeDidChange(let tile): observers.forEach { $0.videoTileSizeDidChange(tile) }
             case .subgroupDidChange(let tile): observers.forEach { $0.videoTileSubgroupDidChange(tile) }
@@ -245,11 +199,7 @@ public final class VideoTileController: Sendable {
             }
         }
         guard !events.isEmpty else { return }
-        for reader in state.withLock({ Array($0.readers.values) }) { reader.yield() }
-    }
-
-    private func setMuted(_ isMuted: Bool, _ tile: VideoTileState) {
-        state.withLock { $0.receiver(ofTile: tile.tileID) }?.setMuted(isMuted)
+        for reader in readers.values { reader.yield() }
     }
 }
 

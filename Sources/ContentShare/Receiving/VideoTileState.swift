@@ -29,20 +29,20 @@ public struct VideoTileState: Sendable, Hashable {
     }
 }
 
-/// Hears of the pictures that a peer sends, one call after the other.
+/// Observes the tiles of a session, one call after the other, on ``SharingActor``.
 public protocol VideoTileObserver: AnyObject, Sendable {
     /// A picture is there. Bound from here, a sink gets all of it.
-    func videoTileDidAdd(_ tile: VideoTileState)
+    @SharingActor func videoTileDidAdd(_ tile: VideoTileState)
     /// The picture is gone; its sinks get nothing more.
-    func videoTileDidRemove(_ tile: VideoTileState)
+    @SharingActor func videoTileDidRemove(_ tile: VideoTileState)
     /// The picture stands still: `pauseState` says why.
-    func videoTileDidPause(_ tile: VideoTileState)
+    @SharingActor func videoTileDidPause(_ tile: VideoTileState)
     /// The picture goes on.
-    func videoTileDidResume(_ tile: VideoTileState)
+    @SharingActor func videoTileDidResume(_ tile: VideoTileState)
     /// The picture has another size.
-    func videoTileSizeDidChange(_ tile: VideoTileState)
+    @SharingActor func videoTileSizeDidChange(_ tile: VideoTileState)
     /// The picture is shared to another subgroup, or to the main room.
-    func videoTileSubgroupDidChange(_ tile: VideoTileState)
+    @SharingActor func videoTileSubgroupDidChange(_ tile: VideoTileState)
 }
 
 extension VideoTileObserver {

@@ -333,7 +333,7 @@ package import RTCShareWireFormat
 /// Observes the picture and the voice of a room's owner.
 package protocol OwnMediaObserver: AnyObject, Sendable {
     /// The picture or the voice began or ended, or the picture is held back or given again: the tracks say which.
-    func ownMediaDidChange()
+    @SharingActor func ownMediaDidChange()
 }
 
 /// Somebody in a room who views.

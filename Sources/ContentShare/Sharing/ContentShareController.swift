@@ -32,8 +32,8 @@ internal import RTCShareWireFormat
     private var starts = 0
     /// Ends the capture that goes with what is shared.
     private var stopCapture: (@Sendable () -> Void)?
-    /// The end of those that went with what was shared before.
-    private var captureEnd: Task<Void, Never>?
+    /// The last start or stop of a capture.
+    private var captureChange: Task<Void, any Error>?
     private var timeout: Task<Void, Never>?
     private var follower: Task<Void, Never>?
 
@@ -128,30 +128,38 @@ internal import RTCShareWireFormat
         try await start(
             source: source, audio: audio, configuration: configuration, audioConfiguration: audioConfiguration)
         let own = starts
-        // It may be the same source's.
-        await captureEnd?.value
-        guard starts == own, phase.isActive else { return }
         stopCapture = {
             source.stop()
             audio?.stop()
         }
-        do {
+        let start = changeCapture {
             try source.start()
             try audio?.start()
+        }
+        do {
+            try await start.value
         } catch {
-            try? stop()
+            if starts == own { try? stop() }
             throw error
         }
+    }
+
+    /// Starts or stops a capture, which waits for its threads, on a thread of its own, after the change before: both may be of
+    /// the same source.
+    @discardableResult
+    private func changeCapture(_ change: @escaping @Sendable () throws -> Void) -> Task<Void, any Error> {
+        let task = Task { [captureChange] in
+            _ = await captureChange?.result
+            try await WorkerThread.run(named: "capture change", change)
+        }
+        captureChange = task
+        return task
     }
 
     private func endCapture() {
         guard let stopCapture else { return }
         self.stopCapture = nil
-        captureEnd = Task { [captureEnd] in
-            await captureEnd?.value
-            // It waits for the threads of the capture.
-            await WorkerThread.run(named: "capture end", stopCapture)
-        }
+        changeCapture(stopCapture)
     }
 
     /// Shares a stream: its first video track, and the sound of its first audio track where it has one.

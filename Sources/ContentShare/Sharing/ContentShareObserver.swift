@@ -4,17 +4,17 @@ package import RTCShareWireFormat
 /// `contentShareDidStop`. One call comes after the other.
 public protocol ContentShareObserver: AnyObject, Sendable {
     /// The first picture of what was started last has been sent.
-    func contentShareDidStart()
+    @SharingActor func contentShareDidStart()
     /// The share is over, or what was to be shared was replaced before its first picture.
-    func contentShareDidStop(status: ContentShareStatus)
+    @SharingActor func contentShareDidStop(status: ContentShareStatus)
     /// The source has given no picture for this long since there is a viewer, without being muted: was its capture started?
     /// The share waits for the picture. Called once a start.
-    func contentShareSourceIsSilent(for time: Duration)
+    @SharingActor func contentShareSourceIsSilent(for time: Duration)
     /// The source has nothing more to show, with an error where that was not asked for. The share goes on with its last
     /// picture until it is stopped.
-    func contentShareSourceDidEnd(error: (any Error)?)
+    @SharingActor func contentShareSourceDidEnd(error: (any Error)?)
     /// The picture is held back from now on, by the program or by its source, or given again: the track's `isMuted`.
-    func contentShareMuteDidChange(_ isMuted: Bool)
+    @SharingActor func contentShareMuteDidChange(_ isMuted: Bool)
 }
 
 extension ContentShareObserver {

@@ -20,14 +20,14 @@ internal import RTCShareTransport
     /// What records both.
     private var recording: RecordingSource?
     /// Called when picture or voice begins or ends, and when the picture is held back or given again.
-    private let onChange: @Sendable () -> Void
+    private let onChange: @SharingActor () -> Void
     /// Where what is sent lives.
     private let home: HomeLoop
 
     /// Neither picture nor voice, yet.
     nonisolated init(
         of attendee: AttendeeID, to audience: RoomAudience? = nil, home: HomeLoop,
-        onChange: @escaping @Sendable () -> Void = {}
+        onChange: @escaping @SharingActor () -> Void = {}
     ) {
         self.attendee = attendee
         self.audience = audience

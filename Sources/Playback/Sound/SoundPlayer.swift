@@ -2,32 +2,23 @@ public import RTCShareCapture
 public import RTCShareContentShare
 internal import RTCShareLocks
 
-/// Plays all sound that a peer sends, each attendee's and that of what is shared, through the default output; and has views
-/// show pictures when their sound is heard.
+/// Plays all audio that a peer sends, each attendee's and that of shared content, through the default output; and delays the
+/// frames of views to match their audio.
 ///
-/// It has to be kept for as long as sound is to be heard.
-public final class SoundPlayer: Sendable {
-    private struct State {
-        /// By the sounds' numbers.
-        var outputs: [Int: (sound: RemoteSound, output: SoundOutput)] = [:]
-        var views: [(view: VideoView, attendee: AttendeeID)] = []
-        var isMuted = false
-
-        func output(of attendee: AttendeeID) -> SoundOutput? {
-            outputs.values.first { $0.sound.attendeeID == attendee }?.output
-        }
-    }
-
+/// Audio plays for as long as the player is kept.
+@SharingActor public final class SoundPlayer {
     private let sounds: RemoteSoundController
     private let server: String?
     private let onFailure: @Sendable (CaptureError) -> Void
-    private let state = Locked(State())
+    /// By the sounds' numbers.
+    private var outputs: [Int: (sound: RemoteSound, output: SoundOutput)] = [:]
+    private var views: [(view: VideoView, attendee: AttendeeID)] = []
     private let listener = Listener()
 
-    /// Plays what `sounds` has, from now on.
+    /// Plays `sounds`, from now on.
     /// - Parameters:
-    ///   - server: The sound server, as `PULSE_SERVER` names one; nil: the session's.
-    ///   - onFailure: Called where a sound can't be played; it goes on once that is possible.
+    ///   - server: The sound server, in the form of `PULSE_SERVER`; nil for the session's.
+    ///   - onFailure: Called when a sound can't be played. Playback resumes once that is possible.
     public init(
         _ sounds: RemoteSoundController, server: String? = nil,
         onFailure: @escaping @Sendable (CaptureError) -> Void = { _ in }
@@ -35,97 +26,76 @@ public final class SoundPlayer: Sendable {
         self.sounds = sounds
         self.server = server
         self.onFailure = onFailure
-        listener.player.withLock { $0.player = self }
+        listener.player = self
         sounds.add(observer: listener)
         for sound in sounds.sounds { play(sound) }
     }
 
-    deinit {
-        sounds.remove(observer: listener)
-        for (_, output) in state.withLock({ $0.outputs.values }) { sounds.unbind(output) }
+    isolated deinit {
+        for (_, output) in outputs.values { sounds.unbind(output) }
     }
 
-    /// Whether nothing is to be heard.
-    public var isMuted: Bool {
-        get { state.withLock { $0.isMuted } }
-        set {
-            let outputs = state.withLock { state in
-                state.isMuted = newValue
-                return state.outputs.values.map(\.output)
-            }
-            for output in outputs { output.isMuted = newValue }
-        }
+    /// Whether the audio is muted.
+    public private(set) var isMuted = false
+
+    /// Mutes the audio, or plays it again.
+    public func setMuted(_ isMuted: Bool) {
+        self.isMuted = isMuted
+        for (_, output) in outputs.values { output.isMuted = isMuted }
     }
 
-    /// Has `view` show its pictures when the sound of `attendee` is heard that belongs to them, whether there is any yet or
-    /// not; nil has it wait for none.
+    /// Makes `view` show its frames when the audio of `attendee` that belongs to them is heard, present or future. Nil ends this.
     public func synchronize(_ view: VideoView, with attendee: AttendeeID?) {
-        let output = state.withLock { state in
-            state.views.removeAll { $0.view === view }
-            guard let attendee else { return nil as SoundOutput? }
-            state.views.append((view, attendee))
-            return state.output(of: attendee)
-        }
-        view.follow(output)
+        views.removeAll { $0.view === view }
+        if let attendee { views.append((view, attendee)) }
+        view.follow(outputs.values.first { $0.sound.attendeeID == attendee }?.output)
     }
 
-    /// Plays nothing more, and returns when the server knows.
-    public func stop() {
+    /// Stops playback, and returns when the sound server knows.
+    public func stop() async {
         sounds.remove(observer: listener)
-        let (outputs, views) = state.withLock { state in
-            defer {
-                state.outputs = [:]
-                state.views = []
-            }
-            return (state.outputs.values.map(\.output), state.views.map(\.view))
-        }
-        for view in views { view.follow(nil) }
-        for output in outputs {
-            sounds.unbind(output)
-            output.stop()
-        }
+        for (view, _) in views { view.follow(nil) }
+        views = []
+        let stopped = outputs.values.map(\.output)
+        outputs = [:]
+        for output in stopped { sounds.unbind(output) }
+        // It waits for the server.
+        await WorkerThread.run(named: "playback end") { for output in stopped { output.stop() } }
     }
 
-    /// What is played of each sound.
+    /// The playback of each sound.
     package var statistics: [(sound: RemoteSound, statistics: SoundOutput.Statistics)] {
-        state.withLock { $0.outputs.values.map { ($0.sound, $0.output) } }.map { ($0.0, $0.1.statistics) }
+        outputs.values.map { ($0.sound, $0.output.statistics) }
     }
 
     fileprivate func play(_ sound: RemoteSound) {
         let id = sound.soundID
-        let made = SoundOutput(
+        guard outputs[id] == nil else { return }
+        let output = SoundOutput(
             name: "\(sound.attendeeID)", server: server, onFailure: onFailure,
-            onTarget: { [weak sounds] in sounds?.setJitterBufferTarget($0, ofSound: id) })
-        let views = state.withLock { state -> [VideoView]? in
-            guard state.outputs[id] == nil else { return nil }
-            state.outputs[id] = (sound, made)
-            made.isMuted = state.isMuted
-            return state.views.filter { $0.attendee == sound.attendeeID }.map(\.view)
-        }
-        guard let views else { return }
-        for view in views { view.follow(made) }
-        // A sound that went meanwhile is told to have.
-        try? sounds.bind(made, toSound: id)
+            onTarget: { [weak sounds] target in
+                SharingActor.post { sounds?.setJitterBufferTarget(target, ofSound: id) }
+            })
+        outputs[id] = (sound, output)
+        output.isMuted = isMuted
+        for (view, attendee) in views where attendee == sound.attendeeID { view.follow(output) }
+        // A decoder that can't be made leaves the sound silent.
+        try? sounds.bind(output, toSound: id)
     }
 
     fileprivate func drop(_ sound: RemoteSound) {
-        let (output, views) = state.withLock { state in
-            let output = state.outputs.removeValue(forKey: sound.soundID)?.output
-            return (output, state.views.filter { $0.attendee == sound.attendeeID }.map(\.view))
-        }
-        for view in views { view.follow(nil) }
-        output?.stop()
+        let output = outputs.removeValue(forKey: sound.soundID)?.output
+        for (view, attendee) in views where attendee == sound.attendeeID { view.follow(nil) }
+        if let output { WorkerThread.start(named: "playback end") { output.stop() } }
     }
 }
 
-/// Hears of sounds for a player, which it does not keep.
-private final class Listener: RemoteSoundObserver {
-    struct Reference {
-        weak var player: SoundPlayer?
-    }
+/// Observes sounds for a player, which it does not keep.
+@SharingActor private final class Listener: RemoteSoundObserver {
+    weak var player: SoundPlayer?
 
-    let player = Locked(Reference())
+    nonisolated init() {}
 
-    func remoteSoundDidAdd(_ sound: RemoteSound) { player.withLock { $0.player }?.play(sound) }
-    func remoteSoundDidRemove(_ sound: RemoteSound) { player.withLock { $0.player }?.drop(sound) }
+    func remoteSoundDidAdd(_ sound: RemoteSound) { player?.play(sound) }
+    func remoteSoundDidRemove(_ sound: RemoteSound) { player?.drop(sound) }
 }

@@ -198,7 +198,7 @@ struct ViewCommand: AsyncParsableCommand {
     }
 
     private func viewing(_ session: AttendeeSession) async throws -> Viewing {
-        try Viewing(
+        try await Viewing(
             session: session, record: watching.record, snapshot: watching.snapshot,
             statistics: try watching.stats.map { try StatisticsWriter(path: $0, activity: "viewing") },
             window: try await window(session))
@@ -222,7 +222,7 @@ struct ViewCommand: AsyncParsableCommand {
             Terminal.shared.say(CommandFailure(explaining: error).lines(after: "Warning: "))
             return nil
         }
-        return ViewWindow(session, isRequired: watching.window == true)
+        return await ViewWindow(session, isRequired: watching.window == true)
     }
 
     private func answer(

@@ -9,28 +9,24 @@ internal import RTCShareVideoCoding
 
 /// The window of `view`: opens with the first picture, shows the content large and an attendee's own picture in its corner,
 /// plays what is heard, and does what its keys say.
-final class ViewWindow: Sendable {
-    private struct State {
-        var tiles = ShownTiles()
-        /// The tiles that the views are bound to.
-        var large: Int?
-        var corner: Int?
-        var window: VideoWindow?
-        /// The tile that the window has its size of.
-        var sized: Int?
-        var hasFailed = false
-        var tasks: [Task<Void, Never>] = []
-        var status = ViewStatus()
-        var session: AttendeeSession
-        var player: SoundPlayer
-    }
-
+@SharingActor final class ViewWindow {
     /// Whether without it there is nothing to be had of the view.
     private let isRequired: Bool
     private let large = VideoView()
     private let corner = VideoView()
     private let listener = Listener()
-    private let state: Locked<State>
+    private var session: AttendeeSession
+    private var player: SoundPlayer
+    private var tiles = ShownTiles()
+    /// The tiles that the views are bound to.
+    private var largeTile: Int?
+    private var cornerTile: Int?
+    private var window: VideoWindow?
+    /// The tile that the window has its size of.
+    private var sizedTile: Int?
+    private var hasFailed = false
+    private var tasks: [Task<Void, Never>] = []
+    private var status = ViewStatus()
     /// Tells that the window is to be brought up to date.
     private let changes: AsyncStream<Void>
     private let changed: AsyncStream<Void>.Continuation
@@ -38,9 +34,10 @@ final class ViewWindow: Sendable {
     /// A window of what `session` sees. Where it can't be opened, that ends the view if it `isRequired`, and else is told.
     init(_ session: AttendeeSession, isRequired: Bool) {
         self.isRequired = isRequired
-        state = Locked(State(session: session, player: Self.player(of: session)))
+        self.session = session
+        player = Self.player(of: session)
         (changes, changed) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        listener.window.withLock { $0.window = self }
+        listener.window = self
     }
 
     private static func player(of session: AttendeeSession) -> SoundPlayer {
@@ -49,33 +46,27 @@ final class ViewWindow: Sendable {
         }
     }
 
-    private var session: AttendeeSession { state.withLock { $0.session } }
-    private var player: SoundPlayer { state.withLock { $0.player } }
-
     /// Shows and plays what comes of this session from now on.
-    func attend(_ session: AttendeeSession) {
-        let isOther = state.withLock { $0.session !== session }
-        if isOther {
-            let player = Self.player(of: session)
-            player.isMuted = self.player.isMuted
-            let before = state.withLock { state in
-                defer { (state.session, state.player) = (session, player) }
-                return state.player
-            }
-            before.stop()
+    func attend(_ session: AttendeeSession) async {
+        let before = player
+        if self.session !== session {
+            self.session = session
+            player = Self.player(of: session)
+            player.setMuted(before.isMuted)
         }
         session.tiles.add(observer: listener)
         change { $0.isConnected = true }
+        if player !== before { await before.stop() }
     }
 
     /// Shows whether the session is connected.
     func setConnected(_ isConnected: Bool) {
-        state.withLock { $0.tiles.isConnected = isConnected }
+        tiles.isConnected = isConnected
         changed.yield()
     }
 
     /// Whether a window is wanted: as the person says, or else where it can be seen and nothing is kept in a file.
-    static func isWanted(flag: Bool?, keepsFile: Bool, environment: [String: String]) -> Bool {
+    nonisolated static func isWanted(flag: Bool?, keepsFile: Bool, environment: [String: String]) -> Bool {
         let hasDisplay = ["DISPLAY", "WAYLAND_DISPLAY"].contains { !(environment[$0] ?? "").isEmpty }
         return flag ?? (hasDisplay && !keepsFile)
     }
@@ -89,19 +80,17 @@ final class ViewWindow: Sendable {
         let status = Task { [self] in
             while (try? await Task.sleep(for: Terminal.shared.statusInterval)) != nil { await showStatus() }
         }
-        state.withLock { $0.tasks = [updates, status] }
+        tasks = [updates, status]
     }
 
     /// Closes the window, and plays nothing more.
     func stop() async {
         session.tiles.remove(observer: listener)
         changed.finish()
-        let (tasks, window) = state.withLock { state in
-            defer { state.window = nil }
-            return (state.tasks, state.window)
-        }
         for task in tasks { task.cancel() }
-        player.stop()
+        let window = window
+        self.window = nil
+        await player.stop()
         await window?.close()
         Terminal.shared.finishStatus()
     }
@@ -109,8 +98,7 @@ final class ViewWindow: Sendable {
     /// Adds the counts of screen and speakers, and the time of processors, to a report.
     func addPlayback(to report: inout StatisticsReport) {
         report.add(sounds: session.sounds, playedBy: player)
-        let (large, corner) = state.withLock { ($0.large, $0.corner) }
-        for (tile, view) in [(large, self.large), (corner, self.corner)] {
+        for (tile, view) in [(largeTile, large), (cornerTile, corner)] {
             if let tile { report.add(tile: tile, of: session.tiles, shownBy: view) }
         }
         report.add(ProcessorFacts(), to: StatisticsReport.transportID)
@@ -123,32 +111,21 @@ final class ViewWindow: Sendable {
     }
 
     private func showStatus() async {
-        guard let tile = state.withLock({ $0.tiles.large }),
-            let receiver = session.tiles.receiverIndex(ofTile: tile.tileID)
-        else { return }
+        guard let tile = tiles.large, let receiver = session.tiles.receiverIndex(ofTile: tile.tileID) else { return }
         var report = await session.report()
         addPlayback(to: &report)
-        let line = state.withLock {
-            $0.status.line(
-                for: report, large: receiver, processorTime: ProcessTime.total, pauseState: tile.pauseState)
-        }
+        let line = status.line(
+            for: report, large: receiver, processorTime: ProcessTime.total, pauseState: tile.pauseState)
         if let line { Terminal.shared.status(line) }
     }
 
     // MARK: Tiles
 
     fileprivate func change(_ body: (inout ShownTiles) -> Void) {
-        let before = state.withLock { state in
-            body(&state.tiles)
-            return (large: state.large, corner: state.corner, tiles: state.tiles)
-        }
-        // Told one after the other: nobody else binds meanwhile.
-        bind(large, to: before.tiles.large, insteadOf: before.large)
-        bind(corner, to: before.tiles.corner, insteadOf: before.corner)
-        state.withLock { state in
-            state.large = before.tiles.large?.tileID
-            state.corner = before.tiles.corner?.tileID
-        }
+        body(&tiles)
+        bind(large, to: tiles.large, insteadOf: largeTile)
+        bind(corner, to: tiles.corner, insteadOf: cornerTile)
+        (largeTile, cornerTile) = (tiles.large?.tileID, tiles.corner?.tileID)
         changed.yield()
     }
 
@@ -164,14 +141,13 @@ final class ViewWindow: Sendable {
     // MARK: The window
 
     private func bringUpToDate(_ end: @escaping @Sendable ((any Error)?) -> Void) async {
-        let (tiles, window, hasFailed) = state.withLock { ($0.tiles, $0.window, $0.hasFailed) }
         if let window {
+            let large = tiles.large
             await window.setTitle(tiles.title)
-            let isOther = state.withLock { state in
-                defer { state.sized = tiles.large?.tileID ?? state.sized }
-                return tiles.large != nil && state.sized != tiles.large?.tileID
+            if let large, large.tileID != sizedTile {
+                sizedTile = large.tileID
+                await window.adopt(large.size)
             }
-            if isOther, let size = tiles.large?.size { await window.adopt(size) }
             return
         }
         guard let tile = tiles.large, !hasFailed else { return }
@@ -181,11 +157,9 @@ final class ViewWindow: Sendable {
             let handling = Task { [self] in
                 for await event in opened.events { await handle(event, in: opened, end) }
             }
-            state.withLock { state in
-                state.window = opened
-                state.sized = tile.tileID
-                state.tasks.append(handling)
-            }
+            window = opened
+            sizedTile = tile.tileID
+            tasks.append(handling)
             Terminal.shared.say(ViewKey.help)
             // What changed while it was opened.
             changed.yield()
@@ -195,7 +169,7 @@ final class ViewWindow: Sendable {
     }
 
     private func fail(_ error: VideoWindowError, _ end: @Sendable ((any Error)?) -> Void) {
-        state.withLock { $0.hasFailed = true }
+        hasFailed = true
         if isRequired { return end(error) }
         Terminal.shared.say(CommandFailure(explaining: error).lines(after: "No window: "))
     }
@@ -212,9 +186,8 @@ final class ViewWindow: Sendable {
             case .leaveFullScreen: await window.setFullScreen(false)
             case .showNaturalSize: await window.showNaturalSize()
             case .toggleSound:
-                player.isMuted.toggle()
-                let isMuted = player.isMuted
-                change { $0.isMuted = isMuted }
+                player.setMuted(!player.isMuted)
+                change { [player] in $0.isMuted = player.isMuted }
             case .takeSnapshot: takeSnapshot()
             case .quit: end(nil)
             case nil: return
@@ -237,14 +210,10 @@ final class ViewWindow: Sendable {
 }
 
 /// Reports the tiles of a session to a window, which it does not keep.
-private final class Listener: VideoTileObserver {
-    struct Reference {
-        weak var window: ViewWindow?
-    }
+@SharingActor private final class Listener: VideoTileObserver {
+    weak var window: ViewWindow?
 
-    let window = Locked(Reference())
-
-    private func change(_ body: (inout ShownTiles) -> Void) { window.withLock { $0.window }?.change(body) }
+    private func change(_ body: (inout ShownTiles) -> Void) { window?.change(body) }
 
     func videoTileDidAdd(_ tile: VideoTileState) { change { $0.update(tile) } }
     func videoTileDidRemove(_ tile: VideoTileState) { change { $0.remove(tile) } }

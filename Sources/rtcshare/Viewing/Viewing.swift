@@ -8,7 +8,7 @@ internal import RTCShareSignaling
 internal import RTCShareVideoCoding
 
 /// A view under way: shows tiles to a person, records, and keeps the newest picture.
-final class Viewing: Sendable {
+@SharingActor final class Viewing {
     /// What was seen of the main picture, which is the content where there is one.
     struct Seen: Sendable {
         var connected: ContinuousClock.Instant?
@@ -33,30 +33,27 @@ final class Viewing: Sendable {
         case second
     }
 
-    private struct Source {
-        /// The session that is seen now.
-        var session: AttendeeSession
-        var listener: ViewListener?
-        /// Reports the states of its connection.
-        var states: Task<Void, Never>?
-        /// What gives the session, where it is a player that does.
-        var player: (any SharePlayer)?
-    }
-
-    private let source: Locked<Source>
+    /// The present session.
+    private var session: AttendeeSession
+    private var listener: ViewListener?
+    /// Reports the states of its connection.
+    private var states: Task<Void, Never>?
+    /// The player that gives the session; nil where descriptions do.
+    private var player: (any SharePlayer)?
     private let snapshot: String?
     /// Whether the snapshot is reported where the other files are.
     private let saysSnapshot: Bool
     private let statistics: StatisticsWriter?
     private let film: FilmFile?
-    private let seen = Locked(Seen())
-    private let mainTile = Locked<Int?>(nil)
+    /// Counted on the threads of decoders.
+    private nonisolated let seen = Locked(Seen())
+    private nonisolated let mainTile = Locked<Int?>(nil)
     private let picture = SnapshotSink()
     /// Gets each picture of the main tile, beside the rest.
     private let observer: (any VideoSink)?
     private let window: ViewWindow?
     private let occurrences: AsyncStream<Occurrence>
-    fileprivate let continuation: AsyncStream<Occurrence>.Continuation
+    fileprivate nonisolated let continuation: AsyncStream<Occurrence>.Continuation
 
     init(
         session: AttendeeSession, record: String? = nil, snapshot: String? = nil, replacesSnapshot: Bool = false,
@@ -68,7 +65,7 @@ final class Viewing: Sendable {
         if let snapshot, !replacesSnapshot, FileManager.default.fileExists(atPath: snapshot) {
             throw CommandFailure(explaining: MediaFileError.alreadyExists(path: snapshot))
         }
-        source = Locked(Source(session: session))
+        self.session = session
         self.snapshot = snapshot
         self.saysSnapshot = saysSnapshot
         self.statistics = statistics
@@ -93,15 +90,13 @@ final class Viewing: Sendable {
         }
     }
 
-    private var session: AttendeeSession { source.withLock { $0.session } }
-
     /// What was seen so far.
-    var summary: Seen { seen.withLock { $0 } }
+    nonisolated var summary: Seen { seen.withLock { $0 } }
 
     /// Views until the sender leaves, the time is over or the person has seen enough. `connect` takes the descriptions,
     /// once there is somebody to see what comes of it.
     func run(duration: Double?, interruption: Interruption, connect: () async throws -> Void) async throws {
-        attend(session)
+        await attend(session)
         try await run(interruption) {
             try await connect()
             try await follow(duration: duration)
@@ -146,21 +141,19 @@ final class Viewing: Sendable {
     private static let leavingTime = Duration.seconds(5)
 
     /// Sees this session from now on.
-    private func attend(_ session: AttendeeSession) {
+    private func attend(_ session: AttendeeSession) async {
         let listener = ViewListener(self, session)
         mainTile.withLock { $0 = nil }
-        let states = Task { [continuation] in
-            for await state in await session.states { continuation.yield(.state(state)) }
+        states?.cancel()
+        states = Task { [continuation] in
+            for await state in session.states { continuation.yield(.state(state)) }
         }
-        let previous = source.withLock { source in
-            defer { (source.session, source.listener, source.states) = (session, listener, states) }
-            return source.states
-        }
-        previous?.cancel()
+        self.session = session
+        self.listener = listener
         session.tiles.add(observer: listener)
         session.sounds.add(observer: listener)
         if let film { session.recordReceived(to: film.recorder) }
-        window?.attend(session)
+        await window?.attend(session)
     }
 
     /// Begins a session, and tries it again within `patience` where it may succeed later.
@@ -172,8 +165,8 @@ final class Viewing: Sendable {
             while true {
                 do {
                     let player = try await makePlayer()
-                    source.withLock { $0.player = player }
-                    attend(player.session)
+                    self.player = player
+                    await attend(player.session)
                     try await player.start()
                     continuation.yield(.opened(nil))
                     return
@@ -233,15 +226,14 @@ final class Viewing: Sendable {
                     seen.withLock { $0.connected = .now }
                     secondsWithoutPicture = 0
                     Terminal.shared.say("Connected.")
-                    let player = source.withLock { $0.player }
                     Task { if await player?.isWaiting == true { continuation.yield(.waiting) } }
                 case .disconnected:
                     window?.setConnected(false)
                     Terminal.shared.say("The connection to the presenter is lost. Reconnecting.")
                 case .failed, .closed:
                     guard !isOpening else { continue }
-                    let (session, player) = source.withLock { ($0.session, $0.player) }
-                    let failure = await session.failure
+                    let player = player
+                    let failure = session.failure
                     let reason = await player?.reason(after: failure) ?? failure
                     guard let reason else { return Terminal.shared.say("The presenter ended the connection.") }
                     guard let reopen, mayPass(reason) else { throw reason }
@@ -265,7 +257,7 @@ final class Viewing: Sendable {
                 if !hasBegun { begun() }
                 hasBegun = true
                 // Its end was not followed while it began.
-                let state = await session.state
+                let state = session.state
                 guard state.isOver else { continue }
                 previous = .new
                 continuation.yield(.state(state))
@@ -295,8 +287,7 @@ final class Viewing: Sendable {
     private func finish(_ watchers: [Task<Void, Never>]) async {
         statistics?.write([await report()])
         await window?.stop()
-        let (session, player) = source.withLock { ($0.session, $0.player) }
-        await withTimeLimit(Self.leavingTime) {
+        await withTimeLimit(Self.leavingTime) { [player, session] in
             await player?.leave()
             await session.leave()
         }
@@ -339,7 +330,7 @@ final class Viewing: Sendable {
         }
     }
 
-    fileprivate func countPicture(ofTile tile: Int, size: PixelSize) {
+    fileprivate nonisolated func countPicture(ofTile tile: Int, size: PixelSize) {
         guard mainTile.withLock({ $0 }) == tile else { return }
         let isFirst = seen.withLock { seen in
             defer { seen.firstPicture = seen.firstPicture ?? .now }
@@ -350,7 +341,7 @@ final class Viewing: Sendable {
         if isFirst { continuation.yield(.firstPicture) }
     }
 
-    fileprivate func countSound() {
+    fileprivate nonisolated func countSound() {
         seen.withLock { $0.soundBlocks += 1 }
     }
 }

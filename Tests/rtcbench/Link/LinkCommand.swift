@@ -73,7 +73,7 @@ struct LinkCommand: AsyncParsableCommand {
     private func meetCrowd(_ url: String, _ share: ChildProcess) async throws {
         let stays = try await Self.player(of: url)
         let sink = PictureGaps()
-        stays.session.tiles.bind(sink, to: .content)
+        await stays.session.tiles.bind(sink, to: .content)
         try await stays.start()
         try await Task.sleep(for: .seconds(3))
         let before = try share.descriptorCount()
@@ -116,7 +116,7 @@ struct LinkCommand: AsyncParsableCommand {
         let player = try await player(of: link)
         let (pictures, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let sink = FirstPicture(continuation)
-        player.session.tiles.bind(sink, to: .content)
+        await player.session.tiles.bind(sink, to: .content)
         let begin = ContinuousClock.now
         try await player.start()
         for await _ in pictures { break }

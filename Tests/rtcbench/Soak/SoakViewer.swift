@@ -51,11 +51,11 @@ final class SoakViewer: Sendable {
         session.sounds.remove(observer: senses)
     }
 
-    var report: SoakViewerReport {
+    func report() async -> SoakViewerReport {
         let state = senses.state.withLock { $0 }
         let now = MonotonicTime.now
         func since(_ moment: Instant?) -> Double? { moment.map { (now - $0).seconds } }
-        let tiles = session.tiles.tiles.map { "\($0.size) \($0.pauseState.rawValue)" }.joined(separator: ", ")
+        let tiles = await session.tiles.tiles.map { "\($0.size) \($0.pauseState.rawValue)" }.joined(separator: ", ")
         return SoakViewerReport(
             viewer: viewer, sinceSeen: since(state.seen), sinceHeard: since(state.heard),
             state: "tile \(tiles.isEmpty ? "none" : tiles), \(state.events.joined(separator: " "))",

@@ -77,10 +77,12 @@ struct SoakViewers {
             relay.silence(viewer: number, until: MonotonicTime.now.advanced(by: .seconds(seconds)))
         case .requestKeyFrame(let number): await (try viewer(number)).requestKeyFrame()
         case .report:
+            var reports: [SoakViewerReport] = []
+            for viewer in viewers.values { reports.append(await viewer.report()) }
             return .report(
                 SoakAudienceReport(
                     census: await ProcessCensus.take(), picturesSeen: SoakSenses.picturesSeen.load(ordering: .relaxed),
-                    paths: relay.count, viewers: viewers.values.map(\.report)))
+                    paths: relay.count, viewers: reports))
         }
         return .done
     }
