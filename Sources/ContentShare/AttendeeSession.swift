@@ -36,8 +36,8 @@ public import RTCShareWireFormat
     /// The readers of ``signals``.
     private let readers = ObserverList<ConnectionEvents<ConnectionSignal>>()
     private var isEnding = false
-    private var waiters: [Int: CheckedContinuation<Void, any Error>] = [:]
-    private var waits = 0
+    /// Called after the last state.
+    var onEnd: (@SharingActor () -> Void)?
     /// The session that this one was connected to by ``connect(to:)``, and the one that connected to this one.
     private weak var viewer: AttendeeSession?
     private weak var presenter: AttendeeSession?
@@ -66,13 +66,13 @@ public import RTCShareWireFormat
         sounds = RemoteSoundController()
         let (signals, media) = (connection.signals, connection.receiveMedia())
         // It keeps nobody alive: a session that is released closes its connection.
-        reception = Task { [weak tiles, weak sounds] in
+        reception = Task { @SharingActor [weak tiles, weak sounds] in
             for await event in media {
                 await tiles?.handle(event)
                 await sounds?.handle(event)
             }
         }
-        Task { [weak self] in
+        Task { @SharingActor [weak self] in
             for await signal in signals { await self?.handle(signal) }
             await self?.end(.ok)
         }
@@ -262,28 +262,9 @@ public import RTCShareWireFormat
     /// Returns when the peer has left or ``leave()`` was called; throws where the connection failed.
     /// A task that is cancelled waits no longer, and throws `CancellationError`; the session goes on.
     public func waitUntilEnd() async throws {
-        if state.isOver { return try checkFailure() }
-        waits += 1
-        let id = waits
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-                if Task.isCancelled {
-                    continuation.resume(throwing: CancellationError())
-                } else {
-                    waiters[id] = continuation
-                }
-            }
-        } onCancel: {
-            Task { await self.cancelWait(id) }
-        }
-    }
-
-    private func checkFailure() throws {
+        for await _ in states {}
+        try Task.checkCancellation()
         if let failure { throw failure }
-    }
-
-    private func cancelWait(_ id: Int) {
-        waiters.removeValue(forKey: id)?.resume(throwing: CancellationError())
     }
 
     /// Lets what is queued leave, says goodbye and closes the connection. The encoders' threads remove their sinks from what was
@@ -365,8 +346,7 @@ public import RTCShareWireFormat
         self.failure = failure
         change(to: failure == nil ? .closed : .failed)
         readers.forEach { $0.finish() }
-        for waiter in waiters.values { waiter.resume(with: Result { try checkFailure() }) }
-        waiters = [:]
+        onEnd?()
     }
 }
 

@@ -110,6 +110,51 @@ struct SharingRoomTests {
         secret.stop()
     }
 
+    /// A viewer whose answer waits a second for a server that is silent, until `change` has been called.
+    private func addViewer(
+        to room: SharingRoom, during change: @escaping @Sendable (SharingRoom) async throws -> Void
+    ) async throws -> (viewer: RoomViewer, session: AttendeeSession) {
+        let silent = try await StunResponder(mapped: nil)
+        var configuration = Pair.configuration
+        configuration.iceServers = [try ICEServer(url: "stun:\(silent.address)")]
+        let session = try await AttendeeSession.receiving(as: AttendeeID("ann"), configuration: Pair.configuration)
+        let offer = try await session.connection.createOffer()
+        async let answered = room.addViewer(offering: offer, configuration: configuration)
+        await waitUntil { await !room.viewers.isEmpty }
+        try await change(room)
+        let (viewer, answer) = try await answered
+        try await session.connection.setRemoteDescription(answer: answer)
+        try await silent.close()
+        return (viewer, session)
+    }
+
+    @Test("A viewer who is moved before the answer is sent what is right afterwards")
+    func movedBeforeAnswer() async throws {
+        let fixture = try await RoomFixture()
+        let screen = try pattern(192, 144)
+        try await fixture.room.contentShare.start(source: screen)
+        let (viewer, session) = try await addViewer(to: fixture.room) { room in
+            try await room.changeMembership(of: 1, to: .only("design"))
+        }
+        #expect(try viewer.membership == .only("design"))
+        for await state in await viewer.session.states where state == .connected { break }
+        let bob = try await fixture.seat("bob")
+        await bob.tiles.waitForPictures(5)
+        let sent = await viewer.session.report().outboundRTP.values.compactMap { $0.video?.framesSent }
+        #expect(sent.allSatisfy { $0 == 0 })
+        await session.leave()
+        await fixture.end(bob)
+        screen.stop()
+    }
+
+    @Test("A viewer whose room ends before the answer is told so")
+    func endedBeforeAnswer() async throws {
+        let fixture = try await RoomFixture()
+        let room = fixture.room
+        await #expect(throws: SharingRoomError.ended) { try await addViewer(to: room) { await $0.end() } }
+        #expect(await room.viewers.isEmpty)
+    }
+
     @Test("All are sent one encode, and who comes later begins with a key frame")
     func oneEncode() async throws {
         let room = try await RoomFixture()

@@ -92,12 +92,10 @@ package import RTCShareWireFormat
         var configuration = configuration
         if configuration.sharedPort == nil, configuration.port == 0 { configuration.sharedPort = ports?.next() }
         let connection = try await Connection(as: .offerer, identity: identity, configuration: configuration)
-        do {
-            return try await addViewer(on: connection, sending: media, membership: membership)
-        } catch {
-            await connection.close()
-            throw error
+        let (viewer, _) = try await add(connection, sending: media, membership: membership) {
+            try await connection.open($0)
         }
+        return viewer
     }
 
     /// Opens a connection to one more viewer, who offers to receive, and answers. What the offer has no section for is not
@@ -129,55 +127,63 @@ package import RTCShareWireFormat
         var configuration = configuration
         if configuration.sharedPort == nil, configuration.port == 0 { configuration.sharedPort = ports?.next() }
         let connection = try await Connection(as: .answerer, identity: identity, configuration: configuration)
-        do {
+        let (viewer, answer) = try await add(
+            connection, sending: Set(SharedMedia.allCases), membership: membership
+        ) {
             try? await connection.gather(patience: Self.gatheringPatience)
-            let viewer = try await addViewer(on: connection, membership: membership)
-            return (viewer, try await connection.answer(offer: offer))
-        } catch {
-            await connection.close()
-            throw error
+            try await connection.open($0)
+            return try await connection.answer(offer: offer)
         }
+        return (viewer, answer)
     }
 
     /// How long a viewer who offered waits for servers that are asked for it.
     private static let gatheringPatience = Duration.seconds(1)
 
     /// Has the viewer at the other end of a connection in the room, with a session of its own, until the connection ends.
-    /// What is shared to the place where the viewer is goes there once its answer is taken.
+    /// What is shared to the place where the viewer is goes there once its answer is taken. If this throws, the connection is
+    /// closed.
     public func addViewer(
         on connection: Connection, membership: RoomMembership = RoomMembership()
     ) async throws -> RoomViewer {
-        try await addViewer(on: connection, sending: Set(SharedMedia.allCases), membership: membership)
+        let (viewer, _) = try await add(connection, sending: Set(SharedMedia.allCases), membership: membership) {
+            try await connection.open($0)
+        }
+        return viewer
     }
 
-    private func addViewer(
-        on connection: Connection, sending media: Set<SharedMedia>, membership: RoomMembership
-    ) async throws -> RoomViewer {
-        guard !hasEnded else { throw SharingRoomError.ended }
-        guard members.count < Self.maximumViewers else {
-            throw SharingRoomError.tooManyViewers(limit: Self.maximumViewers)
+    /// Adds a viewer, who has a session from here on, and meets it by `meet`, which opens the streams over the connection.
+    /// Nothing is sent before `meet` returns; then, what the audience says at that time. If that throws, the connection is closed.
+    private func add<Result>(
+        _ connection: Connection, sending media: Set<SharedMedia>, membership: RoomMembership,
+        meet: ([StreamOpening]) async throws -> Result
+    ) async throws -> (viewer: RoomViewer, result: Result) {
+        do {
+            guard !hasEnded else { throw SharingRoomError.ended }
+            guard members.count < Self.maximumViewers else {
+                throw SharingRoomError.tooManyViewers(limit: Self.maximumViewers)
+            }
+        } catch {
+            await connection.close()
+            throw error
         }
         viewersSoFar += 1
         let id = viewersSoFar
         let session = AttendeeSession(connection: connection, contentShare: contentShare)
+        session.onEnd = { [weak self] in self?.remove(id) }
         members[id] = Member(media: media, session: session)
         audience[connection] = membership
         do {
-            try await contentShare.add(connection, taking: media)
-            try await own.add(connection, taking: media)
-            guard !hasEnded else { throw SharingRoomError.ended }
+            let result = try await meet(contentShare.add(connection, taking: media) + own.openings(taking: media))
+            // The viewer may have left, and the room ended.
+            guard let membership = audience[connection] else { throw SharingRoomError.ended }
+            contentShare.activate(connection)
+            own.audienceChanged()
+            return (RoomViewer(id: id, membership: membership, session: session), result)
         } catch {
-            members[id] = nil
-            audience[connection] = nil
-            throw error
+            await session.leave()
+            throw hasEnded ? SharingRoomError.ended : error
         }
-        // The destination may have changed meanwhile.
-        contentShare.audienceChanged()
-        Task { [weak self] in
-            try? await session.waitUntilEnd()
-            self?.remove(id)
-        }
-        return RoomViewer(id: id, membership: membership, session: session)
     }
 
     /// Has a viewer elsewhere in the room from now on.
@@ -326,7 +332,6 @@ package import RTCShareWireFormat
         await withDiscardingTaskGroup { group in
             for viewer in members.values { group.addTask { await viewer.session.leave() } }
         }
-        members = [:]
     }
 }
 

@@ -83,15 +83,10 @@ internal import RTCShareWireFormat
     ) async throws(ContentShareError) {
         if let problem = configuration.problem ?? audioConfiguration.problem { throw .configuration(problem) }
         if phase.hasEnded { throw .ended }
-        // Made first: whoever comes meanwhile finds them, and has them go there too.
+        // Made first: a viewer who comes meanwhile is sent them, too.
         let video = try madeVideo(configuration)
         let sound = audio == nil ? nil : try madeAudio()
-        try await forEachViewer { viewer throws(ContentShareError) in try await open(video, .content, for: viewer) }
-        if let sound {
-            try await forEachViewer { viewer throws(ContentShareError) in
-                try await open(sound, .contentAudio, for: viewer)
-            }
-        }
+        try await openForViewers()
         // From here on nothing is waited for: what another call does comes before all of this or after.
         if isRefused, !phase.hasBegun { throw .refusedByPeer }
         let now = Duration.nanoseconds(MonotonicClock.now.nanoseconds)
@@ -230,26 +225,26 @@ internal import RTCShareWireFormat
 
     // MARK: A room's viewers
 
-    /// Shares to the viewer at a connection too, which is sent `media` at most.
-    func add(_ connection: Connection, taking media: Set<SharedMedia>) async throws(ContentShareError) {
-        if phase.hasEnded { throw .ended }
+    /// Shares to the viewer at a connection too, which is sent `media` at most, after ``activate(_:)``. Returns how the present
+    /// streams are opened there; later ones are opened by the share.
+    func add(_ connection: Connection, taking media: Set<SharedMedia>) -> [StreamOpening] {
         let id = ObjectIdentifier(connection)
         let viewer = Viewer(connection: connection, media: media)
         viewers[id] = viewer
-        do {
-            if let video { try await open(video, .content, for: viewer) }
-            if let audio { try await open(audio, .contentAudio, for: viewer) }
-            tellSubgroup(viewer)
-        } catch {
-            drop(connection)
-            throw error
-        }
+        return openings(for: viewer)
+    }
+
+    /// Sends the viewer at a connection what the audience says, once the streams are open there.
+    func activate(_ connection: Connection) {
+        guard let viewer = viewers[ObjectIdentifier(connection)], !phase.hasEnded else { return }
+        setSubgroup(of: viewer)
+        setActive(adding: true)
     }
 
     /// Shares to those who are in the audience now, and to no others.
     func audienceChanged() {
         guard audience != nil, !phase.hasEnded else { return }
-        for viewer in viewers.values { tellSubgroup(viewer) }
+        for viewer in viewers.values { setSubgroup(of: viewer) }
         setActive(adding: true)
     }
 
@@ -259,7 +254,7 @@ internal import RTCShareWireFormat
         audio?.setActive(connections, adding: adding)
     }
 
-    private func tellSubgroup(_ viewer: Viewer) {
+    private func setSubgroup(of viewer: Viewer) {
         video?.sender(on: viewer.connection)?.setSubgroup(audience?.subgroup?.name)
     }
 
@@ -286,33 +281,32 @@ internal import RTCShareWireFormat
 
     // MARK: Parts
 
-    /// Does something for each viewer. What fails for one is left out; what fails for all is an error.
-    private func forEachViewer(
-        _ body: (Viewer) async throws(ContentShareError) -> Void
-    ) async throws(ContentShareError) {
+    /// Opens the streams for each viewer. What fails for one is left out; what fails for all is an error.
+    private func openForViewers() async throws(ContentShareError) {
         var failure: ContentShareError?
         var isDone = viewers.isEmpty
         for viewer in viewers.values {
             do {
-                try await body(viewer)
+                try await viewer.connection.open(openings(for: viewer))
                 isDone = true
             } catch {
                 failure = error
             }
         }
         if !isDone, let failure { throw failure }
-        if phase.hasEnded { throw .ended }
     }
 
-    /// Has the picture or the sound go to a viewer who takes it.
-    private func open(
-        _ stream: some SendingStream, _ kind: SharedMedia, for viewer: Viewer
-    ) async throws(ContentShareError) {
-        guard viewer.media.contains(kind) else { return }
-        try await stream.open(kind, of: attendee, on: viewer.connection) {
-            guard !phase.hasEnded, viewers[ObjectIdentifier(viewer.connection)] != nil else { return nil }
-            return audience.map { $0.isActive(kind, on: viewer.connection) } ?? true
+    /// Opens the streams for a viewer. In a room they are held back until the audience is asked.
+    private func openings(for viewer: Viewer) -> [StreamOpening] {
+        var openings: [StreamOpening] = []
+        let isActive = audience == nil
+        if let video, viewer.media.contains(.content) {
+            openings.append(video.opening(.content, of: attendee, isActive: isActive))
         }
+        if let audio, viewer.media.contains(.contentAudio) {
+            openings.append(audio.opening(.contentAudio, of: attendee, isActive: isActive))
+        }
+        return openings
     }
 
     /// What sends the picture, made where there is nothing yet.

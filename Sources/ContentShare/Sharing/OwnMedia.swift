@@ -44,10 +44,11 @@ internal import RTCShareTransport
     ) async throws(ContentShareError) {
         if let problem = configuration.problem { throw .configuration(problem) }
         let camera = try madeCamera(configuration)
-        try await open(camera, .camera, over: connections)
+        try await open(camera.opening(.camera, of: attendee, isActive: audience == nil), over: connections)
         camera.apply(configuration, defaults: .camera)
         starts += 1
         camera.replaceTrack(with: VideoTrack(id: "camera-\(starts)", source: source))
+        audienceChanged()
         onChange()
     }
 
@@ -57,10 +58,11 @@ internal import RTCShareTransport
     ) async throws(ContentShareError) {
         if let problem = configuration.problem { throw .configuration(problem) }
         let voice = try madeVoice()
-        try await open(voice, .microphone, over: connections)
+        try await open(voice.opening(.microphone, of: attendee, isActive: audience == nil), over: connections)
         voice.apply(configuration, isVoice: true)
         starts += 1
         voice.replaceTrack(with: AudioTrack(id: "voice-\(starts)", source: source))
+        audienceChanged()
         onChange()
     }
 
@@ -121,16 +123,16 @@ internal import RTCShareTransport
 
     // MARK: Who is sent it
 
-    /// Sends what there is of `media` over one more connection.
-    func add(
-        _ connection: Connection, taking media: Set<SharedMedia>
-    ) async throws(ContentShareError) {
+    /// How the present streams of `media` are opened over one more connection. ``audienceChanged()`` has them sent.
+    func openings(taking media: Set<SharedMedia>) -> [StreamOpening] {
+        var openings: [StreamOpening] = []
         if let camera, media.contains(.camera) {
-            try await open(camera, .camera, over: [connection])
+            openings.append(camera.opening(.camera, of: attendee, isActive: audience == nil))
         }
         if let voice, media.contains(.microphone) {
-            try await open(voice, .microphone, over: [connection])
+            openings.append(voice.opening(.microphone, of: attendee, isActive: audience == nil))
         }
+        return openings
     }
 
     /// Sends it to those who are in the audience now, and to no others.
@@ -160,17 +162,16 @@ internal import RTCShareTransport
     }
 
     private func open(
-        _ stream: some SendingStream, _ kind: SharedMedia, over connections: [Connection]
+        _ opening: @escaping StreamOpening, over connections: [Connection]
     ) async throws(ContentShareError) {
         for connection in connections {
             do throws(ContentShareError) {
-                try await stream.open(kind, of: attendee, on: connection) {
-                    hasEnded ? nil : audience.map { $0.isActive(kind, on: connection) } ?? true
-                }
+                try await connection.open([opening])
             } catch {
-                // Who leaves takes nothing from the others.
+                // A connection that ends takes nothing from the others.
                 guard case .ended = error else { throw error }
             }
         }
+        if hasEnded { throw .ended }
     }
 }

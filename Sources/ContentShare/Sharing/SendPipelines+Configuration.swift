@@ -21,32 +21,35 @@ extension AudioSendStream {
     }
 }
 
+/// Opens a stream over a connection, on the connection's event loop.
+typealias StreamOpening = @Sendable (isolated Connection) throws(ContentShareError) -> Void
+
 extension SendingStream {
-    /// Sends one kind of an attendee's media over a connection too, as far as its descriptions have a place for that. `isActive`
-    /// is called once the place is taken, and returns whether the peer is sent anything for now, or nil if it is gone.
-    func open(
-        _ kind: SharedMedia, of attendee: AttendeeID, on connection: Connection,
-        isolation: isolated (any Actor)? = #isolation, isActive: () -> Bool?
-    ) async throws(ContentShareError) {
-        let isContent = kind == .content || kind == .contentAudio
-        let sender: Sender
-        do {
-            guard let media = try SharedMedia.kinds([kind], of: attendee).first else { throw ContentShareError.ended }
-            let limit = isContent ? ContentShareController.maximumShares : 1
-            sender = try await connection.sender(of: media, for: self, atMost: limit)
-        } catch let error as SenderError {
-            switch error {
-            case .taken: throw .alreadyShared(by: isContent ? (try? attendee.content) ?? attendee : attendee)
-            case .limit(let limit): throw .tooManyShares(limit: limit)
-            case .closed: throw .ended
+    /// What sends one kind of an attendee's media over a connection too, as far as its descriptions have a place for that.
+    /// `isActive` says whether the peer is sent anything from the beginning.
+    func opening(_ kind: SharedMedia, of attendee: AttendeeID, isActive: Bool) -> StreamOpening {
+        { connection throws(ContentShareError) in
+            let isContent = kind == .content || kind == .contentAudio
+            do {
+                guard let media = try SharedMedia.kinds([kind], of: attendee).first else { return }
+                let limit = isContent ? ContentShareController.maximumShares : 1
+                try self.open(media, atMost: limit, isActive: isActive, on: connection)
+            } catch let error as SenderError {
+                switch error {
+                case .taken: throw .alreadyShared(by: isContent ? (try? attendee.content) ?? attendee : attendee)
+                case .limit(let limit): throw .tooManyShares(limit: limit)
+                case .closed: throw .ended
+                }
+            } catch {
+                throw .configuration("\(error)")
             }
-        } catch {
-            throw .configuration("\(error)")
         }
-        guard let isActive = isActive() else { throw .ended }
-        // Another call may have been first.
-        guard self.sender(on: connection) !== sender else { return }
-        add(sender, isActive: isActive)
-        await connection.report(to: sender)
+    }
+}
+
+extension Connection {
+    /// Opens streams over the connection, in one visit of its event loop.
+    func open(_ openings: [StreamOpening]) throws(ContentShareError) {
+        for opening in openings { try opening(self) }
     }
 }

@@ -149,7 +149,7 @@ extension AudioSendStream: SendingStream {
     }
 
     package nonisolated func add(_ sender: AudioSender, isActive: Bool) {
-        guard shared.add(sender, isActive: isActive) else { return }
+        guard sender.connection.assumeIsolated({ shared.add(sender, isActive: isActive, on: $0) }) else { return }
         post { stream in
             // Its connection may have ended meanwhile.
             guard stream.shared.contains(sender) else { return }

@@ -33,17 +33,16 @@ final class SharedSenders<Sender: RTPSender, Track: AnyObject & Sendable>: Senda
         return true
     }
 
-    /// Adds a sender. Returns false once stopped.
-    func add(_ sender: Sender, isActive: Bool) -> Bool {
+    /// Adds a sender, on its connection's event loop. Returns false once stopped.
+    func add(_ sender: Sender, isActive: Bool, on connection: isolated Connection) -> Bool {
         let isSending = state.withLock { state -> Bool? in
             guard !state.isStopped else { return nil }
             state.senders[ObjectIdentifier(sender.connection)] = sender
             return state.track != nil
         }
         guard let isSending else { return false }
-        if !isActive { sender.setHeldBack(true) }
         // Descriptions that are still to be made have a place for it.
-        if isSending { sender.setSending(true) }
+        sender.begin(isSending: isSending, isHeldBack: !isActive, on: connection)
         return true
     }
 

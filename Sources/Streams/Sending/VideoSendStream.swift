@@ -352,7 +352,7 @@ extension VideoSendStream: SendingStream {
     }
 
     package nonisolated func add(_ sender: VideoSender, isActive: Bool) {
-        guard shared.add(sender, isActive: isActive) else { return }
+        guard sender.connection.assumeIsolated({ shared.add(sender, isActive: isActive, on: $0) }) else { return }
         post { stream in
             // Its connection may have ended meanwhile.
             guard stream.shared.contains(sender) else { return }

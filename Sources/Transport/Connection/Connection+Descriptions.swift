@@ -44,8 +44,9 @@ extension Connection {
         drain()
     }
 
-    /// Takes the peer's offer, begins to wait for its checks, and says what to answer.
+    /// Takes the peer's offer, begins to wait for its checks, and returns the answer. A closed connection answers none.
     package func answer(offer: SessionDescription) throws -> SessionDescription {
+        guard !isClosed else { throw PeerConnectionError.ended }
         let answer = try peer.answer(offer: offer, now: MonotonicClock.now)
         registerFragments()
         resolveRemoteNames()

@@ -15,6 +15,16 @@ extension RTPSender {
     /// The connection's event loop. One closure sends a frame over all connections of a loop.
     package var loop: ObjectIdentifier { ObjectIdentifier(connection.eventLoop) }
 
+    // MARK: On the connection's event loop
+
+    /// Sends the media, or holds it back for now, from the next description on that has a place for it.
+    package func begin(isSending: Bool, isHeldBack: Bool, on connection: isolated Connection) {
+        let now = MonotonicClock.now
+        if isHeldBack { connection.peer.setHeldBack(true, media: media, now: now) }
+        if isSending { connection.peer.setSending(true, media: media, now: now) }
+        connection.drain(now: now)
+    }
+
     // MARK: From any thread
 
     /// Sends the media, or stops sending it, and notifies the peer. The next offer says so too. Media that the peer has not agreed

@@ -506,7 +506,7 @@ import Testing
         }
         for event in events {
             switch event {
-            case .added: stream.add(sender, isActive: true)
+            case .added: stream.addFromOutside(sender, isActive: true)
             case .agreed:
                 var agreement = SenderAgreement()
                 agreement.media = .agreed
@@ -577,7 +577,7 @@ import Testing
         let sender = stream.makeSender(over: connection, media: 0)
         // On the home loop the end is handled at once, and what the owner says before it waits its turn.
         try await connection.eventLoop.submit {
-            stream.add(sender, isActive: true)
+            stream.addFromOutside(sender, isActive: true)
             sender.receive(.ended)
         }.get()
         #expect(await stream.state(of: sender) == "-")

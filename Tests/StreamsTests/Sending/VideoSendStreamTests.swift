@@ -61,7 +61,7 @@ import Testing
         let (other, viewer) = (try await ConnectedPair([Self.content]), try await ConnectedPair([Self.content]))
         let stream = try Self.stream(home: HomeLoop(of: viewer.sender, isOwn: sharesLoop))
         stream.attach(other.sender, media: 0)
-        stream.add(stream.makeSender(over: viewer.sender, media: 0), isActive: false)
+        stream.addFromOutside(stream.makeSender(over: viewer.sender, media: 0), isActive: false)
         stream.attach(viewer.sender, media: 0)
         let source = CustomVideoSource()
         stream.replaceTrack(with: VideoTrack(id: "track", source: source))
@@ -92,7 +92,7 @@ import Testing
         home.eventLoop.execute { isFree.wait() }
         let (begin, end) = (-1.0, -2.0)
         logged.receive(.lossReported(begin))
-        stream.add(stream.makeSender(over: pair.sender, media: 0), isActive: false)
+        stream.addFromOutside(stream.makeSender(over: pair.sender, media: 0), isActive: false)
         #expect(await !pair.sender.isSending)
         logged.receive(.lossReported(end))
         isFree.signal()
@@ -119,12 +119,12 @@ import Testing
         let connection = try await Loopback.open(as: .offerer)
         let stream = try Self.stream(home: HomeLoop(of: connection))
         let sender = stream.makeSender(over: connection, media: 0)
-        stream.add(sender, isActive: true)
+        stream.addFromOutside(sender, isActive: true)
         #expect(await stream.statistics(of: connection) != nil)
         stream.remove(connection)
         // On the home loop the end is handled at once, and what the owner says before it waits its turn.
         try await connection.eventLoop.submit {
-            stream.add(sender, isActive: true)
+            stream.addFromOutside(sender, isActive: true)
             sender.receive(.ended)
         }.get()
         #expect(await stream.statistics(of: connection) == nil)

@@ -1,6 +1,7 @@
 import NIOCore
 import NIOPosix
 import RTCSharePeerConnection
+import Testing
 
 @testable import RTCShareStreams
 @testable import RTCShareTransport
@@ -11,10 +12,9 @@ extension SendingStream {
     func attach(
         _ connection: Connection, media: Int, limits: SendingLimits = SendingLimits(), opus: OpusParameters? = nil
     ) {
-        let sender =
-            sender(on: connection)
-            ?? makeSender(over: connection, media: media)
-        if self.sender(on: connection) == nil { add(sender, isActive: true) }
+        let known = sender(on: connection)
+        let sender = known ?? makeSender(over: connection, media: media)
+        if known == nil { addFromOutside(sender, isActive: true) }
         var agreement = SenderAgreement()
         agreement.media = .agreed
         agreement.limits = limits
@@ -23,6 +23,13 @@ extension SendingStream {
     }
 
     func detach(_ connection: Connection) { remove(connection) }
+
+    /// Adds a sender on its connection's event loop, and returns then.
+    func addFromOutside(_ sender: Sender, isActive: Bool) {
+        let eventLoop = sender.connection.eventLoop
+        if eventLoop.inEventLoop { return add(sender, isActive: isActive) }
+        #expect(throws: Never.self) { try eventLoop.submit { self.add(sender, isActive: isActive) }.wait() }
+    }
 
     func keep(to limits: SendingLimits, of connection: Connection) { attach(connection, media: 0, limits: limits) }
 
