@@ -128,9 +128,9 @@ package import RTCShareWireFormat
         try identity.checkAnswerable(offer)
         var configuration = configuration
         if configuration.sharedPort == nil, configuration.port == 0 { configuration.sharedPort = ports?.next() }
-        let connection = try await Connection(as: .answerer, identity: identity, configuration: configuration)
+        let connection = try await Connection(
+            as: .answerer, identity: identity, configuration: configuration, gatheringPatience: Self.gatheringPatience)
         do {
-            try? await connection.gather(patience: Self.gatheringPatience)
             let viewer = try await addViewer(on: connection, membership: membership)
             return (viewer, try await connection.answer(offer: offer))
         } catch {
@@ -183,7 +183,7 @@ package import RTCShareWireFormat
     /// Has a viewer elsewhere in the room from now on.
     public func changeMembership(
         of viewer: Int, to membership: RoomMembership
-    ) async throws(SharingRoomError) {
+    ) throws(SharingRoomError) {
         guard let member = members[viewer] else { throw .unknownViewer(viewer) }
         audience[member.session.connection] = membership
         own.audienceChanged()

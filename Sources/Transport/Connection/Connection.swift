@@ -134,10 +134,11 @@ public actor Connection {
     /// The time in which the pacer lets everything go that waits.
     private static let longestQueue = TimeAmount.seconds(2)
 
-    /// Opens the sockets that `endpoints` name, or one of every address in the configuration.
+    /// Opens the sockets that `endpoints` name, or one of every address in the configuration. With `gatheringPatience`, it
+    /// gathers for so long at most, which spares its caller a second visit to the event loop.
     package init(
         as part: PeerConnection.Part, identity: LocalIdentity, configuration: Configuration = Configuration(),
-        endpoints: [TransportAddress]? = nil
+        endpoints: [TransportAddress]? = nil, gatheringPatience: Duration? = nil
     ) async throws {
         eventLoop = configuration.sharedPort?.eventLoop ?? (configuration.eventLoopGroup ?? .singleton).next()
         signals = pendingSignals.stream
@@ -150,6 +151,7 @@ public actor Connection {
             as: part, identity: identity, configuration: peerConfiguration, random: SystemRandomNumberGenerator())
         sockets = ConnectionSockets(on: eventLoop)
         try await begin(endpoints)
+        if let gatheringPatience { try? await gather(patience: gatheringPatience) }
     }
 
     private func begin(_ endpoints: [TransportAddress]?) async throws {
