@@ -159,7 +159,7 @@ internal import RTCShareSDP
         let transaction = request.transaction
         let late = Task { [weak self, address] in
             guard (try? await Task.sleep(for: Self.patience)) != nil else { return }
-            await self?.answer(
+            self?.answer(
                 transaction, .failure(HTTPClientError.unreachable(address.url.origin, "it does not answer")))
         }
         defer { late.cancel() }
@@ -172,7 +172,7 @@ internal import RTCShareSDP
                 if Task.isCancelled { answer(transaction, .failure(CancellationError())) }
             }
         } onCancel: {
-            Task { await self.answer(transaction, .failure(CancellationError())) }
+            SharingActor.post { self.answer(transaction, .failure(CancellationError())) }
         }
         if let error = message.error { throw JanusError(error) }
         return message
