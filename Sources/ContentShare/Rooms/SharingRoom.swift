@@ -189,7 +189,7 @@ package import RTCShareWireFormat
     /// Has a viewer elsewhere in the room from now on.
     public func changeMembership(
         of viewer: Int, to membership: RoomMembership
-    ) async throws(SharingRoomError) {
+    ) throws(SharingRoomError) {
         guard let member = members[viewer] else { throw .unknownViewer(viewer) }
         audience[member.session.connection] = membership
         own.audienceChanged()

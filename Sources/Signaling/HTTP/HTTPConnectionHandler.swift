@@ -1,6 +1,7 @@
 internal import Logging
 internal import NIOCore
 internal import NIOHTTP1
+internal import RTCShareContentShare
 internal import RTCShareWireFormat
 
 /// The bytes of the request that is arriving; of one event loop.
@@ -135,7 +136,8 @@ final class HTTPConnectionHandler: ChannelInboundHandler {
             method: full.head.method, target: target, headers: full.head.headers,
             body: full.body.map { Array($0.readableBytesView) } ?? [], peer: peer(context), isSecure: isSecure)
         let promise = context.eventLoop.makePromise(of: HTTPResponse.self)
-        promise.completeWithTask { [respond] in await respond(request) }
+        // `completeWithTask` would begin on another executor.
+        Task { @SharingActor [respond] in promise.succeed(await respond(request)) }
         promise.futureResult.assumeIsolated().whenSuccess {
             self.write($0, context, isHead: isHead, keepsAlive: keepsAlive)
         }
@@ -145,7 +147,7 @@ final class HTTPConnectionHandler: ChannelInboundHandler {
         _ response: HTTPResponse, _ context: ChannelHandlerContext, isHead: Bool, keepsAlive: Bool
     ) {
         guard context.channel.isActive else {
-            if let notTaken = response.notTaken { Task { await notTaken() } }
+            if let notTaken = response.notTaken { SharingActor.post(notTaken) }
             return
         }
         if response.isForInvited { door.note(context.channel) { $0.noteInvited($1) } }

@@ -1,5 +1,6 @@
 internal import NIOCore
 package import NIOHTTP1
+internal import RTCShareContentShare
 internal import RTCShareWireFormat
 
 /// A request, whole.
@@ -87,7 +88,7 @@ package struct HTTPResponse: Sendable {
     /// Whether the request showed an accepted token, or the key of a session: its connection is spared longest.
     package var isForInvited = false
     /// Called where the client closed its connection before this could be sent.
-    var notTaken: (@Sendable () async -> Void)?
+    var notTaken: (@Sendable @SharingActor () -> Void)?
 
     package init(_ status: HTTPResponseStatus, type: String? = nil, body: [UInt8] = []) {
         self.status = status

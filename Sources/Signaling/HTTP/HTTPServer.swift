@@ -2,6 +2,7 @@ package import Logging
 package import NIOCore
 internal import NIOHTTP1
 package import NIOPosix
+internal import RTCShareContentShare
 internal import RTCShareSecureTransport
 internal import RTCShareTransport
 internal import RTCShareWireFormat
@@ -32,7 +33,8 @@ package struct HTTPServer: Sendable {
             bodyBytes: 256 * 1024, stallTime: .seconds(10), connections: 16)
     }
 
-    package typealias Respond = @Sendable (HTTPRequest) async -> HTTPResponse
+    /// Answers a request. Each comes straight from its connection's event loop, and its answer goes straight back.
+    package typealias Respond = @Sendable @SharingActor (HTTPRequest) async -> HTTPResponse
 
     private let channels: [any Channel]
     private let door: Door

@@ -2,11 +2,12 @@ internal import FoundationEssentials
 internal import Glibc
 internal import Logging
 internal import NIOPosix
+internal import RTCShareContentShare
 internal import RTCShareSDP
 
 /// A session with a Janus and one handle in it, of the VideoRoom plugin: requests, each with what is said to it, and what
 /// comes by itself.
-actor JanusHandle {
+@SharingActor final class JanusHandle {
     /// What comes by itself.
     enum Event: Sendable {
         /// The plugin says something that it was not asked for.
@@ -26,7 +27,7 @@ actor JanusHandle {
 
     /// What comes by itself, until the end; one reader.
     nonisolated let events: AsyncStream<Event>
-    private nonisolated let continuation: AsyncStream<Event>.Continuation
+    private let continuation: AsyncStream<Event>.Continuation
     private let address: JanusAddress
     private let credentials: JanusCredentials
     private let eventLoopGroup: MultiThreadedEventLoopGroup
@@ -40,7 +41,7 @@ actor JanusHandle {
     private var hasEnded = false
 
     /// Events that wait for their reader. Each can hold a description of 1 MiB.
-    private static let mostWaiting = 64
+    private nonisolated static let mostWaiting = 64
     private static let plugin = "janus.plugin.videoroom"
     /// How long to wait for servers that help to connect before a description is made.
     static let gatheringPatience = Duration.seconds(5)
@@ -50,7 +51,7 @@ actor JanusHandle {
     private static let closingTime = Duration.seconds(3)
 
     /// A handle that ``open()`` begins; a WebSocket lives on `eventLoopGroup`.
-    init(
+    nonisolated init(
         _ address: JanusAddress, _ credentials: JanusCredentials, eventLoopGroup: MultiThreadedEventLoopGroup,
         logger: Logger
     ) {
@@ -158,7 +159,7 @@ actor JanusHandle {
         let transaction = request.transaction
         let late = Task { [weak self, address] in
             guard (try? await Task.sleep(for: Self.patience)) != nil else { return }
-            await self?.answer(
+            self?.answer(
                 transaction, .failure(HTTPClientError.unreachable(address.url.origin, "it does not answer")))
         }
         defer { late.cancel() }
@@ -171,7 +172,7 @@ actor JanusHandle {
                 if Task.isCancelled { answer(transaction, .failure(CancellationError())) }
             }
         } onCancel: {
-            Task { await self.answer(transaction, .failure(CancellationError())) }
+            SharingActor.post { self.answer(transaction, .failure(CancellationError())) }
         }
         if let error = message.error { throw JanusError(error) }
         return message

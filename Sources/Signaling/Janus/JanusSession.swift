@@ -35,13 +35,13 @@ public final class JanusSession: PublishingSession {
     public func leave() async { await signaled.leave() }
 }
 
-/// A publisher as Janus has it.
-private actor JanusPublisher: SessionAtServer {
+/// A publisher as Janus has it. Its state is the handle's.
+private struct JanusPublisher: SessionAtServer {
     private let endpoint: JanusEndpoint
     private let connection: Connection
     private let handle: JanusHandle
 
-    init(_ endpoint: JanusEndpoint, _ connection: Connection) {
+    nonisolated init(_ endpoint: JanusEndpoint, _ connection: Connection) {
         self.endpoint = endpoint
         self.connection = connection
         handle = JanusHandle(

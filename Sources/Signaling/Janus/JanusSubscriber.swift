@@ -1,10 +1,11 @@
 internal import Logging
+internal import RTCShareContentShare
 internal import RTCShareSDP
 internal import RTCShareTransport
 internal import RTCShareWireFormat
 
 /// A subscriber as Janus has it: offers come from there, and are answered.
-actor JanusSubscriber: SessionAtServer {
+@SharingActor final class JanusSubscriber: SessionAtServer {
     /// The room, as the server has it once it was found.
     private var room: JanusID
     private let publishers: [String]
@@ -18,7 +19,7 @@ actor JanusSubscriber: SessionAtServer {
     /// a screen at rest.
     private static let lookPause = Duration.seconds(5)
 
-    init(
+    nonisolated init(
         to publishers: [String], in room: JanusID, _ credentials: JanusCredentials, handle: JanusHandle,
         connection: Connection, logger: Logger
     ) {
@@ -116,7 +117,7 @@ actor JanusSubscriber: SessionAtServer {
             do {
                 _ = try await handle.ask(JanusRoomRequest("listparticipants", room))
             } catch JanusError.refused(let refusal) where refusal.meaning == .noRoom {
-                return await handle.end(for: JanusError.roomGone)
+                return handle.end(for: JanusError.roomGone)
             } catch {
                 logger.debug("the room could not be looked at: \(error)")
             }

@@ -14,7 +14,7 @@ public import RTCShareWireFormat
 /// What never was published is given up where the server refuses what it was asked for. What was is tried again whatever
 /// the server says: one that was just started again may not know its own streams yet. Only who is sent away on purpose
 /// stays away.
-public actor Publication {
+@SharingActor public final class Publication {
     /// How it stands.
     public enum State: String, Sendable, Codable {
         /// A session is asked for, or a way to the server looked for.
@@ -69,7 +69,7 @@ public actor Publication {
     public nonisolated let events: AsyncStream<Event>
     /// Where it stands now.
     public private(set) var status = Status()
-    private nonisolated let continuation: AsyncStream<Event>.Continuation
+    private let continuation: AsyncStream<Event>.Continuation
     private let room: SharingRoom
     private let clock: any Clock<Duration>
     /// Draws a number from 0 to 1.
@@ -82,12 +82,12 @@ public actor Publication {
     private static let settledTime = Duration.seconds(30)
 
     /// A share that ``start()`` has published at a server.
-    public init(of room: SharingRoom, at endpoint: some PublishingEndpoint) {
+    public nonisolated convenience init(of room: SharingRoom, at endpoint: some PublishingEndpoint) {
         self.init(of: room, at: endpoint, clock: ContinuousClock()) { .random(in: 0...1) }
     }
 
     /// The same with a clock and a source of chance that are given.
-    init(
+    nonisolated init(
         of room: SharingRoom, at endpoint: some PublishingEndpoint, clock: any Clock<Duration>,
         drawing draw: @escaping @Sendable () -> Double
     ) {
@@ -178,7 +178,7 @@ public actor Publication {
                 continuation.yield(.published(session.viewer, count: status.count))
                 settling = Task { [weak self, clock] in
                     guard (try? await clock.sleep(for: Self.settledTime)) != nil else { return }
-                    await self?.settle()
+                    self?.pauses.reset()
                 }
             case .state(.connected) where status.state == .disconnected:
                 change(to: .published)
@@ -194,8 +194,6 @@ public actor Publication {
         }
         return CancellationError()
     }
-
-    private func settle() { pauses.reset() }
 
     private func change(to state: State) {
         guard status.state != .ended, status.state != state else { return }

@@ -20,7 +20,7 @@ public struct ServedViewer: Sendable, Identifiable {
 }
 
 /// A session of a player.
-final class ViewerSession {
+@SharingActor final class ViewerSession {
     /// Unguessable: who has it may change and end the session.
     let key: String
     var viewer: RoomViewer
@@ -29,7 +29,8 @@ final class ViewerSession {
     private let client: IPAddress?
     let browser: String?
     let since: Double
-    var state = ConnectionState.connecting
+    /// Whether the program was notified that its viewer waits.
+    var isAnnounced = false
     /// Since when its viewer does not answer; nil while it does.
     var awaySince: Instant?
     /// The state of its ICE credentials.
@@ -37,13 +38,11 @@ final class ViewerSession {
     /// What it offered last, as it would offer again.
     var offer: SessionDescription
     var remoteFragment: String?
-    /// Those who are told how the share stands.
-    var listeners: [Int: AsyncStream<[UInt8]>.Continuation] = [:]
-    var listenersSoFar = 0
-    /// What they were told last; nil where one of them has been told nothing.
-    var toldLast: [UInt8]?
+    /// The pages that are told the state of the share, by the order in which they came.
+    var pages: [Int: PageStream] = [:]
+    var pagesSoFar = 0
 
-    init(
+    nonisolated init(
         key: String, viewer: RoomViewer, membership: RoomMembership, offer: SessionDescription,
         client: IPAddress?, browser: String?, since: Double
     ) {
@@ -60,8 +59,22 @@ final class ViewerSession {
     /// Whether its viewer waits to be admitted.
     var isWaiting: Bool { viewer.membership.isWaiting }
 
+    /// The state of the connection. A session that is answered is connecting, even before its connection says so.
+    var state: ConnectionState { viewer.session.state == .new ? .connecting : viewer.session.state }
+
+    /// Sends a message to each page that was not sent the same one last.
+    func send(_ message: [UInt8]) {
+        for id in pages.keys { pages[id]?.send(message) }
+    }
+
+    /// Ends what its pages listen to.
+    func finishPages() {
+        for page in pages.values { page.continuation.finish() }
+        pages = [:]
+    }
+
     /// The user name fragment of an offer.
-    static func fragment(of offer: SessionDescription) -> String? {
+    nonisolated static func fragment(of offer: SessionDescription) -> String? {
         let sections: [any SDPSection] = offer.media.filter { $0.port != 0 } + [offer]
         return sections.lazy.compactMap { $0.attribute("ice-ufrag")?.attributeValue.map(String.init) }.first
     }
@@ -69,13 +82,28 @@ final class ViewerSession {
     var holder: ViewerPlaces.Holder {
         ViewerPlaces.Holder(
             network: client?.clientNetwork, hasConnected: state.hasConnected, awaySince: awaySince,
-            isPageOpen: !listeners.isEmpty)
+            isPageOpen: !pages.isEmpty)
     }
 
-    var told: ServedViewer {
+    /// The viewer, as programs see it.
+    var served: ServedViewer {
         ServedViewer(
             id: viewer.id, state: state, isWaiting: isWaiting, address: client?.description,
             browser: browser, since: since)
+    }
+}
+
+/// The stream of messages to one page.
+struct PageStream {
+    let continuation: AsyncStream<[UInt8]>.Continuation
+    private var last: [UInt8]?
+
+    init(_ continuation: AsyncStream<[UInt8]>.Continuation) { self.continuation = continuation }
+
+    fileprivate mutating func send(_ message: [UInt8]) {
+        guard message != last else { return }
+        last = message
+        continuation.yield(message)
     }
 }
 

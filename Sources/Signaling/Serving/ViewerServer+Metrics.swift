@@ -1,5 +1,4 @@
 internal import RTCShareContentShare
-internal import RTCShareLocks
 internal import RTCSharePeerConnection
 internal import RTCShareTransport
 
@@ -10,7 +9,6 @@ extension ViewerServer {
         let summaries = await Connection.summaries(of: connections).values
         let bytes = summaries.reduce(0) { $0 + $1.bytesSent }
         let lost = summaries.reduce(0) { $0 + $1.packetsLost }
-        let counts = counts.withLock { $0 }
         var text = ""
         func add(_ name: String, _ kind: String, _ help: String, _ values: [(labels: String, value: Int64)]) {
             text += "# HELP rtcshare_\(name) \(help)\n# TYPE rtcshare_\(name) \(kind)\n"

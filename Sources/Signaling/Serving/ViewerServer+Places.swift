@@ -1,3 +1,4 @@
+internal import NIOCore
 internal import NIOHTTP1
 internal import RTCShareContentShare
 internal import RTCSharePeerConnection
@@ -33,12 +34,13 @@ extension ViewerServer {
     private func checkConsent() {
         for session in sessions.values where session.state.hasConnected {
             let connection = session.viewer.session.connection
-            Task { await connection.checkConsent() }
+            connection.eventLoop.execute { connection.assumeIsolated { $0.checkConsent() } }
         }
     }
 
     /// Ends a session whose viewer has left, or made room.
     func remove(_ session: ViewerSession) {
+        guard sessions[session.key] != nil else { return }
         forget(session)
         // The request that causes this does not wait until what is queued has left.
         let ended = session.viewer.session

@@ -1,20 +1,19 @@
 internal import Logging
 internal import NIOHTTP1
 internal import RTCShareContentShare
-internal import RTCShareLocks
 internal import RTCShareTransport
 internal import RTCShareWireFormat
 
-/// Answers to requests. A request's own task finds them, and visits the server only for what changes there.
-nonisolated extension ViewerServer {
+/// Answers to requests.
+extension ViewerServer {
     /// Answers any request.
     func respond(to request: HTTPRequest) async -> HTTPResponse {
-        counts.withLock { $0.requests += 1 }
+        counts.requests += 1
         var response: HTTPResponse
         do throws(ProblemDetails) {
             response = try await answer(request)
         } catch {
-            counts.withLock { $0.refusedRequests += 1 }
+            counts.refusedRequests += 1
             logger.debug("\(request.method) refused: \(error.status.code) \(error.detail)")
             let target = request.target.removing(base: configuration.basePath)
             response = error.response(to: request.method, request.headers, root: target.root)
@@ -142,7 +141,7 @@ nonisolated extension ViewerServer {
     // MARK: The token
 
     /// What an `Authorization` header shows: with or without its scheme, which some players leave out.
-    static func bearer(_ request: HTTPRequest) -> String? {
+    nonisolated static func bearer(_ request: HTTPRequest) -> String? {
         guard let header = request["Authorization"]?.trimmingSpaces, !header.isEmpty else { return nil }
         let words = header.split(separator: " ", maxSplits: 1)
         guard words.count == 2 else { return String(header) }
@@ -154,7 +153,7 @@ nonisolated extension ViewerServer {
         guard let token = configuration.token else { return RoomMembership() }
         if let shown = pathToken ?? Self.bearer(request) {
             if token.accepts(shown) { return RoomMembership() }
-            for subgroup in await room.subgroups {
+            for subgroup in room.subgroups {
                 guard let own = token.derived(for: subgroup.name), own.accepts(shown) else { continue }
                 if let membership = try? RoomMembership(onlySubgroups: [subgroup]) { return membership }
             }
@@ -169,12 +168,10 @@ nonisolated extension ViewerServer {
         else { return request.peer }
         return IPAddress(forwarded: forwarded) ?? request.peer
     }
-}
 
-extension ViewerServer {
-    /// Who shows a wrong token, or none, waits for the answer.
-    fileprivate func refusal(of request: HTTPRequest) async -> ProblemDetails {
-        counts.withLock { $0.refusedTokens += 1 }
+    /// The answer to a wrong token, or none, which is delayed.
+    private func refusal(of request: HTTPRequest) async -> ProblemDetails {
+        counts.refusedTokens += 1
         let address = clientAddress(of: request)
         switch accessGuard.fail(from: address, now: MonotonicClock.now) {
         case .refuse(let retryAfter):

@@ -3,7 +3,6 @@ internal import Glibc
 internal import Logging
 internal import NIOHTTP1
 internal import RTCShareContentShare
-internal import RTCShareLocks
 internal import RTCSharePeerConnection
 internal import RTCShareSDP
 internal import RTCShareTransport
@@ -15,8 +14,8 @@ internal import RTCShareWireFormat
 ///     PATCH  /whep/sessions/KEY      candidates → 204, other ICE credentials → 200 and ours
 ///     DELETE /whep/sessions/KEY      the end
 ///     GET    /whep/sessions/KEY/events, …/state, …/time
-nonisolated extension ViewerServer {
-    static let descriptionType = "application/sdp"
+extension ViewerServer {
+    private static let descriptionType = "application/sdp"
 
     func whep(_ path: [String], _ request: HTTPRequest) async throws(ProblemDetails) -> HTTPResponse {
         try checkOrigin(request)
@@ -39,9 +38,9 @@ nonisolated extension ViewerServer {
         case 0: return try await endpoint(request, pathToken: nil)
         case 1: return try await endpoint(request, pathToken: path[0])
         case 2 where path[0] == "sessions": return try await resource(path[1], request)
-        case 3 where path[0] == "sessions" && path[2] == "events": return try await events(of: path[1], request)
-        case 3 where path[0] == "sessions" && path[2] == "state": return try await state(of: path[1], request)
-        case 3 where path[0] == "sessions" && path[2] == "time": return try await time(of: path[1], request)
+        case 3 where path[0] == "sessions" && path[2] == "events": return try events(of: path[1], request)
+        case 3 where path[0] == "sessions" && path[2] == "state": return try state(of: path[1], request)
+        case 3 where path[0] == "sessions" && path[2] == "time": return try time(of: path[1], request)
         default: throw .notFound
         }
     }
@@ -100,14 +99,14 @@ nonisolated extension ViewerServer {
             offer, membership, client: clientAddress(of: request),
             browser: BrowserName.name(of: request["User-Agent"]))
         var response = HTTPResponse(.created, type: Self.descriptionType, text: answer.description)
-        let location = Self.location(of: session, from: request.target)
+        let location = Self.location(of: session.key, from: request.target)
         response.headers.add(name: "Location", value: location)
         response.headers.add(name: "Link", value: LinkHeader.state(at: location + "/state"))
         response.headers.add(name: "ETag", value: EntityTag.first.headerValue)
         response.headers.add(name: "Accept-Patch", value: TrickleFragment.mediaType)
         addServers(to: &response)
         // The client does not know the session, and asks for another one.
-        response.notTaken = { [weak self] in try? await self?.remove(session) }
+        response.notTaken = { [weak self] in self?.remove(session) }
         return response
     }
 
@@ -152,7 +151,7 @@ nonisolated extension ViewerServer {
         }
         try check(request, takes: [.PATCH, .DELETE, .OPTIONS])
         guard request.method == .PATCH else {
-            try await remove(key)
+            remove(try session(key))
             return HTTPResponse(.ok)
         }
         // Of a session that is gone that is said, whatever is wrong with the fragment.
@@ -179,32 +178,36 @@ nonisolated extension ViewerServer {
 
     // MARK: For pages
 
-    private func events(of key: String, _ request: HTTPRequest) async throws(ProblemDetails) -> HTTPResponse {
+    private func events(of key: String, _ request: HTTPRequest) throws(ProblemDetails) -> HTTPResponse {
         try check(request, takes: [.GET])
         var response = HTTPResponse(.ok, type: "text/event-stream")
-        response.body = .stream(try await listen(to: key))
+        response.body = .stream(try openPage(of: key))
         // Proxies would gather events before they hand them on.
         response.headers.add(name: "X-Accel-Buffering", value: "no")
         return response
     }
 
     /// For players that ask now and then: whether the viewer waits for approval, or was removed.
-    private func state(of key: String, _ request: HTTPRequest) async throws(ProblemDetails) -> HTTPResponse {
+    private func state(of key: String, _ request: HTTPRequest) throws(ProblemDetails) -> HTTPResponse {
         try check(request, takes: [.GET])
-        let phase = try await phase(of: key)
+        let phase: ShareState.Phase
+        if let removed = removedKeys.first(where: { $0.key == key }) {
+            phase = removed.phase
+        } else {
+            phase = try session(key).isWaiting ? .waiting : .live
+        }
         return HTTPResponse(.ok, type: "application/json", text: "{\"state\": \"\(phase.rawValue)\"}\n")
     }
 
-    private func time(of key: String, _ request: HTTPRequest) async throws(ProblemDetails) -> HTTPResponse {
+    private func time(of key: String, _ request: HTTPRequest) throws(ProblemDetails) -> HTTPResponse {
         try check(request, takes: [.GET])
-        try await checkSession(key)
+        _ = try session(key)
         let now = (Date().timeIntervalSince1970 * 1000).rounded()
         return HTTPResponse(.ok, type: "application/json", text: "{\"now\": \(Int64(now))}\n")
     }
-}
 
-/// What changes sessions.
-extension ViewerServer {
+    // MARK: Sessions
+
     func session(_ key: String) throws(ProblemDetails) -> ViewerSession {
         guard let session = sessions[key] else {
             throw ProblemDetails(.notFound, "there is no such session any more")
@@ -212,22 +215,13 @@ extension ViewerServer {
         return session
     }
 
-    private func checkSession(_ key: String) throws(ProblemDetails) { _ = try session(key) }
-
-    private func phase(of key: String) throws(ProblemDetails) -> ShareState.Phase {
-        if let removed = removedKeys.first(where: { $0.key == key }) { return removed.phase }
-        return try session(key).isWaiting ? .waiting : .live
-    }
-
-    private func remove(_ key: String) throws(ProblemDetails) { remove(try session(key)) }
-
     /// Answers an offer by a session of a new viewer.
     private func begin(
         _ offer: SessionDescription, _ membership: RoomMembership, client: IPAddress?, browser: String?
-    ) async throws(ProblemDetails) -> (key: String, answer: SessionDescription) {
+    ) async throws(ProblemDetails) -> (session: ViewerSession, answer: SessionDescription) {
         let place = try takePlace(for: client)
         defer { places.giveBack(place) }
-        guard await room.contentShare.isSharing else {
+        guard room.contentShare.isSharing else {
             throw ProblemDetails(
                 .conflict, "the share has not started yet", retryAfter: .seconds(2))
         }
@@ -250,18 +244,18 @@ extension ViewerServer {
             throw ProblemDetails(.internalServerError, "the viewer could not be let in: \(error)")
         }
         do throws(ProblemDetails) {
-            // While the connection was made, the share may have ended or been locked.
+            // The connection was made on its event loop: meanwhile the share may have ended or been locked.
             try checkOpen()
         } catch {
             await viewer.session.leave()
             throw error
         }
-        counts.withLock { $0.sessions += 1 }
+        counts.sessions += 1
         let session = ViewerSession(
             key: AccessToken().secretText, viewer: viewer, membership: membership, offer: offer, client: client,
             browser: browser, since: Date().timeIntervalSince1970)
         add(session)
-        return (session.key, answer)
+        return (session, answer)
     }
 
     /// Takes candidates, or other ICE credentials, which are answered.

@@ -3,7 +3,6 @@ public import Logging
 internal import NIOHTTP1
 public import NIOPosix
 public import RTCShareContentShare
-internal import RTCShareLocks
 internal import RTCSharePeerConnection
 public import RTCShareTransport
 public import RTCShareWireFormat
@@ -16,7 +15,7 @@ public import RTCShareWireFormat
 ///
 /// Nobody gets in without the token, unless there is none. Media go from the server's machine to the viewer by ICE; the
 /// server carries nothing but descriptions.
-public actor ViewerServer {
+@SharingActor public final class ViewerServer {
     /// Where and how it serves.
     public struct Configuration: Sendable {
         /// The addresses to listen at; empty for all of this machine.
@@ -76,9 +75,9 @@ public actor ViewerServer {
     /// Whether each viewer waits until ``admit(_:)``.
     package nonisolated var asksBeforeAdmitting: Bool { configuration.asksBeforeAdmitting }
     let room: SharingRoom
-    let configuration: Configuration
+    nonisolated let configuration: Configuration
     let logger: Logger
-    private nonisolated let continuation: AsyncStream<Event>.Continuation
+    private let continuation: AsyncStream<Event>.Continuation
     private let server: HTTPServer
     let hostCheck: HostCheck
     var accessGuard: AccessGuard
@@ -93,13 +92,11 @@ public actor ViewerServer {
     /// Whether the picture stands still because the presenter wants it so.
     var isPaused = false
     private(set) var hasEnded = false
-    /// Tells pages at intervals that the server is there.
+    /// Tells pages at intervals that the server is there, while there are any.
     var heartbeat: Task<Void, Never>?
-    /// How far pages are told the present state.
-    var telling = Telling()
-    /// Follows what the source of the share does.
-    private var shareListener: ShareListener?
-    nonisolated let counts = Locked(ServerCounts())
+    /// Refreshes pages when the share or the owner's media change.
+    private let shareListener = ShareListener()
+    var counts = ServerCounts()
 
     /// Listens, and lets viewers into `room`. The room and what it shares are the program's.
     /// - Throws: where it can't listen, or the certificate is of no use.
@@ -120,7 +117,7 @@ public actor ViewerServer {
         // The first viewer need not wait for their names.
         for iceServer in configuration.connection.iceServers { iceServer.prepare() }
         // Requests can come before the server is there.
-        let respond = Locked<(@Sendable (HTTPRequest) async -> HTTPResponse?)?>(nil)
+        let listener = shareListener
         // A page listens over a connection of its own, and asks over another.
         let limits = HTTPServer.Limits(connections: 1024 + 2 * configuration.maximumViewers)
         server = try await HTTPServer.start(
@@ -129,16 +126,14 @@ public actor ViewerServer {
             tls: try configuration.tls?.makeContext(), limits: limits, eventLoopGroup: configuration.eventLoopGroup,
             logger: logger
         ) { request in
-            await respond.withLock { $0 }?(request)
+            await listener.server?.respond(to: request)
                 ?? ProblemDetails(.serviceUnavailable, "the server is starting: try again", retryAfter: .seconds(1))
                 .response
         }
         port = server.port
-        respond.withLock { $0 = { [weak self] in await self?.respond(to: $0) } }
-        let listener = ShareListener { [weak self] in Task { await self?.refresh() } }
-        room.contentShare.add(observer: listener)
-        room.add(observer: listener)
-        shareListener = listener
+        shareListener.server = self
+        room.contentShare.add(observer: shareListener)
+        room.add(observer: shareListener)
     }
 
     /// Lets nobody in any more, and tells viewers' pages that the share is over.
@@ -147,7 +142,7 @@ public actor ViewerServer {
         heartbeat?.cancel()
         for session in sessions.values {
             tell(session, as: .ended)
-            finishListeners(of: session)
+            session.finishPages()
         }
     }
 
@@ -169,18 +164,18 @@ public actor ViewerServer {
     // MARK: Viewers
 
     /// Those who are there, in the order in which they came.
-    public var viewers: [ServedViewer] { sessions.values.map(\.told).sorted { $0.id < $1.id } }
+    public var viewers: [ServedViewer] { sessions.values.map(\.served).sorted { $0.id < $1.id } }
 
-    /// Lets a viewer in who waits.
-    public func admit(_ viewer: Int) async throws(ViewerServerError) {
+    /// Admits a viewer who waits.
+    public func admit(_ viewer: Int) throws(ViewerServerError) {
         let session = try session(of: viewer)
         guard session.isWaiting else { throw .notWaiting(viewer) }
         do {
-            try await room.changeMembership(of: viewer, to: session.membership)
+            try room.changeMembership(of: viewer, to: session.membership)
         } catch {
             throw .unknownViewer(viewer)
         }
-        if let present = await room.viewers.first(where: { $0.id == viewer }) { session.viewer = present }
+        if let present = room.viewers.first(where: { $0.id == viewer }) { session.viewer = present }
         refresh()
     }
 
@@ -200,8 +195,8 @@ public actor ViewerServer {
     /// Lets viewers in again.
     public func unlock() { isLocked = false }
 
-    /// Has viewers' pages say that the presenter paused the share, or resumed it. Of a source that gives no picture for a
-    /// while, such as a minimised window, pages are told without that.
+    /// Tells viewers' pages that the presenter paused the share, or resumed it. Pages show by themselves that a source gives
+    /// no frames, such as a minimized window.
     public func setPaused(_ isPaused: Bool) {
         self.isPaused = isPaused
         refresh()
@@ -216,56 +211,50 @@ public actor ViewerServer {
 
     func add(_ session: ViewerSession) {
         sessions[session.key] = session
-        let viewer = session.viewer
-        continuation.yield(.joined(viewer, session.told))
+        continuation.yield(.joined(session.viewer, session.served))
         // The states end with the connection, which fails in its time if the viewer does not connect.
-        Task { [weak self, key = session.key] in
-            for await state in await viewer.session.states { await self?.session(key, is: state) }
-            await self?.sessionDidEnd(key)
+        Task { [weak self] in
+            for await state in session.viewer.session.states { self?.handle(state, of: session) }
+            self?.forget(session)
         }
-        Task { [weak self, key = session.key, limit = configuration.connectTimeout] in
+        Task { [weak self, weak session, limit = configuration.connectTimeout] in
             try? await Task.sleep(for: limit)
-            await self?.expire(key)
+            // A client that answers ICE checks and does nothing else is not a viewer.
+            if let session, !session.state.hasConnected { self?.remove(session) }
         }
     }
 
-    /// Who has ICE answered and nothing beyond it is no viewer.
-    private func expire(_ key: String) {
-        if let session = sessions[key], !session.state.hasConnected { remove(session) }
-    }
-
-    func session(_ key: String, is state: ConnectionState) {
-        // A session that is answered is connecting, even if its reports are not here yet.
-        guard let session = sessions[key], state != .new, !state.isOver else { return }
-        let isFirst = state == .connected && !session.state.hasConnected
-        session.state = state
-        if isFirst, session.isWaiting { continuation.yield(.waiting(session.told)) }
+    private func handle(_ state: ConnectionState, of session: ViewerSession) {
+        guard sessions[session.key] != nil, !state.isOver else { return }
+        if state == .connected, session.isWaiting, !session.isAnnounced {
+            session.isAnnounced = true
+            continuation.yield(.waiting(session.served))
+        }
         session.awaySince = state == .disconnected ? MonotonicClock.now : nil
         refresh()
     }
 
-    private func sessionDidEnd(_ key: String) {
-        if let session = sessions[key] { forget(session) }
-    }
-
-    /// Takes a session out, and ends what its page listens to.
+    /// Removes a session, if that was not done before, and ends what its page listens to.
     func forget(_ session: ViewerSession) {
-        sessions[session.key] = nil
-        finishListeners(of: session)
+        guard sessions.removeValue(forKey: session.key) != nil else { return }
+        session.finishPages()
         refresh()
     }
 }
 
-/// Notices when what is shared, or the owner's picture or voice, begins, ends, or is held back.
-private final class ShareListener: ContentShareObserver, OwnMediaObserver {
-    private let change: @Sendable () -> Void
+/// Refreshes the pages of a server when what is shared, or the owner's video or audio, begins, ends, or is muted.
+///
+/// The observers' protocols say nothing of an actor, so each call is posted.
+@SharingActor private final class ShareListener: ContentShareObserver, OwnMediaObserver {
+    /// Nil until the server listens.
+    weak var server: ViewerServer?
 
-    init(_ change: @escaping @Sendable () -> Void) { self.change = change }
+    nonisolated func contentShareDidStart() { change() }
+    nonisolated func contentShareDidStop(status: ContentShareStatus) { change() }
+    nonisolated func contentShareMuteDidChange(_ isMuted: Bool) { change() }
+    nonisolated func ownMediaDidChange() { change() }
 
-    func contentShareDidStart() { change() }
-    func contentShareDidStop(status: ContentShareStatus) { change() }
-    func contentShareMuteDidChange(_ isMuted: Bool) { change() }
-    func ownMediaDidChange() { change() }
+    private nonisolated func change() { SharingActor.post { self.server?.refresh() } }
 }
 
 /// Why something can't be done at a server.

@@ -1,6 +1,7 @@
 internal import FoundationEssentials
 internal import Glibc
 internal import Logging
+internal import RTCShareContentShare
 internal import RTCSharePeerConnection
 internal import RTCShareSDP
 internal import RTCShareTransport
@@ -11,7 +12,7 @@ internal import RTCShareWireFormat
 ///
 /// Servers differ from what is written in nearly all of it. What says that it is an answer is taken for one; that
 /// candidates, restarts or the end are refused is no error.
-actor EndpointSession: SessionAtServer {
+@SharingActor final class EndpointSession: SessionAtServer {
     /// Why there is no session.
     enum Failure: Error {
         case refused(EndpointRefusal)
@@ -54,7 +55,7 @@ actor EndpointSession: SessionAtServer {
     /// How long the server may take to hear of the end.
     private static let closingTime = Duration.seconds(3)
 
-    init(
+    nonisolated init(
         endpoint: WebAddress, token: AccessToken?, connection: Connection, usesOwnServers: Bool, logger: Logger,
         check: @escaping @Sendable (SessionDescription) throws -> Void = { _ in },
         explain: @escaping @Sendable (Failure) -> any Error

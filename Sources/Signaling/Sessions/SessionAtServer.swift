@@ -1,9 +1,10 @@
+internal import RTCShareContentShare
 internal import RTCShareSDP
 internal import RTCShareTransport
 internal import RTCShareWireFormat
 
 /// A session as a server has it: what a connection's two ends have to tell each other goes through it.
-protocol SessionAtServer: Sendable {
+@SharingActor protocol SessionAtServer: Sendable {
     /// Meets the server; returns what it takes at most, where it says so. If that throws, there may be a session at the
     /// server all the same: ``end()`` ends it.
     func begin() async throws -> DataRate?

@@ -7,7 +7,7 @@ internal import RTCShareTransport
 ///
 ///     begin() ──▶ connected ⇄ disconnected ── another way, while there is a chance ──▶ ended
 ///     leave() ──────────────────────────────────────────────────────────────────────────▲
-actor SignaledSession {
+@SharingActor final class SignaledSession {
     /// Why it ends, where the connection does not know: in the words of the server's kind.
     struct Reasons: Sendable {
         /// The server knows the session no more.
@@ -16,9 +16,11 @@ actor SignaledSession {
         let lost: any Error
     }
 
+    private typealias Candidate = (value: CandidateAttribute, mid: String, ufrag: String)
+
     /// How it goes, in order, until it has ended; one reader.
     nonisolated let events: AsyncStream<PublishingSessionEvent>
-    private nonisolated let continuation: AsyncStream<PublishingSessionEvent>.Continuation
+    private let continuation: AsyncStream<PublishingSessionEvent>.Continuation
     private let session: AttendeeSession
     private let atServer: any SessionAtServer
     private let reasons: Reasons
@@ -28,8 +30,8 @@ actor SignaledSession {
     private var mending: Task<Void, Never>?
     /// Tells the server the end.
     private var ending: Task<Void, Never>?
-    /// The candidates that are sent to the server.
-    private var candidates = TaskChain()
+    /// The candidates that wait until the server has taken those before. A slow server must not delay other signals.
+    private let candidates = AsyncStream.makeStream(of: Candidate.self)
     /// Whether the server takes part in restarts, as far as that is known.
     private var takesRestarts = true
     /// Why it was ended on this side; nil where it was not, or without a reason.
@@ -41,7 +43,7 @@ actor SignaledSession {
     private var lastTold: ContinuousClock.Instant?
 
     /// What waits for its reader at most: far more than comes of a session that is worth anything.
-    private static let mostWaiting = 1024
+    private nonisolated static let mostWaiting = 1024
     /// How long a server's word of why it ended something may take.
     private static let wordTime = Duration.seconds(2)
     /// More lost packets are not counted.
@@ -49,7 +51,7 @@ actor SignaledSession {
     /// Between two words of losses: Janus has one each second.
     private static let lossesPause = Duration.seconds(30)
 
-    init(of session: AttendeeSession, at server: some SessionAtServer, reasons: Reasons) {
+    nonisolated init(of session: AttendeeSession, at server: some SessionAtServer, reasons: Reasons) {
         self.session = session
         self.reasons = reasons
         atServer = server
@@ -57,16 +59,23 @@ actor SignaledSession {
             of: PublishingSessionEvent.self, bufferingPolicy: .bufferingNewest(Self.mostWaiting))
     }
 
-    deinit { mending?.cancel() }
+    deinit {
+        mending?.cancel()
+        candidates.continuation.finish()
+    }
 
     /// Meets the server. If that throws, the session has ended, at the server too.
     func begin() async throws {
-        let signals = await session.signals
+        let signals = session.signals
         following = Task { [weak self] in
             for await signal in signals { await self?.handle(signal) }
         }
         noticing = Task { [weak self, atServer] in
             await atServer.follow { [weak self] in await self?.server(says: $0) }
+        }
+        // It ends with this session, or once the connection is over.
+        Task { [atServer, candidates = candidates.stream] in
+            for await (candidate, mid, ufrag) in candidates { await atServer.tell(candidate, mid: mid, ufrag: ufrag) }
         }
         do {
             let limit = try await atServer.begin()
@@ -112,15 +121,15 @@ actor SignaledSession {
                 if state == .disconnected { mend() }
                 return
             }
-            let failure = await session.failure
+            candidates.continuation.finish()
+            let failure = session.failure
             // A goodbye over the way of the media may be here before the server's word of why.
             if failure == nil, !isOver { await withTimeLimit(Self.wordTime) { [noticing] in await noticing?.value } }
             continuation.yield(.ended(reason(after: failure)))
             continuation.finish()
         case .restartNeeded: mend()
         case .localCandidate(let candidate, let mid, let ufrag):
-            // A slow server must not delay the signals behind this one.
-            candidates.append { [atServer] in await atServer.tell(candidate, mid: mid, ufrag: ufrag) }
+            candidates.continuation.yield((candidate, mid, ufrag))
         case .localCandidatesEnded: return
         }
     }

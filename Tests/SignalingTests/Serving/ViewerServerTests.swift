@@ -355,12 +355,12 @@ struct ViewerServerTests {
         #expect(await share.server.makesRoom(after: .seconds(2)))
         // A page that is still connected to the server keeps the place for longer.
         var page: RawConnection? = try await share.listen()
-        await waitUntil { await share.server.listenerCount == 1 }
+        await waitUntil { await share.server.pageCount == 1 }
         #expect(await !share.server.makesRoom(after: .milliseconds(4999)))
         #expect(await share.server.makesRoom(after: .seconds(5)))
         withExtendedLifetime(page) {}
         page = nil
-        await waitUntil { await share.server.listenerCount == 0 }
+        await waitUntil { await share.server.pageCount == 0 }
         #expect(await share.server.makesRoom(after: .seconds(2)))
         await share.server.setAway(for: .seconds(5))
         #expect(try await share.post(offer).status == 201)
@@ -379,7 +379,7 @@ struct ViewerServerTests {
             "POST /whep/\(secret) HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/sdp\r\n"
                 + "Content-Length: \(offer.utf8.count)\r\n\r\n" + offer)
         #expect(await connection.read().isEmpty)
-        await waitUntil { share.server.counts.withLock { $0.sessions } == 1 }
+        await waitUntil { await share.server.counts.sessions == 1 }
         await waitUntil { await share.server.viewers.isEmpty }
         #expect(try await share.post(offer).status == 201)
         await share.end()

@@ -9,7 +9,7 @@ import Testing
 @testable import RTCShareSignaling
 
 /// A server of a test, whose media are in this process. It never answers about candidates.
-private actor ScriptedServer: SessionAtServer {
+@SharingActor private final class ScriptedServer: SessionAtServer {
     struct Failure: Error, Equatable {
         let number: Int
     }

@@ -113,14 +113,13 @@ extension ViewerServer {
         return (try? places.take(for: nil, among: sessions.mapValues(\.holder), now: now)) != nil
     }
 
+    var pageCount: Int { sessions.values.reduce(0) { $0 + $1.pages.count } }
+
     func stopHeartbeat() { heartbeat?.cancel() }
 
     /// Makes the viewer one who has not answered for so long.
     func setAway(for time: Duration) {
-        for (key, session) in sessions {
-            self.session(key, is: .disconnected)
-            session.awaySince = MonotonicClock.now.advanced(by: .zero - time)
-        }
+        for session in sessions.values { session.awaySince = MonotonicClock.now.advanced(by: .zero - time) }
     }
 }
 
