@@ -91,9 +91,9 @@ package import RTCShareWireFormat
         let identity = try LocalIdentity(media: SharedMedia.kinds(announced, of: owner))
         var configuration = configuration
         if configuration.sharedPort == nil, configuration.port == 0 { configuration.sharedPort = ports?.next() }
-        let connection = try await Connection(as: .offerer, identity: identity, configuration: configuration)
+        let connection = try Connection(unopenedAs: .offerer, identity: identity, configuration: configuration)
         let (viewer, _) = try await add(connection, sending: media, membership: membership) {
-            try await connection.open($0)
+            try await connection.begin(with: $0)
         }
         return viewer
     }
@@ -126,13 +126,11 @@ package import RTCShareWireFormat
         try identity.checkAnswerable(offer)
         var configuration = configuration
         if configuration.sharedPort == nil, configuration.port == 0 { configuration.sharedPort = ports?.next() }
-        let connection = try await Connection(as: .answerer, identity: identity, configuration: configuration)
+        let connection = try Connection(unopenedAs: .answerer, identity: identity, configuration: configuration)
         let (viewer, answer) = try await add(
             connection, sending: Set(SharedMedia.allCases), membership: membership
         ) {
-            try? await connection.gather(patience: Self.gatheringPatience)
-            try await connection.open($0)
-            return try await connection.answer(offer: offer)
+            try await connection.answer(offer, gatheringFor: Self.gatheringPatience, with: $0)
         }
         return (viewer, answer)
     }

@@ -1,6 +1,7 @@
 internal import RTCShareLocks
 internal import RTCShareMedia
 internal import RTCSharePeerConnection
+internal import RTCShareSDP
 internal import RTCShareStreams
 internal import RTCShareTransport
 
@@ -47,9 +48,26 @@ extension SendingStream {
     }
 }
 
+/// In one visit of the event loop each:
 extension Connection {
-    /// Opens streams over the connection, in one visit of its event loop.
+    /// Opens streams over the connection.
     func open(_ openings: [StreamOpening]) throws(ContentShareError) {
         for opening in openings { try opening(self) }
+    }
+
+    /// Opens a new connection, and streams over it.
+    func begin(with openings: [StreamOpening]) async throws {
+        try await open()
+        try open(openings)
+    }
+
+    /// Opens a new connection, asks its servers for `patience` at most, opens streams, and answers an offer.
+    func answer(
+        _ offer: SessionDescription, gatheringFor patience: Duration, with openings: [StreamOpening]
+    ) async throws -> SessionDescription {
+        try await open()
+        try? await gather(patience: patience)
+        try open(openings)
+        return try answer(offer: offer)
     }
 }

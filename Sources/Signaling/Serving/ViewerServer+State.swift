@@ -9,6 +9,15 @@ extension ViewerServer {
 
     /// Tells viewers' pages the present state of the share: for programs that changed where it goes, or what of.
     public func refresh() {
+        // Changes that wait together are told together: of a thousand viewers who join, not each is told of each.
+        guard !isRefreshing, !hasEnded else { return }
+        isRefreshing = true
+        SharingActor.post { [weak self] in self?.tellPages() }
+    }
+
+    private func tellPages() {
+        isRefreshing = false
+        guard !hasEnded else { return }
         let sessions = sessions.values.filter { !$0.pages.isEmpty }
         guard !sessions.isEmpty else { return }
         let facts = facts

@@ -94,6 +94,8 @@ public import RTCShareWireFormat
     private(set) var hasEnded = false
     /// Tells pages at intervals that the server is there, while there are any.
     var heartbeat: Task<Void, Never>?
+    /// Whether ``refresh()`` is under way.
+    var isRefreshing = false
     /// Refreshes pages when the share or the owner's media change.
     private let shareListener = ShareListener()
     var counts = ServerCounts()
@@ -243,18 +245,14 @@ public import RTCShareWireFormat
 }
 
 /// Refreshes the pages of a server when what is shared, or the owner's video or audio, begins, ends, or is muted.
-///
-/// The observers' protocols say nothing of an actor, so each call is posted.
 @SharingActor private final class ShareListener: ContentShareObserver, OwnMediaObserver {
     /// Nil until the server listens.
     weak var server: ViewerServer?
 
-    nonisolated func contentShareDidStart() { change() }
-    nonisolated func contentShareDidStop(status: ContentShareStatus) { change() }
-    nonisolated func contentShareMuteDidChange(_ isMuted: Bool) { change() }
-    nonisolated func ownMediaDidChange() { change() }
-
-    private nonisolated func change() { SharingActor.post { self.server?.refresh() } }
+    func contentShareDidStart() { server?.refresh() }
+    func contentShareDidStop(status: ContentShareStatus) { server?.refresh() }
+    func contentShareMuteDidChange(_ isMuted: Bool) { server?.refresh() }
+    func ownMediaDidChange() { server?.refresh() }
 }
 
 /// Why something can't be done at a server.

@@ -134,11 +134,19 @@ public actor Connection {
     /// The time in which the pacer lets everything go that waits.
     private static let longestQueue = TimeAmount.seconds(2)
 
-    /// Opens the sockets that `endpoints` name, or one of every address in the configuration.
+    /// Makes a connection and opens its sockets, as ``open(_:)`` does.
     package init(
         as part: PeerConnection.Part, identity: LocalIdentity, configuration: Configuration = Configuration(),
         endpoints: [TransportAddress]? = nil
     ) async throws {
+        try self.init(unopenedAs: part, identity: identity, configuration: configuration)
+        try await open(endpoints)
+    }
+
+    /// Makes a connection without sockets.
+    package init(
+        unopenedAs part: PeerConnection.Part, identity: LocalIdentity, configuration: Configuration = Configuration()
+    ) throws {
         eventLoop = configuration.sharedPort?.eventLoop ?? (configuration.eventLoopGroup ?? .singleton).next()
         signals = pendingSignals.stream
         logger = configuration.logger
@@ -149,23 +157,29 @@ public actor Connection {
         peer = try PeerConnection(
             as: part, identity: identity, configuration: peerConfiguration, random: SystemRandomNumberGenerator())
         sockets = ConnectionSockets(on: eventLoop)
-        try await begin(endpoints)
     }
 
-    private func begin(_ endpoints: [TransportAddress]?) async throws {
+    /// Opens the sockets that `endpoints` name, or one of every address in the configuration. A connection that is closed, by
+    /// then or while they are opened, has none.
+    package func open(_ endpoints: [TransportAddress]? = nil) async throws {
+        guard !isClosed else { throw PeerConnectionError.ended }
         listenToSockets()
         entry = ConnectionLoop.Entry { [weak self] now in self?.assumeIsolated { $0.timerDidFire(now: now) } }
         if let sharedPort = configuration.sharedPort {
             joinSharedPort(sharedPort)
         } else {
             do {
-                try await open(try endpoints ?? Self.endpoints(for: configuration))
+                try await openSockets(at: try endpoints ?? Self.endpoints(for: configuration))
             } catch ConnectionError.addressUnusable(let address, let reason) where endpoints != nil {
                 throw ConnectionError.addressUnusable(
                     address, reason: "\(reason) (if the network changed since the offer, make a new offer)")
             }
             let isFree = configuration.followsInterfaces && configuration.addresses.isEmpty && endpoints == nil
             await monitorInterfaces(addsNew: isFree)
+            guard !isClosed else {
+                monitor?.stop()
+                throw PeerConnectionError.ended
+            }
         }
         for address in configuration.publicAddresses { peer.addPublicAddress(address, now: MonotonicClock.now) }
     }
@@ -183,7 +197,7 @@ public actor Connection {
         return addresses.map { TransportAddress(ip: $0, port: configuration.port) }
     }
 
-    private func open(_ endpoints: [TransportAddress]) async throws {
+    private func openSockets(at endpoints: [TransportAddress]) async throws {
         var unusable: ConnectionError?
         do {
             for endpoint in endpoints {

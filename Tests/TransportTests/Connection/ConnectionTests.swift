@@ -242,6 +242,28 @@ import Testing
         probe.forget()
         #expect(!ask())
     }
+
+    @Test(
+        "A connection that is closed before its sockets are opened, or meanwhile, has none", arguments: [true, false])
+    func closedBeforeOpen(isBefore: Bool) async throws {
+        var configuration = Connection.Configuration()
+        configuration.addresses = [Loopback.v4]
+        let connection = try Connection(
+            unopenedAs: .answerer, identity: Loopback.makeIdentity(sends: false), configuration: configuration)
+        if isBefore {
+            await connection.close()
+            await #expect(throws: PeerConnectionError.ended) { try await connection.open() }
+        } else {
+            async let opened: Void = connection.open()
+            await connection.close()
+            try? await opened
+        }
+        #expect(await connection.localAddresses.isEmpty)
+        let offer = try await Loopback.open(as: .offerer)
+        let text = try await offer.makeOffer()
+        await #expect(throws: PeerConnectionError.ended) { try await connection.answer(offer: text) }
+        await offer.close()
+    }
 }
 
 extension Connection {
