@@ -43,7 +43,7 @@ import Testing
         }
         let offers = [1: try description("a"), 2: try description("b")]
         func viewer(_ mid: String, named: Int? = nil, of offers: [Int: SessionDescription]) throws -> Int {
-            try ShareControl.viewer(answering: offers, by: description(mid), named: named)
+            try RunningShare.viewer(answering: offers, by: description(mid), named: named)
         }
         #expect(try viewer("b", of: offers) == 2)
         #expect(try viewer("b", named: 2, of: offers) == 2)

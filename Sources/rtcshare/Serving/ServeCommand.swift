@@ -80,7 +80,7 @@ struct ServeCommand: AsyncParsableCommand {
             do {
                 let room = try await running.room(of: owner, joining: place, on: mediaPort)
                 let server = try await listen(configuration, room: room)
-                let inviting = ShareControl.Inviting(
+                let inviting = RunningShare.Inviting(
                     media: selection.media, configuration: configuration.connection,
                     policy: network.ice.iceTransportPolicy)
                 let share = Share(
@@ -95,8 +95,8 @@ struct ServeCommand: AsyncParsableCommand {
                 defer { asking.cancel() }
                 let places = endpoints.places(
                     of: room, membership: try place.membership, configuration: configuration.connection)
-                try await share.run(behind: server, publishedAt: places) { [configuration] control in
-                    await control.setLinkHosts(hosts.hosts)
+                try await share.run(behind: server, publishedAt: places) { [configuration] running in
+                    running.linkHosts = hosts.hosts
                     try tell(server, hosts, configuration)
                     endpoints.tellRisks()
                 }

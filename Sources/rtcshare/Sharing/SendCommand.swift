@@ -128,7 +128,7 @@ struct SendCommand: AsyncParsableCommand {
         // One port for all sessions, and for those that come after them.
         let port = try await SharedPort(addresses: configuration.addresses, port: offering.port.port ?? 0)
         configuration.sharedPort = port
-        let inviting = ShareControl.Inviting(
+        let inviting = RunningShare.Inviting(
             media: selection.media, configuration: configuration, policy: offering.network.ice.iceTransportPolicy)
         do {
             let room = try await running.room(of: attendee, joining: place, on: port)
@@ -166,7 +166,7 @@ struct SendCommand: AsyncParsableCommand {
             guard let (offer, answer) = exchange else { return await connection.close() }
             // The first viewer has the port that was asked for.
             configuration.port = 0
-            let inviting = ShareControl.Inviting(
+            let inviting = RunningShare.Inviting(
                 media: selection.media, configuration: configuration, policy: offering.network.ice.iceTransportPolicy)
             let share = Share(
                 room: room, sources: sources, options: sharing, running: running, inviting: inviting,

@@ -7,12 +7,12 @@ internal import RTCShareTransport
 internal import RTCShareWireFormat
 
 /// A share under way: connects, sends, and ends for whichever reason comes first.
-struct Share {
+@SharingActor struct Share {
     let room: SharingRoom
     let sources: OpenedSources
     let options: SharingOptions
     let running: RunningOptions
-    let inviting: ShareControl.Inviting
+    let inviting: RunningShare.Inviting
     /// What is sent is recorded in it.
     let film: FilmFile?
     let interruption: Interruption
@@ -43,12 +43,12 @@ struct Share {
     /// Runs until the end, with a viewer at the other end of `connection`. `connect` has that begin, once there is somebody
     /// to hear how it goes; `consume` is called once, when the session has served.
     func run(
-        on connection: Connection, membership: RoomMembership, connect: () async throws -> Void,
+        on connection: Connection, membership: RoomMembership, connect: @SharingActor () async throws -> Void,
         consume: @escaping () throws -> Void
     ) async throws {
-        try await run(server: nil, consume: consume) { control in
+        try await run(server: nil, consume: consume) { share in
             let viewer = try await room.addViewer(on: connection, membership: membership)
-            try await control.begin(for: viewer)
+            try await share.begin(for: viewer)
             try await connect()
             Terminal.shared.say("Connecting …")
         }
@@ -57,20 +57,21 @@ struct Share {
     /// Runs until it is stopped, with those who come to a server, and published at others. `begun` is called once viewers can
     /// come.
     func run(
-        behind server: ViewerServer, publishedAt places: SharePlaces, begun: (ShareControl) async throws -> Void
+        behind server: ViewerServer, publishedAt places: SharePlaces,
+        begun: @SharingActor (RunningShare) async throws -> Void
     ) async throws {
-        try await run(server: server, places: places, consume: {}) { control in
-            try await control.begin()
-            try await control.startCapture()
+        try await run(server: server, places: places, consume: {}) { share in
+            try await share.begin()
+            try await share.startCapture()
             Terminal.shared.say(sources.introduction)
-            try await begun(control)
+            try await begun(share)
         }
     }
 
     /// Runs until it is stopped, published at servers; captures from when it is there at one of them.
     func run(publishedAt places: SharePlaces) async throws {
-        try await run(server: nil, places: places, consume: {}) { control in
-            try await control.begin()
+        try await run(server: nil, places: places, consume: {}) { share in
+            try await share.begin()
             Terminal.shared.say(sources.introduction)
             for place in 1...places.count { Terminal.shared.say("Publishing to \(places.name(of: place)) …") }
         }
@@ -78,25 +79,25 @@ struct Share {
 
     private func run(
         server: ViewerServer?, places: SharePlaces = SharePlaces(), consume: @escaping () throws -> Void,
-        begin: (ShareControl) async throws -> Void
+        begin: @SharingActor (RunningShare) async throws -> Void
     ) async throws {
         let statistics = try options.output.stats.map { try StatisticsWriter(path: $0, activity: "the share") }
         let (occurrences, continuation) = AsyncStream.makeStream(of: Occurrence.self)
         let listener = ContentListener(continuation)
         room.contentShare.add(observer: listener)
-        let control = ShareControl(
+        let share = RunningShare(
             room: room, sources: sources, options: options, inviting: inviting, server: server, places: places,
             film: film,
             events: continuation)
         if let film { await room.record(to: film.recorder) }
-        let socket = try await running.listen(for: control)
-        var course = ShareCourse(self, control: control, statistics: statistics, consume: consume) {
+        let socket = try await running.listen(for: share)
+        var course = ShareCourse(share, statistics: statistics, consume: consume) {
             limitDuration(continuation)
         }
         var watchers = watch(server, continuation)
         defer { for watcher in watchers { watcher.cancel() } }
         do {
-            try await begin(control)
+            try await begin(share)
             watchers += await places.start { continuation.yield(.place($0)) }
             if Terminal.shared.isTerminal { Terminal.shared.say("Press Ctrl-C to stop.") }
             ServiceManager.ready()
@@ -134,7 +135,7 @@ struct Share {
 
     /// How long the sources, and the servers that the share is published at, can take to end.
     private static let closingTime = Duration.seconds(3)
-    static let stop = "The share has stopped."
+    nonisolated static let stop = "The share has stopped."
 
     private func watch(
         _ server: ViewerServer?, _ continuation: AsyncStream<Occurrence>.Continuation
@@ -161,18 +162,18 @@ struct Share {
 
     /// Ends capture, lets what is queued leave, says goodbye, and writes the last reports.
     private func finish(_ course: ShareCourse, _ server: ViewerServer?) async {
-        let control = course.control
+        let share = course.share
         ServiceManager.stopping()
         Terminal.shared.finishStatus()
-        await withTimeLimit(Self.closingTime) { await control.stopCapture() }
-        await server?.end()
-        let viewers = await room.viewers
+        await withTimeLimit(Self.closingTime) { await share.stopCapture() }
+        server?.end()
+        let viewers = room.viewers
         await withDiscardingTaskGroup { group in
             for viewer in viewers { group.addTask { await viewer.session.connection.drainQueue() } }
         }
         await course.writeReports()
         // Viewers don't wait for a server that does not answer.
-        async let unpublished: Void = withTimeLimit(Self.closingTime) { await control.places.stop() }
+        async let unpublished: Void = withTimeLimit(Self.closingTime) { await share.places.stop() }
         await room.end()
         await server?.close()
         await unpublished
@@ -193,19 +194,19 @@ private final class ContentListener: ContentShareObserver {
 
 extension RunningOptions {
     /// Starts the share's control server; nil with `--no-control`, or if it can't start and no option asked for it.
-    fileprivate func listen(for control: ShareControl) async throws -> ControlServer? {
+    @SharingActor fileprivate func listen(for share: RunningShare) async throws -> ControlServer? {
         if noControl { return nil }
         do {
             let listening =
-                if let path = self.control {
+                if let path = control {
                     try ControlSocket.listen(path: path)
                 } else {
                     try ControlSocket.listen(name: name ?? ControlSocket.defaultName)
                 }
             if let notice = listening.notice { Terminal.shared.say(notice) }
-            await control.setName(listening.socket.name)
-            return try await ControlServer.start(listening) { await control.answer($0) }
-        } catch let failure as CommandFailure where name == nil && self.control == nil {
+            share.name = listening.socket.name
+            return try await ControlServer.start(listening) { await share.answer($0) }
+        } catch let failure as CommandFailure where name == nil && control == nil {
             // Sharing matters more than control.
             Terminal.shared.say("rtcshare status, pause and the like don't work for this share: \(failure.message).")
             return nil

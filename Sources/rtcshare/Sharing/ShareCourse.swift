@@ -7,10 +7,8 @@ internal import RTCShareTransport
 internal import RTCShareWireFormat
 
 /// The course of a running share: what follows from each occurrence, and the words for it.
-struct ShareCourse {
-    let room: SharingRoom
-    let options: SharingOptions
-    let control: ShareControl
+@SharingActor struct ShareCourse {
+    let share: RunningShare
     let statistics: StatisticsWriter?
     /// Called when a viewer or a server receives the share, or when the share is stopped before that.
     let consume: () throws -> Void
@@ -27,13 +25,12 @@ struct ShareCourse {
     private static let end = "The share has ended: its source has ended."
 
     init(
-        _ share: Share, control: ShareControl, statistics: StatisticsWriter?, consume: @escaping () throws -> Void,
+        _ share: RunningShare, statistics: StatisticsWriter?, consume: @escaping () throws -> Void,
         limitDuration: @escaping () -> Void
     ) {
-        (room, options) = (share.room, share.options)
-        (self.control, self.statistics) = (control, statistics)
+        (self.share, self.statistics) = (share, statistics)
         (self.consume, self.limitDuration) = (consume, limitDuration)
-        beginnings = PlaceBeginnings(count: control.places.count)
+        beginnings = PlaceBeginnings(count: share.places.count)
     }
 
     /// Does what follows from an occurrence, and returns whether the share continues.
@@ -42,7 +39,7 @@ struct ShareCourse {
         case .viewer(let viewer, let state) where state.isOver: return try await viewerDidEnd(viewer)
         case .viewer(let viewer, let state): try await follow(viewer, in: state)
         case .place(let occurrence): try await handle(occurrence)
-        case .served(let event): await handle(event)
+        case .served(let event): handle(event)
         case .sourceIsSilent(let time):
             Terminal.shared.say("The source has given no frame for \(time.seconds.inSeconds). The share waits for one.")
         case .otherSourceEnded(let source, let error): await sourceDidEnd(source, error)
@@ -50,9 +47,9 @@ struct ShareCourse {
             if !wasConnected { try consume() }
             return ends(Share.stop)
         case .sessionRemoved: return ends("The share has ended: its session file was removed.")
-        case .durationOver: return ends("The share has ended after \((options.output.duration ?? 0).inSeconds).")
+        case .durationOver: return ends("The share has ended after \((share.options.output.duration ?? 0).inSeconds).")
         case .sourceEnded(let error):
-            if await control.sources.isPaused { return true }
+            if share.content.isPaused { return true }
             if let error { throw error }
             return ends(Self.end)
         case .captureEnded: return try await captureDidEnd()
@@ -72,15 +69,15 @@ struct ShareCourse {
         guard !wasConnected else { return }
         wasConnected = true
         try consume()
-        guard await !control.isServed else { return }
-        try await control.startCapture()
+        guard !share.isServed else { return }
+        try await share.startCapture()
         limitDuration()
     }
 
     // MARK: Viewers and servers
 
     private mutating func follow(_ viewer: Int, in state: ConnectionState) async throws {
-        let isFirst = await control.viewers[viewer]?.hasConnected == false
+        let isFirst = share.viewers[viewer]?.hasConnected == false
         if state == .connected, isFirst {
             try await checkVideo(of: viewer)
             try await didReachReceiver()
@@ -90,23 +87,23 @@ struct ShareCourse {
 
     /// Fails if the only invited viewer rejects the video: no other viewer is there to share to.
     private func checkVideo(of viewer: Int) async throws {
-        let viewers = await control.viewers
+        let viewers = share.viewers
         guard !viewers.outlivesViewers, viewers.sessions.count == 1,
-            await room.refusedMedia(of: viewer).contains(.content)
+            await share.room.refusedMedia(of: viewer).contains(.content)
         else { return }
         throw CommandFailure(.unavailable, "\(ContentShareStatus.refusedByPeer)")
     }
 
     private func report(_ state: ConnectionState, of viewer: Int, isFirst: Bool) async {
-        guard await control.viewer(viewer, is: state) else { return }
-        let name = await control.viewers.name(of: viewer)
+        guard share.viewer(viewer, is: state) else { return }
+        let name = share.viewers.name(of: viewer)
         switch state {
         case .connected where isFirst:
             // One line reports a viewer who waits to be admitted.
-            if await room.viewers.first(where: { $0.id == viewer })?.membership.isWaiting != true {
+            if share.room.viewers.first(where: { $0.id == viewer })?.membership.isWaiting != true {
                 Terminal.shared.say("\(name) is connected.")
             }
-            for media in await room.refusedMedia(of: viewer) {
+            for media in await share.room.refusedMedia(of: viewer) {
                 Terminal.shared.say("\(name) receives no \(media.name): its answer rejects it.")
             }
         case .disconnected: Terminal.shared.say("\(name) does not answer. Waiting for it to come back.")
@@ -117,48 +114,48 @@ struct ShareCourse {
 
     /// Reports that a viewer is gone, and returns whether the share continues: one for invited viewers ends with the last.
     private func viewerDidEnd(_ viewer: Int) async throws -> Bool {
-        let name = await control.viewers.name(of: viewer)
-        let error = await control.viewers.session(of: viewer)?.failure
-        let isRemoved = await control.viewers.isBeingRemoved(viewer)
-        let others = await control.viewerDidEnd(viewer)
-        let continues = await control.viewers.outlivesViewers || others > 0
+        let name = share.viewers.name(of: viewer)
+        let error = share.viewers.session(of: viewer)?.failure
+        let isRemoved = share.viewers.isBeingRemoved(viewer)
+        let others = share.viewers.end(viewer)
+        let continues = share.viewers.outlivesViewers || others > 0
         if !continues, let error { throw error }
         if !isRemoved { Terminal.shared.say(Self.departure(of: name, goneBy: error)) }
         return continues || ends("The share has ended: no viewer is left.")
     }
 
     /// The report of a viewer's end.
-    static func departure(of name: String, goneBy error: (any Error)?) -> [String] {
+    nonisolated static func departure(of name: String, goneBy error: (any Error)?) -> [String] {
         guard let error else { return ["\(name) left."] }
         return CommandFailure(explaining: error).lines(after: "\(name) is disconnected: ")
     }
 
     private mutating func handle(_ occurrence: SharePlaces.Occurrence) async throws {
-        if case .failed(let error, let outlook, _) = occurrence.event, await control.isForPlacesAlone {
+        if case .failed(let error, let outlook, _) = occurrence.event, share.isForPlacesAlone {
             let noneBegan = beginnings.note(occurrence.place, outlook) && !wasConnected
-            let isHopeless = await control.places.areGivenUp
+            let isHopeless = await share.places.areGivenUp
             if noneBegan || isHopeless { throw error }
         }
-        Terminal.shared.say(control.places.words(for: occurrence))
+        Terminal.shared.say(share.places.words(for: occurrence))
         guard case .published(let place, _) = occurrence.event else { return }
-        await control.limit(place)
+        share.limit(place)
         try await didReachReceiver()
     }
 
-    private func handle(_ event: ViewerServer.Event) async {
+    private func handle(_ event: ViewerServer.Event) {
         switch event {
-        case .joined(let viewer, let served): await control.add(viewer, as: served)
+        case .joined(let viewer, let served): share.add(viewer, as: served)
         case .waiting(let served):
-            let name = await control.viewers.name(of: served.id)
+            let name = share.viewers.name(of: served.id)
             Terminal.shared.say(
-                "\(name) is waiting to be admitted. Run: \(await control.command("admit \(served.id)"))")
+                "\(name) is waiting to be admitted. Run: \(share.command("admit \(served.id)"))")
         }
     }
 
     // MARK: Sources
 
     private func sourceDidEnd(_ source: SourceListener, _ error: CaptureSourceError?) async {
-        await control.sourceDidEnd(source)
+        await share.sourceDidEnd(source)
         guard let error else {
             return Terminal.shared.say("The \(source.role.rawValue) has ended. The share continues without it.")
         }
@@ -167,7 +164,7 @@ struct ShareCourse {
     }
 
     private func captureDidEnd() async throws -> Bool {
-        if let loss = await control.sources.lossDuringPause {
+        if let loss = share.content.lossDuringPause {
             Terminal.shared.say(CommandFailure(.unavailable, loss).lines(after: "The share stays paused: "))
         }
         return try await !hasEndedUnseen()
@@ -177,7 +174,7 @@ struct ShareCourse {
     /// end are sent first: ``Share/Occurrence/sourceEnded(_:)`` follows them.
     /// - Throws: why it has ended, if that was not requested.
     private func hasEndedUnseen() async throws -> Bool {
-        guard options.output.record == nil, await !control.isAnyConnected, let end = await control.sources.captureEnd
+        guard share.options.output.record == nil, await !share.isAnyConnected, let end = share.content.end
         else { return false }
         try end.get()
         Terminal.shared.say(Self.end)
@@ -190,21 +187,21 @@ struct ShareCourse {
         Terminal.shared.flush()
         if try await hasEndedUnseen() { return false }
         await writeReports()
-        await control.note(rates.rates(for: await summaries))
+        share.rates = rates.rates(for: await summaries)
         seconds += 1
         if seconds.isMultiple(of: Self.secondsBetweenTrims) { ProcessMemory.giveBack() }
         return true
     }
 
     private mutating func showStatus() async {
-        guard await control.isAnyConnected else { return }
-        Terminal.shared.status(line.line(for: await summaries, places: await control.places.publishedCount))
+        guard await share.isAnyConnected else { return }
+        Terminal.shared.status(line.line(for: await summaries, places: await share.places.publishedCount))
     }
 
     /// The counts of each viewer's connection.
     private var summaries: [Int: SendingSummary] {
         get async {
-            let receivers = await control.receivers
+            let receivers = await share.receivers
             let summaries = await Connection.summaries(of: receivers.map(\.session.connection))
             return receivers.reduce(into: [:]) { $0[$1.viewer] = summaries[ObjectIdentifier($1.session.connection)] }
         }
@@ -214,13 +211,13 @@ struct ShareCourse {
     func writeReports() async {
         guard let statistics else { return }
         var reports: [StatisticsReport] = []
-        let status = await control.sources.status
+        let content = share.content
         let source = SourceFacts(
-            shareSource: status.specification, sharePaused: status.isPaused,
-            shareInterruption: status.interruption?.description)
-        for (viewer, name, session) in await control.receivers {
+            shareSource: content.current.specification, sharePaused: content.isPaused,
+            shareInterruption: share.interruption)
+        for (viewer, name, session) in await share.receivers {
             // The session of a viewer who has left the room still has its own report.
-            var report = if let report = await room.report(of: viewer) { report } else { await session.report() }
+            var report = if let report = await share.room.report(of: viewer) { report } else { await session.report() }
             report.add(ViewerFacts(viewer: viewer, viewerName: name), to: StatisticsReport.transportID)
             // The content is the first of the video.
             let video = report.mediaSources.filter { $0.value.kind == .video }

@@ -1,19 +1,21 @@
 internal import RTCShareContentShare
 internal import RTCShareMedia
 
-/// The part of a room that shared sources need. Tests record what they do to it.
-protocol ShareOutput: Sendable {
+/// The part of a room that a share's sources need. Tests record the calls.
+@SharingActor protocol ShareOutput: Sendable {
     /// Shares `source` with the sound of `audio`, on new tracks that are not muted.
     func showContent(
         _ source: any VideoSource, canWait: Bool, audio: (any AudioSource)?, configuration: VideoEncodingParameters,
         audioConfiguration: LocalAudioConfiguration
     ) async throws
-    func updateContent(_ configuration: VideoEncodingParameters) async throws
+    func updateContent(_ configuration: VideoEncodingParameters) throws
     func startMicrophone(_ source: any AudioSource) async throws
+    func startCamera(_ source: any VideoSource) async throws
+    func stopCamera()
     /// Mutes or unmutes the content's video, if viewers see `source` at that time.
-    func setVideoMuted(_ isMuted: Bool, of source: any VideoSource) async
-    func setAudioMuted(_ isMuted: Bool) async
-    func setMicrophoneMuted(_ isMuted: Bool) async
+    func setVideoMuted(_ isMuted: Bool, of source: any VideoSource)
+    func setAudioMuted(_ isMuted: Bool)
+    func setMicrophoneMuted(_ isMuted: Bool)
 }
 
 extension SharingRoom: ShareOutput {
@@ -26,24 +28,16 @@ extension SharingRoom: ShareOutput {
             audioConfiguration: audioConfiguration)
     }
 
-    func updateContent(_ configuration: VideoEncodingParameters) async throws {
-        try await contentShare.update(configuration)
-    }
-
+    func updateContent(_ configuration: VideoEncodingParameters) throws { try contentShare.update(configuration) }
     func startMicrophone(_ source: any AudioSource) async throws { try await startLocalAudio(source: source) }
+    func startCamera(_ source: any VideoSource) async throws { try await startLocalVideo(source: source) }
+    func stopCamera() { stopLocalVideo() }
 
-    func setVideoMuted(_ isMuted: Bool, of source: any VideoSource) async {
-        guard let track = await contentShare.videoTrack, track.source === source else { return }
+    func setVideoMuted(_ isMuted: Bool, of source: any VideoSource) {
+        guard let track = contentShare.videoTrack, track.source === source else { return }
         track.isMuted = isMuted
     }
 
-    func setAudioMuted(_ isMuted: Bool) async {
-        let track = await contentShare.audioTrack
-        track?.isMuted = isMuted
-    }
-
-    func setMicrophoneMuted(_ isMuted: Bool) async {
-        let track = await localAudioTrack
-        track?.isMuted = isMuted
-    }
+    func setAudioMuted(_ isMuted: Bool) { contentShare.audioTrack?.isMuted = isMuted }
+    func setMicrophoneMuted(_ isMuted: Bool) { localAudioTrack?.isMuted = isMuted }
 }

@@ -37,7 +37,7 @@ struct StoredShare {
         let room = try await running.room(of: AttendeeID(stored.session.attendee), joining: place)
         let interruption = Interruption()
         let (connection, configuration) = try await connection(for: stored, sending: selection.media, in: file)
-        let inviting = ShareControl.Inviting(
+        let inviting = RunningShare.Inviting(
             media: stored.sources.media.intersection(selection.media), configuration: configuration,
             policy: ICEOptions.Policy(rawValue: stored.transportPolicy))
         let share = Share(

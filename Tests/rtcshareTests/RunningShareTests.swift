@@ -1,12 +1,14 @@
 import RTCShareContentShare
+import RTCShareLocks
 import RTCShareMedia
+import RTCShareTransport
 import TestSupport
 import Testing
 
 @testable import rtcshare
 
-@Suite("Pause, slate, replace and resume", .timeLimit(.minutes(1)))
-struct SharedSourcesTests {
+@SharingActor @Suite("A running share", .timeLimit(.minutes(1)))
+struct RunningShareTests {
     enum Event: CaseIterable, Sendable {
         case pause, pauseWithSlate, resume, replace, sourceEnds, slateTimeEnds, mute, unmute
     }
@@ -51,11 +53,11 @@ struct SharedSourcesTests {
     ]
 
     /// A share with fakes around it, and what the table says about it.
-    private final class Stage {
+    @SharingActor private final class Stage {
         let output: FakeOutput
         let time: VirtualTime
-        let sources: SharedSources
-        private let runner = SourceRunner()
+        let share: RunningShare
+        let opener = FakeOpener()
         private var opened: [FakeSource]
         private let events = AsyncStream.makeStream(of: Share.Occurrence.self)
 
@@ -70,8 +72,10 @@ struct SharedSourcesTests {
         private static let options = try? (RTCShareCommand.parsed(["serve"], environment: [:]) as? ServeCommand)?
             .sharing
 
-        init(capturing: Bool = true, hasMicrophone: Bool = true) async throws {
-            let (content, output, time) = (FakeSource("1"), FakeOutput(), VirtualTime())
+        init(
+            _ content: FakeSource = FakeSource("1"), capturing: Bool = true, hasMicrophone: Bool = true
+        ) async throws {
+            let (output, time) = (FakeOutput(), VirtualTime())
             (self.content, self.output, self.time) = (content, output, time)
             opened = [content]
             var fakes = try OpenedSources(
@@ -84,55 +88,58 @@ struct SharedSourcesTests {
             if hasMicrophone {
                 fakes.microphone = OpenedSources.Sound(source: FakeSound(), specification: "microphone")
             }
-            sources = SharedSources(
-                fakes, in: output, runner: runner, options: try #require(Self.options), events: events.continuation,
+            share = RunningShare(
+                room: try SharingRoom(owner: AttendeeID("alice")), sources: fakes,
+                options: try #require(Self.options),
+                inviting: RunningShare.Inviting(
+                    media: [.content, .camera], configuration: Connection.Configuration(), policy: nil),
+                events: events.continuation, output: output,
+                openContent: { [opener] specification, _ in try opener.open(specification) },
                 sleep: { try await time.sleep(for: $0) })
-            try await sources.begin()
-            if capturing { try await sources.start() }
+            try await share.begin()
+            if capturing { try await share.startCapture() }
         }
 
         /// Does what the event says, and returns the notice.
         func perform(_ event: Event) async throws -> String? {
             switch event {
-            case .pause: return try await sources.pause(showingSlate: false)
-            case .pauseWithSlate: return try await sources.pause(showingSlate: true)
-            case .resume: return try await sources.resume()
+            case .pause: return try await share.pause(showingSlate: false)
+            case .pauseWithSlate: return try await share.pause(showingSlate: true)
+            case .resume: return try await share.resume()
             case .replace: try await replace(with: FakeSource("\(opened.count + 1)"))
             case .sourceEnds:
                 content.end()
                 (hasEnded, ends) = (true, ends + 1)
             case .slateTimeEnds:
                 time.advance(by: .seconds(2))
-                await sources.slateMuting?.value
+                await share.slateMuting?.value
             case .mute, .unmute:
                 isMuted = event == .mute
-                _ = try await sources.mute(.all, isMuted)
+                _ = try share.mute(.all, isMuted)
             }
             return nil
         }
 
-        func replace(with source: FakeSource, canWait: Bool = false, endedBefore: Bool = false) async throws {
+        func replace(with source: FakeSource, canWait: Bool = false) async throws {
+            try await share.change(to: try add(source, canWait: canWait))
+        }
+
+        /// Adds a source that a request can open.
+        func add(_ source: FakeSource, canWait: Bool = false, gate: Gate? = nil) throws -> SourceSpecification {
             opened.append(source)
-            let content = OpenedSources.Content(
-                source: source, specification: source.description, canWait: canWait)
-            let candidate = SharedSources.Opened(content, isSizeChosen: false, events: events.continuation)
-            if endedBefore {
-                source.end()
-                ends += 1
-            }
-            try await sources.change(to: candidate)
+            return try opener.add("\(source)", source, canWait: canWait, gate: gate)
         }
 
         /// Does what the event says, and follows it in the table.
         func follow(_ event: Event, _ story: [Event]) async throws {
             if event == .resume, hasEnded, situation != .live {
-                let failure = await #expect(throws: CommandFailure.self, "\(story)") { try await self.perform(event) }
+                let failure = await #expect(throws: CommandFailure.self, "\(story)") { try await perform(event) }
                 #expect(failure?.message == "the source has ended" && failure?.remedy == "rtcshare switch SPEC")
                 return try await check("\(story)")
             }
             let notice = try await perform(event)
-            #expect(notice == SharedSourcesTests.notices[situation]?[event], "\(story)")
-            let next = SharedSourcesTests.table[situation]?[event] ?? situation
+            #expect(notice == RunningShareTests.notices[situation]?[event], "\(story)")
+            let next = RunningShareTests.table[situation]?[event] ?? situation
             if event == .replace {
                 if next == .keeping, situation == .held { kept = content }
                 content = try #require(opened.last)
@@ -149,29 +156,28 @@ struct SharedSourcesTests {
 
         /// Compares what viewers see, and what runs, with the situation.
         func check(_ story: String) async throws {
-            await runner.finish()
+            await share.runner.finish()
             let isSlate = situation == .slate || situation == .sharpSlate
             let isVideoMuted = [.held, .keeping, .sharpSlate].contains(situation)
             let view = (isSlate ? "slate" : "\(kept ?? content)") + (isVideoMuted ? " (muted)" : "")
-            #expect(await output.view == view, "\(story)")
-            #expect(await output.isAudioMuted == (isMuted || situation != .live), "\(story)")
-            #expect(await output.isMicrophoneMuted == isMuted, "\(story)")
+            #expect(output.view == view, "\(story)")
+            #expect(output.isAudioMuted == (isMuted || situation != .live), "\(story)")
+            #expect(output.isMicrophoneMuted == isMuted, "\(story)")
             let running = Set([content, kept].compactMap { $0?.description })
             #expect(Set(opened.filter(\.isRunning).map(\.description)) == running, "\(story)")
-            #expect(await output.runningSlates == (isSlate ? 1 : 0), "\(story)")
-            let status = await sources.status
-            #expect(status.isPaused == (situation != .live) && status.isSlateShown == isSlate, "\(story)")
-            #expect(await sources.content === content, "\(story)")
-            #expect((await sources.captureEnd != nil) == (hasEnded && situation == .live), "\(story)")
-            #expect((status.interruption != nil) == (hasEnded && situation != .live), "\(story)")
+            #expect(output.runningSlates == (isSlate ? 1 : 0), "\(story)")
+            let state = share.content
+            #expect(state.isPaused == (situation != .live) && state.isSlateShown == isSlate, "\(story)")
+            #expect(state.current.source === content, "\(story)")
+            #expect((state.end != nil) == (hasEnded && situation == .live), "\(story)")
+            #expect((share.interruption != nil) == (hasEnded && situation != .live), "\(story)")
         }
 
         /// Stops everything, and returns how many ends of sources were reported but not expected, or were missed.
         func finish() async -> Int {
-            await sources.stop()
-            await runner.finish()
+            await share.stopCapture()
             #expect(opened.allSatisfy { !$0.isRunning })
-            #expect(await output.runningSlates == 0)
+            #expect(output.runningSlates == 0)
             events.continuation.finish()
             var reported = 0
             for await event in events.stream { if case .captureEnded = event { reported += 1 } }
@@ -216,7 +222,7 @@ struct SharedSourcesTests {
         let stage = try await Stage()
         let way = try #require(Self.ways.first { $0.0 == situation }).1
         for (index, step) in way.enumerated() { try await stage.follow(step, Array(way[...index])) }
-        await stage.output.refuseNext()
+        stage.output.refuseNext()
         await #expect(throws: FakeOutput.Refusal.self) { try await stage.perform(event) }
         try await stage.check("\(situation), rejected \(event)")
         if situation == .slate { try await stage.follow(.slateTimeEnds, [event, .slateTimeEnds]) }
@@ -229,7 +235,7 @@ struct SharedSourcesTests {
         let way = try #require(Self.ways.first { $0.0 == situation }).1
         for (index, step) in way.enumerated() { try await stage.follow(step, Array(way[...index])) }
         await #expect(throws: FakeSource.Failure.self) {
-            try await stage.replace(with: FakeSource("broken", canStart: false))
+            try await stage.replace(with: FakeSource("broken", start: .fails))
         }
         try await stage.check("\(situation)")
         #expect(await stage.finish() == 0)
@@ -241,33 +247,11 @@ struct SharedSourcesTests {
         let way = try #require(Self.ways.first { $0.0 == situation }).1
         for (index, step) in way.enumerated() { try await stage.follow(step, Array(way[...index])) }
         let failure = await #expect(throws: CommandFailure.self) {
-            try await stage.replace(with: FakeSource("ended"), endedBefore: true)
+            try await stage.replace(with: FakeSource("ended", start: .ends))
         }
         #expect(failure?.message == "the source has ended")
         try await stage.check("\(situation)")
-        #expect(await stage.finish() == 0)
-    }
-
-    @Test("A source that is opened while the share captures is started before it is shown", arguments: [true, false])
-    func startedSource(isCapturing: Bool) async throws {
-        let stage = try await Stage(capturing: isCapturing)
-        let opened = try await stage.sources.open(SourceSpecification("test:320x180@5"))
-        #expect(opened.isStarted == isCapturing)
-        try await stage.sources.change(to: opened)
-        #expect(await stage.sources.content === opened.content.source)
-        try await stage.sources.start()
-        _ = await stage.finish()
-    }
-
-    @Test("A source that is shown while capture begins is started")
-    func captureBeginsWhileShown() async throws {
-        let stage = try await Stage(capturing: false)
-        let sources = stage.sources
-        await stage.output.whileShowingNext { try? await sources.start() }
-        let next = FakeSource("2")
-        try await stage.replace(with: next)
-        #expect(next.isRunning)
-        #expect(await stage.finish() == 0)
+        #expect(await stage.finish() == 1)
     }
 
     @Test("A slate is muted after its own time, not after the time of an earlier slate")
@@ -280,8 +264,8 @@ struct SharedSourcesTests {
         stage.time.advance(by: .seconds(1))
         try await stage.check("one second")
         stage.time.advance(by: .seconds(1))
-        await stage.sources.slateMuting?.value
-        #expect(await stage.output.view == "slate (muted)")
+        await stage.share.slateMuting?.value
+        #expect(stage.output.view == "slate (muted)")
         #expect(await stage.finish() == 0)
     }
 
@@ -289,10 +273,9 @@ struct SharedSourcesTests {
     func slateTimeDuringResume() async throws {
         let stage = try await Stage()
         try await stage.follow(.pauseWithSlate, [.pauseWithSlate])
-        let (time, sources) = (stage.time, stage.sources)
-        await stage.output.whileShowingNext {
-            time.advance(by: .seconds(2))
-            await sources.slateMuting?.value
+        stage.output.whileShowingNext {
+            stage.time.advance(by: .seconds(2))
+            await stage.share.slateMuting?.value
         }
         try await stage.follow(.resume, [.pauseWithSlate, .resume])
         #expect(await stage.finish() == 0)
@@ -306,7 +289,7 @@ struct SharedSourcesTests {
         let way = [.mute] + (try #require(Self.ways.first { $0.0 == situation }).1)
         for (index, step) in way.enumerated() { try await stage.follow(step, Array(way[...index])) }
         try await stage.follow(event, way + [event])
-        #expect(await stage.output.wasSoundMuted)
+        #expect(stage.output.wasSoundMuted)
         #expect(await stage.finish() == 0)
     }
 
@@ -314,18 +297,17 @@ struct SharedSourcesTests {
     func soundOfSlate() async throws {
         let stage = try await Stage()
         try await stage.follow(.pauseWithSlate, [.pauseWithSlate])
-        #expect(await stage.output.wasSoundMuted)
+        #expect(stage.output.wasSoundMuted)
         try await stage.follow(.resume, [.pauseWithSlate, .resume])
-        #expect(await !stage.output.wasSoundMuted)
+        #expect(!stage.output.wasSoundMuted)
         #expect(await stage.finish() == 0)
     }
 
     @Test("A microphone that the share does not have is not muted")
     func muteWithoutMicrophone() async throws {
         let stage = try await Stage(hasMicrophone: false)
-        #expect(try await stage.sources.mute(.all, true) == "The audio is muted.")
-        let status = await stage.sources.status
-        #expect(status.isAudioMuted && !status.isMicrophoneMuted)
+        #expect(try stage.share.mute(.all, true) == "The audio is muted.")
+        #expect(stage.share.sounds.isAudioMuted && !stage.share.sounds.isMicrophoneMuted)
         #expect(await stage.finish() == 0)
     }
 
@@ -335,8 +317,7 @@ struct SharedSourcesTests {
         for (index, event) in [Event.pause, .replace].enumerated() {
             try await stage.follow(event, Array([.pause, .replace][...index]))
         }
-        let sources = stage.sources
-        await stage.output.whileShowingNext { #expect(await !sources.isPaused) }
+        stage.output.whileShowingNext { #expect(!stage.share.content.isPaused) }
         try await stage.follow(.resume, [.pause, .replace, .resume])
         #expect(await stage.finish() == 0)
     }
@@ -351,9 +332,9 @@ struct SharedSourcesTests {
         #expect(try await stage.perform(.resume) == "The share is not paused.")
         let next = FakeSource("2")
         try await stage.replace(with: next)
-        #expect(await stage.output.view == "2")
+        #expect(stage.output.view == "2")
         #expect(!next.isRunning)
-        try await stage.sources.start()
+        try await stage.share.startCapture()
         #expect(next.isRunning)
         #expect(await stage.finish() == 0)
     }
@@ -361,16 +342,208 @@ struct SharedSourcesTests {
     @Test("The encoder delays only the content that can wait, not a slate over it")
     func contentThatCanWait() async throws {
         let stage = try await Stage()
-        #expect(await !stage.output.canShownWait)
+        #expect(!stage.output.canShownWait)
         try await stage.replace(with: FakeSource("2"), canWait: true)
-        #expect(await stage.output.canShownWait)
-        await stage.output.refuseNext()
+        #expect(stage.output.canShownWait)
+        stage.output.refuseNext()
         await #expect(throws: FakeOutput.Refusal.self) { try await stage.replace(with: FakeSource("3")) }
         _ = try await stage.perform(.pauseWithSlate)
-        #expect(await !stage.output.canShownWait)
+        #expect(!stage.output.canShownWait)
         _ = try await stage.perform(.resume)
-        #expect(await stage.output.canShownWait)
+        #expect(stage.output.canShownWait)
         #expect(await stage.finish() == 0)
+    }
+
+    // MARK: Requests at the same time
+
+    private static let overtaken =
+        "file:2.y4m: another source was chosen while this one was opening"
+
+    @Test("Of two switches, the one that was requested last stays, though its source opens first")
+    func switchDuringOpening() async throws {
+        let stage = try await Stage()
+        let (gate, late, early) = (Gate(), FakeSource("2"), FakeSource("3"))
+        let (first, second) = (try stage.add(late, gate: gate), try stage.add(early))
+        async let answer = stage.share.answer(.source(first))
+        await waitUntil { gate.isReached }
+        try await stage.share.change(to: second)
+        gate.open()
+        #expect(await answer.reason == Self.overtaken)
+        await stage.share.runner.finish()
+        #expect(stage.output.view == "3" && !late.isRunning && early.isRunning)
+        _ = await stage.finish()
+    }
+
+    @Test("A switch whose source can't be opened leaves an earlier switch that is opening")
+    func failureDuringOpening() async throws {
+        let stage = try await Stage()
+        let gate = Gate()
+        let first = try stage.add(FakeSource("2"), gate: gate)
+        async let answer = stage.share.answer(.source(first))
+        await waitUntil { gate.isReached }
+        let missing = try stage.opener.add("missing", nil)
+        await #expect(throws: FakeOpener.Failure.self) { try await stage.share.change(to: missing) }
+        gate.open()
+        #expect(await answer.reason == nil)
+        #expect(stage.output.view == "2")
+        _ = await stage.finish()
+    }
+
+    @Test("A switch that is requested while another is under way follows it")
+    func switchDuringSwitch() async throws {
+        let stage = try await Stage()
+        let second = try stage.add(FakeSource("2"))
+        let third = try stage.add(FakeSource("3"))
+        let isShowing = Gate()
+        stage.output.whileShowingNext {
+            await WorkerThread.run(named: "test") { isShowing.pass() }
+            #expect(stage.output.view == "2")
+        }
+        async let first = stage.share.answer(.source(second))
+        await waitUntil { isShowing.isReached }
+        async let next = stage.share.answer(.source(third))
+        await waitUntil { !stage.share.sourceTurns.waiting.isEmpty }
+        isShowing.open()
+        #expect(await [first.reason, next.reason] == [nil, nil])
+        #expect(stage.output.view == "3")
+        _ = await stage.finish()
+    }
+
+    @Test("A pause does not wait for a source that opens, which is shown at the end of the pause")
+    func pauseDuringOpening() async throws {
+        let stage = try await Stage()
+        let gate = Gate()
+        let specification = try stage.add(FakeSource("2"), gate: gate)
+        async let answer = stage.share.answer(.source(specification))
+        await waitUntil { gate.isReached }
+        #expect(try await stage.share.pause(showingSlate: false) == nil)
+        gate.open()
+        #expect(await answer.notice == "The share will show file:2.y4m when you resume it.")
+        #expect(stage.output.view == "1 (muted)")
+        #expect(try await stage.share.resume() == nil)
+        #expect(stage.output.view == "2")
+        _ = await stage.finish()
+    }
+
+    @Test("A pause that is requested while a source is being shown holds that source")
+    func pauseDuringSwitch() async throws {
+        let stage = try await Stage()
+        let specification = try stage.add(FakeSource("2"))
+        let isShowing = Gate()
+        stage.output.whileShowingNext { await WorkerThread.run(named: "test") { isShowing.pass() } }
+        async let change = stage.share.answer(.source(specification))
+        await waitUntil { isShowing.isReached }
+        async let pause = stage.share.answer(.pause(slate: false))
+        await waitUntil { !stage.share.sourceTurns.waiting.isEmpty }
+        isShowing.open()
+        #expect(await [change.reason, pause.reason] == [nil, nil])
+        #expect(stage.output.view == "2 (muted)")
+        _ = await stage.finish()
+    }
+
+    @Test("A mute during a switch holds for the new source")
+    func muteDuringSwitch() async throws {
+        let stage = try await Stage()
+        stage.output.whileShowingNext { #expect(throws: Never.self) { try stage.share.mute(.all, true) } }
+        try await stage.replace(with: FakeSource("2"))
+        #expect(stage.output.isAudioMuted && stage.output.isMicrophoneMuted)
+        _ = await stage.finish()
+    }
+
+    @Test("The end of a source that is being replaced is not the end of the share")
+    func endDuringSwitch() async throws {
+        let stage = try await Stage()
+        let first = try #require(stage.share.content.current.source as? FakeSource)
+        stage.output.whileShowingNext {
+            first.end()
+            #expect(stage.share.content.end == nil)
+        }
+        try await stage.replace(with: FakeSource("2"))
+        #expect(stage.share.content.end == nil)
+        _ = await stage.finish()
+    }
+
+    @Test("A source whose opening ends after the capture has begun is started before it is shown")
+    func captureBeginsDuringOpening() async throws {
+        let stage = try await Stage(capturing: false)
+        let (gate, next) = (Gate(), FakeSource("2"))
+        let specification = try stage.add(next, gate: gate)
+        async let answer = stage.share.answer(.source(specification))
+        await waitUntil { gate.isReached }
+        try await stage.share.startCapture()
+        stage.output.whileShowingNext { #expect(next.isRunning) }
+        gate.open()
+        #expect(await answer.reason == nil)
+        #expect(stage.output.view == "2")
+        #expect(await stage.finish() == 0)
+    }
+
+    @Test("A capture that begins while a source is being shown starts that source")
+    func captureBeginsDuringSwitch() async throws {
+        let stage = try await Stage(capturing: false)
+        let (isShowing, next) = (Gate(), FakeSource("2"))
+        let specification = try stage.add(next)
+        stage.output.whileShowingNext { await WorkerThread.run(named: "test") { isShowing.pass() } }
+        async let answer = stage.share.answer(.source(specification))
+        await waitUntil { isShowing.isReached }
+        async let start: Void = stage.share.startCapture()
+        await waitUntil { !stage.share.sourceTurns.waiting.isEmpty }
+        isShowing.open()
+        #expect(await answer.reason == nil)
+        try await start
+        #expect(next.isRunning)
+        #expect(await stage.finish() == 0)
+    }
+
+    @Test("A stop during a start waits for the source, stops it and rejects what is requested after it")
+    func stopDuringStart() async throws {
+        let gate = Gate()
+        let stage = try await Stage(FakeSource("1", start: .waits(gate)), capturing: false)
+        async let start: Void = stage.share.startCapture()
+        await waitUntil { gate.isReached }
+        async let stop: Void = stage.share.stopCapture()
+        await waitUntil { stage.share.isEnding }
+        #expect(await stage.share.answer(.pause(slate: false)).reason == "the share is about to end")
+        gate.open()
+        try await start
+        await stop
+        #expect(await stage.finish() == 0)
+    }
+
+    @Test("A source that opens while the share ends is stopped, and its request fails")
+    func stopDuringOpening() async throws {
+        let stage = try await Stage()
+        let (gate, next) = (Gate(), FakeSource("2"))
+        let specification = try stage.add(next, gate: gate)
+        async let answer = stage.share.answer(.source(specification))
+        await waitUntil { gate.isReached }
+        await stage.share.stopCapture()
+        gate.open()
+        #expect(await answer.reason == "the share is about to end")
+        await stage.share.runner.finish()
+        #expect(!next.isRunning)
+        #expect(await stage.finish() == 0)
+    }
+
+    // MARK: The camera
+
+    @Test("A camera is sent until it ends, and the end of a camera that was replaced changes nothing")
+    func cameras() async throws {
+        let stage = try await Stage()
+        let specification = try CameraSpecification("test:320x180@5")
+        try await stage.share.change(camera: specification)
+        let first = try #require(stage.share.camera)
+        #expect(first.isStarted && stage.output.camera === first.source)
+        try await stage.share.change(camera: specification)
+        let second = try #require(stage.share.camera)
+        await stage.share.sourceDidEnd(first.listener)
+        #expect(second.listener !== first.listener && stage.output.camera === second.source)
+        await stage.share.sourceDidEnd(second.listener)
+        #expect(stage.share.camera == nil && stage.output.camera == nil)
+        try await stage.share.change(camera: specification)
+        try await stage.share.change(camera: .none)
+        #expect(stage.share.cameraStatus == nil && stage.output.camera == nil)
+        _ = await stage.finish()
     }
 
     @Test("A room mutes a source only while viewers see that source")
@@ -382,10 +555,15 @@ struct SharedSourcesTests {
                 source, canWait: false, audio: nil, configuration: VideoEncodingParameters(),
                 audioConfiguration: LocalAudioConfiguration())
         }
-        await room.setVideoMuted(true, of: first)
-        #expect(await room.contentShare.videoTrack?.isMuted == false)
-        await room.setVideoMuted(true, of: second)
-        #expect(await room.contentShare.videoTrack?.isMuted == true)
+        room.setVideoMuted(true, of: first)
+        #expect(room.contentShare.videoTrack?.isMuted == false)
+        room.setVideoMuted(true, of: second)
+        #expect(room.contentShare.videoTrack?.isMuted == true)
         await room.end()
     }
+}
+
+extension ControlAnswer {
+    fileprivate var reason: String? { if case .failed(_, let reason, _, _) = self { reason } else { nil } }
+    fileprivate var notice: String? { if case .done(let notice) = self { notice } else { nil } }
 }

@@ -14,19 +14,29 @@ final class FakeSource: CaptureSource, CustomStringConvertible {
         var observers: [any CaptureSourceObserver] = []
     }
 
+    /// What a start does, beside running.
+    enum Start: Sendable {
+        case succeeds, fails
+        /// It ends at once, as an empty file does.
+        case ends
+        case waits(Gate)
+    }
+
     let description: String
-    let canStart: Bool
+    private let startResult: Start
     let captureFormat = CaptureFormat(size: PixelSize(width: 320, height: 180), framesPerSecond: 5)
     let contentHint = ContentHint.detail
     private let state = Locked(State())
 
-    init(_ description: String, canStart: Bool = true) { (self.description, self.canStart) = (description, canStart) }
+    init(_ description: String, start: Start = .succeeds) { (self.description, startResult) = (description, start) }
 
     var isRunning: Bool { state.withLock { $0.isRunning } }
 
     func start() throws {
-        guard canStart else { throw Failure() }
+        if case .fails = startResult { throw Failure() }
+        if case .waits(let gate) = startResult { gate.pass() }
         state.withLock { $0.isRunning = true }
+        if case .ends = startResult { end() }
     }
 
     func stop() { state.withLock { $0.isRunning = false } }
@@ -52,8 +62,52 @@ final class FakeSound: AudioCaptureSource {
     func remove(observer: any CaptureSourceObserver) {}
 }
 
+/// A gate that threads wait at until it is opened.
+final class Gate: Sendable {
+    private let state = Mailbox((isOpen: false, isReached: false))
+
+    /// Whether a thread has come here.
+    var isReached: Bool { state.read { $0.isReached } }
+
+    func open() { state.post { $0.isOpen = true } }
+
+    func pass() {
+        state.post { $0.isReached = true }
+        state.take { $0.isOpen ? .done(()) : .wait(until: nil) }
+    }
+}
+
+/// Opens fakes as content, each by a file's name.
+final class FakeOpener: Sendable {
+    struct Failure: Error {}
+
+    /// A source, or nil if it can't be opened, and where its opening waits.
+    private struct Entry {
+        let source: FakeSource?
+        let canWait: Bool
+        let gate: Gate?
+    }
+
+    private let entries = Locked<[String: Entry]>([:])
+
+    func add(
+        _ name: String, _ source: FakeSource?, canWait: Bool = false, gate: Gate? = nil
+    ) throws -> SourceSpecification {
+        let specification = try SourceSpecification("file:\(name).y4m")
+        entries.withLock { $0["\(specification)"] = Entry(source: source, canWait: canWait, gate: gate) }
+        return specification
+    }
+
+    func open(_ specification: SourceSpecification) throws -> OpenedSources.Content {
+        let entry = entries.withLock { $0["\(specification)"] }
+        entry?.gate?.pass()
+        guard let entry, let source = entry.source else { throw Failure() }
+        return OpenedSources.Content(source: source, specification: "\(specification)", canWait: entry.canWait)
+    }
+}
+
 /// Records what viewers see and receive. A source that is not a fake is a slate.
-actor FakeOutput: ShareOutput {
+@SharingActor final class FakeOutput: ShareOutput {
     struct Refusal: Error {}
 
     /// Records the end of a slate, which has a thread of its own.
@@ -73,7 +127,8 @@ actor FakeOutput: ShareOutput {
     private(set) var wasSoundMuted = false
     private var slates: [SlateObserver] = []
     private var refusesNext = false
-    private var whileShowing: (@Sendable () async -> Void)?
+    private var whileShowing: (@SharingActor () async -> Void)?
+    private(set) var camera: (any VideoSource)?
 
     /// What viewers see, by name; with `(muted)` if they are shown that it is paused.
     var view: String {
@@ -85,7 +140,7 @@ actor FakeOutput: ShareOutput {
     func refuseNext() { refusesNext = true }
 
     /// Calls `action` while the next source begins.
-    func whileShowingNext(_ action: @escaping @Sendable () async -> Void) { whileShowing = action }
+    func whileShowingNext(_ action: @escaping @SharingActor () async -> Void) { whileShowing = action }
 
     func showContent(
         _ source: any VideoSource, canWait: Bool, audio: (any AudioSource)?, configuration: VideoEncodingParameters,
@@ -111,6 +166,8 @@ actor FakeOutput: ShareOutput {
 
     func updateContent(_ configuration: VideoEncodingParameters) {}
     func startMicrophone(_ source: any AudioSource) {}
+    func startCamera(_ source: any VideoSource) { camera = source }
+    func stopCamera() { camera = nil }
     func setVideoMuted(_ isMuted: Bool, of source: any VideoSource) { if source === shown { isVideoMuted = isMuted } }
     func setAudioMuted(_ isMuted: Bool) { isAudioMuted = isMuted }
     func setMicrophoneMuted(_ isMuted: Bool) { isMicrophoneMuted = isMuted }

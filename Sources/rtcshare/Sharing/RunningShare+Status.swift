@@ -7,19 +7,20 @@ internal import RTCShareStreams
 internal import RTCShareWireFormat
 
 /// The state of a share, as its control socket reports it.
-extension ShareControl {
+extension RunningShare {
+    /// Why the source gives no frames. Nil if it does.
+    var interruption: String? {
+        content.lossDuringPause?.statement ?? content.current.reporter.interruption?.description
+    }
+
     /// All of it.
     func report() async -> ControlledShare {
-        let present = await room.viewers
-        let served = Dictionary((await server?.viewers ?? []).map { ($0.id, $0) }) { $1 }
-        let isLocked = await server?.isLocked
+        let served = Dictionary((server?.viewers ?? []).map { ($0.id, $0) }) { $1 }
+        let isLocked = server?.isLocked
         let places = await places.report(rates)
+        // From here on nothing is waited for: all of it is of one moment.
         let isPublished = places.contains { $0.state == .published || $0.state == .disconnected }
-        let destination = await room.destination
-        let subgroups = await room.subgroups
-        let status = await sources.status
-        let limits = status.parameters
-        let listed = present.compactMap { viewer in
+        let listed = room.viewers.compactMap { viewer in
             viewers[viewer.id].flatMap { state in
                 state.isOver
                     ? nil
@@ -30,17 +31,18 @@ extension ShareControl {
         return ControlledShare(
             name: name, pid: ProcessInfo.processInfo.processIdentifier, attendee: room.owner.name,
             state: .init(
-                isPaused: status.isPaused, isPublished: isPublished, hasLink: server != nil, viewers: listed),
-            source: status.specification, interruption: status.interruption,
-            camera: camera.status, sounds: status.sounds, microphone: status.microphone, width: rates.size?.width,
-            height: rates.size?.height,
-            framesPerSecond: rates.framesPerSecond, bitrate: rates.bitsPerSecond / 1000,
-            maxBitrate: Int(contentBitrate(limits).bitsPerSecond / 1000),
-            maxFramerate: limits.maxFramerate ?? options.quality.maxFramerate, maxWidth: limits.maxSize?.width,
-            maxHeight: limits.maxSize?.height, hint: limits.contentHint.flatMap(SharingOptions.Hint.init),
-            isSlateShown: status.isSlateShown, isAudioMuted: status.isAudioMuted,
-            isMicrophoneMuted: status.isMicrophoneMuted, destination: destination.description,
-            subgroups: subgroups.map(\.name).sorted(), isLocked: isLocked,
+                isPaused: content.isPaused, isPublished: isPublished, hasLink: server != nil, viewers: listed),
+            source: content.current.specification,
+            interruption: interruption,
+            camera: cameraStatus, sounds: sounds.audioStatus, microphone: sounds.microphoneStatus,
+            width: rates.size?.width, height: rates.size?.height, framesPerSecond: rates.framesPerSecond,
+            bitrate: rates.bitsPerSecond / 1000, maxBitrate: Int(contentBitrate.bitsPerSecond / 1000),
+            maxFramerate: parameters.maxFramerate ?? options.quality.maxFramerate,
+            maxWidth: parameters.maxSize?.width, maxHeight: parameters.maxSize?.height,
+            hint: parameters.contentHint.flatMap(SharingOptions.Hint.init), isSlateShown: content.isSlateShown,
+            isAudioMuted: sounds.isAudioMuted, isMicrophoneMuted: sounds.isMicrophoneMuted,
+            destination: room.destination.description, subgroups: room.subgroups.map(\.name).sorted(),
+            isLocked: isLocked,
             needsApproval: server?.asksBeforeAdmitting,
             recording: film.map { .init(file: $0.recorder.path, seconds: $0.duration / .seconds(1)) },
             viewers: listed, servers: places, uptime: (begun.duration(to: .now) / .seconds(1)).rounded(.down))

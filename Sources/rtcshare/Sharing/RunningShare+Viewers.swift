@@ -5,7 +5,7 @@ internal import RTCShareSignaling
 internal import RTCShareTransport
 
 /// The viewers of the share: invited ones, and those of the link.
-extension ShareControl {
+extension RunningShare {
     /// The largest number of offers without an answer.
     private static let mostInvited = 16
 
@@ -20,7 +20,7 @@ extension ShareControl {
                 try: "rtcshare kick N (rtcshare status lists the viewers)")
         }
         var configuration = inviting.configuration
-        configuration.maxBitrate = await maximumBitrate
+        configuration.maxBitrate = maximumBitrate
         let viewer = try await room.addViewer(
             media: inviting.media, configuration: configuration, membership: membership)
         do {
@@ -41,7 +41,7 @@ extension ShareControl {
     func admit(_ viewer: Int?, _ text: String) async throws -> String {
         let answer = try SessionDescription.parse(text)
         let id = try Self.viewer(answering: viewers.offers, by: answer, named: viewer)
-        guard let offer = viewers.offers[id], let member = await room.viewers.first(where: { $0.id == id }) else {
+        guard let offer = viewers.offers[id], let member = room.viewers.first(where: { $0.id == id }) else {
             throw unknownViewer(id)
         }
         try AnswerFile.check(answer, answers: offer, name: "the answer")
@@ -52,7 +52,7 @@ extension ShareControl {
 
     /// The viewer of the offer that an answer belongs to.
     /// - Throws: `CommandFailure` if that is not the viewer who was named, or if the answer belongs to none of the offers.
-    static func viewer(
+    nonisolated static func viewer(
         answering offers: [Int: SessionDescription], by answer: SessionDescription, named: Int?
     ) throws(CommandFailure) -> Int {
         let own = offers.filter { $0.value.isAnswered(by: answer) }.keys.min()
@@ -95,7 +95,7 @@ extension ShareControl {
     func letIn(_ viewer: Int) async throws -> Bool {
         let server = try linkServer()
         do throws(ViewerServerError) {
-            try await server.admit(viewer)
+            try server.admit(viewer)
             return true
         } catch {
             switch error {
@@ -108,8 +108,8 @@ extension ShareControl {
     /// Disconnects a viewer; returns a sentence that says so.
     func kick(_ viewer: Int) async throws -> String {
         let name = viewers.name(of: viewer)
-        let session = await room.viewers.first { $0.id == viewer }?.session
-        let isServed = await server?.viewers.contains { $0.id == viewer } == true
+        let session = room.viewers.first { $0.id == viewer }?.session
+        let isServed = server?.viewers.contains { $0.id == viewer } == true
         guard isServed || session != nil else { throw unknownViewer(viewer) }
         viewers.willRemove(viewer)
         if isServed {
@@ -126,12 +126,12 @@ extension ShareControl {
     }
 
     /// The share's links, or those to a subgroup.
-    func links(_ name: String?) async throws -> ControlAnswer {
+    func links(_ name: String?) throws -> ControlAnswer {
         let server = try linkServer()
         var subgroup: Subgroup?
         if let name {
             let wanted = try Subgroup(name)
-            guard await room.subgroups.contains(wanted) else {
+            guard room.subgroups.contains(wanted) else {
                 throw CommandFailure(
                     .usage, "you are not in the subgroup \(name)", try: "rtcshare subgroup join \(name)")
             }

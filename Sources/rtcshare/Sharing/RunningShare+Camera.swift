@@ -1,0 +1,91 @@
+internal import RTCShareCapture
+internal import RTCShareContentShare
+internal import RTCShareLocks
+internal import RTCShareMedia
+
+/// The camera of the share, beside the content.
+extension RunningShare {
+    private static let cameraRemedy = "restart the share with --camera camera"
+
+    /// Sends another camera from now on, or none. If that fails, everything stays as it was.
+    func change(camera specification: CameraSpecification) async throws {
+        guard inviting.media.contains(.camera) else {
+            throw CommandFailure(
+                .usage, "the share was started without --camera, so a camera can't be added", try: Self.cameraRemedy)
+        }
+        let number = turns.ask()
+        var opened: OpenedCamera?
+        if let source = specification.source { opened = try await openCamera(source) }
+        do {
+            try await inTurn { [opened] in
+                guard !turns.isOvertaken(number, for: .camera) else { throw Self.overtaken(specification) }
+                if let opened { try await send(opened) } else { output.stopCamera() }
+                replaceCamera(with: opened)
+                turns.finish(number, for: .camera)
+            }
+        } catch {
+            if let opened { discard(opened) }
+            throw error
+        }
+    }
+
+    /// Opens a camera, and starts it if the share captures.
+    private func openCamera(_ specification: SourceSpecification) async throws -> OpenedCamera {
+        guard specification != .standardInput else { throw Self.standardInputIsTaken(specification) }
+        let isCapturing = content.isCapturing
+        return try await WorkerThread.run(named: "camera") { [events] in
+            let opened = OpenedCamera(
+                try OpenedSources.Camera(specification), isStarted: isCapturing, events: events)
+            if isCapturing { try opened.source.start() }
+            return opened
+        }
+    }
+
+    private func send(_ new: OpenedCamera) async throws {
+        if content.isCapturing, !new.isStarted { try await runner.start(new.source.start) }
+        try OpenedSources.checkIsRunning(new.listener.end)
+        try await output.startCamera(new.source)
+    }
+
+    /// Sends no camera from now on if the present one is what has ended.
+    func sourceDidEnd(_ ended: SourceListener) async {
+        await sourceTurns.run {
+            guard ended === camera?.listener else { return }
+            output.stopCamera()
+            replaceCamera(with: nil)
+        }
+    }
+
+    private func replaceCamera(with new: OpenedCamera?) {
+        if let camera { discard(camera) }
+        camera = new
+        new?.listener.enter()
+    }
+
+    /// Stops a camera. Its end is not reported.
+    private func discard(_ camera: OpenedCamera) {
+        camera.source.remove(observer: camera.listener)
+        runner.stop(camera.source.stop)
+    }
+
+    /// Switches the light of the camera, or else of a camera that is the content.
+    func setLight(_ isOn: Bool) throws {
+        let sources = [camera?.source, content.current.source]
+        guard let camera = sources.lazy.compactMap({ $0 as? CameraSource }).first else {
+            throw CommandFailure(
+                .usage, "--light: the share has no camera",
+                try: inviting.media.contains(.camera) ? command("camera camera --light") : Self.cameraRemedy)
+        }
+        try camera.setTorch(isOn)
+    }
+
+    /// The state of the camera. Nil if no camera is sent.
+    var cameraStatus: ControlledShare.Camera? {
+        camera.map { present in
+            let camera = present.source as? CameraSource
+            return ControlledShare.Camera(
+                spec: present.specification, interruption: present.listener.interruption?.description,
+                isLightOn: camera.flatMap { $0.isTorchAvailable ? $0.isTorchEnabled : nil })
+        }
+    }
+}

@@ -1,0 +1,216 @@
+internal import FoundationEssentials
+internal import RTCShareCapture
+internal import RTCShareContentShare
+internal import RTCShareLocks
+internal import RTCShareMedia
+internal import RTCShareSignaling
+internal import RTCShareTransport
+internal import RTCShareWireFormat
+
+/// The content and the sounds of the share, and whether they are paused or muted.
+extension RunningShare {
+    /// Until a slate is sharp.
+    private static let slateTime = Duration.seconds(2)
+
+    // MARK: Capture
+
+    /// Shares all sources, to the first viewer if there is one; they are sent once they are captured.
+    func begin(for viewer: RoomViewer? = nil) async throws {
+        if let viewer { add(viewer) }
+        try await sourceTurns.run {
+            try await show(content.current.source, canWait: content.current.canWait)
+            if let microphone = sounds.microphone { try await output.startMicrophone(microphone.source) }
+            if let camera { try await output.startCamera(camera.source) }
+            applyMutes()
+        }
+    }
+
+    /// Begins to capture, with the first viewer.
+    func startCapture() async throws {
+        try await sourceTurns.run {
+            guard !isEnding, content.start() else { return }
+            try await runner.start { [source = content.current.source, sounds = sounds.sources] in
+                try source.start()
+                for sound in sounds { try sound.start() }
+            }
+            if let camera { try await runner.start(camera.source.start) }
+        }
+    }
+
+    func stopSources() {
+        slateMuting?.cancel()
+        for case .stop(let source) in content.stop() { runner.stop(source.stop) }
+        for sound in sounds.sources { runner.stop(sound.stop) }
+        if let camera { runner.stop(camera.source.stop) }
+    }
+
+    // MARK: Pauses
+
+    /// Pauses the share: viewers keep the last frame, or see a slate. Returns what to answer if that changes nothing.
+    func pause(showingSlate: Bool) async throws -> String? {
+        try await inTurn {
+            if let notice = try content.noticeOfPause(showingSlate: showingSlate) { return notice }
+            guard showingSlate else {
+                try await enter { $0.pause() }
+                return nil
+            }
+            let size = content.current.source.captureFormat.size
+            let slate = try await WorkerThread.run(named: "slate") {
+                let slate = try CustomCapturer.slate("Paused", size: size)
+                try slate.start()
+                return slate
+            }
+            do {
+                try await enter { $0.pause(showing: slate) }
+            } catch {
+                runner.stop(slate.stop)
+                throw error
+            }
+            return nil
+        }
+    }
+
+    /// Resumes the share. Returns what to answer if it is not paused.
+    func resume() async throws -> String? {
+        try await inTurn {
+            if let notice = try content.noticeOfResume() { return notice }
+            try await enter { $0.resume() }
+            return nil
+        }
+    }
+
+    /// Calls `body` when earlier changes of sources are made.
+    func inTurn<Result>(_ body: @SharingActor () async throws -> Result) async throws -> Result {
+        try await sourceTurns.run {
+            try checkIsRunning()
+            return try await body()
+        }
+    }
+
+    /// Changes the state of the content, and what viewers see. If a source can't be started or shown, the state before stays.
+    private func enter(_ event: (inout ContentState) -> [ContentState.Effect]) async throws {
+        let before = content
+        let effects = event(&content)
+        do {
+            for effect in effects {
+                switch effect {
+                case .prepare(let new, let starts):
+                    if starts { try await runner.start(new.source.start) }
+                    try OpenedSources.checkIsRunning(new.reporter.end)
+                case .show(let source, let canWait): try await show(source, canWait: canWait)
+                case .setMuted, .muteWhenSharp, .stop: continue
+                }
+            }
+        } catch {
+            content = before
+            applyMutes()
+            throw error
+        }
+        for effect in effects {
+            switch effect {
+            case .prepare(let new, _): new.reporter.introduce(new.source)
+            case .show: continue
+            case .setMuted(let isMuted, let source): output.setVideoMuted(isMuted, of: source)
+            case .muteWhenSharp(let slate): muteWhenSharp(slate)
+            case .stop(let source): runner.stop(source.stop)
+            }
+        }
+        applyMutes()
+        server?.setPaused(content.isPaused)
+    }
+
+    /// Shows a source with the share's sound: the content's, or a slate.
+    private func show(_ source: any VideoSource, canWait: Bool) async throws {
+        // A new track is not muted, the share's own is.
+        sounds.track?.isMuted = isSoundMuted
+        try await output.showContent(
+            source, canWait: canWait, audio: sounds.track, configuration: parameters,
+            audioConfiguration: LocalAudioConfiguration(
+                maxBitrate: options.quality.audioBitrate.map(DataRate.kilobitsPerSecond)))
+    }
+
+    /// Mutes a slate when it is sharp: viewers are then shown that the share is paused.
+    private func muteWhenSharp(_ slate: any CaptureSource) {
+        slateMuting?.cancel()
+        slateMuting = Task { [output, sleep] in
+            guard (try? await sleep(Self.slateTime)) != nil else { return }
+            output.setVideoMuted(true, of: slate)
+        }
+    }
+
+    // MARK: Changes
+
+    /// Shares another source from now on, or from the end of the pause on. If that fails, everything stays as it was.
+    func change(to specification: SourceSpecification) async throws {
+        let number = turns.ask()
+        let opened = try await open(specification)
+        do {
+            try await inTurn {
+                guard !turns.isOvertaken(number, for: .content) else { throw Self.overtaken(specification) }
+                try await enter { $0.replace(with: opened) }
+                turns.finish(number, for: .content)
+                // It may have ended before the encoder listened to it.
+                if let end = content.end { events.yield(.sourceEnded(end.error)) }
+            }
+        } catch {
+            runner.stop(opened.source.stop)
+            throw error
+        }
+    }
+
+    static func overtaken(_ specification: some Specification) -> CommandFailure {
+        CommandFailure(.unavailable, "\(specification): another source was chosen while this one was opening")
+    }
+
+    /// Opens content, and starts it if the share captures.
+    private func open(_ specification: SourceSpecification) async throws -> OpenedContent {
+        guard specification != .standardInput else { throw Self.standardInputIsTaken(specification) }
+        let frameRate = parameters.maxFramerate ?? options.quality.maxFramerate
+        let (isSizeChosen, isCapturing) = (parameters.maxSize != nil, content.isCapturing)
+        do {
+            return try await WorkerThread.run(named: "source") { [openContent, events] in
+                let opened = OpenedContent(
+                    try openContent(specification, frameRate), isSizeChosen: isSizeChosen, isStarted: isCapturing,
+                    events: events)
+                if isCapturing { try opened.source.start() }
+                return opened
+            }
+        } catch CaptureError.displayUnavailable(display: nil, _) {
+            let process = ProcessInfo.processInfo.processIdentifier
+            throw CommandFailure(
+                .unavailable,
+                "DISPLAY is not set in the process of the share (\(process)), so it can't show a display",
+                try: "restart the share in a desktop session, or with DISPLAY set")
+        }
+    }
+
+    static func standardInputIsTaken(_ specification: SourceSpecification) -> CommandFailure {
+        CommandFailure(
+            .usage, "\(specification): a running share can't read standard input", try: "file:PATH.y4m")
+    }
+
+    /// Changes how the content's video is encoded; what is nil in `changes` stays as it is.
+    func set(_ changes: VideoEncodingParameters) async throws {
+        try await inTurn {
+            let new = changes.overriding(parameters)
+            try output.updateContent(new)
+            parameters = new
+        }
+        for viewer in room.viewers { viewer.session.connection.setMaximumBitrate(maximumBitrate) }
+    }
+
+    /// Mutes sounds, or ends that; returns a sentence that says which.
+    func mute(_ sounds: ControlledSounds, _ isMuted: Bool) throws -> String {
+        defer { applyMutes() }
+        return try self.sounds.mute(sounds, isMuted)
+    }
+
+    /// Whether viewers are sent no sound of the content now.
+    private var isSoundMuted: Bool { sounds.isAudioMuted || content.isPaused }
+
+    private func applyMutes() {
+        sounds.track?.isMuted = isSoundMuted
+        output.setAudioMuted(isSoundMuted)
+        output.setMicrophoneMuted(sounds.isMicrophoneMuted)
+    }
+}

@@ -1,0 +1,259 @@
+internal import RTCShareContentShare
+internal import RTCShareMedia
+internal import RTCSharePeerConnection
+internal import RTCShareSDP
+internal import RTCShareSignaling
+internal import RTCShareTransport
+internal import RTCShareWireFormat
+
+/// A running share: its sources, its viewers and its state, which its own course and the requests at its control socket change.
+///
+/// Changes of sources come one after the other, and so do changes of viewers. Sources open before their turn: a pipe or a
+/// desktop's window may take minutes, and a pause does not wait for that.
+@SharingActor final class RunningShare {
+    /// What others are invited with.
+    struct Inviting: Sendable {
+        let media: Set<SharedMedia>
+        let configuration: Connection.Configuration
+        let policy: ICEOptions.Policy?
+    }
+
+    /// Opens content, at this frame rate at most.
+    typealias OpenContent = @Sendable (SourceSpecification, Double) throws -> OpenedSources.Content
+
+    let room: SharingRoom
+    let output: any ShareOutput
+    let options: SharingOptions
+    let inviting: Inviting
+    /// The server of the share's link.
+    let server: ViewerServer?
+    /// What is sent is recorded in it.
+    let film: FilmFile?
+    /// The servers that the share is published at.
+    let places: SharePlaces
+    let events: AsyncStream<Share.Occurrence>.Continuation
+    let begun = ContinuousClock.now
+    /// The name of the share's control socket.
+    var name = ControlSocket.defaultName
+    /// The addresses and names that links have.
+    var linkHosts: [String] = []
+    var viewers: ShareViewers
+    /// The rates of the last second.
+    var rates = ShareRates()
+    private(set) var isEnding = false
+
+    // MARK: Sources
+
+    var content: ContentState
+    var sounds: ShareSounds
+    /// Nil if no camera is sent.
+    var camera: OpenedCamera?
+    var parameters: VideoEncodingParameters
+    var turns = Turns()
+    /// Mutes a slate when it is sharp.
+    var slateMuting: Task<Void, Never>?
+    let runner = SourceRunner()
+    let sourceTurns = TurnQueue()
+    let openContent: OpenContent
+    let sleep: @Sendable (Duration) async throws -> Void
+    private let viewerTurns = TurnQueue()
+
+    init(
+        room: SharingRoom, sources: OpenedSources, options: SharingOptions, inviting: Inviting,
+        server: ViewerServer? = nil, places: SharePlaces = SharePlaces(), film: FilmFile? = nil,
+        events: AsyncStream<Share.Occurrence>.Continuation, output: (any ShareOutput)? = nil,
+        openContent: OpenContent? = nil,
+        sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+    ) {
+        (self.room, self.options, self.inviting) = (room, options, inviting)
+        (self.server, self.places, self.film) = (server, places, film)
+        (self.events, self.sleep) = (events, sleep)
+        self.output = output ?? room
+        self.openContent =
+            openContent ?? { specification, frameRate in
+                let tokens = try options.tokens(
+                    for: specification, remedy: "start the share with --my-token-file FILE --peer-token-file FILE")
+                return try OpenedSources.open(
+                    specification, maximumFrameRate: frameRate, broadcastTokens: tokens)
+            }
+        viewers = ShareViewers(outlivesViewers: server != nil || !places.isEmpty)
+        parameters = options.parameters
+        let first = OpenedContent(sources.content, isSizeChosen: options.quality.size != nil, events: events)
+        first.reporter.introduce(first.source)
+        content = ContentState(first)
+        sounds = ShareSounds(sources, events: events)
+        camera = sources.camera.map { OpenedCamera($0, isInPlace: true, events: events) }
+    }
+
+    // MARK: The share's own course
+
+    /// A command about this share, as it can be typed in another terminal.
+    func command(_ arguments: String) -> String {
+        "rtcshare \(arguments)" + (name == ControlSocket.defaultName ? "" : " --name \(name)")
+    }
+
+    /// Ends capture, and rejects whatever is requested from now on.
+    func stopCapture() async {
+        isEnding = true
+        await sourceTurns.run { stopSources() }
+        await runner.finish()
+    }
+
+    /// Limits a server at which the share is published as the viewers are limited.
+    func limit(_ place: RoomViewer) { place.session.connection.setMaximumBitrate(maximumBitrate) }
+
+    /// Everybody whom the share goes to, in the order in which they came, and what each is called.
+    var receivers: [(viewer: Int, name: String, session: AttendeeSession)] {
+        get async {
+            let viewers = viewers.sessions.map { ($0.viewer, self.viewers.name(of: $0.viewer), $0.session) }
+            return (viewers + (await places.sessions)).sorted { $0.0 < $1.0 }
+        }
+    }
+
+    /// Whether viewers come by a link, and find the share running.
+    var isServed: Bool { server != nil }
+
+    /// Whether there is nobody else to share to than the servers.
+    var isForPlacesAlone: Bool { server == nil && viewers.isEmpty }
+
+    /// Whether a viewer or a server receives what is shared now. Viewers who wait to be admitted receive nothing.
+    var isAnyConnected: Bool {
+        get async {
+            let waiting = Set(room.viewers.lazy.filter(\.membership.isWaiting).map(\.id))
+            if viewers.hasConnected(besides: waiting) { return true }
+            return await places.publishedCount > 0
+        }
+    }
+
+    /// Records the state of a viewer's connection; returns whether it differs from the state before.
+    func viewer(_ id: Int, is state: ConnectionState) -> Bool {
+        guard let previous = viewers[id], previous != state else { return false }
+        viewers[id] = state
+        return true
+    }
+
+    /// Adds a viewer who came by a link.
+    func add(_ viewer: RoomViewer, as served: ServedViewer) {
+        let words = [served.browser, served.address].compactMap { $0 }
+        add(viewer, name: words.isEmpty ? nil : words.joined(separator: ", "))
+    }
+
+    /// Adds a viewer, whose answer to `offer` is waited for if there is one.
+    func add(_ viewer: RoomViewer, name: String? = nil, offer: SessionDescription? = nil) {
+        viewers.add(viewer, name: name, offer: offer)
+        let states = viewer.session.states
+        Task { [events] in
+            for await state in states where state != .new { events.yield(.viewer(viewer.id, state)) }
+        }
+    }
+
+    // MARK: Requests
+
+    /// Does what is requested at the control socket.
+    func answer(_ request: ControlRequest) async -> ControlAnswer {
+        do {
+            return try await perform(request)
+        } catch {
+            return ControlAnswer(CommandFailure(explaining: error))
+        }
+    }
+
+    private func perform(_ request: ControlRequest) async throws -> ControlAnswer {
+        switch request {
+        case .status: return .status(await report())
+        case .stop:
+            events.yield(.stopRequested)
+            return .done(notice: Share.stop)
+        default: try checkIsRunning()
+        }
+        switch request {
+        case .status, .stop: return .done(notice: nil)
+        case .pause(let slate):
+            if let notice = try await pause(showingSlate: slate) { return .done(notice: notice) }
+            return done("The share is paused: viewers see \(slate ? "a slate" : "the last frame").")
+        case .resume:
+            if let notice = try await resume() { return .done(notice: notice) }
+            return done("The share is resumed.")
+        case .source(let specification):
+            try await change(to: specification)
+            return done(
+                content.isPaused
+                    ? "The share will show \(specification) when you resume it."
+                    : "The share now shows \(specification).")
+        case .camera(let specification):
+            try await change(camera: specification)
+            return done(specification.source.map { "Your camera is now \($0)." } ?? "Your camera is off.")
+        case .light(let isOn):
+            try setLight(isOn)
+            return done("The camera's light is \(isOn ? "on" : "off").")
+        case .set(let changes):
+            try await set(changes)
+            return done("The quality is now: at most \(parameters.words).")
+        case .mute(let sounds): return done(try mute(sounds, true))
+        case .unmute(let sounds): return done(try mute(sounds, false))
+        case .destination(let name):
+            try await room.changeDestination(to: try ShareDestination(name))
+            return done(
+                "The share now goes to \(name == Subgroup.mainRoom ? "the main room" : "the subgroup \(name)").")
+        case .join(let name):
+            room.join(try Subgroup(name))
+            return done("You joined the subgroup \(name).")
+        case .leave(let name):
+            do {
+                try await room.leave(try Subgroup(name))
+            } catch SharingRoomError.notJoined(let subgroup) {
+                throw CommandFailure(
+                    .usage, "you are not in the subgroup \(subgroup)",
+                    try: "rtcshare status (it lists your subgroups)")
+            }
+            return done("You left the subgroup \(name).")
+        case .link(let subgroup): return try links(subgroup)
+        case .lock:
+            let server = try linkServer()
+            guard !server.isLocked else { return .done(notice: "The link is already locked.") }
+            server.lock()
+            return done("The link is locked: new viewers can't join.")
+        case .unlock:
+            let server = try linkServer()
+            guard server.isLocked else { return .done(notice: "The link is already open.") }
+            server.unlock()
+            return done("The link is open: new viewers can join.")
+        case .invite, .admit, .letIn, .kick:
+            return try await viewerTurns.run {
+                try checkIsRunning()
+                return try await changeViewers(as: request)
+            }
+        }
+    }
+
+    private func changeViewers(as request: ControlRequest) async throws -> ControlAnswer {
+        switch request {
+        case .invite(let main, let subgroups):
+            return try await invite(RoomMembership(main: main, subgroups: subgroups))
+        case .admit(let viewer, let text): return done(try await admit(viewer, text))
+        case .letIn(let viewer):
+            let name = viewers.name(of: viewer)
+            guard try await letIn(viewer) else { return .done(notice: "\(name) is already admitted.") }
+            return done("\(name) is admitted.")
+        case .kick(let viewer): return done(try await kick(viewer))
+        default: return .done(notice: nil)
+        }
+    }
+
+    /// The answer to a request that has changed something. The request was typed in another terminal, so the words are
+    /// printed here too.
+    private func done(_ words: String) -> ControlAnswer {
+        Terminal.shared.say(words)
+        return .done(notice: words)
+    }
+
+    /// Rejects requests while the share ends.
+    func checkIsRunning() throws(CommandFailure) {
+        if isEnding { throw CommandFailure(.unavailable, "the share is about to end") }
+    }
+
+    /// The maximum bitrate of a connection: of the content's video, and of the rest.
+    var maximumBitrate: DataRate { options.maximumBitrate(for: inviting.media, content: contentBitrate) }
+
+    var contentBitrate: DataRate { parameters.maxBitrate ?? .kilobitsPerSecond(options.quality.maxBitrate) }
+}
