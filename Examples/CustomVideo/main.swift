@@ -72,7 +72,7 @@ do {
     let alice = try await AttendeeSession.offering(as: AttendeeID("alice"))
     let bob = try await AttendeeSession.viewing(as: AttendeeID("bob"))
     let sink = BrightnessSink()
-    bob.tiles.bind(sink, to: .content)
+    await bob.tiles.bind(sink, to: .content)
     try await alice.connect(to: bob)
 
     // source ──▶ processor ──▶ share

@@ -23,7 +23,7 @@ func present() async throws {
     let alice = try await AttendeeSession.offering(as: AttendeeID("alice"))
     let bob = try await AttendeeSession.viewing(as: AttendeeID("bob"))
     let view = VideoStatisticsSink()
-    bob.tiles.bind(view, to: .content)
+    await bob.tiles.bind(view, to: .content)
     let answer = try await bob.connection.createAnswer(to: alice.connection.createOffer())
 
     // The session goes into the store, which both processes can read.

@@ -74,7 +74,7 @@ func present() async throws {
     )
     let (app, view, listener) = (ContainingApp(), VideoStatisticsSink(), Listener())
     source.add(broadcastObserver: app)
-    bob.tiles.bind(view, to: .content)
+    await bob.tiles.bind(view, to: .content)
     bob.sounds.add(observer: listener)
 
     let factory = MediaFactory()

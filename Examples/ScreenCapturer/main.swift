@@ -30,7 +30,7 @@ do {
     let publisher = try await AttendeeSession.offering(as: AttendeeID("publisher"))
     let viewer = try await AttendeeSession.viewing(as: AttendeeID("subscriber"))
     let view = VideoStatisticsSink()
-    viewer.tiles.bind(view, to: .content)
+    await viewer.tiles.bind(view, to: .content)
     try await publisher.connect(to: viewer)
 
     let timer = TimerView()

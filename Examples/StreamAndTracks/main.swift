@@ -29,7 +29,7 @@ do {
     let alice = try await AttendeeSession.offering(as: AttendeeID("alice"), media: [.content, .contentAudio])
     let bob = try await AttendeeSession.viewing(as: AttendeeID("bob"))
     let preview = VideoStatisticsSink()
-    bob.tiles.bind(preview, to: .content)
+    await bob.tiles.bind(preview, to: .content)
     try await alice.contentShare.start(stream: stream)
     try await alice.connect(to: bob)
 
