@@ -17,7 +17,7 @@ public enum AudioCodingError: Error, Sendable, Hashable {
 }
 
 extension AudioCodingError: CustomStringConvertible {
-    /// What failed, why, and what to do.
+    /// The failure, its reason and its remedy.
     public var description: String {
         switch self {
         case .invalidSetting(let name, let value, let allowed): "\(name) can't be \(value): it takes \(allowed)"

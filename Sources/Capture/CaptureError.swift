@@ -109,7 +109,7 @@ extension CaptureError: CaptureFailure {
 }
 
 extension CaptureError: CustomStringConvertible {
-    /// What failed, why, and what to do.
+    /// The failure, its reason and its remedy.
     public var description: String { explanation.text }
 }
 

@@ -189,7 +189,7 @@ public struct Pacer<Packet: Sendable>: ~Copyable, Sendable {
     public mutating func pop(now: Instant) -> Packet? {
         drain(now: now)
         lastCluster = nil
-        let isProbing = hasProbes && followProbes(now: now)
+        let isProbing = hasProbes && advanceProbes(now: now)
         if let next = sound.next {
             leave(next, now: now)
             return sound.popFirst()
@@ -337,7 +337,7 @@ public struct Pacer<Packet: Sendable>: ~Copyable, Sendable {
     public mutating func paddingWanted(now: Instant) -> Int? {
         guard queuedPackets == 0, allowsPadding else { return nil }
         drain(now: now)
-        if hasProbes, followProbes(now: now), let probe {
+        if hasProbes, advanceProbes(now: now), let probe {
             guard isProbeDue(now: now) else { return nil }
             return max(1, probe.cluster.rate.bytes(in: probe.cluster.burstInterval) - probe.burstBytes)
         }
@@ -361,7 +361,7 @@ public struct Pacer<Packet: Sendable>: ~Copyable, Sendable {
 
     /// Whether a probe is under way now: one that is late is given up, and one that waits begins.
     @usableFromInline
-    mutating func followProbes(now: Instant) -> Bool {
+    mutating func advanceProbes(now: Instant) -> Bool {
         if let late = probe, now - late.next > configuration.latestProbe {
             probe = nil
             probesAbandoned += 1

@@ -60,7 +60,7 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
     /// A packet and what is known of it, side by side: in a room neither is in the processor's cache any more when its turn
     /// comes.
     @usableFromInline
-    struct Place: Sendable {
+    struct Slot: Sendable {
         /// Nil where there is no packet.
         @usableFromInline var record: Record?
         @usableFromInline var packet: Packet?
@@ -70,7 +70,7 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
         init() {}
     }
 
-    @usableFromInline var places: [Place]
+    @usableFromInline var slots: [Slot]
     @usableFromInline var newest: SequenceNumber?
     @usableFromInline var oldest: SequenceNumber?
     /// Which packet padding is made of next; nil for the newest.
@@ -82,7 +82,7 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
     public init(capacity: Int = 4096, maximumAge: Duration = .seconds(3)) {
         self.capacity = Self.rounded(capacity)
         let size = min(self.capacity, Self.firstSize)
-        places = Array(repeating: Place(), count: size)
+        slots = Array(repeating: Slot(), count: size)
         self.maximumAge = maximumAge
         maximumAgeNanoseconds = maximumAge.wholeNanoseconds
     }
@@ -118,12 +118,12 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
         if oldest == nil { oldest = number }
         newest = number
         expireOld(now: now)
-        while places.count < capacity, isFull(for: number, now: now) { grow() }
+        while slots.count < capacity, isFull(for: number, now: now) { grow() }
         expire(now: now)
-        if index(of: number) == 0, places.count > Self.firstSize { shrink(before: number, now: now) }
+        if index(of: number) == 0, slots.count > Self.firstSize { shrink(before: number, now: now) }
         let index = index(of: number)
-        places[index].record = Record(number: number, size: size, sent: now)
-        places[index].packet = packet
+        slots[index].record = Record(number: number, size: size, sent: now)
+        slots[index].packet = packet
     }
 
     /// The packet to send again, or nil where it is gone, or where the answer to an earlier request still waits to be
@@ -131,7 +131,7 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
     /// returned has left, ``didRetransmit(_:now:)`` is to be told.
     public mutating func lookup(_ number: SequenceNumber, now: Instant, roundTripTime: Duration) -> Packet? {
         let index = index(of: number)
-        guard let record = places[index].record, record.number == number, now - record.sent <= maximumAge else {
+        guard let record = slots[index].record, record.number == number, now - record.sent <= maximumAge else {
             requestsUnknown += 1
             return nil
         }
@@ -139,23 +139,23 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
             requestsTooSoon += 1
             return nil
         }
-        places[index].record?.isQueued = true
+        slots[index].record?.isQueued = true
         packetsRetransmitted += 1
         bytesRetransmitted += Int(record.size)
-        return places[index].packet
+        return slots[index].packet
     }
 
     /// The packet that is there under a number, whatever was asked of it.
     public func packet(_ number: SequenceNumber) -> Packet? {
         let index = index(of: number)
-        return places[index].record?.number == number ? places[index].packet : nil
+        return slots[index].record?.number == number ? slots[index].packet : nil
     }
 
     /// Takes note that a packet that was looked up has left, or will not.
     public mutating func didRetransmit(_ number: SequenceNumber, now: Instant) {
         let index = index(of: number)
-        guard places[index].record?.number == number else { return }
-        places[index].record?.didRetransmit(now: now)
+        guard slots[index].record?.number == number else { return }
+        slots[index].record?.didRetransmit(now: now)
     }
 
     /// A packet that padding may be made of: the newest first, then the one before the last that was given, as long as
@@ -165,7 +165,7 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
         var number = paddingCursor ?? newest
         for _ in 0..<Self.paddingSearch {
             let index = index(of: number)
-            guard let record = places[index].record, record.number == number, now - record.sent <= maximumAge,
+            guard let record = slots[index].record, record.number == number, now - record.sent <= maximumAge,
                 newest.distance(from: number) < Self.paddingSearch
             else {
                 if number == newest { return nil }
@@ -173,21 +173,21 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
                 continue
             }
             paddingCursor = number.advanced(by: -1)
-            return places[index].packet.map { (number, $0) }
+            return slots[index].packet.map { (number, $0) }
         }
         return nil
     }
 
     /// Whether the packet is still there, without counting a request.
     public func contains(_ number: SequenceNumber, now: Instant) -> Bool {
-        guard let record = places[index(of: number)].record else { return false }
+        guard let record = slots[index(of: number)].record else { return false }
         return record.number == number && now - record.sent <= maximumAge
     }
 
     /// Lets go of every packet.
     @inlinable
     public mutating func removeAll() {
-        for index in places.indices { places[index] = Place() }
+        for index in slots.indices { slots[index] = Slot() }
         newest = nil
         oldest = nil
     }
@@ -199,9 +199,9 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
         let limit = now.nanoseconds - maximumAgeNanoseconds
         while newest.isNewer(than: number) {
             let index = index(of: number)
-            if let record = places[index].record, record.number == number {
+            if let record = slots[index].record, record.number == number {
                 guard record.sent.nanoseconds < limit else { break }
-                places[index] = Place()
+                slots[index] = Slot()
             }
             number = number.next
         }
@@ -211,11 +211,11 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
     /// Lets go of what the ring turns over, whatever its age.
     @inlinable
     mutating func expire(now: Instant) {
-        guard var number = oldest, let newest, newest.distance(from: number) >= places.count else { return }
-        while newest.distance(from: number) >= places.count {
+        guard var number = oldest, let newest, newest.distance(from: number) >= slots.count else { return }
+        while newest.distance(from: number) >= slots.count {
             let index = index(of: number)
-            if let record = places[index].record, record.number == number {
-                places[index] = Place()
+            if let record = slots[index].record, record.number == number {
+                slots[index] = Slot()
             }
             number = number.next
         }
@@ -226,8 +226,8 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
     /// within a few round trips; libwebrtc keeps packets for a second, too.
     @inlinable
     func isFull(for number: SequenceNumber, now: Instant) -> Bool {
-        guard let oldest, number.distance(from: oldest) >= places.count,
-            let record = places[index(of: oldest)].record
+        guard let oldest, number.distance(from: oldest) >= slots.count,
+            let record = slots[index(of: oldest)].record
         else { return false }
         return now.nanoseconds - record.sent.nanoseconds < maximumAgeNanoseconds / 3
     }
@@ -237,32 +237,32 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
     mutating func shrink(before number: SequenceNumber, now: Instant) {
         // Of the packet that was sent as many before as three eighths of the room hold: what is asked for fills three
         // quarters of half of it at most, and a second with more packets than most does not have it grow again at once.
-        guard let record = places[places.count / 8 * 5].record,
+        guard let record = slots[slots.count / 8 * 5].record,
             now.nanoseconds - record.sent.nanoseconds > maximumAgeNanoseconds / 3
         else { return }
-        let half = places.count / 2
-        var smaller = [Place](repeating: Place(), count: half)
+        let half = slots.count / 2
+        var smaller = [Slot](repeating: Slot(), count: half)
         // The older half goes.
-        for place in places[half...] {
+        for place in slots[half...] {
             guard let record = place.record else { continue }
             smaller[Int(record.number.rawValue) & (half - 1)] = place
         }
-        places = smaller
+        slots = smaller
         if let oldest, number.distance(from: oldest) > half { self.oldest = number.advanced(by: -half) }
     }
 
     @usableFromInline
     mutating func grow() {
-        var larger = [Place](repeating: Place(), count: places.count * 2)
-        for place in places {
+        var larger = [Slot](repeating: Slot(), count: slots.count * 2)
+        for place in slots {
             guard let record = place.record else { continue }
             larger[Int(record.number.rawValue) & (larger.count - 1)] = place
         }
-        places = larger
+        slots = larger
     }
 
     @inlinable
     func index(of number: SequenceNumber) -> Int {
-        Int(number.rawValue) & (places.count - 1)
+        Int(number.rawValue) & (slots.count - 1)
     }
 }

@@ -9,14 +9,14 @@ public struct AttendeeID: Hashable, Sendable {
     public let rawValue: String
     /// The attendee, without the modality.
     public let base: String
-    /// What the id stands for.
+    /// The modality of the id.
     public let modality: Modality
 
-    /// What an id stands for.
+    /// The modality of an id.
     public enum Modality: Sendable {
         /// The attendee in person.
         case attendee
-        /// What the attendee shares.
+        /// The content that the attendee shares.
         case content
     }
 
@@ -102,12 +102,12 @@ public enum AttendeeIDError: Error, Hashable, Sendable {
 }
 
 extension AttendeeIDError: CustomStringConvertible {
-    /// What failed, why, and what to do.
+    /// The failure, its reason and its remedy.
     public var description: String { explanation.text }
 }
 
 extension AttendeeIDError: ExplainedError {
-    /// What is wrong; apart, what would be right.
+    /// The problem and, separately, a valid value.
     package var explanation: Explanation {
         switch self {
         case .empty: Explanation("an attendee's name can't be empty", remedy: Self.example)

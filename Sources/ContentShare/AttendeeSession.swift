@@ -14,9 +14,9 @@ public import RTCShareWireFormat
 ///
 /// It is the one reader of what the connection tells.
 @SharingActor public final class AttendeeSession {
-    /// Who this is.
+    /// The local attendee.
     public nonisolated let attendee: AttendeeID
-    /// What it goes over: for descriptions and statistics.
+    /// The session's connection, for descriptions and statistics.
     public nonisolated let connection: Connection
     /// Shares the attendee's content.
     public nonisolated let contentShare: ContentShareController

@@ -113,7 +113,7 @@ extension Agent {
     }
 
     /// A request on the pair that a restart is to replace, or has replaced: the peer still uses it.
-    mutating func noteRetired(from source: TransportAddress, to base: TransportAddress, now: Instant) {
+    mutating func recordRetired(from source: TransportAddress, to base: TransportAddress, now: Instant) {
         let index = checklist.pairs.indices.first { index in
             !checklist.isCurrent(index) && checklist.pairs[index].base == base
                 && checklist.pairs[index].remote.address == source

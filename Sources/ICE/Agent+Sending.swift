@@ -38,18 +38,18 @@ extension Agent {
             emit(.serverFailed(failure))
         }
         switch transport {
-        case .udp: noteRefusal(from: base, to: destination)
+        case .udp: recordRefusal(from: base, to: destination)
         case .tcp: streamFailed(from: base, to: destination, now: now)
         case .tls: break
         }
         advance(now: now)
     }
 
-    private mutating func noteRefusal(from base: TransportAddress, to destination: TransportAddress) {
-        for transaction in transactions.noteRefusal(from: base, to: destination) {
+    private mutating func recordRefusal(from base: TransportAddress, to destination: TransportAddress) {
+        for transaction in transactions.recordRefusal(from: base, to: destination) {
             switch transaction.purpose {
             case .gather(let order):
-                if let failure = asked.noteRefusal(order) { emit(.serverFailed(failure)) }
+                if let failure = asked.recordRefusal(order) { emit(.serverFailed(failure)) }
             case .check(let pair, _, _, _):
                 if let index = checklist.index(pair) { checklist.pairs[index].failure = .unreachable }
             // Consent runs out by itself.

@@ -28,9 +28,9 @@ package struct Agent: Sendable {
     /// The addresses of the sockets.
     package var hosts: [TransportAddress] { locals.hosts }
 
-    /// Whether the agent's end leaves the addresses of ``keptRelays(now:)`` with their servers for another agent, instead of
+    /// Whether the agent's end leaves the addresses of ``relayStates(now:)`` with their servers for another agent, instead of
     /// giving them back.
-    package var leavesRelays = false
+    package var keepsRelays = false
 
     /// The fragments by which the peer's requests may name us: those of this generation, of the one that we have offered,
     /// and of the one that a restart is replacing.
@@ -52,7 +52,7 @@ package struct Agent: Sendable {
     /// Where the peer may be.
     var remotes = RemoteCandidates()
     /// The servers that say how we look from outside, and relay.
-    var asked = AskedServers()
+    var asked = ServerRequests()
     /// The pairs of both, and which is checked, nominated and selected.
     var checklist = Checklist()
     /// Our requests under way.

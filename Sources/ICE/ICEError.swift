@@ -5,7 +5,7 @@ package enum ICEError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The password has fewer than 22 or more than 256 characters, or one that is no ice-char (RFC 8839 §5.4).
     case invalidPassword
 
-    /// What is wrong and what would be right.
+    /// The problem and a valid value.
     package var description: String {
         switch self {
         case .invalidUsernameFragment: "ice-ufrag: 4 to 256 printable characters without ':' are needed"

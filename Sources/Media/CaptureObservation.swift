@@ -19,17 +19,17 @@ public protocol CaptureSourceObserver: AnyObject, Sendable {
 }
 
 extension CaptureSourceObserver {
-    /// Nothing is done.
+    /// Does nothing.
     public func captureDidStart() {}
-    /// Nothing is done.
+    /// Does nothing.
     public func captureDidStop() {}
-    /// Nothing is done.
+    /// Does nothing.
     public func captureDidFail(error: CaptureSourceError) {}
-    /// Nothing is done.
+    /// Does nothing.
     public func captureWasInterrupted(by interruption: CaptureInterruption) {}
-    /// Nothing is done.
+    /// Does nothing.
     public func captureInterruptionDidEnd(_ interruption: CaptureInterruption) {}
-    /// Nothing is done.
+    /// Does nothing.
     public func captureSizeDidChange(to size: PixelSize) {}
 }
 
@@ -108,7 +108,7 @@ public struct CaptureSourceError: Error, Sendable {
 }
 
 extension CaptureSourceError: CustomStringConvertible {
-    /// What failed, why, and what to do.
+    /// The failure, its reason and its remedy.
     public var description: String { explanation.text }
 }
 

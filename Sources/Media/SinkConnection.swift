@@ -12,7 +12,7 @@ final class SinkConnection: Sendable {
     private let state = Locked(State())
 
     /// Connects or disconnects until that is as `isWanted` says.
-    func follow(isWanted: () -> Bool, connect: () -> Void, disconnect: () -> Void) {
+    func update(isWanted: () -> Bool, connect: () -> Void, disconnect: () -> Void) {
         while true {
             let next = state.withLock { state -> Bool? in
                 let wanted = isWanted()

@@ -7,7 +7,7 @@ internal import RTCShareLocks
 final class SinkList<Sink: Sendable, Properties: Equatable & Sendable>: Sendable {
     private struct Entry {
         let sink: Sink
-        var told: Properties?
+        var delivered: Properties?
 
         func isFor(_ other: Sink) -> Bool { sink as AnyObject === other as AnyObject }
     }
@@ -15,28 +15,28 @@ final class SinkList<Sink: Sendable, Properties: Equatable & Sendable>: Sendable
     private struct State {
         var entries: [Entry] = []
         var properties: Properties
-        var isTelling = false
+        var isNotifying = false
         var isClosed = false
 
         /// The next sink that is to be told something, and what it was told before.
-        mutating func nextToTell() -> (sink: Sink, old: Properties?, new: Properties)? {
-            guard let index = entries.firstIndex(where: { $0.told != properties }) else {
-                isTelling = false
+        mutating func nextNotification() -> (sink: Sink, old: Properties?, new: Properties)? {
+            guard let index = entries.firstIndex(where: { $0.delivered != properties }) else {
+                isNotifying = false
                 return nil
             }
-            let old = entries[index].told
-            entries[index].told = properties
+            let old = entries[index].delivered
+            entries[index].delivered = properties
             return (entries[index].sink, old, properties)
         }
     }
 
     private let state: Locked<State>
-    private let tell: @Sendable (_ sink: Sink, _ old: Properties?, _ new: Properties) -> Void
+    private let notify: @Sendable (_ sink: Sink, _ old: Properties?, _ new: Properties) -> Void
 
     /// No sinks. `tell` is called where a sink does not know yet how things are; `old` is nil for one that was just added.
-    init(_ properties: Properties, tell: @escaping @Sendable (Sink, _ old: Properties?, _ new: Properties) -> Void) {
+    init(_ properties: Properties, notify: @escaping @Sendable (Sink, _ old: Properties?, _ new: Properties) -> Void) {
         state = Locked(State(properties: properties))
-        self.tell = tell
+        self.notify = notify
     }
 
     var properties: Properties { state.withLock { $0.properties } }
@@ -90,11 +90,11 @@ final class SinkList<Sink: Sendable, Properties: Equatable & Sendable>: Sendable
 
     private func announce() {
         let isMine = state.withLock { state in
-            defer { state.isTelling = true }
-            return !state.isTelling
+            defer { state.isNotifying = true }
+            return !state.isNotifying
         }
         guard isMine else { return }
         LockCheck.assertNoneHeld("a sink is called")
-        while let next = state.withLock({ $0.nextToTell() }) { tell(next.sink, next.old, next.new) }
+        while let next = state.withLock({ $0.nextNotification() }) { notify(next.sink, next.old, next.new) }
     }
 }

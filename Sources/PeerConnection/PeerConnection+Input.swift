@@ -50,7 +50,7 @@ extension PeerConnection {
         // Most timeouts are the pacer's, many a second; the agent's own deadline holds after each of its inputs.
         if let due = ice.agent.nextDeadline, due <= now { ice.agent.handleTimeout(now: now) }
         // Without a path a flight can only wait: repeating it would have all its copies leave at once.
-        if path.isThere { follow(transport.handleTimeout(now: now), now: now) }
+        if path.isThere { handle(transport.handleTimeout(now: now), now: now) }
         advance(now: now)
     }
 
@@ -112,15 +112,15 @@ extension PeerConnection {
 
     /// After every input: follows ICE, reports changes, and queues what RTCP has to say.
     mutating func advance(now: Instant) {
-        followAgent(now: now)
+        handleAgentEvents(now: now)
         if !receivers.media.isEmpty, let trip = ice.agent.selectedRoundTripTime { receivers.setRoundTripTime(trip) }
         receivers.poll(isConnected: state == .connected, now: now, into: &events)
         queueControl(now: now)
         passOnKeyFrameRequests()
-        followBandwidth(now: now)
+        applyBandwidth(now: now)
     }
 
-    private mutating func followAgent(now: Instant) {
+    private mutating func handleAgentEvents(now: Instant) {
         while let event = ice.agent.pollEvent() {
             switch event {
             case .selectedPair(let pair):
@@ -130,7 +130,7 @@ extension PeerConnection {
                     bandwidth.pathChanged(now: now)
                 }
                 if let trip = ice.agent.selectedRoundTripBound { transport.setRoundTripTime(trip) }
-                follow(transport.start(now: now), now: now)
+                handle(transport.start(now: now), now: now)
             case .stateChanged(.disconnected), .stateChanged(.checking):
                 guard state == .connected else { continue }
                 change(to: .disconnected)
@@ -145,11 +145,11 @@ extension PeerConnection {
             case .gatheringComplete:
                 guard !ice.moreServersFollow else { continue }
                 events.append(.gatheringComplete)
-                finishTelling()
+                signalEndOfCandidates()
             case .serverFailed(let failure):
                 events.append(.serverFailed(failure))
             case .candidateGathered(let candidate):
-                tell(candidate)
+                signal(candidate)
             case .restartNeeded:
                 events.append(.restartNeeded)
             case .stateChanged, .roleChanged:
@@ -165,14 +165,14 @@ extension PeerConnection {
         requestKeyFrames()
     }
 
-    private mutating func follow(_ outcome: SecureMediaTransport.Outcome, now: Instant) {
+    private mutating func handle(_ outcome: SecureMediaTransport.Outcome, now: Instant) {
         switch outcome {
         case .nothing: return
         case .connected:
             change(to: .connected)
             bandwidth.estimator.networkAvailable(now: now)
         case .failed(let reason): fail(.insecure(reason: reason))
-        case .closedByPeer: noteDeparture()
+        case .closedByPeer: peerDidLeave()
         }
     }
 
@@ -187,7 +187,7 @@ extension PeerConnection {
             return false
         }
         guard transport.dtls == nil else {
-            follow(transport.handle(datagram: bytes, now: now), now: now)
+            handle(transport.handle(datagram: bytes, now: now), now: now)
             return true
         }
         let copy = unsafe bytes.withUnsafeBytes { unsafe [UInt8]($0) }

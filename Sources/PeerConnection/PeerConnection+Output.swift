@@ -21,7 +21,7 @@ extension PeerConnection {
         passOnKeyFrameRequests()
         // A frame may fill the queue, and its encoder is to know before the next. What the estimator has to do is done on
         // the occasion, or a timer would have to ring for it.
-        followBandwidth(now: now)
+        applyBandwidth(now: now)
     }
 
     /// Sends sound, ahead of all pictures. What the peer can't take, now or at all, is counted and dropped.

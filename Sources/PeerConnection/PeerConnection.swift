@@ -110,7 +110,7 @@ package struct PeerConnection: ~Copyable {
         change(to: .failed)
     }
 
-    mutating func noteDeparture() {
+    mutating func peerDidLeave() {
         guard !hasPeerLeft, !state.isOver else { return }
         hasPeerLeft = true
         events.append(.stateChanged(.closed))

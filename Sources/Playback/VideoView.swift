@@ -8,7 +8,7 @@ public import RTCShareMedia
 ///     let view = VideoView()
 ///     try session.tiles.bind(view, toTile: tile.tileID)
 ///
-/// Each picture is shown as soon as it comes or, with ``follow(_:)``, when its sound is heard. One whose successor's time has
+/// Each picture is shown as soon as it comes or, with ``synchronize(with:)``, when its sound is heard. One whose successor's time has
 /// come too is dropped: nothing queues up. While the source is muted (a tile: paused) the picture is dimmed, and with its end
 /// it is gone.
 public final class VideoView: VideoSink {
@@ -30,7 +30,7 @@ public final class VideoView: VideoSink {
     }
 
     /// What is to be seen at a moment.
-    struct Look {
+    struct Appearance {
         let frame: VideoFrame?
         /// Counts the pictures: which of them this is.
         let frameNumber: Int
@@ -62,14 +62,14 @@ public final class VideoView: VideoSink {
         var onChange: (@Sendable () -> Void)?
         var drawing: Drawing?
 
-        mutating func look(at now: Duration) -> Look {
+        mutating func appearance(at now: Duration) -> Appearance {
             if let next = schedule.take(at: now) {
                 lookTime = now
                 frame = next
                 frameNumber += 1
                 changes += 1
             }
-            return Look(
+            return Appearance(
                 frame: frame, frameNumber: frameNumber, isPaused: isPaused, changes: changes,
                 nextChange: schedule.nextDue)
         }
@@ -84,7 +84,7 @@ public final class VideoView: VideoSink {
 
     /// Has pictures wait until the sound of their time is heard (lip sync), as long as any is: of a tile, the sound of the
     /// same attendee. Nil has them shown when they come.
-    public func follow(_ sound: SoundOutput?) { state.withLock { $0.sound = sound } }
+    public func synchronize(with sound: SoundOutput?) { state.withLock { $0.sound = sound } }
 
     /// What was shown so far.
     public var statistics: Statistics {
@@ -143,7 +143,7 @@ public final class VideoView: VideoSink {
     // MARK: Who shows it
 
     /// What is to be seen now.
-    func look(at now: Duration) -> Look { state.withLock { $0.look(at: now) } }
+    func appearance(at now: Duration) -> Appearance { state.withLock { $0.appearance(at: now) } }
 
     /// Takes note that a new picture has been given to the screen.
     func didShow(_ frame: VideoFrame, at now: Duration) {
@@ -174,10 +174,10 @@ public final class VideoView: VideoSink {
             known ?? Drawing(texture: PictureTexture(sdl: sdl, renderer: renderer), thread: pthread_self())
         guard drawing.thread == pthread_self() else { throw .wrongThread }
         state.withLock { $0.drawing = drawing }
-        let look = look(at: monotonicNow())
-        let isNew = try drawing.texture.draw(look, in: area)
-        if isNew, let frame = look.frame { didShow(frame, at: monotonicNow()) }
-        return (isNew, look.nextChange)
+        let appearance = appearance(at: monotonicNow())
+        let isNew = try drawing.texture.draw(appearance, in: area)
+        if isNew, let frame = appearance.frame { didShow(frame, at: monotonicNow()) }
+        return (isNew, appearance.nextChange)
     }
 
     /// Lets go of what was made with a program's renderer, on the thread that drew.

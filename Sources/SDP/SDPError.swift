@@ -122,14 +122,14 @@ extension SDPError {
 
 extension SDPError: CustomStringConvertible {
     /// `line 7, "a=setup:both": … (RFC …); do …`.
-    public var description: String { "\(place)\(reason) (\(section)); \(advice)" }
+    public var description: String { "\(location)\(reason) (\(section)); \(advice)" }
 
-    private var place: String { line > 0 ? "line \(line), \"\(text)\": " : text.isEmpty ? "" : "\"\(text)\": " }
+    private var location: String { line > 0 ? "line \(line), \"\(text)\": " : text.isEmpty ? "" : "\"\(text)\": " }
 }
 
 extension SDPError: ExplainedError {
     /// The same without where the rule is written.
-    package var explanation: Explanation { Explanation(place + reason, remedy: advice) }
+    package var explanation: Explanation { Explanation(location + reason, remedy: advice) }
 }
 
 /// How much of a description is read at most. Real ones stay far below: a conference of a hundred people needs some

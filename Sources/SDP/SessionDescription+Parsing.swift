@@ -11,7 +11,7 @@ extension SessionDescription {
     package static func parse(utf8 bytes: [UInt8]) throws(SDPError) -> SessionDescription {
         var parser = SessionParser()
         for line in try SDPLine.split(bytes) {
-            try parser.take(line)
+            try parser.append(line)
         }
         return try parser.finish()
     }
@@ -69,7 +69,7 @@ private struct SessionParser {
     private var lines: [SDPLine] = []
     private var media: [MediaDescription] = []
 
-    mutating func take(_ line: SDPLine) throws(SDPError) {
+    mutating func append(_ line: SDPLine) throws(SDPError) {
         switch line.type {
         case UInt8(ascii: "v"):
             guard lines.isEmpty else { throw SDPError(line, rule: .repeated("v=")) }

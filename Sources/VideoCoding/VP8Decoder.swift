@@ -31,7 +31,7 @@ package final class VP8Decoder {
     ///
     /// After an error pictures go on only with a key frame; until then frames are refused with `keyFrameNeeded`.
     package func decode(_ frame: Span<UInt8>) throws(VideoCodingError) -> PixelBuffer? {
-        try follow(frame)
+        try advance(frame)
         do throws(VideoCodingError) {
             var iterator: vpx_codec_iter_t?
             guard let image = vpx_codec_get_frame(context, &iterator)?.pointee else { return nil }
@@ -48,7 +48,7 @@ package final class VP8Decoder {
     }
 
     /// Decodes one frame, of which nothing is given out.
-    func follow(_ frame: Span<UInt8>) throws(VideoCodingError) {
+    func advance(_ frame: Span<UInt8>) throws(VideoCodingError) {
         guard frame.count > 0 else { throw .emptyFrame }
         // RFC 6386 §9.1: the lowest bit of the first byte is 0 in a key frame, where the size follows at byte 6.
         if frame[0] & 1 == 0 {
@@ -57,7 +57,7 @@ package final class VP8Decoder {
             throw .keyFrameNeeded
         }
         do throws(VideoCodingError) {
-            try followChecked(frame)
+            try advanceChecked(frame)
             hasPicture = true
         } catch {
             hasPicture = false
@@ -66,8 +66,8 @@ package final class VP8Decoder {
     }
 
     /// Decodes one frame that lies in an array, of which nothing is given out.
-    func follow(_ frame: [UInt8]) throws(VideoCodingError) {
-        try follow(frame.span)
+    func advance(_ frame: [UInt8]) throws(VideoCodingError) {
+        try advance(frame.span)
     }
 
     /// Copies a picture that the next frame may build on.
@@ -99,7 +99,7 @@ package final class VP8Decoder {
         }
     }
 
-    private func followChecked(_ frame: Span<UInt8>) throws(VideoCodingError) {
+    private func advanceChecked(_ frame: Span<UInt8>) throws(VideoCodingError) {
         let code = frame.withUnsafeBufferPointer { bytes in
             vpx_codec_decode(context, bytes.baseAddress, UInt32(clamping: bytes.count), nil, 0)
         }

@@ -77,7 +77,7 @@ struct RTCShareCommand: AsyncParsableCommand {
             return command
         } catch  where exitCode(for: error) == .validationFailure {
             let failure = ParserWords(path: path, arguments: arguments).failure(message(for: error))
-            throw options.placeOfFault(in: arguments).map { failure.placed(at: $0) } ?? failure
+            throw options.locationOfFault(in: arguments).map { failure.located(at: $0) } ?? failure
         }
     }
 

@@ -351,7 +351,7 @@ import Testing
             // A message that is none; a picture before the hello; a body that is too long; a hello of another version.
             [200, 0, 0, 0], BroadcastMessage.picture(BroadcastMessageTests.picture).encoded, [3, 0xFF, 0xFF, 0xFF],
             Array(hello.prefix(13)) + [9, 0], hello + [9, 0, 0, 0], hello + hello,
-            hello + BroadcastMessage.taken.encoded,
+            hello + BroadcastMessage.consumed.encoded,
             hello + BroadcastMessage.memory.encoded,
         ] {
             let client = try RawClient(app.source.endpoint)
@@ -388,7 +388,7 @@ import Testing
         #expect(app.pictures.wait(until: Self.shows(picture)))
         let answers =
             BroadcastFixture.greeting(BroadcastFixture.appToken) + BroadcastMessage.welcome.encoded
-            + BroadcastMessage.taken.encoded
+            + BroadcastMessage.consumed.encoded
         #expect(client.hear(answers.count) == answers)
         app.source.stop()
         #expect(client.hearToEnd() == BroadcastMessage.ended.encoded)

@@ -47,7 +47,7 @@ enum BroadcastFixture {
                             continue
                         }
                         copyPart(
-                            of: base.format.place(of: area, plane: plane), from: from, stride: set.strides[plane],
+                            of: base.format.extent(of: area, plane: plane), from: from, stride: set.strides[plane],
                             to: to,
                             stride: strides[plane])
                     }

@@ -24,7 +24,7 @@ import Testing
         .interrupted(.displayAway(reason: "the output 'right' is off")), .interrupted(.awaitingChoice),
         .interrupted(.extensionAway(reason: "gone")), .resumed,
         .hint(.text), .hint(.none), .finished(error: nil), .finished(error: "the display was lost"), .welcome,
-        .refused("no"), .taken, .ended,
+        .refused("no"), .consumed, .ended,
     ]
 
     private static func read(_ bytes: [UInt8]) throws -> BroadcastMessage {

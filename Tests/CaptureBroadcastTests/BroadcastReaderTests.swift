@@ -26,7 +26,7 @@ import Testing
         bytes += BroadcastMessage.picture(parts).encoded
         second.withPlanes { set in
             for plane in 0..<format.planeCount {
-                let place = format.place(of: part, plane: plane)
+                let place = format.extent(of: part, plane: plane)
                 for row in place.row..<place.row + place.rows {
                     let start = row * strides[plane] + place.column
                     bytes += set.planes[plane][start..<start + place.rowBytes]

@@ -29,7 +29,7 @@ struct CastPicturesTests {
         }
 
         /// What a viewer is to see, row by row: each step of it done pixel by pixel.
-        func expected(_ pointer: (place: PixelPlace, colour: UInt32)?) -> [[UInt32]] {
+        func expected(_ pointer: (place: PixelPosition, colour: UInt32)?) -> [[UInt32]] {
             guard let area = content.area else { return [] }
             var rows = (area.y..<area.y + area.size.height).map { y in
                 (area.x..<area.x + area.size.width).map { x -> UInt32 in
@@ -70,7 +70,7 @@ struct CastPicturesTests {
 
     private static func shape(_ colour: UInt32) -> PointerShape {
         PointerShape(
-            size: PixelSize(width: 3, height: 2), hotspot: PixelPlace(x: 1, y: 0),
+            size: PixelSize(width: 3, height: 2), hotspot: PixelPosition(x: 1, y: 0),
             pixels: Array(repeating: colour | 0xFF00_0000, count: 6))
     }
 
@@ -98,7 +98,7 @@ struct CastPicturesTests {
         desktop.resize(to: PixelSize(width: 150, height: 70))
         var pictures = CastPictures()
         var shadow: [[UInt32]] = []
-        var pointer: (place: PixelPlace, colour: UInt32)?
+        var pointer: (place: PixelPosition, colour: UInt32)?
         var sequence: UInt64 = 1
         // What changed since a picture was told of last: where some are lost, the count shows it.
         var untold: [PixelRectangle] = []
@@ -132,7 +132,10 @@ struct CastPicturesTests {
                 pointer =
                     random(6) == 0
                     ? nil
-                    : (PixelPlace(x: random(170) - 10, y: random(90) - 10), pointer?.colour ?? UInt32(random(1 << 24)))
+                    : (
+                        PixelPosition(x: random(170) - 10, y: random(90) - 10),
+                        pointer?.colour ?? UInt32(random(1 << 24))
+                    )
                 if random(4) == 0 { pointer?.colour = UInt32(random(1 << 24)) }
                 desktop.content.pointer = CastPointer(
                     place: pointer?.place, shape: pointer.map { .some(Self.shape($0.colour)) } ?? .none)
@@ -145,7 +148,7 @@ struct CastPicturesTests {
                 content.sequence = sequence
                 content.damage = random(3) == 0 ? nil : untold
                 if !isPointerOnly { untold = [] }
-                _ = pictures.note(content)
+                _ = pictures.receive(content)
                 // Not each is looked at: what it told counts all the same.
                 guard random(4) > 0, content.pixels != nil || !pictures.hasPixels else { return }
                 let frame = try pictures.frame(
@@ -177,7 +180,7 @@ struct CastPicturesTests {
             try desktop.pixels.withUnsafeBytes { bytes in
                 var content = desktop.content
                 content.pixels = bytes
-                let hasPixels = pictures.note(content)
+                let hasPixels = pictures.receive(content)
                 #expect(hasPixels)
                 return try pictures.frame(of: content, evenIfOld: false, now: .zero)
             }
@@ -200,18 +203,18 @@ struct CastPicturesTests {
         var pictures = CastPictures()
         try desktop.pixels.withUnsafeBytes { bytes in
             desktop.content.pixels = bytes
-            _ = pictures.note(desktop.content)
+            _ = pictures.receive(desktop.content)
             _ = try pictures.frame(of: desktop.content, evenIfOld: false, now: .zero)
         }
         desktop.fill(PixelRectangle(x: 0, y: 0, size: PixelSize(width: 16, height: 16)), 1)
         desktop.content.damage = [PixelRectangle(x: 0, y: 0, size: PixelSize(width: 16, height: 16))]
-        _ = pictures.note(desktop.content)
+        _ = pictures.receive(desktop.content)
         pictures.losePixels()
         #expect(!pictures.hasChange)
         desktop.content.damage = [PixelRectangle(x: 32, y: 32, size: PixelSize(width: 4, height: 4))]
         try desktop.pixels.withUnsafeBytes { bytes in
             desktop.content.pixels = bytes
-            _ = pictures.note(desktop.content)
+            _ = pictures.receive(desktop.content)
             let frame = try #require(try pictures.frame(of: desktop.content, evenIfOld: false, now: .zero))
             #expect(Self.rows(frame) == desktop.expected(nil))
         }
@@ -224,13 +227,13 @@ struct CastPicturesTests {
         var pictures = CastPictures()
         try desktop.pixels.withUnsafeBytes { bytes in
             desktop.content.pixels = bytes
-            _ = pictures.note(desktop.content)
+            _ = pictures.receive(desktop.content)
             _ = try pictures.frame(of: desktop.content, evenIfOld: false, now: .zero)
             for turn in 0..<10_000 {
                 desktop.content.damage = [
                     PixelRectangle(x: 10 + turn % 7 * 20, y: 20 + turn % 5 * 20, size: PixelSize(width: 4, height: 4))
                 ]
-                _ = pictures.note(desktop.content)
+                _ = pictures.receive(desktop.content)
                 #expect(pictures.changes?.count ?? 0 <= 32)
             }
             let frame = try #require(try pictures.frame(of: desktop.content, evenIfOld: false, now: .zero))

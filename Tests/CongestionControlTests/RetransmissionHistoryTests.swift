@@ -67,9 +67,9 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
             }
         }
         send(250, perSecond: 200)
-        #expect(history.places.count == 256)
+        #expect(history.slots.count == 256)
         send(1000, perSecond: packetsPerSecond)
-        #expect(history.places.count == (packetsPerSecond < 48 ? 64 : 128))
+        #expect(history.slots.count == (packetsPerSecond < 48 ? 64 : 128))
         let newest = number.advanced(by: -1)
         #expect((0..<packetsPerSecond - 1).allSatisfy { history.contains(newest.advanced(by: -$0), now: now) })
     }

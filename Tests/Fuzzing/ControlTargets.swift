@@ -56,7 +56,7 @@ struct StoredShareTarget: FuzzTarget {
         let encoded = try stored.encoded()
         expect(try SharingSession.decode(encoded).encoded() == encoded, "a session stays the same")
         var configuration = Connection.Configuration()
-        try LeftRelays(stored, in: SessionFile(path: "session.json"), now: Date(timeIntervalSince1970: 1_700_000_000))
+        try StoredRelays(stored, in: SessionFile(path: "session.json"), now: Date(timeIntervalSince1970: 1_700_000_000))
             .apply(to: &configuration)
         _ = stored.session.addresses
         let offer = try SessionDescription.parse(stored.session.offer)
@@ -81,10 +81,10 @@ struct StoredShareTarget: FuzzTarget {
         let server = try ICEServer(url: "turn:10.0.0.1", username: "user", password: "secret")
         guard let credentials = server.credentials else { throw ICEServerError.missingCredentials(url: "") }
         let address = TransportAddress(ip: .v4(0x0A00_0001), port: server.port)
-        let relay = KeptRelay(
+        let relay = RelayState(
             server: ICEServerAddress(kind: .turn(credentials), address: address, url: server.description),
             base: SimulatedCall.senderAddress,
-            allocation: KeptAllocation(
+            allocation: AllocationState(
                 relayed: TransportAddress(ip: .v4(0x0A00_0001), port: 50_000), reflexive: SimulatedCall.senderAddress,
                 challenge: LongTermChallenge(realm: "example.org", nonce: [1, 2], passwordAlgorithms: [.sha256]),
                 lifetime: .seconds(600)))
@@ -98,7 +98,7 @@ struct StoredShareTarget: FuzzTarget {
             transportPolicy: "all",
             resolvesHostNames: true,
             servers: [server.source],
-            relays: [SavedRelay(relay, now: time)])
+            relays: [StoredRelay(relay, now: time)])
         return ["share": Array(try stored.encoded())]
     }
 }

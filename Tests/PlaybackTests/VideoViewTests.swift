@@ -20,11 +20,11 @@ struct VideoViewTests {
         let start = monotonicNow()
         for _ in 0..<3 { view.receive(picture(at: start)) }
         #expect(changes.withLock { $0 } == 3)
-        let look = view.look(at: monotonicNow())
-        #expect(look.frameNumber == 1 && look.frame != nil && look.nextChange == nil)
+        let appearance = view.appearance(at: monotonicNow())
+        #expect(appearance.frameNumber == 1 && appearance.frame != nil && appearance.nextChange == nil)
         view.didShow(picture(at: start), at: start + .milliseconds(12))
-        let again = view.look(at: monotonicNow())
-        #expect(again.frameNumber == 1 && again.changes == look.changes, "nothing changed: nothing is drawn")
+        let again = view.appearance(at: monotonicNow())
+        #expect(again.frameNumber == 1 && again.changes == appearance.changes, "nothing changed: nothing is drawn")
         let statistics = view.statistics
         #expect(statistics.framesRendered == 1 && statistics.framesDropped == 2)
         #expect(statistics.totalRenderDelay == .milliseconds(12) && statistics.renderDelay == .milliseconds(12))
@@ -36,15 +36,15 @@ struct VideoViewTests {
         let source = VideoBroadcaster()
         source.add(view)
         source.send(picture(at: .seconds(1)))
-        let live = view.look(at: monotonicNow())
+        let live = view.appearance(at: monotonicNow())
         #expect(!live.isPaused)
         source.isMuted = true
-        let paused = view.look(at: monotonicNow())
+        let paused = view.appearance(at: monotonicNow())
         #expect(paused.isPaused && paused.frameNumber == live.frameNumber && paused.changes != live.changes)
         source.isMuted = false
-        #expect(!view.look(at: monotonicNow()).isPaused)
+        #expect(!view.appearance(at: monotonicNow()).isPaused)
         source.end(error: nil)
-        #expect(view.look(at: monotonicNow()).frame == nil && view.frame == nil)
+        #expect(view.appearance(at: monotonicNow()).frame == nil && view.frame == nil)
     }
 
     @Test("A picture that lends less than it promises is not shown")
@@ -58,6 +58,6 @@ struct VideoViewTests {
         }
         let view = VideoView()
         view.receive(VideoFrame(buffer: Liar(), timestamp: .zero))
-        #expect(view.look(at: monotonicNow()).frame == nil)
+        #expect(view.appearance(at: monotonicNow()).frame == nil)
     }
 }

@@ -26,7 +26,7 @@ struct FailureTests {
         let listing = CommandFailure(
             explaining: CaptureError.unknownSoundDevice(name: "a", kind: .sink, devices: ["b", "c\n"]))
         #expect(
-            listing.placed(at: "x").lines(after: "") == [
+            listing.located(at: "x").lines(after: "") == [
                 "x: the audio server has no output 'a'. It has:", "  b", "  c\n", "Try: choose one of these",
             ])
         #expect(

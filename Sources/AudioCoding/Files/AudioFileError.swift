@@ -15,7 +15,7 @@ public enum AudioFileError: Error, Sendable, Hashable {
 }
 
 extension AudioFileError: CustomStringConvertible {
-    /// What failed, why, and what to do.
+    /// The failure, its reason and its remedy.
     public var description: String { explanation.text }
 }
 

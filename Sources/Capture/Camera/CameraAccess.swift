@@ -20,7 +20,7 @@ final class CameraAccess: Sendable {
     static let direct = CameraAccess(nil)
 
     /// Whether the desktop's person is asked before a camera is used.
-    static var isAskedFor: Bool { portalBus() != nil }
+    static var requiresPermission: Bool { portalBus() != nil }
 
     /// The way that there is; where that is the portal, it waits for the person's answer.
     static func find() throws(CaptureError) -> CameraAccess {

@@ -76,7 +76,7 @@ final class CameraCapture: Sendable {
         let begin = monotonicNow()
         var (lastPicture, lastWanted) = (begin, begin)
         while !signal.isRaised, state.withLock({ $0.generation == chosen.generation }) {
-            try stream.takeNote()
+            try stream.acknowledge()
             var newest: NodePicture?
             while let picture = stream.take() { newest = picture }
             let now = monotonicNow()

@@ -23,7 +23,7 @@ public struct CameraDevice: Sendable, Hashable {
     }
 
     /// Whether ``all()``, and whatever uses a camera, has the desktop ask its person: so it is in a sandbox.
-    public static var isAskedFor: Bool { CameraAccess.isAskedFor }
+    public static var requiresPermission: Bool { CameraAccess.requiresPermission }
 
     /// The cameras that there are, and anew whenever one comes or goes, until whoever listens ends it or PipeWire is gone.
     public static func updates() throws(CaptureError) -> AsyncStream<[CameraDevice]> {

@@ -12,7 +12,7 @@ final class NodeStream: Sendable {
     nonisolated(unsafe) private let handle: OpaquePointer
     /// What gave the node: it is let go once the stream is closed, for some portals crash when their session goes before.
     private let giver: (any AnyObject & Sendable)?
-    /// Can be read when something has happened, until ``takeNote()``.
+    /// Can be read when something has happened, until ``acknowledge()``.
     let descriptor: Int32
 
     /// Connects to a node that `giver` gave, by a socket, which is closed with it at last.
@@ -54,7 +54,7 @@ final class NodeStream: Sendable {
     }
 
     /// Takes note of what has happened; throws where the stream has ended.
-    func takeNote() throws(Failure) {
+    func acknowledge() throws(Failure) {
         pipewire_video_take_note(handle)
         try locked { () throws(Failure) in
             guard pipewire_video_get_state(handle) != pipewire_video_ended else {
@@ -165,7 +165,7 @@ extension CastContent {
 extension CastPointer {
     fileprivate init(_ picture: pipewire_picture) {
         place =
-            picture.pointer_is_visible ? PixelPlace(x: Int(picture.pointer_x), y: Int(picture.pointer_y)) : nil
+            picture.pointer_is_visible ? PixelPosition(x: Int(picture.pointer_x), y: Int(picture.pointer_y)) : nil
         guard picture.has_pointer_shape else { return }
         let size = PixelSize(width: Int(picture.pointer_width), height: Int(picture.pointer_height))
         var pixels: [UInt32] = []
@@ -179,7 +179,7 @@ extension CastPointer {
                 pixels.append(isRGB ? swapped : pixel)
             }
         }
-        let hotspot = PixelPlace(x: Int(picture.hotspot_x), y: Int(picture.hotspot_y))
+        let hotspot = PixelPosition(x: Int(picture.hotspot_x), y: Int(picture.hotspot_y))
         shape = .some(pixels.isEmpty ? nil : PointerShape(size: size, hotspot: hotspot, pixels: pixels))
     }
 }

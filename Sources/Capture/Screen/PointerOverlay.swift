@@ -10,12 +10,12 @@ struct PointerOverlay {
     private var shape: PointerShape?
     private var isOutdated = true
     /// Its hot spot, in the coordinates of what is shared; nil where it is not over that.
-    private var place: PixelPlace?
+    private var place: PixelPosition?
 
     /// Where the pointer is asked for, before the answer is waited for.
     struct Question {
         fileprivate let cookie: xcb_query_pointer_cookie_t
-        fileprivate let asked: ScreenPlace.Pointer
+        fileprivate let asked: ScreenGeometry.Pointer
     }
 
     /// Nil where the server has no XFixes: the pointer is then left out.
@@ -33,12 +33,12 @@ struct PointerOverlay {
     var isPending: Bool { isOutdated }
 
     /// Takes note of an event.
-    mutating func take(_ event: XEvent) {
+    mutating func handle(_ event: XEvent) {
         if event.type == changeEvent { isOutdated = true }
     }
 
     /// Asks where the pointer is.
-    func ask(_ pointer: ScreenPlace.Pointer) -> Question {
+    func ask(_ pointer: ScreenGeometry.Pointer) -> Question {
         Question(cookie: xcb_query_pointer(connection.handle, pointer.window), asked: pointer)
     }
 
@@ -58,7 +58,8 @@ struct PointerOverlay {
         let isOver = answer.value.same_screen != 0 && (asked.child.map { $0 == answer.value.child } ?? true)
         place =
             isOver
-            ? PixelPlace(x: Int(answer.value.win_x) - asked.origin.x, y: Int(answer.value.win_y) - asked.origin.y) : nil
+            ? PixelPosition(x: Int(answer.value.win_x) - asked.origin.x, y: Int(answer.value.win_y) - asked.origin.y)
+            : nil
         guard isOutdated else { return place != before }
         guard try fetch(signal: signal) else { return nil }
         isOutdated = false
@@ -92,7 +93,7 @@ struct PointerOverlay {
         shape =
             isUsable
             ? PointerShape(
-                size: size, hotspot: PixelPlace(x: Int(reply.value.xhot), y: Int(reply.value.yhot)),
+                size: size, hotspot: PixelPosition(x: Int(reply.value.xhot), y: Int(reply.value.yhot)),
                 pixels: Array(pixels.prefix(size.area)))
             : nil
         return true

@@ -5,18 +5,18 @@ import RTCShareMedia
 struct PointerShape: Sendable, Equatable {
     let size: PixelSize
     /// The pixel that points, from the left upper corner.
-    let hotspot: PixelPlace
+    let hotspot: PixelPosition
     /// Blue, green, red, alpha; the colours are multiplied by alpha already.
     let pixels: [UInt32]
 
     /// The part of `area` that it covers where it points to `place`, in pixels of the area; nil where it covers none.
-    func rectangle(at place: PixelPlace, in area: PixelRectangle) -> PixelRectangle? {
+    func rectangle(at place: PixelPosition, in area: PixelRectangle) -> PixelRectangle? {
         PixelRectangle(x: place.x - hotspot.x - area.x, y: place.y - hotspot.y - area.y, size: size)
             .intersection(PixelRectangle(x: 0, y: 0, size: area.size))
     }
 
     /// Draws it into a BGRA picture that shows `area`.
-    func draw(into picture: ScreenPicture, at place: PixelPlace, area: PixelRectangle) {
+    func draw(into picture: ScreenPicture, at place: PixelPosition, area: PixelRectangle) {
         guard let visible = rectangle(at: place, in: area) else { return }
         let left = visible.x - (place.x - hotspot.x - area.x)
         let top = visible.y - (place.y - hotspot.y - area.y)
@@ -33,7 +33,7 @@ struct PointerShape: Sendable, Equatable {
 }
 
 /// A pixel of a picture, or beside it.
-struct PixelPlace: Sendable, Equatable {
+struct PixelPosition: Sendable, Equatable {
     var x: Int
     var y: Int
 }

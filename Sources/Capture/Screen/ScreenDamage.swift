@@ -47,7 +47,7 @@ final class ScreenDamage {
     }
 
     /// Takes note of an event.
-    func take(_ event: XEvent) {
+    func handle(_ event: XEvent) {
         if event.type == self.event { isPending = true }
     }
 

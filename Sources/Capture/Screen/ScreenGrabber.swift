@@ -27,13 +27,13 @@ struct ScreenGrabber<Subject: ScreenSubject> {
     private var subject: Subject
     private let damage: ScreenDamage?
     /// Nil while the subject is hidden.
-    private var place: ScreenPlace?
+    private var place: ScreenGeometry?
     private var pointer: PointerOverlay?
     /// Where the newest picture shows the pointer.
     private var drawnPointer: PixelRectangle?
     private var pictures: ScreenPictures
     private var reader: ScreenReader
-    private var placeIsOutdated = true
+    private var isGeometryOutdated = true
     /// The newest picture, or what changed since, isn't known to be right.
     private var isUnknown = true
     private var refusals = 0
@@ -68,7 +68,7 @@ struct ScreenGrabber<Subject: ScreenSubject> {
     /// raised. No event is left unseen when it returns: whoever waits then misses none.
     mutating func update(signal: StopSignal?) throws(CaptureError) -> Bool {
         try takeEvents()
-        while placeIsOutdated {
+        while isGeometryOutdated {
             guard try locate(signal: signal) else { return false }
             // With the answers more may have come.
             try takeEvents()
@@ -77,7 +77,7 @@ struct ScreenGrabber<Subject: ScreenSubject> {
     }
 
     /// Looks for the subject with the next update, whether or not an event told of it.
-    mutating func search() { placeIsOutdated = true }
+    mutating func search() { isGeometryOutdated = true }
 
     /// Returns once the server has something to say, `deadline` has passed, or the signal is raised: false then.
     func wait(until deadline: Duration, signal: StopSignal) -> Bool {
@@ -106,15 +106,15 @@ struct ScreenGrabber<Subject: ScreenSubject> {
 
     private mutating func takeEvents() throws(CaptureError) {
         try connection.drainEvents { event in
-            damage?.take(event)
-            pointer?.take(event)
-            if subject.take(event) { placeIsOutdated = true }
+            damage?.handle(event)
+            pointer?.handle(event)
+            if subject.handle(event) { isGeometryOutdated = true }
         }
     }
 
     /// Finds the subject anew; false where `signal` was raised.
     private mutating func locate(signal: StopSignal?) throws(CaptureError) -> Bool {
-        placeIsOutdated = false
+        isGeometryOutdated = false
         let before = place?.pixels
         switch try subject.locate(signal: signal) {
         case .stopped: return false
@@ -158,10 +158,10 @@ struct ScreenGrabber<Subject: ScreenSubject> {
             guard let isNew = try pointer?.answer(to: asked, signal: signal) else { return .stopped }
             pointerMoved = isNew
         }
-        let pointerPlace = pointer?.rectangle(in: area)
+        let pointerArea = pointer?.rectangle(in: area)
         // What lies under the pointer is in no picture: it is read again before the pointer is drawn anew.
         let drawsPointer =
-            pointerMoved && (pointerPlace != nil || drawnPointer != nil)
+            pointerMoved && (pointerArea != nil || drawnPointer != nil)
             || parts.contains { part in drawnPointer.map { part.intersection($0) != nil } ?? false }
         guard wasUnknown || drawsPointer || !parts.isEmpty else {
             isUnknown = false
@@ -174,17 +174,17 @@ struct ScreenGrabber<Subject: ScreenSubject> {
             parts.removeAll(keepingCapacity: true)
             parts.append(PixelRectangle(x: 0, y: 0, size: area.size))
         }
-        let picture = try pictures.begin(parts: isWhole ? nil : parts, overlay: drawsPointer ? pointerPlace : nil)
+        let picture = try pictures.begin(parts: isWhole ? nil : parts, overlay: drawsPointer ? pointerArea : nil)
         guard try reader.read(parts, of: place.pixels, into: picture, signal: signal) else { return .stopped }
         let timestamp = monotonicNow()
         if isWhole || drawsPointer {
             pointer?.draw(into: picture, area: area)
-            drawnPointer = pointerPlace
+            drawnPointer = pointerArea
         }
         isUnknown = false
         guard signal?.isRaised != true else { return .stopped }
         guard !wasUnknown else { return .frame(VideoFrame(buffer: picture, timestamp: timestamp)) }
-        if drawsPointer, let pointerPlace { parts.append(pointerPlace) }
+        if drawsPointer, let pointerArea { parts.append(pointerArea) }
         return .frame(VideoFrame(buffer: picture, timestamp: timestamp, damage: parts))
     }
 

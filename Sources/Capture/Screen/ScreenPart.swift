@@ -18,7 +18,7 @@ struct ScreenPart: ScreenSubject {
         geometryEvents = connection.watchGeometry()
     }
 
-    mutating func take(_ event: XEvent) -> Bool { geometryEvents.contains(event.type) }
+    mutating func handle(_ event: XEvent) -> Bool { geometryEvents.contains(event.type) }
 
     /// Everything is looked up each time.
     mutating func forget() {}
@@ -32,8 +32,8 @@ struct ScreenPart: ScreenSubject {
             guard let reason = error.absence else { throw error }
             return .hidden(.displayAway(reason: reason))
         }
-        let pixels = ScreenPlace.Pixels(drawable: connection.root, area: rectangle)
-        return .shown(ScreenPlace(pixels: pixels, pointer: ScreenPlace.Pointer(window: connection.root)), nil)
+        let pixels = ScreenGeometry.Pixels(drawable: connection.root, area: rectangle)
+        return .shown(ScreenGeometry(pixels: pixels, pointer: ScreenGeometry.Pointer(window: connection.root)), nil)
     }
 }
 

@@ -28,7 +28,7 @@ struct ScreenReader {
 
     /// Reads parts of an area, in its own pixels, into a picture of it; false where `signal` was raised.
     mutating func read(
-        _ parts: [PixelRectangle], of pixels: ScreenPlace.Pixels, into picture: ScreenPicture, signal: StopSignal?
+        _ parts: [PixelRectangle], of pixels: ScreenGeometry.Pixels, into picture: ScreenPicture, signal: StopSignal?
     ) throws(CaptureError) -> Bool {
         let area = pixels.area
         guard let segment = picture.segment else {
@@ -67,7 +67,7 @@ struct ScreenReader {
     }
 
     private func readWithoutSharing(
-        _ parts: [PixelRectangle], of pixels: ScreenPlace.Pixels, into picture: ScreenPicture, signal: StopSignal?
+        _ parts: [PixelRectangle], of pixels: ScreenGeometry.Pixels, into picture: ScreenPicture, signal: StopSignal?
     ) throws(CaptureError) -> Bool {
         let corner = (x: pixels.area.x + pixels.inset, y: pixels.area.y + pixels.inset)
         let requests = parts.map { part in

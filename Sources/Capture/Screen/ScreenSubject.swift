@@ -3,12 +3,12 @@ import RTCShareMedia
 
 /// What pictures are taken of: a part of the screen, or one window. Lives on one thread.
 protocol ScreenSubject {
-    /// The window whose changes are watched, and whose coordinates are those of ``ScreenPlace``.
+    /// The window whose changes are watched, and whose coordinates are those of ``ScreenGeometry``.
     var watched: xcb_window_t { get }
     /// For how long the pixels of a new place are not looked at: until then they may be those of something else.
     var settlingTime: Duration { get }
     /// Takes note of an event; whether what is shared may be elsewhere, or of another size, since.
-    mutating func take(_ event: XEvent) -> Bool
+    mutating func handle(_ event: XEvent) -> Bool
     /// Looks everything up again with the next ``locate(signal:)``: the server has refused what was known.
     mutating func forget()
     /// Finds out where what is shared is at this moment; throws where it is gone for good.
@@ -18,7 +18,7 @@ protocol ScreenSubject {
 /// How a subject is found.
 enum ScreenSight {
     /// It has pixels. Where nobody at the screen can see it, ``CaptureInterruption/movedOffScreen`` goes with them.
-    case shown(ScreenPlace, CaptureInterruption?)
+    case shown(ScreenGeometry, CaptureInterruption?)
     /// It has none for now.
     case hidden(CaptureInterruption)
     /// The signal was raised.
@@ -26,7 +26,7 @@ enum ScreenSight {
 }
 
 /// Where a subject is. Coordinates are those of the window that is watched.
-struct ScreenPlace {
+struct ScreenGeometry {
     /// Where its pixels are.
     struct Pixels: Equatable {
         /// A window, or the memory behind one.

@@ -58,7 +58,7 @@ extension PulseSession {
                     facility == PA_SUBSCRIPTION_EVENT_SERVER.rawValue
                     || type != PA_SUBSCRIPTION_EVENT_CHANGE.rawValue
                 guard isNews, let pointer else { return }
-                Unmanaged<PulseSession>.fromOpaque(pointer).takeUnretainedValue().noteDeviceChange()
+                Unmanaged<PulseSession>.fromOpaque(pointer).takeUnretainedValue().deviceDidChange()
             }, Unmanaged.passUnretained(self).toOpaque())
         let facilities = pa_subscription_mask_t(
             PA_SUBSCRIPTION_MASK_SERVER.rawValue | PA_SUBSCRIPTION_MASK_SOURCE.rawValue

@@ -90,7 +90,7 @@ package final class PulsePlayback {
             }
             guard isAwake else { return false }
             try check()
-            noteTiming()
+            updateTiming()
             if hasSound() { return true }
         }
     }
@@ -131,7 +131,7 @@ package final class PulsePlayback {
     }
 
     /// Reads the latency, which is right when the answer has just come.
-    private func noteTiming() {
+    private func updateTiming() {
         if changes.underflow {
             changes.underflow = false
             underflows += 1

@@ -97,7 +97,7 @@ final class PulseRecording {
             }
             guard isAwake else { return false }
             try check()
-            noteTiming()
+            updateTiming()
             if isInterrupted() { return true }
             guard pa_stream_readable_size(stream) > 0 else {
                 guard monotonicNow() - lastPiece < patience else {
@@ -145,7 +145,7 @@ final class PulseRecording {
     private func synchronize() throws(CaptureError) -> Bool {
         nextQuestion = position + Self.questionInterval
         guard try session.finish(pa_stream_update_timing_info(stream, nil, nil)) else { return false }
-        noteTiming()
+        updateTiming()
         return true
     }
 
@@ -156,7 +156,7 @@ final class PulseRecording {
     }
 
     /// Reads the latency, which is right when the answer has just come.
-    private func noteTiming() {
+    private func updateTiming() {
         guard changes.timing else { return }
         changes.timing = false
         var microseconds: pa_usec_t = 0

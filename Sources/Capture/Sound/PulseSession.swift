@@ -102,7 +102,7 @@ package final class PulseSession {
     }
 
     /// Counts a change in ``deviceChanges``.
-    func noteDeviceChange() { deviceChanges += 1 }
+    func deviceDidChange() { deviceChanges += 1 }
 
     /// What the connection's state is an error for.
     var failure: CaptureError { lost(Self.message(pa_context_errno(context))) }

@@ -27,7 +27,7 @@ enum BroadcastMessage: Hashable {
     /// Nothing comes for now, for a reason that a person is told.
     case interrupted(CaptureInterruption)
     case resumed
-    /// What the pictures are.
+    /// The content hint of the frames.
     case hint(ContentHint)
     /// The source has ended: with an error in words where that was not asked for.
     case finished(error: String?)
@@ -38,7 +38,7 @@ enum BroadcastMessage: Hashable {
     /// The app does not want this extension, and says why; the connection ends.
     case refused(String)
     /// The picture was given on; the next may come.
-    case taken
+    case consumed
     /// The share is over, and nobody needs the extension any more.
     case ended
 
@@ -107,7 +107,7 @@ extension BroadcastMessage {
         case .voice: 10
         case .welcome: 65
         case .refused: 66
-        case .taken: 67
+        case .consumed: 67
         case .ended: 68
         }
     }
@@ -142,7 +142,7 @@ extension BroadcastMessage {
         case .hint(let hint): body.append(hint.code)
         case .finished(let error): body = error.map { [1] + Self.text($0) } ?? [0]
         case .refused(let reason): body = Self.text(reason)
-        case .memory, .written, .resumed, .welcome, .taken, .ended: break
+        case .memory, .written, .resumed, .welcome, .consumed, .ended: break
         }
         var bytes = [kind]
         bytes.append(bigEndian24: UInt32(body.count))
@@ -266,7 +266,7 @@ extension BroadcastMessage {
         case 10: return .voice(try sound(&reader))
         case 65: return .welcome
         case 66: return .refused(text(&reader))
-        case 67: return .taken
+        case 67: return .consumed
         case 68: return .ended
         default: throw BroadcastError.network("a message of the unknown kind \(kind)")
         }

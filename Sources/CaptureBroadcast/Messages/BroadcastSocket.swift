@@ -95,7 +95,7 @@ final class BroadcastSocket {
                 message_send(
                     descriptor, bytes.baseAddress?.advanced(by: sent), bytes.count - sent, passed, UInt32(passed.count))
             }
-            guard try took(written) else { return }
+            guard try didWrite(written) else { return }
             sent += written
             passed = []
         }
@@ -106,11 +106,11 @@ final class BroadcastSocket {
         try flush()
         guard !isPending else { return 0 }
         let written = message_send(descriptor, bytes.baseAddress, bytes.count, nil, 0)
-        return try took(written) ? written : 0
+        return try didWrite(written) ? written : 0
     }
 
     /// Whether a write took something.
-    private func took(_ written: Int) throws(BroadcastError) -> Bool {
+    private func didWrite(_ written: Int) throws(BroadcastError) -> Bool {
         let reason = errno
         if written >= 0 { return true }
         if reason == EAGAIN || reason == EINTR || reason == ENOBUFS { return false }

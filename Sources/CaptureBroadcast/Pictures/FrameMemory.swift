@@ -25,7 +25,7 @@ struct FrameMemory {
         /// The newest picture's slot, counted from 1; 0 before the first.
         static let newest = 24
         /// The number of the newest picture that the app has taken, counted from 1: what the writer tells changes since.
-        static let taken = 32
+        static let consumed = 32
     }
 
     /// What a slot's head has.
@@ -239,7 +239,7 @@ final class FrameMemoryWriter {
                 for plane in 0..<format.planeCount {
                     guard let source = set.planes[plane].baseAddress else { continue }
                     copyPart(
-                        of: format.place(of: part, plane: plane), from: source, stride: set.strides[plane],
+                        of: format.extent(of: part, plane: plane), from: source, stride: set.strides[plane],
                         to: target + layout.ranges[plane].lowerBound, stride: layout.strides[plane])
                 }
             }
@@ -258,7 +258,7 @@ final class FrameMemoryWriter {
         for (plane, stride) in layout.strides.enumerated() {
             shared_store32(slot + Slot.bytesPerRow + 4 * plane, UInt32(stride))
         }
-        let taken = shared_load64(memory.start + FrameMemory.Head.taken)
+        let taken = shared_load64(memory.start + FrameMemory.Head.consumed)
         var changes = ChangedParts.everything
         if taken < number, number - taken <= UInt64(history.count) {
             changes = .nothing
@@ -322,7 +322,7 @@ final class FrameMemoryReader {
                             continue
                         }
                         copyPart(
-                            of: format.place(of: PixelRectangle(x: 0, y: 0, size: size), plane: plane), from: source,
+                            of: format.extent(of: PixelRectangle(x: 0, y: 0, size: size), plane: plane), from: source,
                             stride: strides[plane], to: target, stride: targetStrides[plane])
                     }
                 }
@@ -375,7 +375,7 @@ final class FrameMemoryReader {
             do throws(BroadcastError) {
                 let frame = try frame(index, slot)
                 taken = number
-                shared_store64(memory.start + FrameMemory.Head.taken, number)
+                shared_store64(memory.start + FrameMemory.Head.consumed, number)
                 return frame
             } catch {
                 Self.leave(memory, index)

@@ -4,7 +4,7 @@ import RTCShareMedia
 extension PixelFormat {
     /// Where a part of a picture lies in a plane: bytes from a row's start, bytes of the part's rows, and its rows. `part`
     /// begins at even columns and rows where chroma is halved.
-    func place(of part: PixelRectangle, plane: Int) -> (column: Int, row: Int, rowBytes: Int, rows: Int) {
+    func extent(of part: PixelRectangle, plane: Int) -> (column: Int, row: Int, rowBytes: Int, rows: Int) {
         let extent = planeExtent(plane, of: part.size)
         // The offset of a part is the extent of a picture that ends there.
         let before = planeExtent(plane, of: PixelSize(width: part.x, height: part.y))

@@ -89,7 +89,7 @@ struct BroadcastPictures {
         var start = 0
         for part in parts {
             for plane in 0..<description.format.planeCount {
-                let place = description.format.place(of: part, plane: plane)
+                let place = description.format.extent(of: part, plane: plane)
                 let stride = picture.strides[plane]
                 for row in 0..<place.rows {
                     let target = (place.row + row) * stride + place.column
@@ -111,7 +111,7 @@ struct BroadcastPictures {
                     continue
                 }
                 copyPart(
-                    of: source.format.place(of: part, plane: plane), from: from, stride: source.strides[plane], to: to,
+                    of: source.format.extent(of: part, plane: plane), from: from, stride: source.strides[plane], to: to,
                     stride: target.strides[plane])
             }
         }

@@ -231,7 +231,7 @@ final class BroadcastReceiver {
             // Pictures that came before are seen before.
             giveLast()
             return SourceEnd(error: error)
-        case .hello, .picture, .welcome, .refused, .taken, .ended:
+        case .hello, .picture, .welcome, .refused, .consumed, .ended:
             throw BroadcastError.network("the other process sent a message that only a receiver sends")
         }
         return nil
@@ -363,6 +363,6 @@ final class BroadcastReceiver {
                 damage: ungiven.map(\.parts) ?? []))
         ungiven = nil
         // One is under way at a time: now the next may come.
-        if isNew, let guest, guest.transport == .tcp { try? guest.socket.send(BroadcastMessage.taken.encoded) }
+        if isNew, let guest, guest.transport == .tcp { try? guest.socket.send(BroadcastMessage.consumed.encoded) }
     }
 }

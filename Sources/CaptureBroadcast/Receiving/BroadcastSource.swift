@@ -82,11 +82,11 @@ public protocol BroadcastObserver: AnyObject, Sendable {
 }
 
 extension BroadcastObserver {
-    /// Nothing is done.
+    /// Does nothing.
     public func broadcastDidStart(transport: BroadcastTransport) {}
-    /// Nothing is done.
+    /// Does nothing.
     public func broadcastDidFinish(reason: String) {}
-    /// Nothing is done.
+    /// Does nothing.
     public func broadcastDidFail(error: BroadcastError) {}
 }
 

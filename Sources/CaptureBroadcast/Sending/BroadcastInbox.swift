@@ -28,13 +28,13 @@ final class BroadcastInbox: Sendable {
         var isMuted = false
         var interruption: CaptureInterruption?
         /// What the app was told last of both.
-        var told: CaptureInterruption?
+        var reported: CaptureInterruption?
 
         /// Tells the app, where it is there, whether the source is interrupted, unless it knows that.
-        mutating func tellInterruption() {
+        mutating func reportInterruption() {
             let current = interruption ?? (isMuted ? .sourceMuted : nil)
-            guard isConnected, current != told else { return }
-            told = current
+            guard isConnected, current != reported else { return }
+            reported = current
             contents.messages.append(current.map { .interrupted($0) } ?? .resumed)
         }
     }
@@ -67,13 +67,13 @@ final class BroadcastInbox: Sendable {
         state.withLock { state in
             state.isConnected = isConnected
             state.needsPicture = isConnected
-            state.told = nil
+            state.reported = nil
             state.contents.sounds = []
             state.contents.voices = []
             state.contents.messages = []
             guard isConnected else { return }
             if let hint = state.hint { state.contents.messages.append(.hint(hint)) }
-            state.tellInterruption()
+            state.reportInterruption()
             if state.contents.frame == nil { state.contents.frame = state.lastFrame }
         }
     }
@@ -165,21 +165,21 @@ final class BroadcastInbox: Sendable {
         func muteDidChange(_ isMuted: Bool) {
             inbox.inbox?.change { state in
                 state.isMuted = isMuted
-                state.tellInterruption()
+                state.reportInterruption()
             }
         }
 
         func captureWasInterrupted(by interruption: CaptureInterruption) {
             inbox.inbox?.change { state in
                 state.interruption = interruption
-                state.tellInterruption()
+                state.reportInterruption()
             }
         }
 
         func captureInterruptionDidEnd(_ interruption: CaptureInterruption) {
             inbox.inbox?.change { state in
                 state.interruption = nil
-                state.tellInterruption()
+                state.reportInterruption()
             }
         }
     }

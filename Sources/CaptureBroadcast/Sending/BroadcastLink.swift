@@ -128,7 +128,7 @@ final class BroadcastLink {
         case .message(.welcome):
             isWelcome = true
             return .welcomed
-        case .message(.taken): isInFlight = false
+        case .message(.consumed): isInFlight = false
         case .message(.ended): return .ended
         case .message(.refused(let reason)):
             throw .network("the share refused this process, because \(reason)", remedy: "end the other process")
@@ -179,7 +179,7 @@ final class BroadcastLink {
             buffer.withPlanes { set in
                 for part in description.parts ?? [] {
                     for plane in 0..<description.format.planeCount {
-                        let place = description.format.place(of: part, plane: plane)
+                        let place = description.format.extent(of: part, plane: plane)
                         for row in place.row..<place.row + place.rows {
                             let start = row * set.strides[plane] + place.column
                             UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(target)[count...])

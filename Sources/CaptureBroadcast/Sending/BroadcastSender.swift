@@ -86,10 +86,10 @@ public protocol BroadcastSenderObserver: AnyObject, Sendable {
 }
 
 extension BroadcastSenderObserver {
-    /// Nothing is done.
+    /// Does nothing.
     public func broadcastSenderDidConnect() {}
-    /// Nothing is done.
+    /// Does nothing.
     public func broadcastSenderIsWaiting(reason: String) {}
-    /// Nothing is done.
+    /// Does nothing.
     public func broadcastSenderDidEnd(error: BroadcastError?) {}
 }

@@ -14,7 +14,7 @@ extension BandwidthEstimator {
         outstanding.packetSent(number, size: size, cluster: cluster, now: now)
         lastActivity = now
         limitedRegion.packetSent(bytes: size, now: now)
-        followLimitedRegion(now: now)
+        updateLimitedRegion(now: now)
     }
 
     /// Takes what transport-wide feedback says of packets that were sent, arrived and lost ones.
@@ -48,19 +48,19 @@ extension BandwidthEstimator {
             hasQueue: hasQueue(now: now), now: now)
         lowerToArrivals(now: now)
         if result.isProbe, let estimate = result.estimate { sendSide.setMeasured(estimate) }
-        followOthers(results, roundTrip: arrived.last.map { now - $0.sent }, estimateBefore: before, now: now)
+        updateCompetition(results, roundTrip: arrived.last.map { now - $0.sent }, estimateBefore: before, now: now)
         if let estimate = delayBased.estimate { sendSide.setDelayLimit(max(estimate, competing.rate ?? .zero)) }
         sendSide.receive(
             results, acknowledged: acknowledged, isApplicationLimited: isLimited,
             background: background.share)
-        followBackground(now: now)
+        updateBackgroundLoss(now: now)
         update(now: now)
         if let before = estimateBeforeBackoff, !sendSide.isBackingOff {
             estimateBeforeBackoff = nil
             add(probeController.probe(at: before, now: now))
         }
         if result.hasRecovered {
-            followLimitedRegion(now: now)
+            updateLimitedRegion(now: now)
             add(probeController.requestRecoveryProbe(now: now))
         }
     }
@@ -90,7 +90,7 @@ extension BandwidthEstimator {
     }
 
     /// Takes note of the loss of a time in which nothing waited on the path.
-    private mutating func followBackground(now: Instant) {
+    private mutating func updateBackgroundLoss(now: Instant) {
         guard deviations.contains(.backgroundLoss) else { return }
         background.expire(now: now)
         guard sendSide.lossBased.isReady, !competing.isActive,
@@ -101,14 +101,14 @@ extension BandwidthEstimator {
     }
 
     /// Tells queues that others make from one's own: bursts, and flows that fill the queue whatever the delay.
-    private mutating func followOthers(
+    private mutating func updateCompetition(
         _ results: [TransportFeedbackTracker.PacketResult], roundTrip: Duration?, estimateBefore: DataRate?,
         now: Instant
     ) {
         guard let roundTrip, let estimateBefore, let estimate = delayBased.estimate else { return }
         if estimate < estimateBefore {
-            competing.noteCut(now: now)
-            if deviations.contains(.foreignBurst) { burst.noteCut(from: estimateBefore, now: now) }
+            competing.didCut(now: now)
+            if deviations.contains(.foreignBurst) { burst.didCut(from: estimateBefore, now: now) }
         }
         switch burst.finding(estimate: estimate, queueing: queueing, now: now) {
         case .foreign(let rate): delayBased.restore(rate, now: now)
@@ -144,7 +144,7 @@ extension BandwidthEstimator {
     }
 
     /// Passes on where the application began or ceased to be the limit.
-    mutating func followLimitedRegion(now: Instant) {
+    mutating func updateLimitedRegion(now: Instant) {
         let start = limitedRegion.startTime
         if start == nil, probeController.limitedRegionStart != nil {
             probeController.limitedRegionEnd = now

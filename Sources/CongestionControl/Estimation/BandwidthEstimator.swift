@@ -241,7 +241,7 @@ package struct BandwidthEstimator: ~Copyable, Sendable {
         guard isNetworkAvailable else { return }
         lastProcess = max(now, lastProcess ?? now)
         if deviations.contains(.silentLimit) { limitedRegion.process(now: now) }
-        followLimitedRegion(now: now)
+        updateLimitedRegion(now: now)
         add(probeController.process(now: now))
         searchCapacity(now: now)
         update(now: now)

@@ -157,12 +157,12 @@ struct SendSideEstimator: Sendable {
         }
         if lossBased.isReady, lastReport != nil {
             // Once it is ready it stays so: nobody asks for the lowest targets any more.
-            followLossBased()
+            applyLossBasedLimit()
             return
         }
         remember(now: now)
         if let lastReport {
-            followReports(last: lastReport, now: now)
+            applyReceiverReports(last: lastReport, now: now)
         } else {
             set(target)
         }
@@ -177,13 +177,13 @@ struct SendSideEstimator: Sendable {
         firstReport.map { now - $0 < Self.startPhase } ?? true
     }
 
-    private mutating func followLossBased() {
+    private mutating func applyLossBasedLimit() {
         // Where loss does not bind, the delay does, and what it allows by now.
         let isUnbound = deviations.contains(.promptDelay) && lossBased.state == .delayBased
         set((isUnbound ? delayLimit : nil) ?? lossBased.estimate ?? target)
     }
 
-    private mutating func followReports(last: Instant, now: Instant) {
+    private mutating func applyReceiverReports(last: Instant, now: Instant) {
         guard now - last < Self.reportLifetime else {
             set(target)
             return

@@ -8,7 +8,7 @@ package import RTCShareWireFormat
 ///
 /// It has the keys of the connection in it: keep it in a ``PrivateFile``.
 public struct StoredSession: Codable, Sendable {
-    /// Who shares.
+    /// The attendee that shares.
     public let attendee: String
     /// What the offer announced: certificate, credentials, sources.
     package let identity: LocalIdentity
@@ -55,12 +55,12 @@ public enum HandoverError: Error, Hashable, Sendable {
 }
 
 extension HandoverError: CustomStringConvertible {
-    /// What failed, why, and what to do.
+    /// The failure, its reason and its remedy.
     public var description: String { explanation.text }
 }
 
 extension HandoverError: ExplainedError {
-    /// What is wrong; apart, what to do.
+    /// The problem and, separately, its remedy.
     package var explanation: Explanation {
         switch self {
         case .notOffered:

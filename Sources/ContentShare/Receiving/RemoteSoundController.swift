@@ -159,9 +159,9 @@ public protocol RemoteSoundObserver: AnyObject, Sendable {
 }
 
 extension RemoteSoundObserver {
-    /// Nothing is done.
+    /// Does nothing.
     public func remoteSoundDidAdd(_ sound: RemoteSound) {}
-    /// Nothing is done.
+    /// Does nothing.
     public func remoteSoundDidRemove(_ sound: RemoteSound) {}
 }
 
@@ -172,7 +172,7 @@ public enum RemoteSoundError: Error, Sendable, Hashable, CustomStringConvertible
     /// The decoder can't be made.
     case decoder(String)
 
-    /// What is wrong, and what to do.
+    /// The problem and its remedy.
     public var description: String {
         switch self {
         case .unknownSound(let id):

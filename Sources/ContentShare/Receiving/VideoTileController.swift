@@ -210,7 +210,7 @@ public enum VideoTileError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The decoder can't be made.
     case decoder(String)
 
-    /// What is wrong, and what to do.
+    /// The problem and its remedy.
     public var description: String {
         switch self {
         case .unknownTile(let id): "there is no tile \(id): bind it in videoTileDidAdd, before it is removed"

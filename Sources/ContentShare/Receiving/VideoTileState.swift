@@ -46,16 +46,16 @@ public protocol VideoTileObserver: AnyObject, Sendable {
 }
 
 extension VideoTileObserver {
-    /// Nothing is done.
+    /// Does nothing.
     public func videoTileDidAdd(_ tile: VideoTileState) {}
-    /// Nothing is done.
+    /// Does nothing.
     public func videoTileDidRemove(_ tile: VideoTileState) {}
-    /// Nothing is done.
+    /// Does nothing.
     public func videoTileDidPause(_ tile: VideoTileState) {}
-    /// Nothing is done.
+    /// Does nothing.
     public func videoTileDidResume(_ tile: VideoTileState) {}
-    /// Nothing is done.
+    /// Does nothing.
     public func videoTileSizeDidChange(_ tile: VideoTileState) {}
-    /// Nothing is done.
+    /// Does nothing.
     public func videoTileSubgroupDidChange(_ tile: VideoTileState) {}
 }

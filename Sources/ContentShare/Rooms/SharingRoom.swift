@@ -15,7 +15,7 @@ package import RTCShareWireFormat
 /// are there, from one encode. The owner's picture and voice go to everybody. The destination changes while the share runs: who is in the old one alone sees its tile go,
 /// who is in the new one alone sees it come, and for who is in both nothing changes.
 @SharingActor public final class SharingRoom {
-    /// Who shares.
+    /// The attendee that shares.
     public nonisolated let owner: AttendeeID
     /// Shares the owner's content to those in the destination.
     public nonisolated let contentShare: ContentShareController
@@ -35,7 +35,7 @@ package import RTCShareWireFormat
 
     /// A viewer. The audience has its membership.
     private struct Member {
-        /// What it is sent at most.
+        /// The media that it can be sent.
         let media: Set<SharedMedia>
         let session: AttendeeSession
     }
@@ -58,7 +58,7 @@ package import RTCShareWireFormat
 
     // MARK: Viewers
 
-    /// Those who are there, in the order in which they came.
+    /// The viewers in the order of their arrival.
     public var viewers: [RoomViewer] {
         members.sorted { $0.key < $1.key }.compactMap { id, member in
             audience[member.session.connection].map { RoomViewer(id: id, membership: $0, session: member.session) }
@@ -184,7 +184,7 @@ package import RTCShareWireFormat
         }
     }
 
-    /// Has a viewer elsewhere in the room from now on.
+    /// Moves a viewer within the room.
     public func changeMembership(
         of viewer: Int, to membership: RoomMembership
     ) throws(SharingRoomError) {
@@ -270,7 +270,7 @@ package import RTCShareWireFormat
 
     // MARK: Subgroups
 
-    /// Has the owner join a subgroup. Joining again changes nothing.
+    /// Joins a subgroup as the owner. Joining again changes nothing.
     public func join(_ subgroup: Subgroup) { subgroups.insert(subgroup) }
 
     /// Has the owner leave a subgroup. One that is being shared to can't be left: change the destination first, or stop
@@ -366,12 +366,12 @@ public enum SharingRoomError: Error, Hashable, Sendable {
 }
 
 extension SharingRoomError: CustomStringConvertible {
-    /// What failed, why, and what to do.
+    /// The failure, its reason and its remedy.
     public var description: String { explanation.text }
 }
 
 extension SharingRoomError: ExplainedError {
-    /// What is wrong; apart, what to do.
+    /// The problem and, separately, its remedy.
     package var explanation: Explanation {
         switch self {
         case .ended: Explanation("the room has ended", remedy: "make a new one")

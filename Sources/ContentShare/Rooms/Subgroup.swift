@@ -48,12 +48,12 @@ public enum SubgroupError: Error, Hashable, Sendable {
 }
 
 extension SubgroupError: CustomStringConvertible {
-    /// What failed, why, and what to do.
+    /// The failure, its reason and its remedy.
     public var description: String { explanation.text }
 }
 
 extension SubgroupError: ExplainedError {
-    /// What is wrong; apart, what would be right.
+    /// The problem and, separately, a valid value.
     package var explanation: Explanation {
         switch self {
         case .empty: Explanation("a subgroup's name can't be empty", remedy: "give a name such as design")

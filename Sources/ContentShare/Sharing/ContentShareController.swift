@@ -27,7 +27,7 @@ internal import RTCShareWireFormat
     private var phase = SharePhase()
     private var video: VideoSendStream?
     private var audio: AudioSendStream?
-    /// What records what is shared.
+    /// The recording of the content.
     private var recording: RecordingSource?
     private var starts = 0
     /// Ends the capture that goes with what is shared.
@@ -35,12 +35,12 @@ internal import RTCShareWireFormat
     /// The last start or stop of a capture.
     private var captureChange: Task<Void, any Error>?
     private var timeout: Task<Void, Never>?
-    private var follower: Task<Void, Never>?
+    private var eventTask: Task<Void, Never>?
 
     /// One to whom the share goes.
     private struct Viewer {
         let connection: Connection
-        /// What it is sent at most.
+        /// The media that it can be sent.
         var media: Set<SharedMedia> = Set(SharedMedia.allCases)
     }
 
@@ -262,7 +262,7 @@ internal import RTCShareWireFormat
     func end(_ status: ContentShareStatus) {
         let event = phase.connectionEnded(status)
         timeout?.cancel()
-        follower?.cancel()
+        eventTask?.cancel()
         video?.stop()
         audio?.stop()
         endCapture()
@@ -316,7 +316,7 @@ internal import RTCShareWireFormat
         video = made
         if let recording { record(made, to: recording) }
         let events = made.events
-        follower = Task { [weak self] in
+        eventTask = Task { [weak self] in
             for await event in events { self?.handle(event) }
         }
         return made
@@ -346,12 +346,12 @@ internal import RTCShareWireFormat
         case .ended(let error): observers.forEach { $0.contentShareSourceDidEnd(error: error) }
         // The next picture is tried, and the last one stays: `framesDropped` counts.
         case .failed: return
-        case .audienceChanged: followViewers()
+        case .audienceChanged: viewersDidChange()
         }
     }
 
     /// Goes by whether there is anybody to see what is shared.
-    private func followViewers() {
+    private func viewersDidChange() {
         guard video?.hasViewer == true else {
             if isRefused, let event = phase.refused() {
                 silence()

@@ -18,13 +18,13 @@ public protocol ContentShareObserver: AnyObject, Sendable {
 }
 
 extension ContentShareObserver {
-    /// Nothing is done.
+    /// Does nothing.
     public func contentShareDidStart() {}
-    /// Nothing is done.
+    /// Does nothing.
     public func contentShareDidStop(status: ContentShareStatus) {}
-    /// Nothing is done.
+    /// Does nothing.
     public func contentShareSourceIsSilent(for time: Duration) {}
-    /// Nothing is done.
+    /// Does nothing.
     public func contentShareSourceDidEnd(error: (any Error)?) {}
     /// Does nothing.
     public func contentShareMuteDidChange(_ isMuted: Bool) {}
@@ -43,7 +43,7 @@ public enum ContentShareStatus: Sendable, Hashable, CustomStringConvertible {
     /// The connection failed, for this reason.
     case connectionFailed(String)
 
-    /// What happened, for a person.
+    /// The status as text for people.
     public var description: String {
         switch self {
         case .ok: "stopped"
@@ -77,12 +77,12 @@ public enum ContentShareError: Error, Sendable, Hashable {
 }
 
 extension ContentShareError: CustomStringConvertible {
-    /// What failed, why, and what to do.
+    /// The failure, its reason and its remedy.
     public var description: String { explanation.text }
 }
 
 extension ContentShareError: ExplainedError {
-    /// What is wrong; apart, what to do.
+    /// The problem and, separately, its remedy.
     package var explanation: Explanation {
         switch self {
         case .notSharing: Explanation("nothing is shared", remedy: "start a share first")

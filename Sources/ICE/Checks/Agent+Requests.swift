@@ -42,7 +42,7 @@ extension Agent {
         switch addressee {
         case .current where remoteCredentials != nil: process(check, now: now)
         case .current, .offered: guard remember(check) else { return false }
-        case .retired: noteRetired(from: source, to: base.address, now: now)
+        case .retired: recordRetired(from: source, to: base.address, now: now)
         }
         incoming.answered.note(message.transactionID, from: source, to: base.address)
         return true

@@ -65,7 +65,7 @@ struct Transactions: Sendable {
 
     /// Notes that the system refused the newest transmission from a base to a destination. Returns the requests of which
     /// none was sent yet. All stay on their schedule: a route can come back, as after a datagram that was lost.
-    mutating func noteRefusal(from base: TransportAddress, to destination: TransportAddress) -> [Transaction] {
+    mutating func recordRefusal(from base: TransportAddress, to destination: TransportAddress) -> [Transaction] {
         for (id, transaction) in table where transaction.base == base && transaction.destination == destination {
             table[id]?.refusals = min(transaction.refusals + 1, transaction.transmissions)
         }

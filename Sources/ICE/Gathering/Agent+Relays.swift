@@ -45,7 +45,7 @@ extension Agent {
     mutating func advanceRelays(now: Instant) {
         for index in asked.relays.indices {
             guard asked.relays[index].advance(now: now) else { continue }
-            followRelay(index, now: now)
+            updateRelay(index, now: now)
             permitRemotes(index, now: now)
             drainRelay(index)
             let next = now.advanced(by: timing.bindingKeepalive)
@@ -80,7 +80,7 @@ extension Agent {
         drainRelay(index)
     }
 
-    private mutating func followRelay(_ index: Int, now: Instant) {
+    private mutating func updateRelay(_ index: Int, now: Instant) {
         var former = asked.relays[index].mapped
         while let event = asked.relays[index].pollEvent(now: now) {
             switch event {
@@ -219,7 +219,7 @@ extension Agent {
     /// Gives the relayed addresses back, unless they are left for who takes them up.
     mutating func releaseRelays(now: Instant) {
         for index in asked.relays.indices {
-            asked.relays[index].release(leaving: leavesRelays, now: now)
+            asked.relays[index].release(leaving: keepsRelays, now: now)
             drainRelay(index)
         }
     }

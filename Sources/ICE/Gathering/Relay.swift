@@ -243,11 +243,11 @@ struct Relay: Sendable {
     }
 
     /// What is to be remembered of it for another agent to take it up: nothing where it ends with its connection.
-    func kept(now: Instant) -> KeptRelay? {
+    func kept(now: Instant) -> RelayState? {
         guard relayed != nil, let allocation = allocation.kept(now: now) else { return nil }
         var server = server
         server.address = self.allocation.server
-        return KeptRelay(server: server, base: base.address, allocation: allocation)
+        return RelayState(server: server, base: base.address, allocation: allocation)
     }
 
     // MARK: What goes through it

@@ -27,7 +27,7 @@ struct Relays: Sendable {
     var reports: [ServerReport] { all.filter { !$0.isAbandoned }.map(\.report) }
 
     /// What is to be remembered of them for another agent.
-    func kept(now: Instant) -> [KeptRelay] { all.compactMap { $0.kept(now: now) } }
+    func kept(now: Instant) -> [RelayState] { all.compactMap { $0.kept(now: now) } }
 
     mutating func add(_ relay: Relay) {
         if let index = all.firstIndex(where: \.isAbandoned) {

@@ -3,7 +3,7 @@ package import RTCShareWireFormat
 
 /// An allocation as it is kept while nobody uses it, for ``TURNAllocation/init(resuming:configuration:generator:)``. It
 /// holds no password.
-package struct KeptAllocation: Hashable, Sendable {
+package struct AllocationState: Hashable, Sendable {
     /// The relayed address.
     package var relayed: TransportAddress
     /// What the server saw of us.
@@ -30,7 +30,7 @@ extension TURNAllocation {
     /// The server knows an allocation by the two ends of its messages (RFC 8656 §3.2): it has to be asked from the same
     /// local address and port, over UDP. Permissions and channels are asked for anew.
     package init(
-        resuming kept: KeptAllocation, configuration: TURNConfiguration,
+        resuming kept: AllocationState, configuration: TURNConfiguration,
         generator: any RandomNumberGenerator & Sendable
     ) throws(ChallengeError) {
         self.init(configuration: configuration, generator: generator)
@@ -40,11 +40,11 @@ extension TURNAllocation {
 
     /// What is to be remembered of the allocation to take it up again later. Nil where there is none, and over a stream,
     /// with whose end the server drops it.
-    package func kept(now: Instant) -> KeptAllocation? {
+    package func kept(now: Instant) -> AllocationState? {
         guard case .allocated(let relayed, let reflexive) = state, !configuration.transport.isStream,
             let challenge = authentication?.challenge, let expiry
         else { return nil }
-        return KeptAllocation(
+        return AllocationState(
             relayed: relayed, reflexive: reflexive, challenge: challenge, lifetime: max(.zero, expiry - now))
     }
 

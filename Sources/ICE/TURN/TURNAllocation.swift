@@ -25,7 +25,7 @@ package struct TURNAllocation: Sendable {
     var generator: any RandomNumberGenerator & Sendable
     var authentication: LongTermAuthentication?
     /// What is to be taken up again; nil once the server has said something of it.
-    var kept: KeptAllocation?
+    var kept: AllocationState?
     var wasRedirected = false
     var hasReclaimed = false
     var requests: [TransactionID: Request] = [:]

@@ -9,9 +9,9 @@ public protocol AudioSink: AnyObject, Sendable {
 }
 
 extension AudioSink {
-    /// Nothing is done about an end.
+    /// Ignores the end.
     public func sourceDidEnd(error: (any Error)?) {}
-    /// Nothing is done about a pause.
+    /// Ignores the mute.
     public func muteDidChange(_ isMuted: Bool) {}
 }
 

@@ -46,11 +46,11 @@ public final class AudioTrack: AudioSource {
     /// wanted here; a source that holds its sound back keeps doing so.
     public var isMuted: Bool {
         get { broadcaster.isMuted }
-        set { mute.setMuted(newValue, told: { broadcaster.isMuted }, tell: { broadcaster.isMuted = $0 }) }
+        set { mute.setMuted(newValue, reported: { broadcaster.isMuted }, notify: { broadcaster.isMuted = $0 }) }
     }
 
     private func setSourceMuted(_ isMuted: Bool) {
-        mute.setSourceMuted(isMuted, told: { broadcaster.isMuted }, tell: { broadcaster.isMuted = $0 })
+        mute.setSourceMuted(isMuted, reported: { broadcaster.isMuted }, notify: { broadcaster.isMuted = $0 })
     }
 
     /// What each sample is multiplied by, 0 to ``maximumVolume``, from the next block on; 1 where it is set to nothing finite.
@@ -72,7 +72,7 @@ public final class AudioTrack: AudioSource {
     }
 
     private func setConnected() {
-        connection.follow {
+        connection.update {
             broadcaster.hasSinks
         } connect: {
             // A source tells nothing where it is not muted.

@@ -30,11 +30,11 @@ public enum FrameDemand: Int, Sendable, Comparable {
 extension VideoSink {
     /// Every change is of use.
     public var demand: FrameDemand { .changes }
-    /// Nothing is done about an end.
+    /// Ignores the end.
     public func sourceDidEnd(error: (any Error)?) {}
-    /// Nothing is done about a hint.
+    /// Ignores the hint.
     public func contentHintDidChange(_ hint: ContentHint) {}
-    /// Nothing is done about a pause.
+    /// Ignores the mute.
     public func muteDidChange(_ isMuted: Bool) {}
 }
 
@@ -43,9 +43,9 @@ extension VideoSink {
 /// A share adds its sink and removes it on its encoder's thread, soon after it began or ended: also after the call that began
 /// or ended it has returned.
 public protocol VideoSource: AnyObject, Sendable {
-    /// What the pictures are.
+    /// The content hint of the frames.
     var contentHint: ContentHint { get }
-    /// Gives `sink` every frame from now on.
+    /// Adds a sink, which receives every later frame.
     func add(_ sink: any VideoSink)
     /// Gives `sink` no further frame; one that it is taking on another thread at this moment is its last.
     func remove(_ sink: any VideoSink)
@@ -64,7 +64,7 @@ extension BroadcastingVideoSource {
         set { broadcaster.contentHint = newValue }
     }
 
-    /// Gives `sink` every frame from now on.
+    /// Adds a sink, which receives every later frame.
     public func add(_ sink: any VideoSink) { broadcaster.add(sink) }
 
     /// Gives `sink` no further frame.

@@ -49,14 +49,14 @@ public final class VideoTrack: VideoSource {
     /// is paused. Setting it says what is wanted here; a source that holds its frames back keeps doing so.
     public var isMuted: Bool {
         get { broadcaster.isMuted }
-        set { mute.setMuted(newValue, told: { broadcaster.isMuted }, tell: tell(isMuted:)) }
+        set { mute.setMuted(newValue, reported: { broadcaster.isMuted }, notify: notify(isMuted:)) }
     }
 
     private func setSourceMuted(_ isMuted: Bool) {
-        mute.setSourceMuted(isMuted, told: { broadcaster.isMuted }, tell: tell(isMuted:))
+        mute.setSourceMuted(isMuted, reported: { broadcaster.isMuted }, notify: notify(isMuted:))
     }
 
-    private func tell(isMuted: Bool) {
+    private func notify(isMuted: Bool) {
         broadcaster.isMuted = isMuted
         if !isMuted { outlet.giveOwedFrame() }
     }
@@ -104,7 +104,7 @@ public final class VideoTrack: VideoSource {
     public func remove(observer: any CaptureSourceObserver) { broadcaster.observers.remove(observer) }
 
     private func setConnected() {
-        connection.follow {
+        connection.update {
             broadcaster.hasSinks
         } connect: {
             // A source tells nothing where it is not muted; and what it gave meanwhile nobody saw.

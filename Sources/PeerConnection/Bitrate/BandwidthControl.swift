@@ -23,7 +23,7 @@ struct BandwidthControl: ~Copyable {
     /// When the first packet left of which nothing is known yet, nor of a later one.
     private var unansweredSince: Instant?
     /// Whether feedback has stopped, as it was told last.
-    private var hasToldSilence = false
+    private var hasReportedSilence = false
 
     init(_ configuration: PeerConnection.Configuration) {
         var rates = BandwidthEstimator.Configuration()
@@ -101,8 +101,8 @@ struct BandwidthControl: ~Copyable {
     /// ``isUnanswered(now:)``, where it has become another since this was asked last.
     mutating func silenceChange(now: Instant) -> Bool? {
         let isSilent = isUnanswered(now: now)
-        guard isSilent != hasToldSilence else { return nil }
-        hasToldSilence = isSilent
+        guard isSilent != hasReportedSilence else { return nil }
+        hasReportedSilence = isSilent
         return isSilent
     }
 

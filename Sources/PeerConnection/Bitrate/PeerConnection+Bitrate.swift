@@ -31,11 +31,11 @@ extension PeerConnection {
     /// What a media's encoder may produce, as it was told last; nil before the connection stands, and where it is not
     /// sent.
     package func targetBitrate(media: Int) -> BitrateTarget? {
-        outbound.indices.contains(media) ? outbound[media].target.told : nil
+        outbound.indices.contains(media) ? outbound[media].target.reported : nil
     }
 
     /// Does what is due in the estimator, passes its rates and probes on to the pacer, and what changed to the encoders.
-    mutating func followBandwidth(now: Instant) {
+    mutating func applyBandwidth(now: Instant) {
         guard state.hasConnected else { return }
         if bandwidth.isDue(now: now) {
             let measured = path.reportedRoundTripTime == nil ? ice.agent.selectedRoundTripTime : nil
@@ -84,7 +84,7 @@ extension PeerConnection {
                 fractionLost: outbound[index].stream?.reports.newest?.fractionLost ?? 0,
                 pacingRate: bandwidth.estimator.pacingRate)
             switch outbound[index].target.take(target, now: now) {
-            case .told: events.append(.targetBitrateChanged(target, media: index))
+            case .reported: events.append(.targetBitrateChanged(target, media: index))
             case .kept(let due?): bandwidth.allocation.postpone(until: due)
             case .kept: continue
             }

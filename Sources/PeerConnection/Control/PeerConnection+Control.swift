@@ -66,7 +66,7 @@ extension PeerConnection {
         let areMedia = goodbye.sources.allSatisfy { receivers.isMediaSource($0) }
         for source in goodbye.sources { departed(source) }
         guard !areMedia, control.reporters.isEmpty, !receivers.media.contains(where: \.isActive) else { return }
-        noteDeparture()
+        peerDidLeave()
     }
 
     private mutating func departed(_ source: SynchronizationSource) {

@@ -16,11 +16,11 @@ struct ICESession {
     /// Whether servers will be asked whose addresses are not known yet.
     private(set) var moreServersFollow = false
     /// The candidates that the peer was told, in the newest description and since.
-    private var told: Set<CandidateAttribute> = []
+    private var signaled: Set<CandidateAttribute> = []
     /// The `a=mid` of the section that holds the candidates; nil before there is a description.
     private(set) var mid: String?
     /// Whether the peer was told that there are no more.
-    private var hasToldAll = false
+    private var hasSignaledAll = false
     /// The peer's candidates that can't be checked yet.
     var pending: PendingCandidates
 
@@ -63,19 +63,19 @@ struct ICESession {
     mutating func note(_ description: SessionDescription, _ transport: TransportParameters) {
         guard let section = description.media.first(where: { $0.port != 0 }) else { return }
         mid = (try? section.mid()) ?? ""
-        told = Set(transport.candidates)
-        hasToldAll = transport.hasAllCandidates
+        signaled = Set(transport.candidates)
+        hasSignaledAll = transport.hasAllCandidates
     }
 
     /// Whether the peer has yet to be told of a candidate.
-    mutating func tells(_ candidate: CandidateAttribute) -> Bool {
-        mid != nil && told.insert(candidate).inserted
+    mutating func shouldSignal(_ candidate: CandidateAttribute) -> Bool {
+        mid != nil && signaled.insert(candidate).inserted
     }
 
     /// Whether the peer has yet to be told that there are no more.
-    mutating func tellsAll() -> Bool {
-        defer { if mid != nil { hasToldAll = true } }
-        return mid != nil && !hasToldAll
+    mutating func shouldSignalEnd() -> Bool {
+        defer { if mid != nil { hasSignaledAll = true } }
+        return mid != nil && !hasSignaledAll
     }
 
     // The peer's candidates.

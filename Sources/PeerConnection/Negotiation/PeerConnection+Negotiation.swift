@@ -32,20 +32,20 @@ extension PeerConnection {
 
     /// Takes up relayed addresses that another peer connection left, from the same local addresses and ports;
     /// ``Event/gatheringComplete`` follows.
-    package mutating func resume(_ relays: [KeptRelay], now: Instant) {
+    package mutating func resume(_ relays: [RelayState], now: Instant) {
         ice.agent.resume(relays, now: now)
         advance(now: now)
     }
 
     /// What is to be remembered of the relayed addresses over UDP, for another peer connection to take them up.
-    package func keptRelays(now: Instant) -> [KeptRelay] {
-        ice.agent.keptRelays(now: now)
+    package func relayStates(now: Instant) -> [RelayState] {
+        ice.agent.relayStates(now: now)
     }
 
-    /// Whether the end leaves the addresses of ``keptRelays(now:)`` with their servers, instead of giving them back.
-    package var leavesRelays: Bool {
-        get { ice.agent.leavesRelays }
-        set { ice.agent.leavesRelays = newValue }
+    /// Whether the end leaves the addresses of ``relayStates(now:)`` with their servers, instead of giving them back.
+    package var keepsRelays: Bool {
+        get { ice.agent.keepsRelays }
+        set { ice.agent.keepsRelays = newValue }
     }
 
     /// Whether a STUN server told of an address that is no socket's own.

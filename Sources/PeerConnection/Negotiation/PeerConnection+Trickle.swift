@@ -96,16 +96,16 @@ extension PeerConnection {
     }
 
     /// Tells the peer of a candidate, through the owner.
-    mutating func tell(_ candidate: Candidate) {
+    mutating func signal(_ candidate: Candidate) {
         let attribute = CandidateAttribute(candidate)
-        guard configuration.trickles, peerTrickles, ice.tells(attribute), let mid = ice.mid else { return }
+        guard configuration.trickles, peerTrickles, ice.shouldSignal(attribute), let mid = ice.mid else { return }
         events.append(.localCandidate(attribute, mid: mid, ufrag: (ice.offered ?? ice.local).usernameFragment))
     }
 
     /// Every server has answered or was given up.
-    mutating func finishTelling() {
+    mutating func signalEndOfCandidates() {
         ice.noteGatheringComplete()
-        guard configuration.trickles, peerTrickles, ice.tellsAll() else { return }
+        guard configuration.trickles, peerTrickles, ice.shouldSignalEnd() else { return }
         events.append(.localCandidatesEnded)
     }
 

@@ -14,8 +14,8 @@ internal import RTCShareWireFormat
 /// one, both after the last packet that came, is.
 struct ActivityMonitor: Sendable {
     private(set) var activity = ReceiverActivity.waiting
-    /// What the owner was told last.
-    private var told = ReceiverActivity.waiting
+    /// The activity that was reported last.
+    private var reported = ReceiverActivity.waiting
     private var lastMedia: Instant?
     /// What the first report after the newest packet counted.
     private var baseline: UInt32?
@@ -71,8 +71,8 @@ struct ActivityMonitor: Sendable {
         } else {
             activity = isConnected && !isMissingPackets ? .paused : .lost
         }
-        guard activity != told else { return nil }
-        told = activity
+        guard activity != reported else { return nil }
+        reported = activity
         return activity
     }
 

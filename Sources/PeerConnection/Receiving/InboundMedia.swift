@@ -120,12 +120,12 @@ struct InboundMedia: Sendable {
     }
 
     private mutating func forgetSource() {
-        noteFormerSource()
+        recordFormerSource()
         video = nil
         audio = nil
     }
 
-    private mutating func noteFormerSource() {
+    private mutating func recordFormerSource() {
         guard let source else { return }
         formerSource = source
         formerRetransmissionSource = video?.retransmissionSource
@@ -247,7 +247,7 @@ struct InboundMedia: Sendable {
         guard let payloadType = PayloadType(negotiated.payloadType) else { return }
         if source != self.source {
             hasEnded = false
-            noteFormerSource()
+            recordFormerSource()
         }
         if isAudio {
             video = nil

@@ -7,7 +7,7 @@ internal import RTCShareWireFormat
 ///
 /// Sequence numbers are given where a packet leaves, so that one that never leaves makes no gap.
 struct OutgoingStream: Sendable {
-    /// What the descriptions agreed on for this media section.
+    /// The negotiated parameters of this media section.
     struct Parameters: Sendable {
         let mid: String
         let source: SynchronizationSource

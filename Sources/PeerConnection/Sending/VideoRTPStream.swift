@@ -64,7 +64,7 @@ struct VideoRTPStream {
     /// Whether sound of the same media stream is sent: the receiver must have leave to hold pictures back for it.
     var isWithSound = false
     /// The playout delay that was told last.
-    private var toldPlayoutDelay: PlayoutDelay?
+    private var sentPlayoutDelay: PlayoutDelay?
     /// Forward error correction; nil where the peer takes none.
     var protection: FrameProtection?
     var retransmissionSequenceNumber: SequenceNumber
@@ -81,7 +81,7 @@ struct VideoRTPStream {
     private var hasSentKeyFrame = false
     private var numbering = PictureNumbering()
     /// The orientation that the peer was told last.
-    private var toldQuarterTurns = 0
+    private var sentQuarterTurns = 0
 
     /// A stream whose history holds what `maximumBitrate` makes.
     init(
@@ -158,17 +158,17 @@ struct VideoRTPStream {
         var extensions = stream.stampedExtensions(&transportSequenceNumber, now: now)
         if frame.isLastFragment(fragment) {
             // 3GPP TS 26.114 §7.4.5 has it told with key frames and changes; libwebrtc takes a frame without for upright.
-            if frame.isKeyFrame || frame.quarterTurns != 0 || frame.quarterTurns != toldQuarterTurns {
+            if frame.isKeyFrame || frame.quarterTurns != 0 || frame.quarterTurns != sentQuarterTurns {
                 extensions.videoOrientation = VideoOrientation(quarterTurns: frame.quarterTurns)
-                toldQuarterTurns = frame.quarterTurns
+                sentQuarterTurns = frame.quarterTurns
             }
             // Kept from one frame to the next; key frames are where a receiver may begin.
             if frame.isKeyFrame, stream.parameters.isContent { extensions.videoContentType = .screenshare }
         }
         if fragment == 0 {
             let delay = playoutDelay
-            if frame.isKeyFrame || delay != toldPlayoutDelay { extensions.playoutDelay = delay }
-            toldPlayoutDelay = delay
+            if frame.isKeyFrame || delay != sentPlayoutDelay { extensions.playoutDelay = delay }
+            sentPlayoutDelay = delay
             numbering.begin(frame)
         }
         let packet = SentPacket(

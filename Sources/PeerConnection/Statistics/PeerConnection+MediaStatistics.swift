@@ -20,7 +20,7 @@ extension PeerConnection {
             mediaSourceId: source.id, remoteId: newest.map { _ in "RI\(index)" },
             rtxSsrc: media.video == nil ? nil : stream.parameters.retransmission?.source.rawValue,
             active: media.isActive, sent: stream.statistics, video: video,
-            targetBitrate: (media.target.told?.bitrate).map { Double($0.bitsPerSecond) })
+            targetBitrate: (media.target.reported?.bitrate).map { Double($0.bitsPerSecond) })
         report.mediaSources[index] = source
         report.outboundRTP[index] = sent
         guard let newest else { return }

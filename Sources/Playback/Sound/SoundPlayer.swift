@@ -48,13 +48,13 @@ internal import RTCShareLocks
     public func synchronize(_ view: VideoView, with attendee: AttendeeID?) {
         views.removeAll { $0.view === view }
         if let attendee { views.append((view, attendee)) }
-        view.follow(outputs.values.first { $0.sound.attendeeID == attendee }?.output)
+        view.synchronize(with: outputs.values.first { $0.sound.attendeeID == attendee }?.output)
     }
 
     /// Stops playback, and returns when the sound server knows.
     public func stop() async {
         sounds.remove(observer: listener)
-        for (view, _) in views { view.follow(nil) }
+        for (view, _) in views { view.synchronize(with: nil) }
         views = []
         let stopped = outputs.values.map(\.output)
         outputs = [:]
@@ -78,14 +78,14 @@ internal import RTCShareLocks
             })
         outputs[id] = (sound, output)
         output.isMuted = isMuted
-        for (view, attendee) in views where attendee == sound.attendeeID { view.follow(output) }
+        for (view, attendee) in views where attendee == sound.attendeeID { view.synchronize(with: output) }
         // A decoder that can't be made leaves the sound silent.
         try? sounds.bind(output, toSound: id)
     }
 
     fileprivate func drop(_ sound: RemoteSound) {
         let output = outputs.removeValue(forKey: sound.soundID)?.output
-        for (view, attendee) in views where attendee == sound.attendeeID { view.follow(nil) }
+        for (view, attendee) in views where attendee == sound.attendeeID { view.synchronize(with: nil) }
         if let output { WorkerThread.start(named: "playback end") { output.stop() } }
     }
 }

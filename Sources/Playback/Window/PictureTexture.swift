@@ -35,14 +35,16 @@ final class PictureTexture {
     }
 
     /// Draws the picture as large as `area` allows. Returns whether it had not been drawn before.
-    func draw(_ look: VideoView.Look, in area: PixelRectangle) throws(VideoWindowError) -> Bool {
-        guard let frame = look.frame, let place = ViewLayout.fitted(frame.sizeToBeSeen, in: area) else { return false }
-        let isNew = frameNumber != look.frameNumber
+    func draw(_ appearance: VideoView.Appearance, in area: PixelRectangle) throws(VideoWindowError) -> Bool {
+        guard let frame = appearance.frame, let place = ViewLayout.fitted(frame.sizeToBeSeen, in: area) else {
+            return false
+        }
+        let isNew = frameNumber != appearance.frameNumber
         if isNew { try upload(frame) }
-        frameNumber = look.frameNumber
+        frameNumber = appearance.frameNumber
         guard let texture else { return false }
         try draw(texture, frame.rotation, in: place)
-        if look.isPaused { try dim(place) }
+        if appearance.isPaused { try dim(place) }
         return isNew
     }
 

@@ -17,12 +17,12 @@ public enum VideoWindowError: Error, Sendable, Hashable {
 }
 
 extension VideoWindowError: CustomStringConvertible {
-    /// What failed, why, and what to do.
+    /// The failure, its reason and its remedy.
     public var description: String { explanation.text }
 }
 
 extension VideoWindowError: ExplainedError {
-    /// What is wrong; apart, what to do.
+    /// The problem and, separately, its remedy.
     package var explanation: Explanation {
         switch self {
         case .libraryMissing(let reason):

@@ -130,7 +130,7 @@ final class WindowSurface {
     /// Draws what is to be seen now, where that is not what is seen already, and says when it will be something else.
     func update(at now: Duration) -> Duration? {
         guard isUsable else { return nil }
-        let (large, corner) = (views.large.look(at: now), views.corner.look(at: now))
+        let (large, corner) = (views.large.appearance(at: now), views.corner.appearance(at: now))
         let isSeen = drawn.map { $0 == (large.changes, corner.changes) } ?? false
         if !isSeen, isVisible {
             do throws(VideoWindowError) {
@@ -144,7 +144,7 @@ final class WindowSurface {
         return [large.nextChange, corner.nextChange].compactMap { $0 }.min()
     }
 
-    private func draw(_ large: VideoView.Look, _ corner: VideoView.Look) throws(VideoWindowError) {
+    private func draw(_ large: VideoView.Appearance, _ corner: VideoView.Appearance) throws(VideoWindowError) {
         let area = try outputArea
         _ = sdl.functions.SetRenderDrawColor(renderer, 0, 0, 0, 255)
         try sdl.check("clearing a window", sdl.functions.RenderClear(renderer))

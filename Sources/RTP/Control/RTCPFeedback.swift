@@ -146,7 +146,7 @@ package struct FullIntraRequest: Hashable, Sendable {
 
 /// REMB: how much a receiver believes the path to it can carry (draft-alvestrand-rmcat-remb-03 §2.2).
 package struct ReceiverEstimatedMaximumBitrate: Hashable, Sendable {
-    /// Who estimates.
+    /// The SSRC of the receiver that estimates.
     package var sender: SynchronizationSource
     /// The estimate, of all the sources together.
     package var bitrate: DataRate

@@ -35,7 +35,7 @@ struct SenderTimeline {
         var time = time(of: times, clock: clock, now: now) { clock, captured in clock ?? captured }
         if let capture = times.capture {
             if leads(track) {
-                follow(capture - time)
+                shift(to: capture - time)
             } else if let captured = captured(times, now: now), (captured - time).magnitude > Self.soundTolerance {
                 time = captured
             }
@@ -81,7 +81,7 @@ struct SenderTimeline {
         }
     }
 
-    private mutating func follow(_ new: Duration) {
+    private mutating func shift(to new: Duration) {
         guard let old = epoch, (new - old).magnitude <= Self.step else {
             epoch = new
             return

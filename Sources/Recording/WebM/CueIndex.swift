@@ -10,13 +10,13 @@ struct CueIndex {
         let bytes: [UInt8]
     }
 
-    private struct Place {
+    private struct Cue {
         let track: Int
         let milliseconds: Int
         let clusterPosition: Int
     }
 
-    private var places: [Place] = []
+    private var cues: [Cue] = []
     private let capacity: Int
     private static let slot = 32
 
@@ -35,17 +35,17 @@ struct CueIndex {
     /// - Returns: what is to be written, in this order.
     mutating func add(track: Int, milliseconds: Int, clusterPosition: Int) -> [Write] {
         var writes: [Write] = []
-        if places.count == capacity {
-            places = places.enumerated().filter { $0.offset.isMultiple(of: 2) }.map(\.element)
+        if cues.count == capacity {
+            cues = cues.enumerated().filter { $0.offset.isMultiple(of: 2) }.map(\.element)
             // Until what is behind them is gone too, some stand twice, which is no harm.
-            writes.append(Write(offset: 0, bytes: places.flatMap(Self.bytes)))
-            writes.append(nothing(from: places.count))
+            writes.append(Write(offset: 0, bytes: cues.flatMap(Self.bytes)))
+            writes.append(nothing(from: cues.count))
         }
-        let place = Place(track: track, milliseconds: milliseconds, clusterPosition: clusterPosition)
-        places.append(place)
+        let cue = Cue(track: track, milliseconds: milliseconds, clusterPosition: clusterPosition)
+        cues.append(cue)
         // Until the place is written, this is within the nothing that was there before.
-        if places.count < capacity { writes.append(nothing(from: places.count)) }
-        return writes + [Write(offset: (places.count - 1) * Self.slot, bytes: Self.bytes(of: place))]
+        if cues.count < capacity { writes.append(nothing(from: cues.count)) }
+        return writes + [Write(offset: (cues.count - 1) * Self.slot, bytes: Self.bytes(of: cue))]
     }
 
     private func nothing(from index: Int) -> Write {
@@ -53,12 +53,12 @@ struct CueIndex {
             offset: index * Self.slot, bytes: EBML.voidHead(byteCount: (capacity - index) * Self.slot))
     }
 
-    private static func bytes(of place: Place) -> [UInt8] {
+    private static func bytes(of cue: Cue) -> [UInt8] {
         var point = EBML()
-        point.write(.cueTime, EBML.fixed(UInt64(place.milliseconds), byteCount: 5))
+        point.write(.cueTime, EBML.fixed(UInt64(cue.milliseconds), byteCount: 5))
         point.write(.cueTrackPositions) { positions in
-            positions.write(.cueTrack, UInt64(place.track))
-            positions.write(.cueClusterPosition, EBML.fixed(UInt64(place.clusterPosition), byteCount: 8))
+            positions.write(.cueTrack, UInt64(cue.track))
+            positions.write(.cueClusterPosition, EBML.fixed(UInt64(cue.clusterPosition), byteCount: 8))
         }
         let head = 2
         point.writeVoid(byteCount: slot - head - point.bytes.count)

@@ -94,7 +94,7 @@ final class WebMWriter {
                 cluster = pending.beginCluster(at: time, with: block)
                 // Sound can be begun anywhere, and is led to by the pictures where there are any.
                 if block.isKeyFrame, isPicture || !tracks.contains(where: \.isPicture) {
-                    pending.noteKeyFrame(of: block)
+                    pending.recordKeyFrame(of: block)
                 }
             }
         }
@@ -189,7 +189,7 @@ private struct PendingBlocks {
     }
 
     /// Takes note that the last cluster begins with a key frame.
-    mutating func noteKeyFrame(of block: WebMBlock) {
+    mutating func recordKeyFrame(of block: WebMBlock) {
         if let last { keyFrames.append((block.track, last)) }
     }
 

@@ -128,7 +128,7 @@ package final class DTLSConnection {
         SSL_set_info_callback(ssl) { ssl, event, value in
             guard event == SSL_CB_ALERT | SSL_CB_READ else { return }
             // The level is in the upper byte, the description in the lower.
-            DatagramBIO.of(SSL_get_rbio(ssl))?.noteAlert(isFatal: value >> 8 == 2, code: UInt8(value & 0xFF))
+            DatagramBIO.of(SSL_get_rbio(ssl))?.recordAlert(isFatal: value >> 8 == 2, code: UInt8(value & 0xFF))
         }
     }
 
@@ -195,9 +195,9 @@ package final class DTLSConnection {
         guard isLive else { return statistics.datagramsDiscarded += 1 }
         switch DTLSRecords.content(of: datagram, to: role, shortestProtected: shortestProtectedRecord) {
         case .malformed: statistics.datagramsDiscarded += 1
-        case .unprovenAlert(let isFatal, let code): note(unprovenAlert: code, isFatal: isFatal, now: now)
+        case .unprovenAlert(let isFatal, let code): record(unprovenAlert: code, isFatal: isFatal, now: now)
         case .records:
-            if let alerts { return take(alerts.alerts(in: datagram)) }
+            if let alerts { return handle(alerts.alerts(in: datagram)) }
             transport.timer.now = now
             let before = SSL_get_state(ssl)
             let isRepeated = transport.hasFlightInAir && DTLSRecords.beginsFlight(datagram, to: role)
@@ -215,7 +215,7 @@ package final class DTLSConnection {
     }
 
     /// An alert in the clear proves nothing: it counts where the peer is silent from then on, as a peer is that has ended.
-    private func note(unprovenAlert code: UInt8, isFatal: Bool, now: Instant) {
+    private func record(unprovenAlert code: UInt8, isFatal: Bool, now: Instant) {
         statistics.unprovenAlerts += 1
         // Before a flight of ours is under way there is nothing that the peer would have to answer.
         guard state == .handshaking, !isHandshakeDone, suspicion == nil, transport.timer.deadline != nil else { return }
@@ -439,7 +439,7 @@ package final class DTLSConnection {
             expected: expected, actual: Fingerprint(ofCertificate: derBytes, algorithm: algorithm))
     }
 
-    private func take(_ alerts: [DTLSAlerts.Alert]) {
+    private func handle(_ alerts: [DTLSAlerts.Alert]) {
         for alert in alerts where isLive {
             statistics.alertsReceived += 1
             if alert.code == Self.closeNotify {

@@ -67,7 +67,7 @@ final class DatagramBIO {
         return false
     }
 
-    func noteAlert(isFatal: Bool, code: UInt8) {
+    func recordAlert(isFatal: Bool, code: UInt8) {
         alertsReceived += 1
         if isFatal && fatalAlert == nil { fatalAlert = code }
     }

@@ -107,7 +107,7 @@ package final class SRTPReceiver {
     ) throws(SRTPError) -> Int {
         guard Self.isWholeRTP(UnsafeRawBufferPointer(memory), trailer: profile.rtpOverhead) else { throw .malformed }
         let count = try handle.unprotect(memory, with: srtp_unprotect)
-        noteStream(ofPacket: memory, sourceOffset: 8, sparing: isInUse)
+        recordStream(ofPacket: memory, sourceOffset: 8, sparing: isInUse)
         return count
     }
 
@@ -118,7 +118,7 @@ package final class SRTPReceiver {
     ) throws(SRTPError) -> Int {
         guard memory.count >= 8 + profile.rtcpOverhead else { throw .malformed }
         let count = try handle.unprotect(memory, with: srtp_unprotect_rtcp)
-        noteStream(ofPacket: memory, sourceOffset: 4, sparing: isInUse)
+        recordStream(ofPacket: memory, sourceOffset: 4, sparing: isInUse)
         return count
     }
 
@@ -128,7 +128,7 @@ package final class SRTPReceiver {
     /// Takes note of an authentic packet. For a new source's stream that of another is removed where there are too many:
     /// the one that was silent longest, of those that are not in use if there are any. With a stream goes its replay
     /// protection, so that none is removed sooner.
-    private func noteStream(
+    private func recordStream(
         ofPacket memory: UnsafeMutableRawBufferPointer, sourceOffset: Int, sparing isInUse: (UInt32) -> Bool
     ) {
         let source = UInt32(bigEndian: memory.loadUnaligned(fromByteOffset: sourceOffset, as: UInt32.self))

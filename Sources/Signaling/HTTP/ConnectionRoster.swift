@@ -67,7 +67,7 @@ struct ConnectionRoster<ID: Hashable & Sendable>: Sendable {
     mutating func beginAnswer(_ id: ID) { entries[id]?.isAnswering = true }
 
     /// A request has shown an accepted token.
-    mutating func noteInvited(_ id: ID) { entries[id]?.isInvited = true }
+    mutating func setInvited(_ id: ID) { entries[id]?.isInvited = true }
 
     /// The answer has been sent.
     mutating func endAnswer(_ id: ID) { entries[id]?.isAnswering = false }

@@ -61,7 +61,7 @@ final class HTTPConnectionHandler: ChannelInboundHandler {
     typealias InboundIn = NIOHTTPServerRequestFull
     typealias OutboundOut = HTTPServerResponsePart
 
-    private let door: Door
+    private let limiter: ConnectionLimiter
     private let limits: HTTPServer.Limits
     private let size: RequestSize
     private let isSecure: Bool
@@ -75,10 +75,10 @@ final class HTTPConnectionHandler: ChannelInboundHandler {
     private var isEnding = false
 
     init(
-        door: Door, limits: HTTPServer.Limits, size: RequestSize, isSecure: Bool, logger: Logger,
+        limiter: ConnectionLimiter, limits: HTTPServer.Limits, size: RequestSize, isSecure: Bool, logger: Logger,
         respond: @escaping HTTPServer.Respond
     ) {
-        self.door = door
+        self.limiter = limiter
         self.limits = limits
         self.size = size
         self.isSecure = isSecure
@@ -124,7 +124,7 @@ final class HTTPConnectionHandler: ChannelInboundHandler {
         deadline?.cancel()
         size.reset()
         isAnswering = true
-        door.note(context.channel) { $0.beginAnswer($1) }
+        limiter.update(context.channel) { $0.beginAnswer($1) }
         let isHead = full.head.method == .HEAD
         let keepsAlive = full.head.isKeepAlive
         guard let target = HTTPTarget(full.head.uri) else {
@@ -150,7 +150,7 @@ final class HTTPConnectionHandler: ChannelInboundHandler {
             if let notTaken = response.notTaken { SharingActor.post(notTaken) }
             return
         }
-        if response.isForInvited { door.note(context.channel) { $0.noteInvited($1) } }
+        if response.isForInvited { limiter.update(context.channel) { $0.setInvited($1) } }
         var headers = response.headers
         headers.replaceOrAdd(name: "Date", value: HTTPDate.now())
         if !keepsAlive { headers.replaceOrAdd(name: "Connection", value: "close") }
@@ -178,7 +178,7 @@ final class HTTPConnectionHandler: ChannelInboundHandler {
         written.futureResult.assumeIsolated().whenSuccess {
             guard keepsAlive, !self.isEnding, context.channel.isActive else { return context.close(promise: nil) }
             self.isAnswering = false
-            self.door.note(context.channel) { $0.endAnswer($1) }
+            self.limiter.update(context.channel) { $0.endAnswer($1) }
             self.close(context, after: self.limits.idleTime)
         }
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: written)

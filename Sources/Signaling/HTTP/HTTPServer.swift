@@ -37,7 +37,7 @@ package struct HTTPServer: Sendable {
     package typealias Respond = @Sendable @SharingActor (HTTPRequest) async -> HTTPResponse
 
     private let channels: [any Channel]
-    private let door: Door
+    private let limiter: ConnectionLimiter
     /// The port, the same on each address.
     let port: UInt16
 
@@ -49,13 +49,13 @@ package struct HTTPServer: Sendable {
     ) async throws -> HTTPServer {
         var limits = limits
         limits.connections = min(limits.connections, max(1, Self.descriptorLimit / 2))
-        let door = Door(limits: limits)
+        let limiter = ConnectionLimiter(limits: limits)
         var failure: (any Error)?
         for port in ports {
             do {
-                return try await HTTPServer(addresses, zone: zone, port: port, on: eventLoopGroup, door: door) {
+                return try await HTTPServer(addresses, zone: zone, port: port, on: eventLoopGroup, limiter: limiter) {
                     [limits] channel in
-                    Self.prepare(channel, door: door, tls: tls, limits: limits, logger: logger, respond: respond)
+                    Self.prepare(channel, limiter: limiter, tls: tls, limits: limits, logger: logger, respond: respond)
                 }
             } catch let error as IOError where error.errnoCode == EADDRINUSE {
                 failure = error
@@ -70,21 +70,21 @@ package struct HTTPServer: Sendable {
         eventLoopGroup: MultiThreadedEventLoopGroup = .singleton, logger: Logger,
         admit: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>, respond: @escaping Respond
     ) async throws -> HTTPServer {
-        let door = Door(limits: limits)
+        let limiter = ConnectionLimiter(limits: limits)
         let bootstrap = bootstrap(on: eventLoopGroup) { channel in
             admit(channel).flatMap {
-                prepare(channel, door: door, tls: nil, limits: limits, logger: logger, respond: respond)
+                prepare(channel, limiter: limiter, tls: nil, limits: limits, logger: logger, respond: respond)
             }.map {
                 // An answer under way is never given up for another client: none is a stranger.
-                door.note(channel) { $0.noteInvited($1) }
+                limiter.update(channel) { $0.setInvited($1) }
             }
         }
-        return HTTPServer(channels: [try await bootstrap.withBoundSocket(descriptor).get()], door: door, port: 0)
+        return HTTPServer(channels: [try await bootstrap.withBoundSocket(descriptor).get()], limiter: limiter, port: 0)
     }
 
-    private init(channels: [any Channel], door: Door, port: UInt16) {
+    private init(channels: [any Channel], limiter: ConnectionLimiter, port: UInt16) {
         self.channels = channels
-        self.door = door
+        self.limiter = limiter
         self.port = port
     }
 
@@ -105,7 +105,7 @@ package struct HTTPServer: Sendable {
 
     private init(
         _ addresses: [IPAddress], zone: String?, port: UInt16, on eventLoopGroup: MultiThreadedEventLoopGroup,
-        door: Door,
+        limiter: ConnectionLimiter,
         prepare: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
     ) async throws {
         func bootstrap() -> ServerBootstrap {
@@ -121,7 +121,7 @@ package struct HTTPServer: Sendable {
                 try await Self.bind(bootstrap(), to: addresses, zone: zone, port: port)
             }
         self.port = UInt16(channels.first?.localAddress?.port ?? Int(port))
-        self.door = door
+        self.limiter = limiter
     }
 
     /// Listens at one socket for both families, or for IPv4 where this machine has no IPv6.
@@ -179,11 +179,11 @@ package struct HTTPServer: Sendable {
     }
 
     private static func prepare(
-        _ channel: any Channel, door: Door, tls: TLSContext?, limits: Limits, logger: Logger,
+        _ channel: any Channel, limiter: ConnectionLimiter, tls: TLSContext?, limits: Limits, logger: Logger,
         respond: @escaping Respond
     ) -> EventLoopFuture<Void> {
         channel.eventLoop.makeCompletedFuture {
-            guard door.enter(channel) else { throw Door.Full() }
+            guard limiter.admit(channel) else { throw ConnectionLimiter.Full() }
             let pipeline = channel.pipeline.syncOperations
             if let tls {
                 try pipeline.addHandlers(PlainRequestHandler(), TLSHandler(try TLSConnection(serving: tls)))
@@ -195,7 +195,8 @@ package struct HTTPServer: Sendable {
             try pipeline.addHandler(NIOHTTPServerRequestAggregator(maxContentLength: limits.bodyBytes))
             try pipeline.addHandler(
                 HTTPConnectionHandler(
-                    door: door, limits: limits, size: size, isSecure: tls != nil, logger: logger, respond: respond))
+                    limiter: limiter, limits: limits, size: size, isSecure: tls != nil, logger: logger, respond: respond
+                ))
         }
     }
 
@@ -205,7 +206,7 @@ package struct HTTPServer: Sendable {
     /// Listens no more, ends streams, and closes each connection once its request is answered, or after `time`.
     package func finish(within time: Duration) async {
         for channel in channels { try? await channel.close() }
-        let open = door.shut()
+        let open = limiter.close()
         await withTimeLimit(time) {
             for channel in open { channel.pipeline.fireUserInboundEventTriggered(Ending()) }
             for channel in open { try? await channel.closeFuture.get() }
@@ -216,6 +217,6 @@ package struct HTTPServer: Sendable {
     /// Listens no more, and closes what is open.
     func close() async {
         for channel in channels { try? await channel.close() }
-        for channel in door.shut() { try? await channel.close() }
+        for channel in limiter.close() { try? await channel.close() }
     }
 }

@@ -308,12 +308,12 @@ public enum HTTPClientError: Error, Hashable, Sendable {
 }
 
 extension HTTPClientError: CustomStringConvertible {
-    /// What failed, why, and what to do.
+    /// The failure, its reason and its remedy.
     public var description: String { explanation.text }
 }
 
 extension HTTPClientError: ExplainedError {
-    /// What is wrong; apart, what to do.
+    /// The problem and, separately, its remedy.
     package var explanation: Explanation {
         switch self {
         case .unavailable: "libcurl can't be used on this machine"

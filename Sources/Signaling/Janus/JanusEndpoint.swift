@@ -65,25 +65,25 @@ public struct JanusEndpoint: PublishingEndpoint {
     }
 
     /// What a server says of its own state may change, and so may the way to it. Whom somebody takes out stays away.
-    public func outlook(after error: any Error) -> PublishingOutlook {
+    public func retryPolicy(after error: any Error) -> RetryPolicy {
         switch error {
         case .refused(let refusal) as JanusError:
             switch refusal.meaning {
-            case .full: .welcome(after: nil)
-            case .noRoom, .missing, .wrongKind, .wrongPin, .notAuthorized, .noVideoRoom, .unsuitable: .hopeless
-            case .sessionGone, .other: .uncertain
+            case .full: .retry(after: nil)
+            case .noRoom, .missing, .wrongKind, .wrongPin, .notAuthorized, .noVideoRoom, .unsuitable: .permanent
+            case .sessionGone, .other: .transient
             }
         case let error as JanusError:
             switch error {
-            case .kicked: .unwelcome
+            case .kicked: .removedByServer
             // A proxy whose Janus is being started again.
-            case .noJanus(let status?, _) where status >= 500: .uncertain
-            case .url, .userInformation, .noJanus, .noAnswer, .pictureDeclined, .refused, .noPublisher: .hopeless
-            case .roomGone, .hungUp, .sessionGone, .connectionClosed, .lost: .uncertain
+            case .noJanus(let status?, _) where status >= 500: .transient
+            case .url, .userInformation, .noJanus, .noAnswer, .pictureDeclined, .refused, .noPublisher: .permanent
+            case .roomGone, .hungUp, .sessionGone, .connectionClosed, .lost: .transient
             }
-        case let error as HTTPClientError: error.outlook
-        case is SDPError, is NegotiationError, SharingRoomError.ended: .hopeless
-        default: .uncertain
+        case let error as HTTPClientError: error.retryPolicy
+        case is SDPError, is NegotiationError, SharingRoomError.ended: .permanent
+        default: .transient
         }
     }
 }

@@ -91,12 +91,12 @@ public enum JanusError: Error, Hashable, Sendable {
 }
 
 extension JanusError: CustomStringConvertible {
-    /// What failed, why, and what to do.
+    /// The failure, its reason and its remedy.
     public var description: String { explanation.text }
 }
 
 extension JanusError: ExplainedError {
-    /// What is wrong; apart, what to do.
+    /// The problem and, separately, its remedy.
     package var explanation: Explanation { explanation(Words()) }
 
     /// The same in the words of a program that has names of its own for what is given.

@@ -75,7 +75,7 @@ internal import RTCShareSDP
         tasks.append(Task { [weak self] in await self?.hear(transport) })
         let session = try await ask(JanusRequest("create"), takesReceipt: true).identified
         self.session = session
-        transport.follow(session: session)
+        transport.poll(session: session)
         if let pause = transport.keepalivePause {
             tasks.append(Task { [weak self] in await self?.keepAlive(every: pause) })
         }
@@ -110,7 +110,7 @@ internal import RTCShareSDP
     }
 
     /// Tells the server of a candidate, as far as it can be reached.
-    func tell(_ candidate: CandidateAttribute, mid: String) async {
+    func send(_ candidate: CandidateAttribute, mid: String) async {
         var request = JanusRequest("trickle")
         request.candidate = JanusCandidate(sdpMid: mid, candidate: "candidate:\(candidate.value)")
         do {

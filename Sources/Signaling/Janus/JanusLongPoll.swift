@@ -29,8 +29,8 @@ final class JanusLongPoll: JanusTransport {
 
     func send(_ request: JanusRequest) async throws {
         let parts = [request.sessionID, request.handleID].compactMap { $0.map(String.init) }
-        guard let place = Self.place(parts, at: url) else { throw JanusError.url }
-        var asked = HTTPClient.Request(method: "POST", url: place, leavesOrigin: false)
+        guard let address = Self.address(parts, at: url) else { throw JanusError.url }
+        var asked = HTTPClient.Request(method: "POST", url: address, leavesOrigin: false)
         asked.headers = [("Content-Type", "application/json")]
         asked.body = Array(try JSONEncoder().encode(request))
         let response = try await HTTPClient().perform(asked)
@@ -46,7 +46,7 @@ final class JanusLongPoll: JanusTransport {
     }
 
     /// `…/janus/1/2`, whatever stands behind the path.
-    private static func place(_ parts: [String], at url: WebAddress) -> WebAddress? {
+    private static func address(_ parts: [String], at url: WebAddress) -> WebAddress? {
         parts.reduce(url) { url, part in url?.appending(path: part) }
     }
 
@@ -61,7 +61,7 @@ final class JanusLongPoll: JanusTransport {
         return [message]
     }
 
-    func follow(session: UInt64) {
+    func poll(session: UInt64) {
         polling.withLock { task in
             guard task == nil else { return }
             task = Task { [weak self] in
@@ -81,12 +81,12 @@ final class JanusLongPoll: JanusTransport {
         for (name, value) in [("apisecret", credentials.secret), ("token", credentials.token)] {
             if let value { query += "&\(name)=\(Self.escaped(value))" }
         }
-        guard let place = Self.place([String(session)], at: url)?.resolving(query) else { return .failure }
+        guard let address = Self.address([String(session)], at: url)?.resolving(query) else { return .failure }
         var client = HTTPClient()
         client.timeout = Self.pollTime
         do {
             let messages = try Self.messages(
-                in: await client.perform(HTTPClient.Request(method: "GET", url: place, leavesOrigin: false)))
+                in: await client.perform(HTTPClient.Request(method: "GET", url: address, leavesOrigin: false)))
             let news = messages.filter { $0.janus != "keepalive" }
             take(news)
             return news.contains { $0.janus == "error" } ? .failure : news.isEmpty ? .nothing : .news

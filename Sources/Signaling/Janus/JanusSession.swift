@@ -36,7 +36,7 @@ public final class JanusSession: PublishingSession {
 }
 
 /// A publisher as Janus has it. Its state is the handle's.
-private struct JanusPublisher: SessionAtServer {
+private struct JanusPublisher: ServerSession {
     private let endpoint: JanusEndpoint
     private let connection: Connection
     private let handle: JanusHandle
@@ -49,7 +49,7 @@ private struct JanusPublisher: SessionAtServer {
             logger: endpoint.configuration.logger)
     }
 
-    func follow(_ take: @Sendable (SessionNotice) async -> Void) async {
+    func receiveNotices(_ take: @Sendable (SessionNotice) async -> Void) async {
         for await event in handle.events {
             switch event {
             case .losses(let count): await take(.losses(count))
@@ -115,8 +115,8 @@ private struct JanusPublisher: SessionAtServer {
         }
     }
 
-    func tell(_ candidate: CandidateAttribute, mid: String, ufrag: String) async {
-        await handle.tell(candidate, mid: mid)
+    func send(_ candidate: CandidateAttribute, mid: String, ufrag: String) async {
+        await handle.send(candidate, mid: mid)
     }
 
     func end() async { await handle.close() }

@@ -5,7 +5,7 @@ internal import RTCShareTransport
 internal import RTCShareWireFormat
 
 /// A subscriber as Janus has it: offers come from there, and are answered.
-@SharingActor final class JanusSubscriber: SessionAtServer {
+@SharingActor final class JanusSubscriber: ServerSession {
     /// The room, as the server has it once it was found.
     private var room: JanusID
     private let publishers: [String]
@@ -35,8 +35,8 @@ internal import RTCShareWireFormat
         return nil
     }
 
-    func tell(_ candidate: CandidateAttribute, mid: String, ufrag: String) async {
-        await handle.tell(candidate, mid: mid)
+    func send(_ candidate: CandidateAttribute, mid: String, ufrag: String) async {
+        await handle.send(candidate, mid: mid)
     }
 
     func end() async {
@@ -90,7 +90,7 @@ internal import RTCShareWireFormat
         }
     }
 
-    func follow(_ take: @Sendable (SessionNotice) async -> Void) async {
+    func receiveNotices(_ take: @Sendable (SessionNotice) async -> Void) async {
         for await event in handle.events {
             switch event {
             case .losses: continue

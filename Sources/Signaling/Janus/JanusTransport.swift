@@ -12,7 +12,7 @@ protocol JanusTransport: Sendable {
     func send(_ request: JanusRequest) async throws
 
     /// Hears what comes of a session by itself.
-    func follow(session: UInt64)
+    func poll(session: UInt64)
 
     /// Ends it.
     func close()

@@ -123,7 +123,7 @@ final class JanusWebSocket: JanusTransport {
     }
 
     /// All of it comes by itself.
-    func follow(session: UInt64) {}
+    func poll(session: UInt64) {}
 
     func close() { channel.close(promise: nil) }
 }

@@ -84,12 +84,12 @@ public enum AccessTokenError: Error, Hashable, Sendable {
 }
 
 extension AccessTokenError: CustomStringConvertible {
-    /// What failed, why, and what to do.
+    /// The failure, its reason and its remedy.
     public var description: String { explanation.text }
 }
 
 extension AccessTokenError: ExplainedError {
-    /// What is wrong; apart, what to do.
+    /// The problem and, separately, its remedy.
     package var explanation: Explanation {
         switch self {
         case .length(let length):

@@ -13,7 +13,7 @@ package import RTCShareWireFormat
 public final class WHEPPlayer: SharePlayer {
     /// The pictures and sounds that come: for tiles, sounds, statistics and the end.
     public let session: AttendeeSession
-    private let atServer: EndpointSession
+    private let serverSession: EndpointSession
     private let signaled: SignaledSession
 
     /// The pictures, and the sounds, that are asked for at most.
@@ -36,11 +36,11 @@ public final class WHEPPlayer: SharePlayer {
         let configuration = configuration.mending
         session = try await AttendeeSession.receiving(
             as: viewer, pictures: Self.sections, sounds: Self.sections, configuration: configuration)
-        atServer = EndpointSession(
+        serverSession = EndpointSession(
             endpoint: endpoint, token: token, connection: session.connection,
             usesOwnServers: !configuration.iceServers.isEmpty, logger: configuration.logger, explain: WHEPError.init)
         signaled = SignaledSession(
-            of: session, at: atServer, reasons: .init(gone: WHEPError.sessionGone, lost: WHEPError.lost))
+            of: session, at: serverSession, reasons: .init(gone: WHEPError.sessionGone, lost: WHEPError.lost))
     }
 
     private static func token(in address: WebAddress) throws(WHEPError) -> AccessToken? {
@@ -65,12 +65,12 @@ public final class WHEPPlayer: SharePlayer {
     }
 
     /// Whether the viewer waits until the presenter admits it.
-    package var isWaiting: Bool { get async { await atServer.state() == .waiting } }
+    package var isWaiting: Bool { get async { await serverSession.state() == .waiting } }
 
     /// Why the presenter ended the session of this viewer; nil if the presenter did not.
     private var removal: WHEPError? {
         get async {
-            switch await atServer.state() {
+            switch await serverSession.state() {
             case .removed: .removed
             case .declined: .declined
             case .waiting, nil: nil
@@ -111,12 +111,12 @@ public enum WHEPError: Error, Hashable, Sendable {
 }
 
 extension WHEPError: CustomStringConvertible {
-    /// What failed, why, and what to do.
+    /// The failure, its reason and its remedy.
     public var description: String { explanation.text }
 }
 
 extension WHEPError: ExplainedError {
-    /// What is wrong; apart, what to do.
+    /// The problem and, separately, its remedy.
     package var explanation: Explanation {
         switch self {
         case .url: Explanation("this is not a link", remedy: "give a link that begins with http:// or https://")

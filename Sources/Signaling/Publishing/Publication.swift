@@ -15,7 +15,7 @@ public import RTCShareWireFormat
 /// the server says: one that was just started again may not know its own streams yet. Only who is sent away on purpose
 /// stays away.
 @SharingActor public final class Publication {
-    /// How it stands.
+    /// The state.
     public enum State: String, Sendable, Codable {
         /// A session is asked for, or a way to the server looked for.
         case connecting
@@ -31,7 +31,7 @@ public import RTCShareWireFormat
         case ended
     }
 
-    /// What happens.
+    /// An event.
     public enum Event: Sendable {
         /// The share is there; the server has this place in the room. `count` says how often that came about so far.
         case published(RoomViewer, count: Int)
@@ -44,12 +44,12 @@ public import RTCShareWireFormat
         /// The server takes no more than this.
         case limited(DataRate)
         /// It failed, and is tried again after `pause`; or, where that is nil, is given up.
-        case failed(any Error, outlook: PublishingOutlook, pause: Duration?)
+        case failed(any Error, retryPolicy: RetryPolicy, pause: Duration?)
     }
 
     /// Where it stands now.
     public struct Status: Sendable {
-        /// How it stands.
+        /// The state.
         public var state = State.connecting
         /// Since when.
         public var since = Date()
@@ -126,25 +126,25 @@ public import RTCShareWireFormat
         let failure = await publish()
         status.viewer = nil
         guard status.state != .ended else { return false }
-        let outlook = endpoint.outlook(after: failure)
-        let pause = pause(after: outlook)
+        let retryPolicy = endpoint.retryPolicy(after: failure)
+        let pause = pause(after: retryPolicy)
         status.failure = failure
         status.nextAttempt = pause.map { Date() + $0 / .seconds(1) }
         change(to: pause == nil ? .failed : .waiting)
-        continuation.yield(.failed(failure, outlook: outlook, pause: pause))
+        continuation.yield(.failed(failure, retryPolicy: retryPolicy, pause: pause))
         guard let pause else { return false }
         return (try? await clock.sleep(for: pause)) != nil
     }
 
-    private func pause(after outlook: PublishingOutlook) -> Duration? {
+    private func pause(after retryPolicy: RetryPolicy) -> Duration? {
         var requested: Duration?
-        switch outlook {
-        case .unwelcome: return nil
-        case .hopeless where status.count == 0: return nil
-        case .hopeless, .uncertain: break
-        case .welcome(let time): requested = time
+        switch retryPolicy {
+        case .removedByServer: return nil
+        case .permanent where status.count == 0: return nil
+        case .permanent, .transient: break
+        case .retry(let time): requested = time
         }
-        return pauses.take(atLeast: requested, chance: draw())
+        return pauses.next(atLeast: requested, chance: draw())
     }
 
     /// Publishes; returns why that is over.
@@ -157,14 +157,14 @@ public import RTCShareWireFormat
         }
         self.session = session
         status.viewer = session.viewer
-        let failure = await follow(session)
+        let failure = await end(of: session)
         // A session that the server still has would be in the way of the next.
         await session.leave()
         self.session = nil
         return failure
     }
 
-    private func follow(_ session: any PublishingSession) async -> any Error {
+    private func end(of session: any PublishingSession) async -> any Error {
         // Ended while it began.
         if status.state == .ended { return CancellationError() }
         var settling: Task<Void, Never>?

@@ -15,7 +15,7 @@ public protocol PublishingEndpoint: Sendable {
     func publish(_ room: SharingRoom) async throws -> any PublishingSession
 
     /// What is to be thought of a session that failed, or did not begin.
-    func outlook(after error: any Error) -> PublishingOutlook
+    func retryPolicy(after error: any Error) -> RetryPolicy
 }
 
 /// A session at a server that a room's share is published at.
@@ -41,14 +41,14 @@ public enum PublishingSessionEvent: Sendable {
     case ended((any Error)?)
 }
 
-/// What is to be thought of a failure.
-public enum PublishingOutlook: Hashable, Sendable {
+/// Whether a failed publication is tried again.
+public enum RetryPolicy: Hashable, Sendable {
     /// It will be the same each time, unless something is changed.
-    case hopeless
+    case permanent
     /// It may be better the next time: the server could not be reached, or has trouble of its own.
-    case uncertain
+    case transient
     /// The server itself wants to be asked again, in this time where it says one.
-    case welcome(after: Duration?)
+    case retry(after: Duration?)
     /// Somebody there sent it away on purpose: it is not tried again, whatever was before.
-    case unwelcome
+    case removedByServer
 }

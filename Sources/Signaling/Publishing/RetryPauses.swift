@@ -7,7 +7,7 @@ struct RetryPauses: Hashable {
     private static let longest = Duration.seconds(30)
     /// The next pause, made longer or shorter by a fifth at most, as `chance` of 0 to 1 says; what the server asks for counts where
     /// it is longer.
-    mutating func take(atLeast requested: Duration? = nil, chance: Double) -> Duration {
+    mutating func next(atLeast requested: Duration? = nil, chance: Double) -> Duration {
         defer { next = min(next * 2, Self.longest) }
         return max(next * (0.8 + 0.4 * chance), requested ?? .zero)
     }

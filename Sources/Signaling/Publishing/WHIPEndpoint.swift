@@ -45,36 +45,36 @@ public struct WHIPEndpoint: PublishingEndpoint {
 
     /// What a server says is about its own state may change, and so may the way to it. What it refuses for good is what it
     /// was asked for.
-    public func outlook(after error: any Error) -> PublishingOutlook {
+    public func retryPolicy(after error: any Error) -> RetryPolicy {
         switch error {
-        case .refused(let refusal) as WHIPError: Self.outlook(after: refusal)
+        case .refused(let refusal) as WHIPError: Self.retryPolicy(after: refusal)
         case let error as WHIPError:
             switch error {
-            case .url, .userInformation, .noAnswer, .pictureDeclined, .refused: .hopeless
-            case .sessionGone, .lost: .uncertain
+            case .url, .userInformation, .noAnswer, .pictureDeclined, .refused: .permanent
+            case .sessionGone, .lost: .transient
             }
-        case let error as HTTPClientError: error.outlook
-        case is SDPError, is NegotiationError, SharingRoomError.ended: .hopeless
-        default: .uncertain
+        case let error as HTTPClientError: error.retryPolicy
+        case is SDPError, is NegotiationError, SharingRoomError.ended: .permanent
+        default: .transient
         }
     }
 
-    private static func outlook(after refusal: EndpointRefusal) -> PublishingOutlook {
-        if let time = refusal.retryAfter { return .welcome(after: time) }
+    private static func retryPolicy(after refusal: EndpointRefusal) -> RetryPolicy {
+        if let time = refusal.retryAfter { return .retry(after: time) }
         return switch refusal.status {
-        case 409, 423, 425, 429, 503: .welcome(after: nil)
-        case 500...: .uncertain
-        default: .hopeless
+        case 409, 423, 425, 429, 503: .retry(after: nil)
+        case 500...: .transient
+        default: .permanent
         }
     }
 }
 
 extension HTTPClientError {
     /// Who can't be reached now may be in a while.
-    var outlook: PublishingOutlook {
+    var retryPolicy: RetryPolicy {
         switch self {
-        case .unavailable, .certificate, .redirection, .redirectionRefused: .hopeless
-        case .cancelled, .unreachable, .noTLS: .uncertain
+        case .unavailable, .certificate, .redirection, .redirectionRefused: .permanent
+        case .cancelled, .unreachable, .noTLS: .transient
         }
     }
 }

@@ -27,12 +27,12 @@ public enum WHIPError: Error, Hashable, Sendable {
 }
 
 extension WHIPError: CustomStringConvertible {
-    /// What failed, why, and what to do.
+    /// The failure, its reason and its remedy.
     public var description: String { explanation.text }
 }
 
 extension WHIPError: ExplainedError {
-    /// What is wrong; apart, what to do.
+    /// The problem and, separately, its remedy.
     package var explanation: Explanation { explanation(namingToken: "its token") }
 
     /// The same in the words of a program that has a name of its own for how a token is given.

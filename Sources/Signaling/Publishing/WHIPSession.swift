@@ -24,13 +24,13 @@ public final class WHIPSession: PublishingSession {
         let configuration = endpoint.configuration.mending
         viewer = try await room.addViewer(
             restrictedTo: endpoint.media, configuration: configuration, membership: endpoint.membership)
-        let atServer = EndpointSession(
+        let serverSession = EndpointSession(
             endpoint: endpoint.url, token: endpoint.token, connection: viewer.session.connection,
             usesOwnServers: !configuration.iceServers.isEmpty, logger: configuration.logger,
             check: { answer in guard answer.takesPictures else { throw WHIPError.pictureDeclined } },
             explain: WHIPError.init)
         signaled = SignaledSession(
-            of: viewer.session, at: atServer, reasons: .init(gone: WHIPError.sessionGone, lost: WHIPError.lost))
+            of: viewer.session, at: serverSession, reasons: .init(gone: WHIPError.sessionGone, lost: WHIPError.lost))
     }
 
     /// Offers the share, and takes the answer. What becomes of it then, ``events`` tells.

@@ -43,7 +43,7 @@ struct ShareState: Encodable, Equatable, Sendable {
     }
 
     var state: Phase
-    /// Who shares.
+    /// The attendee that shares.
     let name: String
     var tiles: [Tile] = []
     /// How many see it.

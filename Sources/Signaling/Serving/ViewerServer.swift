@@ -60,11 +60,11 @@ public import RTCShareWireFormat
         public init() { token = AccessToken() }
     }
 
-    /// What happens.
+    /// An event.
     public enum Event: Sendable {
-        /// Somebody came, and has a place in the room.
+        /// A viewer has joined the room.
         case joined(RoomViewer, ServedViewer)
-        /// Somebody waits to be let in.
+        /// A viewer waits to be admitted.
         case waiting(ServedViewer)
     }
 
@@ -165,7 +165,7 @@ public import RTCShareWireFormat
 
     // MARK: Viewers
 
-    /// Those who are there, in the order in which they came.
+    /// The viewers in the order of their arrival.
     public var viewers: [ServedViewer] { sessions.values.map(\.served).sorted { $0.id < $1.id } }
 
     /// Admits a viewer who waits.
@@ -181,7 +181,7 @@ public import RTCShareWireFormat
         refresh()
     }
 
-    /// Sends a viewer away. The link still leads here: ``lock()`` keeps it from being used.
+    /// Disconnects a viewer. The link stays valid: ``lock()`` rejects new viewers.
     public func kick(_ viewer: Int) async throws(ViewerServerError) {
         let session = try session(of: viewer)
         let phase: ShareState.Phase = session.isWaiting ? .declined : .removed
@@ -191,10 +191,10 @@ public import RTCShareWireFormat
         await session.viewer.session.leave()
     }
 
-    /// Lets nobody else in; those who are there stay.
+    /// Rejects new viewers. Present viewers stay.
     public func lock() { isLocked = true }
 
-    /// Lets viewers in again.
+    /// Admits new viewers again.
     public func unlock() { isLocked = false }
 
     /// Tells viewers' pages that the presenter paused the share, or resumed it. Pages show by themselves that a source gives

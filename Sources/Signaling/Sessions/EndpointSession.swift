@@ -12,7 +12,7 @@ internal import RTCShareWireFormat
 ///
 /// Servers differ from what is written in nearly all of it. What says that it is an answer is taken for one; that
 /// candidates, restarts or the end are refused is no error.
-@SharingActor final class EndpointSession: SessionAtServer {
+@SharingActor final class EndpointSession: ServerSession {
     /// Why there is no session.
     enum Failure: Error {
         case refused(EndpointRefusal)
@@ -100,7 +100,7 @@ internal import RTCShareWireFormat
         self.offer = offer
         self.answer = answer
         // A server that is slow to take candidates delays nothing.
-        Task { await tell() }
+        Task { await sendWaiting() }
         if !usesOwnServers { await withTimeLimit(Self.resolvingTime) { [self] in await useServers(of: response) } }
         return nil
     }
@@ -147,28 +147,28 @@ internal import RTCShareWireFormat
     // MARK: While it lasts
 
     /// Servers of these kinds say nothing by themselves.
-    func follow(_ take: @Sendable (SessionNotice) async -> Void) {}
+    func receiveNotices(_ take: @Sendable (SessionNotice) async -> Void) {}
 
     /// Tells the server of a candidate, once there is a session.
-    func tell(_ candidate: CandidateAttribute, mid: String, ufrag: String) async {
+    func send(_ candidate: CandidateAttribute, mid: String, ufrag: String) async {
         candidates.append((candidate, mid, ufrag))
-        await tell()
+        await sendWaiting()
     }
 
     /// Tells the server what it does not know yet, of which more may come meanwhile.
-    private func tell() async {
+    private func sendWaiting() async {
         guard !isTelling, offer != nil else { return }
         isTelling = true
         defer { isTelling = false }
         while let first = candidates.first, takesCandidates, resource != nil {
-            let told = candidates.filter { $0.mid == first.mid && $0.ufrag == first.ufrag }
+            let group = candidates.filter { $0.mid == first.mid && $0.ufrag == first.ufrag }
             candidates.removeAll { $0.mid == first.mid && $0.ufrag == first.ufrag }
-            await tell(told.map(\.candidate), mid: first.mid, ufrag: first.ufrag)
+            await send(group.map(\.candidate), mid: first.mid, ufrag: first.ufrag)
         }
         candidates = []
     }
 
-    private func tell(_ candidates: [CandidateAttribute], mid: String, ufrag: String) async {
+    private func send(_ candidates: [CandidateAttribute], mid: String, ufrag: String) async {
         guard let resource, let section = offer?.media.first(where: { (try? $0.mid()) == mid }) else { return }
         let password = section.attribute("ice-pwd")?.attributeValue ?? ""
         let lines =

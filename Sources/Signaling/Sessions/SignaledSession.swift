@@ -22,7 +22,7 @@ internal import RTCShareTransport
     nonisolated let events: AsyncStream<PublishingSessionEvent>
     private let continuation: AsyncStream<PublishingSessionEvent>.Continuation
     private let session: AttendeeSession
-    private let atServer: any SessionAtServer
+    private let serverSession: any ServerSession
     private let reasons: Reasons
     /// Reads the connection's signals, and what the server says by itself.
     private var following: Task<Void, Never>?
@@ -39,22 +39,22 @@ internal import RTCShareTransport
     private var isOver = false
     private var isLeaving = false
     /// What the server missed that nobody was told of yet, and when somebody was last.
-    private var untold = 0
-    private var lastTold: ContinuousClock.Instant?
+    private var unreportedLosses = 0
+    private var lastReport: ContinuousClock.Instant?
 
     /// What waits for its reader at most: far more than comes of a session that is worth anything.
     private nonisolated static let mostWaiting = 1024
     /// How long a server's word of why it ended something may take.
     private static let wordTime = Duration.seconds(2)
     /// More lost packets are not counted.
-    private static let mostUntold = 1 << 30
+    private static let maximumUnreported = 1 << 30
     /// Between two words of losses: Janus has one each second.
     private static let lossesPause = Duration.seconds(30)
 
-    nonisolated init(of session: AttendeeSession, at server: some SessionAtServer, reasons: Reasons) {
+    nonisolated init(of session: AttendeeSession, at server: some ServerSession, reasons: Reasons) {
         self.session = session
         self.reasons = reasons
-        atServer = server
+        serverSession = server
         (events, continuation) = AsyncStream.makeStream(
             of: PublishingSessionEvent.self, bufferingPolicy: .bufferingNewest(Self.mostWaiting))
     }
@@ -70,22 +70,24 @@ internal import RTCShareTransport
         following = Task { [weak self] in
             for await signal in signals { await self?.handle(signal) }
         }
-        noticing = Task { [weak self, atServer] in
-            await atServer.follow { [weak self] in await self?.server(says: $0) }
+        noticing = Task { [weak self, serverSession] in
+            await serverSession.receiveNotices { [weak self] in await self?.server(says: $0) }
         }
         // It ends with this session, or once the connection is over.
-        Task { [atServer, candidates = candidates.stream] in
-            for await (candidate, mid, ufrag) in candidates { await atServer.tell(candidate, mid: mid, ufrag: ufrag) }
+        Task { [serverSession, candidates = candidates.stream] in
+            for await (candidate, mid, ufrag) in candidates {
+                await serverSession.send(candidate, mid: mid, ufrag: ufrag)
+            }
         }
         do {
-            let limit = try await atServer.begin()
+            let limit = try await serverSession.begin()
             // Who gave up hears of no session, however far this one came.
             try Task.checkCancellation()
             if let limit { continuation.yield(.limited(limit)) }
         } catch {
             await leave()
             // A leave that came meanwhile found nothing at the server yet.
-            await atServer.end()
+            await serverSession.end()
             throw error
         }
     }
@@ -136,24 +138,24 @@ internal import RTCShareTransport
 
     private func server(says notice: SessionNotice) async {
         switch notice {
-        case .losses(let count): tell(losses: count)
+        case .losses(let count): report(losses: count)
         case .ended(let error): await end(for: error)
         }
     }
 
-    private func tell(losses count: Int) {
-        untold = min(untold, Self.mostUntold) + count
-        if let lastTold, lastTold.duration(to: .now) < Self.lossesPause { return }
-        continuation.yield(.losses(untold))
-        (untold, lastTold) = (0, .now)
+    private func report(losses count: Int) {
+        unreportedLosses = min(unreportedLosses, Self.maximumUnreported) + count
+        if let lastReport, lastReport.duration(to: .now) < Self.lossesPause { return }
+        continuation.yield(.losses(unreportedLosses))
+        (unreportedLosses, lastReport) = (0, .now)
     }
 
     /// Has another way looked for. A server that no longer knows the session, as after its own restart, shows long before
     /// consent to send has expired that there is nothing to wait for.
     private func mend() {
         guard mending == nil, !isLeaving else { return }
-        mending = Task { [weak self, atServer, takesRestarts] in
-            let outcome = takesRestarts ? await findAnotherWay { await atServer.restart() } : .refused
+        mending = Task { [weak self, serverSession, takesRestarts] in
+            let outcome = takesRestarts ? await findAnotherWay { await serverSession.restart() } : .refused
             // One that was cancelled may have a successor by now.
             if !Task.isCancelled { await self?.mendingDidEnd(outcome) }
         }
@@ -181,7 +183,7 @@ internal import RTCShareTransport
     }
 
     private func endAtServer() async {
-        let ending = ending ?? Task { [atServer] in await atServer.end() }
+        let ending = ending ?? Task { [serverSession] in await serverSession.end() }
         self.ending = ending
         await ending.value
     }

@@ -127,7 +127,7 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
     }
 
     /// No encoder could be made for an encoding. The senders of its quality are sent the first encoding.
-    mutating func couldNotBegin(_ encoding: Int, now: Duration) {
+    mutating func didFailToBegin(_ encoding: Int, now: Duration) {
         for (quality, other) in encodings where other == encoding { encodings[quality] = 0 }
         for sender in senders.values {
             guard case .awaitingKeyFrame(of: encoding, let meanwhile) = sender.state.phase else { continue }

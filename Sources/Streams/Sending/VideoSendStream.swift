@@ -38,7 +38,7 @@ package actor VideoSendStream {
     private let audience = Locked((hasViewer: false, isRefused: false))
     private let logger = Logger(label: "rtcshare.sending")
     private let continuation: AsyncStream<Event>.Continuation
-    /// What happens, in order. One reader. Ends with ``stop()``.
+    /// The events in order, for one reader. The stream ends with ``stop()``.
     package nonisolated let events: AsyncStream<Event>
     private var group: EncodingGroup<VideoSender>
     private var encodings: [Int: Encoding] = [:]
@@ -290,7 +290,7 @@ package actor VideoSendStream {
                     encodings[index] = encoding
                     if shown != nil { show(by: encoding.encoder, index) }
                 } catch {
-                    group.couldNotBegin(index, now: Self.now)
+                    group.didFailToBegin(index, now: Self.now)
                 }
             case .end(let index): encodings.removeValue(forKey: index)?.encoder.end()
             case .makeKeyFrame(let index, let time): encodings[index]?.encoder.requestKeyFrame(notBefore: time)

@@ -33,7 +33,7 @@ extension Connection {
                     unknown.append(server)
                 }
             } catch {
-                noteUnresolvable(server, error)
+                recordUnresolvable(server, error)
             }
         }
         servers.lookUps += unknown.count
@@ -44,7 +44,7 @@ extension Connection {
                     let addresses = try await server.resolve(by: names)
                     await self?.ask(addresses)
                 } catch let error as ICEServerError {
-                    await self?.noteUnresolvable(server, error)
+                    await self?.recordUnresolvable(server, error)
                     await self?.ask([])
                 }
             }
@@ -57,14 +57,14 @@ extension Connection {
         gather(servers: addresses)
     }
 
-    private func noteUnresolvable(_ server: ICEServer, _ error: ICEServerError) {
+    private func recordUnresolvable(_ server: ICEServer, _ error: ICEServerError) {
         logger.info("\(error)")
-        servers.noteUnresolvable(server.description, error)
+        servers.recordUnresolvable(server.description, error)
     }
 
     /// Takes up relayed addresses that another connection left, from the same local addresses and ports, and returns when
     /// each server has answered or was given up. ``serverReports()`` then tells which still hold theirs.
-    package func resume(_ relays: [KeptRelay]) async {
+    package func resume(_ relays: [RelayState]) async {
         guard !isClosed, !relays.isEmpty else { return }
         isGathering = true
         peer.resume(relays, now: MonotonicClock.now)
@@ -73,15 +73,15 @@ extension Connection {
     }
 
     /// What is to be remembered of the relayed addresses over UDP, for another connection to take them up.
-    package func keptRelays() -> [KeptRelay] {
-        peer.keptRelays(now: MonotonicClock.now)
+    package func relayStates() -> [RelayState] {
+        peer.relayStates(now: MonotonicClock.now)
     }
 
-    /// Says whether the connection's end, by ``close()`` or by failing, leaves the addresses of ``keptRelays()`` with their
+    /// Says whether the connection's end, by ``close()`` or by failing, leaves the addresses of ``relayStates()`` with their
     /// servers for another connection, or gives them back as by default; from any thread.
-    package nonisolated func setLeavesRelays(_ leaves: Bool) {
+    package nonisolated func setKeepsRelays(_ leaves: Bool) {
         eventLoop.execute {
-            self.assumeIsolated { $0.peer.leavesRelays = leaves }
+            self.assumeIsolated { $0.peer.keepsRelays = leaves }
         }
     }
 

@@ -28,7 +28,7 @@ extension Connection {
         lostAddresses.subtract(back)
         let known = Set(peer.localAddresses.map(\.ip))
         for address in back.union(new) where !known.contains(address) {
-            Task { await self.takeUp(address) }
+            Task { await self.add(address) }
         }
     }
 
@@ -53,7 +53,7 @@ extension Connection {
         if servers.areAsked { askServers() }
     }
 
-    private func takeUp(_ address: IPAddress) async {
+    private func add(_ address: IPAddress) async {
         do {
             try await addLocalAddress(address, port: configuration.port)
             didTakeUp(address)

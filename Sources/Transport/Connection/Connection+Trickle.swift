@@ -10,17 +10,17 @@ extension Connection {
     public func addRemoteCandidate(
         _ line: String, mid: String? = nil, ufrag: String? = nil
     ) throws(RemoteCandidateError) {
-        follow(try peer.addRemoteCandidate(line, mid: mid, ufrag: ufrag, now: MonotonicClock.now))
+        handle(try peer.addRemoteCandidate(line, mid: mid, ufrag: ufrag, now: MonotonicClock.now))
     }
 
     /// Takes a candidate that the peer told apart from its description; a name is resolved first.
     public func addRemoteCandidate(
         _ candidate: CandidateAttribute, mid: String? = nil, ufrag: String? = nil
     ) throws(RemoteCandidateError) {
-        follow(try peer.addRemoteCandidate(candidate, mid: mid, ufrag: ufrag, now: MonotonicClock.now))
+        handle(try peer.addRemoteCandidate(candidate, mid: mid, ufrag: ufrag, now: MonotonicClock.now))
     }
 
-    private func follow(_ fate: PeerConnection.RemoteCandidateFate) {
+    private func handle(_ fate: PeerConnection.RemoteCandidateFate) {
         if case .named(let candidate) = fate { resolve([candidate]) }
         drain()
     }

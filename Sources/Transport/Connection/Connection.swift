@@ -102,7 +102,7 @@ public actor Connection {
     let sockets: ConnectionSockets
     private var monitor: InterfaceMonitor?
     /// Servers that help to connect.
-    var servers = AskedServers()
+    var servers = ServerLookups()
     /// Addresses that this machine had and has no longer.
     var lostAddresses: Set<IPAddress> = []
     /// What the peer was told of how this side looks from outside, maybe by another process.

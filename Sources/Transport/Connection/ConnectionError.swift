@@ -20,7 +20,7 @@ public enum ConnectionError: Error, Sendable, Equatable {
 }
 
 extension ConnectionError: CustomStringConvertible {
-    /// What failed, why, and what to do.
+    /// The failure, its reason and its remedy.
     public var description: String { explanation.text }
 }
 

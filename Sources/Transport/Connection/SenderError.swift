@@ -7,7 +7,7 @@ package enum SenderError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The connection is closed.
     case closed
 
-    /// What is wrong, and what to do.
+    /// The problem and its remedy.
     package var description: String {
         switch self {
         case .taken: "this media of the connection is in use; stop its other user first"

@@ -35,7 +35,7 @@ public enum ICEServerError: Error, Sendable, Hashable {
 }
 
 extension ICEServerError: CustomStringConvertible {
-    /// What failed, why, and what to do.
+    /// The failure, its reason and its remedy.
     public var description: String { explanation.text }
 }
 

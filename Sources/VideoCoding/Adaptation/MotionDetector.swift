@@ -29,7 +29,7 @@ struct MotionDetector {
     private var movedAt: Duration?
 
     /// A picture was encoded of which so large a part was new, 0 to 1.
-    mutating func saw(newShare share: Double, now: Duration) {
+    mutating func update(newShare share: Double, now: Duration) {
         if let movedAt, hint == .detail, now - movedAt > Self.longestGap { movesSince = nil }
         if share >= (hint == .motion ? Self.stillShare : Self.filmShare) {
             movesSince = movesSince ?? now

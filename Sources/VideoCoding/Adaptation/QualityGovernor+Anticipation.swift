@@ -26,7 +26,7 @@ extension QualityGovernor {
     /// What is seen is taken for motion from now on. What pictures of it took when they were detail, and came more seldom
     /// for it, says what they will take at the full rate: the steps of resolution that follow are taken at once, so that
     /// there is one key frame and not one for each.
-    mutating func beginMotion(after seen: [Taken]) {
+    mutating func beginMotion(after seen: [Measurement]) {
         let changes = ChangeSums(seen[...], at: Self.motionQuantizer, orFiner: true)
         guard changes.count >= Self.fewestChanges, bitsPerSecond > 0 else { return }
         let bits = changes.bits / Double(changes.count)
@@ -34,7 +34,7 @@ extension QualityGovernor {
         var factor = bits * limit / Double(bitsPerSecond)
         while factor > Self.overshoot {
             let count = steps.count
-            giveResolution(.bandwidth)
+            reduceResolution(.bandwidth)
             guard steps.count > count else { break }
             factor *= Self.stepGain
         }
@@ -86,7 +86,7 @@ extension QualityGovernor {
         }
         while seconds(Self.coarsestQuantizer, area: area) > most {
             let count = steps.count
-            giveResolution(.bandwidth)
+            reduceResolution(.bandwidth)
             guard steps.count > count else { break }
             area *= 0.5
         }
@@ -94,7 +94,7 @@ extension QualityGovernor {
     }
 
     /// Whether what was seen last is late or coarse for want of bits.
-    mutating func noteShortage(now: Duration) {
+    mutating func recordShortage(now: Duration) {
         let taken = recent.drop { $0.now <= now - Self.memory }
         let changes = ChangeSums(taken)
         isShortOfBits =
@@ -128,7 +128,7 @@ struct ChangeSums {
 
     /// Of these; see `QualityGovernor.Sample.bits(at:orFiner:)`. This is asked for with each picture: no list is made.
     init(
-        _ taken: ArraySlice<QualityGovernor.Taken>, at coarse: Int = QualityGovernor.coarseQuantizer,
+        _ taken: ArraySlice<QualityGovernor.Measurement>, at coarse: Int = QualityGovernor.coarseQuantizer,
         orFiner: Bool = false
     ) {
         for next in taken {

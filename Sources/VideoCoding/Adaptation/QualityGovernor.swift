@@ -68,7 +68,7 @@ struct QualityGovernor {
         var wait = Duration.zero
     }
 
-    struct Taken {
+    struct Measurement {
         let now: Duration
         /// Nil where the rate control left it out.
         let sample: Sample?
@@ -81,7 +81,7 @@ struct QualityGovernor {
     var steps: [QualityLimitationReason] = []
     /// The size without any step.
     private(set) var fullSize: PixelSize?
-    var recent: [Taken] = []
+    var recent: [Measurement] = []
     private var fineSince: Duration?
     /// When the newest picture came that showed something new.
     private var movedSince: Duration?
@@ -156,7 +156,7 @@ struct QualityGovernor {
         self.bitsPerSecond = bitsPerSecond
         self.isPaused = isPaused
         if isOther, hint == .motion, !isPaused { beginMotion(after: seen) }
-        followRecovery(now: now)
+        trackRecovery(now: now)
         if isLess, !isPaused {
             if hint == .motion { fellAt = fellAt ?? now } else { anticipate(now: now) }
         }
@@ -165,7 +165,7 @@ struct QualityGovernor {
 
     /// Far more bits than at the last step down begin anew: at once where that costs nothing, after a while where it takes
     /// a key frame.
-    private mutating func followRecovery(now: Duration) {
+    private mutating func trackRecovery(now: Duration) {
         guard steps.last == .bandwidth, Double(bitsPerSecond) > Double(bitsAtStep) * Self.recovery else {
             return recoveredAt = nil
         }
@@ -187,16 +187,16 @@ struct QualityGovernor {
         // What moves is coarse and dear for as long as it makes up for what the key frame left out.
         if hint == .motion, let keyFrameAt, now - keyFrameAt < Self.settling { sample.isKeyFrame = true }
         if sample.isChange || sample.isKeyFrame { newest = sample }
-        take(Taken(now: now, sample: sample))
+        take(Measurement(now: now, sample: sample))
     }
 
     /// The rate control left a picture out.
     mutating func dropped(size: PixelSize, now: Duration) {
         fullSize = size
-        take(Taken(now: now, sample: nil))
+        take(Measurement(now: now, sample: nil))
     }
 
-    private mutating func take(_ new: Taken) {
+    private mutating func take(_ new: Measurement) {
         let now = new.now
         recent.append(new)
         // Without a window's worth of pictures in ten seconds the source rests.
@@ -220,8 +220,8 @@ struct QualityGovernor {
         } else {
             fineSince = nil
         }
-        followRecovery(now: now)
-        noteShortage(now: now)
+        trackRecovery(now: now)
+        recordShortage(now: now)
         // What is older than the window has been judged.
         while recent.count > Self.windowFrames * 2, recent[0].now < now - Self.window { recent.removeFirst() }
         clock.set(reason, now: now)
@@ -259,7 +259,7 @@ struct QualityGovernor {
         return usage(changes.effort / changes.count) > Self.highUsage ? Shortage(reason: .cpu) : nil
     }
 
-    private func leavesRoom(_ taken: Taken) -> Bool {
+    private func leavesRoom(_ taken: Measurement) -> Bool {
         guard !steps.isEmpty || isHurried, let sample = taken.sample else { return false }
         // What only rests needs no more than it has; libvpx's quantizer then wanders, as hardly anything is coded by it.
         guard sample.isChange else { return sample.quantizer <= Self.coarseQuantizer }
@@ -279,7 +279,7 @@ struct QualityGovernor {
     }
 
     /// Whether pictures are far finer than would do, since they are fewer for want of bits.
-    private func isPlenty(_ taken: Taken) -> Bool {
+    private func isPlenty(_ taken: Measurement) -> Bool {
         guard steps.last == .bandwidth, hint != .motion, let sample = taken.sample else { return false }
         return sample.isChange && sample.quantizer <= Self.plentifulQuantizer
     }
@@ -293,7 +293,7 @@ struct QualityGovernor {
         let before = steps
         if hint == .motion {
             // Far too many bits want both at once: each step is a key frame.
-            for _ in 0..<(shortage.factor > 3 ? 2 : 1) { giveResolution(shortage.reason) }
+            for _ in 0..<(shortage.factor > 3 ? 2 : 1) { reduceResolution(shortage.reason) }
         } else {
             // A source that gives fewer frames than the limit feels no step above its own rate. Far too many
             // bits want more than one step, down to a quarter at a time.
@@ -309,7 +309,7 @@ struct QualityGovernor {
                 if steps.count == Self.rateSteps(limit) {
                     steps.append(.bandwidth)
                 } else {
-                    giveResolution(.bandwidth)
+                    reduceResolution(.bandwidth)
                 }
             }
         }
@@ -324,7 +324,7 @@ struct QualityGovernor {
         if steps != before { bitsAtStep = bitsPerSecond }
     }
 
-    mutating func giveResolution(_ reason: QualityLimitationReason) {
+    mutating func reduceResolution(_ reason: QualityLimitationReason) {
         guard let fullSize, sizeSteps(after: steps.count + 1).apply(to: fullSize) != size(for: fullSize) else { return }
         steps.append(reason)
         resolutionChanges += 1

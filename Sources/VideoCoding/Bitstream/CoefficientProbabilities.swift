@@ -9,7 +9,7 @@ struct CoefficientProbabilities {
     static let contextStride = 11
 
     /// Follows a frame that was sent: the first is a key frame.
-    mutating func follow(_ header: FrameHeader) {
+    mutating func apply(_ header: FrameHeader) {
         guard header.keepsProbabilities else { return }
         for (index, value) in header.coefficientUpdates { values[index] = value }
     }

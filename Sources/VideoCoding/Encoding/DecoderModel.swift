@@ -52,11 +52,11 @@ final class DecoderModel {
     }
 
     /// Follows a frame that libvpx coded.
-    func follow(_ frame: [UInt8]) {
+    func advance(_ frame: [UInt8]) {
         let header = FrameHeader(frame: frame)
         lastUpdates = header?.updates
         if header?.isKeyFrame ?? false { probabilities = CoefficientProbabilities() }
-        if let header { probabilities?.follow(header) } else { probabilities = nil }
+        if let header { probabilities?.apply(header) } else { probabilities = nil }
     }
 
     /// Copies one of the pictures that a decoder has. `context` is libvpx's encoder, which has those that frames of our own

@@ -111,7 +111,7 @@ struct DriftCheck {
         for frame in frames {
             guard !sample.endsWithLibraryFrame || frame.isPartialUpdate else { return false }
             do throws(VideoCodingError) {
-                try sample.decoder.follow(frame.data)
+                try sample.decoder.advance(frame.data)
             } catch {
                 // A frame that a decoder refuses is drift, as one is that it decodes to another picture.
                 return true
@@ -156,8 +156,8 @@ struct DriftCheck {
             decoder: try VP8Decoder(), expected: ReferencePicture(size: frame.size),
             decoded: ReferencePicture(size: frame.size), begin: frame.timestamp, rest: 1, endsWithLibraryFrame: true)
         // Of the key frame nothing remains but the size.
-        try sample.decoder.follow(keyFrame)
-        try sample.decoder.follow(InterFrameWriter.frame(of: frame.size, keeping: probabilities))
+        try sample.decoder.advance(keyFrame)
+        try sample.decoder.advance(InterFrameWriter.frame(of: frame.size, keeping: probabilities))
         for reference in Self.allReferences {
             try model.copy(reference, of: context, to: sample.expected)
             try sample.decoder.set(reference, to: sample.expected)

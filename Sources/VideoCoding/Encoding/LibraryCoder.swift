@@ -61,8 +61,8 @@ struct LibraryCoder {
     }
 
     /// What was coded goes out.
-    mutating func took(byteCount: Int) {
-        sharpening?.took(byteCount: byteCount)
+    mutating func record(byteCount: Int) {
+        sharpening?.record(byteCount: byteCount)
     }
 
     // MARK: Key frames
@@ -103,7 +103,7 @@ struct LibraryCoder {
     ) throws(VideoCodingError) -> Packet? {
         try context.use(configuration, quantizer: quantizer)
         guard let packet = try context.encode(picture, time: time, flags: flags) else { return nil }
-        control.took(packet.data.count * 8, for: content, quantizer: try lastQuantizer())
+        control.record(packet.data.count * 8, for: content, quantizer: try lastQuantizer())
         return (packet.data, packet.isKeyFrame, true)
     }
 

@@ -37,7 +37,7 @@ struct MotionSearch {
         var bits: Double?
         var pictures = 0
 
-        mutating func took(_ new: Double) {
+        mutating func record(_ new: Double) {
             bits = bits.map { $0 + (new - $0) * 0.4 } ?? new
             pictures += 1
         }
@@ -72,14 +72,14 @@ struct MotionSearch {
     }
 
     /// Such a picture took so long, nil where nobody knows, and so many bytes at this quantizer index.
-    mutating func took(
+    mutating func record(
         _ effort: Duration?, speed: Int, change: Double, of size: PixelSize, byteCount: Int, quantizer: Int
     ) {
         guard change >= Self.leastChange else { return }
         // Half of the quantizer index's 127 steps make a picture about a quarter of its size.
         let bits = Double(byteCount) * exp2(Double(quantizer) / 32) / Self.megapixels(change, of: size)
-        guard let index = choices.firstIndex(where: { $0.speed == speed }) else { return fastest.took(bits) }
-        far.took(bits)
+        guard let index = choices.firstIndex(where: { $0.speed == speed }) else { return fastest.record(bits) }
+        far.record(bits)
         guard let effort else { return }
         choices[index].time += (effort / Self.megapixels(change, of: size) - choices[index].time) * 0.2
     }

@@ -89,7 +89,7 @@ struct PictureSharpening {
     }
 
     /// The part that ``next(_:bitsPerSecond:)`` named came out in so many bytes.
-    mutating func took(byteCount: Int) {
+    mutating func record(byteCount: Int) {
         guard let current else { return }
         var distance = 0.0
         for index in levels.indices where current.map.cells[index] == 1 {

@@ -73,7 +73,7 @@ struct QuantizerControl {
     }
 
     /// The picture took so many bits.
-    mutating func took(_ bits: Int, for picture: Picture, quantizer: Int) {
+    mutating func record(_ bits: Int, for picture: Picture, quantizer: Int) {
         let expected = picture.activity * Self.factor(of: quantizer)
         guard expected > 0 else { return }
         let known = complexity[picture.kind, default: Self.usualComplexity]

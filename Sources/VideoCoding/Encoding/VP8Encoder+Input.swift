@@ -11,7 +11,7 @@ extension VP8Encoder {
         newShare = moved.map { MacroblockMap(size: picture.size, cells: $0.remaining).share } ?? input.changed.share
         searchedShare = 0
         if !asKeyFrame, let moved {
-            try follow(order, size: picture.size, timestamp: timestamp)
+            try apply(order, size: picture.size, timestamp: timestamp)
             let encoded: (preceding: [EncodedVideoFrame], outcome: Outcome)?
             do throws(VideoCodingError) {
                 encoded = try encode(
@@ -32,7 +32,7 @@ extension VP8Encoder {
         }
         // A key frame finds nothing in what was before.
         if !asKeyFrame { searchedShare = input.changed.share }
-        try follow(order, size: picture.size, timestamp: timestamp)
+        try apply(order, size: picture.size, timestamp: timestamp)
         let outcome = try encode(
             picture, timestamp: timestamp, rotation: input.rotation, asKeyFrame: asKeyFrame, changed: input.changed,
             ledger: order.ledger)
@@ -41,9 +41,9 @@ extension VP8Encoder {
     }
 
     /// What was encoded last took this machine so long; nil is as long as is usual.
-    func took(_ effort: Duration?, _ outcome: Outcome) {
+    func record(_ effort: Duration?, _ outcome: Outcome) {
         guard case .encoded(let frame) = outcome else { return }
-        motionSearch.took(
+        motionSearch.record(
             effort, speed: configuration.speed, change: searchedShare, of: configuration.size,
             byteCount: frame.data.count, quantizer: frame.quantizer)
     }
@@ -63,7 +63,7 @@ extension VP8Encoder {
     }
 
     /// Makes what the order says from now on.
-    private func follow(_ order: EncodingOrder, size: PixelSize, timestamp: Duration) throws(VideoCodingError) {
+    private func apply(_ order: EncodingOrder, size: PixelSize, timestamp: Duration) throws(VideoCodingError) {
         var new = configuration
         new.size = size
         new.bitrate = order.settings.bitrate

@@ -131,11 +131,11 @@ package final class VP8Encoder {
             }
         guard let packet else { return .dropped }
         followsScroll = false
-        library.took(byteCount: packet.data.count)
+        library.record(byteCount: packet.data.count)
         spend(packet.data.count, isChange: packet.isChange)
         let quantizer = try library.context.lastQuantizer()
         quality.didCode(packet.isKeyFrame ? nil : library.context.activeMap, quantizer: quantizer)
-        model.follow(packet.data)
+        model.advance(packet.data)
         keyFrameIsDue = false
         var frame = EncodedVideoFrame(
             data: packet.data, isKeyFrame: packet.isKeyFrame, size: configuration.size, timestamp: timestamp,

@@ -13,7 +13,7 @@ extension VP8Encoder {
         package var burstRate = DataRate.zero
         /// How many frames a second come at most, 0.01 to 240: a frame's fair share of the bitrate is by this.
         package var framesPerSecond: Double
-        /// What the pictures are.
+        /// The content hint of the frames.
         package var hint: ContentHint
         /// libvpx's cpu-used, -16 to -1: the lower, the faster and the coarser.
         package var speed: Int

@@ -15,7 +15,7 @@ public enum MediaFileError: Error, Sendable, Hashable {
 }
 
 extension MediaFileError: CustomStringConvertible {
-    /// What failed, why, and what to do.
+    /// The failure, its reason and its remedy.
     public var description: String { explanation.text }
 }
 

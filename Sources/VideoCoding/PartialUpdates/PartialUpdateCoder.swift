@@ -101,12 +101,12 @@ struct PartialUpdateCoder {
             let partial = try writer.write(
                 order, of: picture, over: reference, probabilities: basis.probabilities, updates: basis.updates)
             guard let partial else {
-                if detail == 16 { rate.took(byteCount: limit * 2, novelty: novelty, quantizer: quantizer) }
+                if detail == 16 { rate.record(byteCount: limit * 2, novelty: novelty, quantizer: quantizer) }
                 detail = detail == 16 ? 3 : 1
                 continue
             }
             if !isFine, detail == 16 {
-                rate.took(byteCount: partial.data.count, novelty: novelty, quantizer: quantizer)
+                rate.record(byteCount: partial.data.count, novelty: novelty, quantizer: quantizer)
             }
             return PartialUpdate(data: partial.data, coded: partial.coded, quantizer: quantizer.index)
         }

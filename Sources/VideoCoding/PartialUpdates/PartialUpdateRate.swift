@@ -60,7 +60,7 @@ struct PartialUpdateRate {
     }
 
     /// A partial update took so much.
-    mutating func took(byteCount: Int, novelty: Int, quantizer: Quantizer) {
+    mutating func record(byteCount: Int, novelty: Int, quantizer: Quantizer) {
         guard novelty > 1000, byteCount > 200 else { return }
         let found = Double(byteCount) * pow(Double(quantizer.lumaAC), Self.power) / Double(novelty)
         factor += (found - factor) * Self.weight

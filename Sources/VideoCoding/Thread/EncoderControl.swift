@@ -2,7 +2,7 @@ internal import Glibc
 internal import RTCShareMedia
 internal import RTCShareWireFormat
 
-/// What the thread and those who talk to it share.
+/// The state that the encoder's thread shares with its callers.
 struct EncoderControl {
     private(set) var settings: VideoEncoder.Settings
     var cadence: FrameCadence
@@ -59,7 +59,7 @@ struct EncoderControl {
         cadence.framesPerSecond = governor.framesPerSecond
     }
 
-    /// What the next picture is to be encoded with.
+    /// The parameters of the next frame.
     func order(isNew: Bool) -> EncodingOrder {
         var order = EncodingOrder(
             settings: settings, hint: hint, isCamera: saidHint == .motion, input: input, ledger: ledger,
@@ -158,13 +158,13 @@ struct EncoderControl {
     }
 
     /// A picture was encoded of which this part was new; nil where it was the one before.
-    mutating func saw(newShare: Double?, now: Duration) {
+    mutating func didEncode(newShare: Double?, now: Duration) {
         let before = hint
         if let newShare, let size = statistics.size {
             let isSmall = newShare * Double(size.area) <= Double(Self.smallArea)
             smallShare += ((isSmall ? 1 : 0) - smallShare) * Self.weightOfOne
         }
-        if let newShare { motion.saw(newShare: newShare, now: now) } else { motion.update(now: now) }
+        if let newShare { motion.update(newShare: newShare, now: now) } else { motion.update(now: now) }
         hintMayHaveChanged(from: before, now: now)
     }
 

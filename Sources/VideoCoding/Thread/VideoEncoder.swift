@@ -278,7 +278,7 @@ extension VideoEncoder {
                 let (preceding, outcome) = try encoder.encode(
                     &pictures, timestamp: timestamp, asKeyFrame: asKeyFrame, order: order)
                 let end = CaptureClock.now
-                encoder.took(end - converted, outcome)
+                encoder.record(end - converted, outcome)
                 let isWanted = mailbox.post { state in
                     state.statistics.totalEncodeTime += end - converted
                     guard state.isCurrent(order) else {
@@ -287,7 +287,7 @@ extension VideoEncoder {
                         if isNew { state.statistics.framesDropped += 1 }
                         return false
                     }
-                    state.saw(newShare: isNew ? encoder.newShare : nil, now: begin)
+                    state.didEncode(newShare: isNew ? encoder.newShare : nil, now: begin)
                     for frame in preceding { state.countPreceding(frame) }
                     state.count(
                         outcome, ledger: encoder.ledger, isRepetition: !isNew, fullSize: order.sizes(for: source).full,

@@ -143,7 +143,7 @@ struct CaptureCommand: AsyncParsableCommand {
         sharing.output.duration = captured.duration
         let share = StoredShare(
             answerPath: answer, sessionPath: session, sharing: sharing, running: try RunningOptions.parse([]),
-            place: try ViewerPlace.parse([]), endsWithSession: true)
+            place: try ViewerMembershipOptions.parse([]), endsWithSession: true)
         try await share.run()
     }
 }

@@ -87,7 +87,7 @@ struct ConfiguredOptions {
     }
 
     /// Where the option is that makes the command line wrong; nil if it is wrong without the options.
-    func placeOfFault(in arguments: [String]) -> String? {
+    func locationOfFault(in arguments: [String]) -> String? {
         settings.indices.first { index in
             var others = settings
             others.remove(at: index)
@@ -109,7 +109,7 @@ struct ConfiguredOptions {
             words.contains("--" + setting.name) || setting.files.contains(where: words.contains)
         }
         let isPlaced = settings.contains { failure.message.hasPrefix($0.place) }
-        return isPlaced ? failure : setting.map { failure.placed(at: $0.place) } ?? failure
+        return isPlaced ? failure : setting.map { failure.located(at: $0.place) } ?? failure
     }
 
     /// Rejects a variable whose name is a former one of an option, or nearly that of an option.

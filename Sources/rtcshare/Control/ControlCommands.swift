@@ -274,7 +274,7 @@ struct InviteCommand: ControlCommand {
                 rtcshare accept answer.sdp
             """)
 
-    @OptionGroup var place: ViewerPlace
+    @OptionGroup var place: ViewerMembershipOptions
 
     @Flag(help: "Print the viewer's number and the offer as JSON.") var json = false
 
@@ -341,7 +341,7 @@ struct AdmitCommand: ControlCommand {
     }
 
     func run() async throws {
-        if invited == nil, let waiting = Int(viewer) { return try await perform(.letIn(viewer: waiting)) }
+        if invited == nil, let waiting = Int(viewer) { return try await perform(.admit(viewer: waiting)) }
         try await accept(viewer, of: invited)
     }
 }
@@ -352,7 +352,7 @@ extension ControlCommand {
         try await reportingFailure {
             let client = try share.connect()
             let answer = try AnswerFile.read(path)
-            let request = ControlRequest.admit(viewer: viewer, answer: answer.description)
+            let request = ControlRequest.accept(viewer: viewer, answer: answer.description)
             if let notice = try await client.ask(request, ControlNotice.self).notice { Terminal.shared.say(notice) }
         }
     }

@@ -4,7 +4,7 @@ internal import RTCShareMedia
 internal import RTCSharePeerConnection
 internal import RTCShareSignaling
 
-/// What a running share is asked. ``ControlRoute`` has the HTTP request for each.
+/// A request to a running share. ``ControlRoute`` has the HTTP request for each.
 enum ControlRequest: Hashable, Sendable {
     case status
     case stop
@@ -14,7 +14,7 @@ enum ControlRequest: Hashable, Sendable {
     /// Another picture of the attendee, or `none`.
     case camera(CameraSpecification)
     case light(isOn: Bool)
-    /// What is nil stays as it is.
+    /// Properties that are nil stay unchanged.
     case set(VideoEncodingParameters)
     case mute(ControlledSounds)
     case unmute(ControlledSounds)
@@ -22,9 +22,9 @@ enum ControlRequest: Hashable, Sendable {
     case join(subgroup: String)
     case leave(subgroup: String)
     case invite(main: Bool, subgroups: [String])
-    case admit(viewer: Int?, answer: String)
-    /// Lets somebody in who came by a link and waits.
-    case letIn(viewer: Int)
+    case accept(viewer: Int?, answer: String)
+    /// Admits a waiting viewer of the link.
+    case admit(viewer: Int)
     case kick(viewer: Int)
     case lock
     case unlock
@@ -38,7 +38,7 @@ enum ControlledSounds: Hashable, Sendable {
     case microphone
 }
 
-/// What a running share answers.
+/// The answer of a running share.
 enum ControlAnswer: Hashable, Sendable {
     /// It is done; with a sentence about what changed.
     case done(notice: String?)
@@ -73,7 +73,7 @@ struct ControlledShare: Codable, Hashable, Sendable {
         var isLightOn: Bool?
     }
 
-    /// What gives a sound.
+    /// A source of audio.
     struct Sound: Codable, Hashable, Sendable {
         let spec: String
         /// Why it is silent; nil where it is not.
@@ -93,7 +93,7 @@ struct ControlledShare: Codable, Hashable, Sendable {
         var browser: String?
         /// When it came.
         var since: Date?
-        /// What is sent to it, in kbit/s.
+        /// The bitrate to the viewer, in kbit/s.
         var bitrate: Double?
         /// The part of the packets that it reports as lost.
         var fractionLost: Double?
@@ -109,7 +109,7 @@ struct ControlledShare: Codable, Hashable, Sendable {
     }
 
     /// A server that it is published at.
-    struct Place: Codable, Hashable, Sendable {
+    struct Server: Codable, Hashable, Sendable {
         let id: Int
         /// How the server is spoken to: `whip`, `janus`.
         let kind: String
@@ -124,7 +124,7 @@ struct ControlledShare: Codable, Hashable, Sendable {
         var failure: String?
         /// When it is tried again.
         var nextAttempt: Date?
-        /// What is sent there, in kbit/s.
+        /// The bitrate to the server, in kbit/s.
         var bitrate: Double?
         /// The part of the packets that it reports as lost.
         var fractionLost: Double?
@@ -175,7 +175,7 @@ struct ControlledShare: Codable, Hashable, Sendable {
     var recording: Recording?
     var viewers: [Viewer]
     /// The servers that it is published at.
-    var servers: [Place] = []
+    var servers: [Server] = []
     /// Seconds since the share was started.
     var uptime: Double
 }

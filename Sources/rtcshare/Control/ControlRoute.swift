@@ -47,14 +47,14 @@ struct ControlRoute: Sendable {
         ControlRoute(.POST, "/v1/answers", "acceptAnswer") { request, _ in
             let answer = try request.json(ControlDescription.self)
             guard answer.type == .answer else { throw ValidationError("type: use answer") }
-            return .ask(.admit(viewer: answer.viewer, answer: answer.sdp))
+            return .ask(.accept(viewer: answer.viewer, answer: answer.sdp))
         },
         ControlRoute(.PATCH, "/v1/viewers/{viewer}", "admitViewer") { request, segment in
             let viewer = try number(segment)
             guard try request.json(Admission.self).isAdmitted else {
                 throw ValidationError("isAdmitted: use true. To disconnect a viewer, delete it")
             }
-            return .ask(.letIn(viewer: viewer))
+            return .ask(.admit(viewer: viewer))
         },
         ControlRoute(.DELETE, "/v1/viewers/{viewer}", "removeViewer") {
             .ask(.kick(viewer: try number($1)))
@@ -223,10 +223,10 @@ extension ControlRequest {
             case .leave(let subgroup): ControlCall(.DELETE, "subgroups/\(try Subgroup(subgroup))")
             case .invite(let main, let subgroups):
                 try ControlCall(.POST, "viewers", Invitation(main: main, subgroups: subgroups))
-            case .admit(let viewer, let answer):
+            case .accept(let viewer, let answer):
                 try ControlCall(
                     .POST, "answers", ControlDescription(viewer: viewer, type: .answer, sdp: answer))
-            case .letIn(let viewer): try ControlCall(.PATCH, "viewers/\(viewer)", Admission(isAdmitted: true))
+            case .admit(let viewer): try ControlCall(.PATCH, "viewers/\(viewer)", Admission(isAdmitted: true))
             case .kick(let viewer): ControlCall(.DELETE, "viewers/\(viewer)")
             default: try ControlCall(.PATCH, "share", ShareChange(self))
             }

@@ -7,7 +7,7 @@ internal import RTCShareMedia
 /// The control socket of a running share: a socket of mode 0600 in a directory of mode 0700.
 struct ControlSocket: Sendable {
     let path: String
-    /// What the share is called.
+    /// The name of the share.
     let name: String
 
     /// What a share is called where nothing else is said.

@@ -101,7 +101,7 @@ extension ControlledShare.Viewer {
     }
 }
 
-extension ControlledShare.Place {
+extension ControlledShare.Server {
     fileprivate var words: String {
         var parts = ["\(state.rawValue) since \(since.timeOfDay)"]
         if count > 1 { parts.append("published \(count) times") }

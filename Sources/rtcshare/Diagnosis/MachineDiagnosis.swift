@@ -127,7 +127,7 @@ struct MachineDiagnosis {
     }
 
     private mutating func findCameras() {
-        guard !CameraDevice.isAskedFor else {
+        guard !CameraDevice.requiresPermission else {
             cameras = ["the desktop asks you before rtcshare can use one"]
             return
         }

@@ -164,7 +164,7 @@ struct SourceListing: Encodable {
     }
 
     private mutating func addCameras() {
-        guard !CameraDevice.isAskedFor else {
+        guard !CameraDevice.requiresPermission else {
             cameras = [
                 Camera(
                     spec: SourceSpecification.camera(name: nil).description, name: "",

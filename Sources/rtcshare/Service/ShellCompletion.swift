@@ -24,7 +24,7 @@ enum ShellCompletion {
         if prefix.hasPrefix("file:") { return files(prefix, endingIn: ".y4m") }
         var found = sourceKinds
         // Whoever completes is not to have the desktop ask its person.
-        if prefix.hasPrefix("camera"), !CameraDevice.isAskedFor {
+        if prefix.hasPrefix("camera"), !CameraDevice.requiresPermission {
             found += ((try? CameraDevice.all()) ?? []).map { SourceSpecification.camera(name: $0.name).description }
         }
         if let display = environment["DISPLAY"], !display.isEmpty {

@@ -38,7 +38,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "Control and subgroups") var running: RunningOptions
 
-    @OptionGroup(title: "Control and subgroups") var place: ServedPlace
+    @OptionGroup(title: "Control and subgroups") var place: ServerMembershipOptions
 
     @OptionGroup(title: "You and your network") var attendee: AttendeeOption
 
@@ -98,7 +98,7 @@ struct ServeCommand: AsyncParsableCommand {
                 try await share.run(behind: server, publishedAt: places) { [configuration] running in
                     running.linkHosts = hosts.hosts
                     try tell(server, hosts, configuration)
-                    endpoints.tellRisks()
+                    endpoints.warnOfRisks()
                 }
             } catch {
                 await mediaPort.close()

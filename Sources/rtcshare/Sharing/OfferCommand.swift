@@ -51,7 +51,7 @@ struct OfferCommand: AsyncParsableCommand {
             let attendee = try offering.attendee.id()
             var configuration = Connection.Configuration()
             try offering.apply(to: &configuration)
-            if let notice = try LeftRelays.prepare(&configuration) { Terminal.shared.say(notice) }
+            if let notice = try StoredRelays.prepare(&configuration) { Terminal.shared.say(notice) }
             let interruption = Interruption()
             defer { withExtendedLifetime(interruption) {} }
             let (connection, identity) = try await offering.openConnection(
@@ -79,8 +79,8 @@ struct OfferCommand: AsyncParsableCommand {
     ) async throws {
         let offer = try await connection.makeOffer().description
         let now = Date()
-        let kept = await connection.keptRelays()
-        let relays = kept.map { SavedRelay($0, now: now) }
+        let kept = await connection.relayStates()
+        let relays = kept.map { StoredRelay($0, now: now) }
         // A password is kept only where it will be needed.
         let useful = servers.filter { server in
             server.credentials == nil || relays.contains { $0.url == server.description }
@@ -104,7 +104,7 @@ struct OfferCommand: AsyncParsableCommand {
             unlink(file.path)
             throw error
         }
-        connection.setLeavesRelays(true)
+        connection.setKeepsRelays(true)
         await connection.close()
         Terminal.shared.say(
             "Session written to \(file.path). When you have the answer: rtcshare send --answer FILE"

@@ -37,7 +37,7 @@ struct RunningOptions: ParsableArguments {
 
     /// The room of a share, without viewers; its owner joins the subgroups of `place`. What is sent lives where `port` does.
     func room(
-        of owner: AttendeeID, joining place: any RoomPlace, on port: SharedPort? = nil
+        of owner: AttendeeID, joining place: any MembershipOptions, on port: SharedPort? = nil
     ) async throws -> SharingRoom {
         if let name { try ControlSocket.check(name: name) }
         _ = try place.membership
@@ -58,33 +58,33 @@ struct RunningOptions: ParsableArguments {
 }
 
 /// A place in a room: subgroups, and the main room or not.
-protocol RoomPlace {
+protocol MembershipOptions {
     var subgroup: [String] { get }
     var noMain: Bool { get }
 }
 
-extension RoomPlace {
+extension MembershipOptions {
     var membership: RoomMembership {
         get throws { try RoomMembership(main: !noMain, subgroups: subgroup) }
     }
 
-    func checkPlace() throws {
+    func validateMembership() throws {
         if noMain, subgroup.isEmpty { throw ValidationError("--no-main needs --subgroup: give both") }
     }
 }
 
 /// The place of the viewer of `send` or `invite`.
-struct ViewerPlace: ParsableArguments, RoomPlace {
+struct ViewerMembershipOptions: ParsableArguments, MembershipOptions {
     @Option(help: ArgumentHelp("Put the viewer in this subgroup. Repeatable.", valueName: "subgroup"))
     var subgroup: [String] = []
 
     @Flag(help: "Put the viewer only in its subgroups, not in the main room.") var noMain = false
 
-    func validate() throws { try checkPlace() }
+    func validate() throws { try validateMembership() }
 }
 
 /// The place of the servers of `serve`, whose subgroups the presenter joins. Viewers are where their links lead.
-struct ServedPlace: ParsableArguments, RoomPlace {
+struct ServerMembershipOptions: ParsableArguments, MembershipOptions {
     @Option(
         help: ArgumentHelp(
             """
@@ -96,5 +96,5 @@ struct ServedPlace: ParsableArguments, RoomPlace {
     @Flag(help: "Put the servers of --whip and --janus only in the subgroups, not in the main room.")
     var noMain = false
 
-    func validate() throws { try checkPlace() }
+    func validate() throws { try validateMembership() }
 }

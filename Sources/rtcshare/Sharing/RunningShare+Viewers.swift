@@ -38,7 +38,7 @@ extension RunningShare {
     }
 
     /// Accepts the answer of an invited viewer, which is the one whose offer it belongs to; returns a sentence that says so.
-    func admit(_ viewer: Int?, _ text: String) async throws -> String {
+    func accept(_ viewer: Int?, _ text: String) async throws -> String {
         let answer = try SessionDescription.parse(text)
         let id = try Self.viewer(answering: viewers.offers, by: answer, named: viewer)
         guard let offer = viewers.offers[id], let member = room.viewers.first(where: { $0.id == id }) else {
@@ -92,7 +92,7 @@ extension RunningShare {
     }
 
     /// Admits a waiting viewer; returns false if it was admitted before.
-    func letIn(_ viewer: Int) async throws -> Bool {
+    func admit(_ viewer: Int) async throws -> Bool {
         let server = try linkServer()
         do throws(ViewerServerError) {
             try server.admit(viewer)

@@ -11,7 +11,7 @@ internal import RTCShareWireFormat
 /// Changes of sources come one after the other, and so do changes of viewers. Sources open before their turn: a pipe or a
 /// desktop's window may take minutes, and a pause does not wait for that.
 @SharingActor final class RunningShare {
-    /// What others are invited with.
+    /// The configuration of invited viewers.
     struct Inviting: Sendable {
         let media: Set<SharedMedia>
         let configuration: Connection.Configuration
@@ -27,10 +27,10 @@ internal import RTCShareWireFormat
     let inviting: Inviting
     /// The server of the share's link.
     let server: ViewerServer?
-    /// What is sent is recorded in it.
+    /// The recording of everything that is sent.
     let film: FilmFile?
     /// The servers that the share is published at.
-    let places: SharePlaces
+    let places: PublishingServers
     let events: AsyncStream<Share.Occurrence>.Continuation
     let begun = ContinuousClock.now
     /// The name of the share's control socket.
@@ -60,7 +60,7 @@ internal import RTCShareWireFormat
 
     init(
         room: SharingRoom, sources: OpenedSources, options: SharingOptions, inviting: Inviting,
-        server: ViewerServer? = nil, places: SharePlaces = SharePlaces(), film: FilmFile? = nil,
+        server: ViewerServer? = nil, places: PublishingServers = PublishingServers(), film: FilmFile? = nil,
         events: AsyncStream<Share.Occurrence>.Continuation, output: (any ShareOutput)? = nil,
         openContent: OpenContent? = nil,
         sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
@@ -102,7 +102,7 @@ internal import RTCShareWireFormat
     /// Limits a server at which the share is published as the viewers are limited.
     func limit(_ place: RoomViewer) { place.session.connection.setMaximumBitrate(maximumBitrate) }
 
-    /// Everybody whom the share goes to, in the order in which they came, and what each is called.
+    /// All viewers and servers in the order of their arrival, with their names.
     var receivers: [(viewer: Int, name: String, session: AttendeeSession)] {
         get async {
             let viewers = viewers.sessions.map { ($0.viewer, self.viewers.name(of: $0.viewer), $0.session) }
@@ -113,7 +113,7 @@ internal import RTCShareWireFormat
     /// Whether viewers come by a link, and find the share running.
     var isServed: Bool { server != nil }
 
-    /// Whether there is nobody else to share to than the servers.
+    /// Whether the share goes only to servers.
     var isForPlacesAlone: Bool { server == nil && viewers.isEmpty }
 
     /// Whether a viewer or a server receives what is shared now. Viewers who wait to be admitted receive nothing.
@@ -218,7 +218,7 @@ internal import RTCShareWireFormat
             guard server.isLocked else { return .done(notice: "The link is already open.") }
             server.unlock()
             return done("The link is open: new viewers can join.")
-        case .invite, .admit, .letIn, .kick:
+        case .invite, .accept, .admit, .kick:
             return try await viewerTurns.run {
                 try checkIsRunning()
                 return try await changeViewers(as: request)
@@ -230,10 +230,10 @@ internal import RTCShareWireFormat
         switch request {
         case .invite(let main, let subgroups):
             return try await invite(RoomMembership(main: main, subgroups: subgroups))
-        case .admit(let viewer, let text): return done(try await admit(viewer, text))
-        case .letIn(let viewer):
+        case .accept(let viewer, let text): return done(try await accept(viewer, text))
+        case .admit(let viewer):
             let name = viewers.name(of: viewer)
-            guard try await letIn(viewer) else { return .done(notice: "\(name) is already admitted.") }
+            guard try await admit(viewer) else { return .done(notice: "\(name) is already admitted.") }
             return done("\(name) is admitted.")
         case .kick(let viewer): return done(try await kick(viewer))
         default: return .done(notice: nil)

@@ -51,7 +51,7 @@ struct SendCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "Control and subgroups") var running: RunningOptions
 
-    @OptionGroup(title: "Control and subgroups") var place: ViewerPlace
+    @OptionGroup(title: "Control and subgroups") var place: ViewerMembershipOptions
 
     @OptionGroup(title: "You and your network, without --answer") var offering: OfferingOptions
 
@@ -135,7 +135,7 @@ struct SendCommand: AsyncParsableCommand {
             let share = Share(
                 room: room, sources: sources, options: sharing, running: running, inviting: inviting, film: film,
                 interruption: Interruption())
-            endpoints.tellRisks()
+            endpoints.warnOfRisks()
             try await share.run(
                 publishedAt: endpoints.places(of: room, membership: membership, configuration: configuration))
         } catch {

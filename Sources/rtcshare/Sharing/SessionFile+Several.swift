@@ -6,7 +6,7 @@ internal import RTCShareSDP
 /// Sessions of several offers: a new offer keeps those of the offers before, and an answer finds its own.
 extension SessionFile {
     /// A session that this process has for itself.
-    struct Taken {
+    struct Match {
         let file: SessionFile
         let session: SharingSession
         /// What was offered.
@@ -17,21 +17,21 @@ extension SessionFile {
     static let mostKept = 16
 
     /// Takes the session at `path`, or, by default, of all offers' sessions the one that an answer belongs to.
-    static func take(answeredBy answer: SessionDescription, path: String?, now: Date = Date()) throws -> Taken {
+    static func take(answeredBy answer: SessionDescription, path: String?, now: Date = Date()) throws -> Match {
         let file = SessionFile(path: path)
         return path == nil
-            ? try take(answeredBy: answer, among: file, now: now) : try file.takeWithOffer(now: now)
+            ? try take(answeredBy: answer, among: file, now: now) : try file.readWithOffer(now: now)
     }
 
     /// Takes, of the newest offer's session and those that were set aside from it, the one that an answer belongs to; the
     /// newest if it belongs to none.
     static func take(
         answeredBy answer: SessionDescription, among newest: SessionFile, now: Date = Date()
-    ) throws -> Taken {
-        let first = Result { try newest.takeWithOffer(now: now) }
+    ) throws -> Match {
+        let first = Result { try newest.readWithOffer(now: now) }
         if case .success(let taken) = first, taken.offer.isAnswered(by: answer) { return taken }
         for file in newest.kept {
-            guard let taken = try? file.takeWithOffer(now: now), taken.offer.isAnswered(by: answer) else { continue }
+            guard let taken = try? file.readWithOffer(now: now), taken.offer.isAnswered(by: answer) else { continue }
             return taken
         }
         let used = ([newest] + newest.kept).lazy.compactMap { $0.used(with: answer) }.first
@@ -39,9 +39,9 @@ extension SessionFile {
         return try first.get()
     }
 
-    private func takeWithOffer(now: Date) throws -> Taken {
+    private func readWithOffer(now: Date) throws -> Match {
         let session = try take(now: now)
-        return Taken(file: self, session: session, offer: try SessionDescription.parse(session.session.offer))
+        return Match(file: self, session: session, offer: try SessionDescription.parse(session.session.offer))
     }
 
     /// Sets the session that is there aside for its answer, before another one is stored. Returns whether there was one

@@ -13,19 +13,19 @@ internal import RTCShareWireFormat
     let options: SharingOptions
     let running: RunningOptions
     let inviting: RunningShare.Inviting
-    /// What is sent is recorded in it.
+    /// The recording of everything that is sent.
     let film: FilmFile?
     let interruption: Interruption
     /// Gives an element when the stored session that this share hangs on was removed.
     var removals: AsyncStream<Void>?
 
-    /// What can happen to a share, from whatever side.
+    /// An event of a running share.
     enum Occurrence: Sendable {
         case viewer(Int, ConnectionState)
         /// Somebody came by a link, or waits to be let in.
         case served(ViewerServer.Event)
         /// Something happened to a server that the share is published at.
-        case place(SharePlaces.Occurrence)
+        case place(PublishingServers.Occurrence)
         case sourceIsSilent(Duration)
         case sourceEnded((any Error)?)
         /// The same, told by the source itself, whether or not anybody takes its pictures.
@@ -57,7 +57,7 @@ internal import RTCShareWireFormat
     /// Runs until it is stopped, with those who come to a server, and published at others. `begun` is called once viewers can
     /// come.
     func run(
-        behind server: ViewerServer, publishedAt places: SharePlaces,
+        behind server: ViewerServer, publishedAt places: PublishingServers,
         begun: @SharingActor (RunningShare) async throws -> Void
     ) async throws {
         try await run(server: server, places: places, consume: {}) { share in
@@ -69,7 +69,7 @@ internal import RTCShareWireFormat
     }
 
     /// Runs until it is stopped, published at servers; captures from when it is there at one of them.
-    func run(publishedAt places: SharePlaces) async throws {
+    func run(publishedAt places: PublishingServers) async throws {
         try await run(server: nil, places: places, consume: {}) { share in
             try await share.begin()
             Terminal.shared.say(sources.introduction)
@@ -78,7 +78,7 @@ internal import RTCShareWireFormat
     }
 
     private func run(
-        server: ViewerServer?, places: SharePlaces = SharePlaces(), consume: @escaping () throws -> Void,
+        server: ViewerServer?, places: PublishingServers = PublishingServers(), consume: @escaping () throws -> Void,
         begin: @SharingActor (RunningShare) async throws -> Void
     ) async throws {
         let statistics = try options.output.stats.map { try StatisticsWriter(path: $0, activity: "the share") }

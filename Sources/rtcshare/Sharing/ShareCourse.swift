@@ -17,7 +17,7 @@ internal import RTCShareWireFormat
     private var line = ShareStatus()
     private var rates = ShareStatus()
     private var wasConnected = false
-    private var beginnings: PlaceBeginnings
+    private var beginnings: FirstAttempts
     private var seconds = 0
 
     /// How often what viewers, sources and encodings left is given back to the system while the share runs.
@@ -30,7 +30,7 @@ internal import RTCShareWireFormat
     ) {
         (self.share, self.statistics) = (share, statistics)
         (self.consume, self.limitDuration) = (consume, limitDuration)
-        beginnings = PlaceBeginnings(count: share.places.count)
+        beginnings = FirstAttempts(count: share.places.count)
     }
 
     /// Does what follows from an occurrence, and returns whether the share continues.
@@ -130,9 +130,9 @@ internal import RTCShareWireFormat
         return CommandFailure(explaining: error).lines(after: "\(name) is disconnected: ")
     }
 
-    private mutating func handle(_ occurrence: SharePlaces.Occurrence) async throws {
-        if case .failed(let error, let outlook, _) = occurrence.event, share.isForPlacesAlone {
-            let noneBegan = beginnings.note(occurrence.place, outlook) && !wasConnected
+    private mutating func handle(_ occurrence: PublishingServers.Occurrence) async throws {
+        if case .failed(let error, let retryPolicy, _) = occurrence.event, share.isForPlacesAlone {
+            let noneBegan = beginnings.note(occurrence.place, retryPolicy) && !wasConnected
             let isHopeless = await share.places.areGivenUp
             if noneBegan || isHopeless { throw error }
         }

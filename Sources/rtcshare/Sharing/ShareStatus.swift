@@ -4,7 +4,7 @@ internal import RTCShareMedia
 internal import RTCSharePeerConnection
 internal import RTCShareWireFormat
 
-/// What goes out: since the last time that this was asked.
+/// The rates of a share since the previous measurement.
 struct ShareRates: Sendable {
     /// Of the content, as it was sent last.
     var size: PixelSize?
@@ -20,7 +20,7 @@ struct ShareRates: Sendable {
     var viewers: [Int: ViewerRates] = [:]
 }
 
-/// What goes to one viewer, and how.
+/// The rates and the path to one viewer.
 struct ViewerRates: Sendable {
     /// The way that its packets take.
     enum Path: String, Codable, Sendable {

@@ -34,7 +34,7 @@ struct ShareViewers {
     /// Whether there never was more than one, nor will be: a person needs no number then.
     private var wasOnlyOne: Bool { countSoFar == 1 && !outlivesViewers }
 
-    /// What a viewer is called, at the beginning of a sentence.
+    /// The name of a viewer at the beginning of a sentence.
     func name(of id: Int) -> String {
         guard !wasOnlyOne else { return "The viewer" }
         return "Viewer \(id)" + (viewers[id]?.name.map { " (\($0))" } ?? "")
@@ -52,7 +52,7 @@ struct ShareViewers {
         if viewers[id]?.state == .new { viewers[id]?.state = .connecting }
     }
 
-    /// Takes note that the presenter disconnects a viewer.
+    /// Records that the presenter disconnects a viewer.
     mutating func willRemove(_ id: Int) { viewers[id]?.isBeingRemoved = true }
 
     /// Whether the presenter disconnects a viewer.
@@ -83,6 +83,6 @@ struct ShareViewers {
         viewers.contains { $0.value.state == .connected && !others.contains($0.key) }
     }
 
-    /// Whether nobody is there.
+    /// Whether there are no viewers.
     var isEmpty: Bool { viewers.isEmpty }
 }

@@ -25,7 +25,7 @@ struct SharingSession: Codable, Sendable {
     /// The servers that `offer` asked, with their passwords.
     let servers: [ICEServer.Source]
     /// The relayed addresses in the offer, which their servers hold for `send`.
-    let relays: [SavedRelay]
+    let relays: [StoredRelay]
 
     static let currentVersion = 5
     /// The viewer's browser gave up long before; the certificate is valid for longer than that.

@@ -10,7 +10,7 @@ struct StoredShare {
     let sessionPath: String?
     let sharing: SharingOptions
     let running: RunningOptions
-    let place: ViewerPlace
+    let place: ViewerMembershipOptions
     /// Whether the share ends when the session's file is removed.
     var endsWithSession = false
 
@@ -19,7 +19,7 @@ struct StoredShare {
         // An answer on standard input is read only once it is clear that no picture is to come from there.
         let typed = sharing.sources.selection
         if answerPath == "-" { try typed.checkStandardInput(answer: answerPath) }
-        var taken: SessionFile.Taken?
+        var taken: SessionFile.Match?
         // Everything that can be wrong with the answer or the source is found before anything is used up.
         let answer = try AnswerFile.read(answerPath) { answer, name in
             let found = try SessionFile.take(answeredBy: answer, path: sessionPath)
@@ -48,7 +48,7 @@ struct StoredShare {
             try await connection.accept(answer: answer, to: offer)
         } consume: {
             // Until here another try could need them.
-            connection.setLeavesRelays(false)
+            connection.setKeepsRelays(false)
             try file.consume(offer)
         }
     }
@@ -58,7 +58,7 @@ struct StoredShare {
         for stored: SharingSession, sending media: Set<SharedMedia>, in file: SessionFile
     ) async throws -> (Connection, forOthers: Connection.Configuration) {
         var configuration = sharing.connectionConfiguration(for: media)
-        let relays = try LeftRelays(stored, in: file)
+        let relays = try StoredRelays(stored, in: file)
         var others = configuration
         relays.applyAnew(to: &others)
         // Where the offer listened, and nowhere else.
@@ -74,7 +74,7 @@ struct StoredShare {
                 .badInput, "the session \(file.path) is damaged", try: "rtcshare offer > offer.sdp")
         }
         do {
-            try await relays.takeUp(on: connection)
+            try await relays.resume(on: connection)
         } catch {
             await connection.close()
             throw error

@@ -49,7 +49,7 @@ struct CommandFailure: Error {
     var message: String { problem.joined(separator: "\n") }
 
     /// The same failure with the place of the option that caused it. The command line is not wrong then, but a file is.
-    func placed(at place: String) -> CommandFailure {
+    func located(at place: String) -> CommandFailure {
         CommandFailure(
             status == .usage ? .badInput : status, report: ["\(place): \(problem.first ?? "")"] + problem.dropFirst(),
             try: remedy)

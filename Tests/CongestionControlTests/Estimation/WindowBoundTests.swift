@@ -92,7 +92,7 @@ import Testing
     @Test("No more cuts are remembered than are asked for, however many there are")
     func cuts() {
         var competing = CompetingRate()
-        for index in 0..<1000 { competing.noteCut(now: Instant(nanoseconds: Int64(index))) }
+        for index in 0..<1000 { competing.didCut(now: Instant(nanoseconds: Int64(index))) }
         #expect(competing.cutTimes == [998, 999].map { Instant(nanoseconds: $0) })
     }
 

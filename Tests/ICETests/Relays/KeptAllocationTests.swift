@@ -6,7 +6,7 @@ import Testing
 /// An allocation that one program makes and another takes up.
 @Suite struct KeptAllocationTests {
     /// A server whose allocation was left, and what was kept of it.
-    private func left() throws -> (server: ScriptedTURNServer, kept: KeptAllocation) {
+    private func left() throws -> (server: ScriptedTURNServer, kept: AllocationState) {
         var server = try ScriptedTURNServer()
         try server.allocate(lifetime: .seconds(3600))
         let kept = try #require(server.allocation.kept(now: server.now.advanced(by: .seconds(10))))
@@ -17,7 +17,7 @@ import Testing
     }
 
     /// Has another allocation take it up, and gives its first message.
-    private func resume(_ kept: KeptAllocation, at server: inout ScriptedTURNServer) throws -> STUNMessage {
+    private func resume(_ kept: AllocationState, at server: inout ScriptedTURNServer) throws -> STUNMessage {
         let credentials = try #require(
             LongTermCredentials(username: ScriptedTURNServer.username, password: ScriptedTURNServer.password))
         server.allocation = try TURNAllocation(

@@ -47,7 +47,7 @@ extension Interop {
             let viewer = ControlledShare.Viewer(
                 id: 1, state: .disconnected, isWaiting: true, groups: [], address: "", browser: "", since: Date(),
                 bitrate: 1, fractionLost: 0, roundTripTime: 1, path: .relayed)
-            let place = ControlledShare.Place(
+            let place = ControlledShare.Server(
                 id: 1, kind: "whip", name: "", state: .failed, since: Date(), count: 1, failure: "",
                 nextAttempt: Date(), bitrate: 1, fractionLost: 0, roundTripTime: 1, path: .direct)
             let share = ControlledShare(

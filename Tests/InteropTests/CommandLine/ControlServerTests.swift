@@ -22,8 +22,8 @@ struct ControlServerTests {
                 contentHint: .text)),
         .set(VideoEncodingParameters(contentHint: .motion)), .mute(.all), .mute(.audio), .unmute(.microphone),
         .unmute(.all), .destination(name: "main"), .lock, .unlock, .join(subgroup: "design"),
-        .leave(subgroup: "a.b-c_d"), .admit(viewer: nil, answer: "v=0\r\n"), .admit(viewer: 2, answer: ""),
-        .letIn(viewer: 3), .kick(viewer: 0),
+        .leave(subgroup: "a.b-c_d"), .accept(viewer: nil, answer: "v=0\r\n"), .accept(viewer: 2, answer: ""),
+        .admit(viewer: 3), .kick(viewer: 0),
     ]
 
     @Test("The share gets each request as the command sent it", arguments: requests)

@@ -135,15 +135,15 @@ import Testing
     @Test("What becomes of it depends on what was said")
     func outlooks() throws {
         let endpoint = try JanusEndpoint(url: "ws://a.example", room: .number(1), display: "d")
-        func outlook(_ code: Int) -> PublishingOutlook {
-            endpoint.outlook(after: JanusError.refused(JanusRefusal(code: code, sentence: nil)))
+        func retryPolicy(_ code: Int) -> RetryPolicy {
+            endpoint.retryPolicy(after: JanusError.refused(JanusRefusal(code: code, sentence: nil)))
         }
-        #expect([426, 429, 430, 433, 403, 460, 437].allSatisfy { outlook($0) == .hopeless })
-        #expect(outlook(432) == .welcome(after: nil) && outlook(499) == .uncertain)
-        #expect(endpoint.outlook(after: JanusError.kicked) == .unwelcome)
-        #expect(endpoint.outlook(after: JanusError.roomGone) == .uncertain)
-        #expect(endpoint.outlook(after: JanusError.noJanus(status: 502, sentence: nil)) == .uncertain)
-        #expect(endpoint.outlook(after: JanusError.noJanus(status: 404, sentence: nil)) == .hopeless)
-        #expect(endpoint.outlook(after: HTTPClientError.unreachable("a", "b")) == .uncertain)
+        #expect([426, 429, 430, 433, 403, 460, 437].allSatisfy { retryPolicy($0) == .permanent })
+        #expect(retryPolicy(432) == .retry(after: nil) && retryPolicy(499) == .transient)
+        #expect(endpoint.retryPolicy(after: JanusError.kicked) == .removedByServer)
+        #expect(endpoint.retryPolicy(after: JanusError.roomGone) == .transient)
+        #expect(endpoint.retryPolicy(after: JanusError.noJanus(status: 502, sentence: nil)) == .transient)
+        #expect(endpoint.retryPolicy(after: JanusError.noJanus(status: 404, sentence: nil)) == .permanent)
+        #expect(endpoint.retryPolicy(after: HTTPClientError.unreachable("a", "b")) == .transient)
     }
 }

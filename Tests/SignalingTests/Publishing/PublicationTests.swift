@@ -11,7 +11,7 @@ import Testing
 /// A server of a test that does what it is told, without a network.
 private final class ScriptedEndpoint: PublishingEndpoint {
     enum Step: Sendable {
-        case fails(any Error, PublishingOutlook)
+        case fails(any Error, RetryPolicy)
         case publishes
     }
 
@@ -49,10 +49,10 @@ private final class ScriptedEndpoint: PublishingEndpoint {
         }
     }
 
-    func outlook(after error: any Error) -> PublishingOutlook {
+    func retryPolicy(after error: any Error) -> RetryPolicy {
         let attempt = attempts
-        if case .fails(_, let outlook) = step(attempt) { return outlook }
-        return .uncertain
+        if case .fails(_, let retryPolicy) = step(attempt) { return retryPolicy }
+        return .transient
     }
 }
 
@@ -173,7 +173,7 @@ struct PublicationTests {
     func outage() async throws {
         let clock = clock
         let endpoint = ScriptedEndpoint { attempt in
-            attempt > 1 && clock.now.offset < .seconds(60) ? .fails(Self.unreachable, .uncertain) : .publishes
+            attempt > 1 && clock.now.offset < .seconds(60) ? .fails(Self.unreachable, .transient) : .publishes
         }
         let publication = try publication(endpoint)
         var events = await begin(publication, endpoint)
@@ -207,7 +207,7 @@ struct PublicationTests {
 
     @Test("What is hopeless before it was published once is given up, and tried again once it was")
     func hopeless() async throws {
-        let never = ScriptedEndpoint { _ in .fails(WHIPError.url, .hopeless) }
+        let never = ScriptedEndpoint { _ in .fails(WHIPError.url, .permanent) }
         let publication = try publication(never)
         var events = publication.events.makeAsyncIterator()
         await publication.start()
@@ -215,7 +215,7 @@ struct PublicationTests {
         #expect(await publication.status.state == .failed && never.attempts == 1)
         await publication.stop()
 
-        let again = ScriptedEndpoint { $0 == 2 ? .fails(WHIPError.url, .hopeless) : .publishes }
+        let again = ScriptedEndpoint { $0 == 2 ? .fails(WHIPError.url, .permanent) : .publishes }
         let second = try self.publication(again)
         events = await begin(second, again)
         again.sessions[0].tell(.ended(nil))
@@ -230,7 +230,7 @@ struct PublicationTests {
     @Test("A server that says when to be asked again is not asked before")
     func wishes() async throws {
         let endpoint = ScriptedEndpoint { attempt in
-            .fails(ScriptedEndpoint.Failure(number: attempt), .welcome(after: attempt == 1 ? .seconds(7) : nil))
+            .fails(ScriptedEndpoint.Failure(number: attempt), .retry(after: attempt == 1 ? .seconds(7) : nil))
         }
         let publication = try publication(endpoint)
         var events = publication.events.makeAsyncIterator()
@@ -267,7 +267,7 @@ struct PublicationTests {
 
     @Test("It is stopped at once, whatever it waits for")
     func stopped() async throws {
-        let endpoint = ScriptedEndpoint { $0 == 1 ? .fails(Self.unreachable, .uncertain) : .publishes }
+        let endpoint = ScriptedEndpoint { $0 == 1 ? .fails(Self.unreachable, .transient) : .publishes }
         let waiting = try publication(endpoint)
         var events = waiting.events.makeAsyncIterator()
         await waiting.start()

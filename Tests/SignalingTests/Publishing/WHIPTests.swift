@@ -132,17 +132,17 @@ struct WHIPTests {
         var part = PlayedServer.Part()
         var token: String?
         let words: [String]
-        let outlook: PublishingOutlook
+        let retryPolicy: RetryPolicy
 
         init(
             _ name: String, _ refusal: PlayedServer.Refusal? = nil, token: String? = nil, words: [String],
-            outlook: PublishingOutlook = .hopeless, _ change: (inout PlayedServer.Part) -> Void = { _ in }
+            retryPolicy: RetryPolicy = .permanent, _ change: (inout PlayedServer.Part) -> Void = { _ in }
         ) {
             testDescription = name
             part.refusal = refusal
             self.token = token
             self.words = words
-            self.outlook = outlook
+            self.retryPolicy = retryPolicy
             change(&part)
         }
     }
@@ -171,7 +171,7 @@ struct WHIPTests {
             words: ["404", "path 'x' is not configured"]),
         Refused(
             "a page of a proxy", .init(.badGateway, type: "text/html", "<html><head><title>502 Bad Gateway</title>"),
-            words: ["502"], outlook: .uncertain),
+            words: ["502"], retryPolicy: .transient),
         Refused(
             "a problem (RFC 9457)",
             .init(
@@ -184,10 +184,10 @@ struct WHIPTests {
         Refused(
             "one that is full", .init(.serviceUnavailable, "", [("Retry-After", "7")]),
             words: ["503", "wait 7 seconds"],
-            outlook: .welcome(after: .seconds(7))),
+            retryPolicy: .retry(after: .seconds(7))),
         Refused(
             "one that has another publisher", .init(.conflict, type: "text/plain", "taken"), words: ["taken"],
-            outlook: .welcome(after: nil)),
+            retryPolicy: .retry(after: nil)),
         Refused(
             "one that is elsewhere", .init(.movedPermanently, "", [("Location", "https://other.example/whip?key=1")]),
             words: ["301", "https://other.example/whip,"]),
@@ -204,7 +204,7 @@ struct WHIPTests {
         let words = error?.description ?? ""
         for word in refused.words { #expect(words.contains(word), "\(words)") }
         #expect(!words.contains("key=1") && !words.contains(refused.token ?? "wrong"))
-        #expect(endpoint.outlook(after: try #require(error)) == refused.outlook)
+        #expect(endpoint.retryPolicy(after: try #require(error)) == refused.retryPolicy)
         await waitUntil { await share.room.viewers.isEmpty }
         await server.end()
         await share.end()
@@ -218,7 +218,7 @@ struct WHIPTests {
         let server = try await PlayedServer(part)
         let endpoint = try await share.endpoint(server)
         let error = await #expect(throws: WHIPError.self) { _ = try await endpoint.publish(share.room) }
-        #expect(error == .pictureDeclined && endpoint.outlook(after: WHIPError.pictureDeclined) == .hopeless)
+        #expect(error == .pictureDeclined && endpoint.retryPolicy(after: WHIPError.pictureDeclined) == .permanent)
         #expect(await server.asked.last?.method == "DELETE")
         #expect(await share.room.contentShare.isSharing)
         await server.end()

@@ -15,7 +15,7 @@ struct ConnectionRosterTests {
             #expect(roster.enter(number, from: try Self.address("2001:db8::\(number)")) == .admitted(closing: nil))
         }
         #expect(roster.enter(3, from: try Self.address("2001:db8::3")) == .admitted(closing: 1))
-        roster.noteInvited(2)
+        roster.setInvited(2)
         #expect(roster.enter(4, from: try Self.address("2001:db8::4")) == .admitted(closing: nil))
         #expect(roster.enter(5, from: try Self.address("2001:db8:0:1::5")) == .admitted(closing: nil))
         #expect(roster.count == 5)
@@ -34,16 +34,16 @@ struct ConnectionRosterTests {
     func order() {
         var roster = ConnectionRoster<Int>(limit: 4, strangersPerNetwork: 4)
         for number in 0..<4 { #expect(roster.enter(number, from: nil) == .admitted(closing: nil)) }
-        for number in [0, 1] { roster.noteInvited(number) }
+        for number in [0, 1] { roster.setInvited(number) }
         for number in [0, 2] { roster.beginAnswer(number) }
         #expect(roster.enter(4, from: nil) == .admitted(closing: 3))
         roster.beginAnswer(4)
         #expect(roster.enter(5, from: nil) == .admitted(closing: 2))
-        roster.noteInvited(4)
-        roster.noteInvited(5)
+        roster.setInvited(4)
+        roster.setInvited(5)
         #expect(roster.enter(6, from: nil) == .admitted(closing: 1))
         for number in [5, 6] {
-            roster.noteInvited(number)
+            roster.setInvited(number)
             roster.beginAnswer(number)
         }
         #expect(roster.enter(7, from: nil) == .refused)

@@ -9,7 +9,7 @@ import Testing
 @testable import RTCShareSignaling
 
 /// A server of a test, whose media are in this process. It never answers about candidates.
-@SharingActor private final class ScriptedServer: SessionAtServer {
+@SharingActor private final class ScriptedServer: ServerSession {
     struct Failure: Error, Equatable {
         let number: Int
     }
@@ -37,13 +37,13 @@ import Testing
         return nil
     }
 
-    func follow(_ take: @Sendable (SessionNotice) async -> Void) async {
+    func receiveNotices(_ take: @Sendable (SessionNotice) async -> Void) async {
         for await notice in notices { await take(notice) }
     }
 
     func restart() -> SessionRestart { .refused }
 
-    func tell(_ candidate: CandidateAttribute, mid: String, ufrag: String) async {
+    func send(_ candidate: CandidateAttribute, mid: String, ufrag: String) async {
         told += 1
         for await _ in gate {}
     }

@@ -256,7 +256,7 @@ import Testing
             Issue.record("no encoding of its own is wanted")
             return
         }
-        scene.group.couldNotBegin(encoding, now: scene.now)
+        scene.group.didFailToBegin(encoding, now: scene.now)
         #expect(scene.state == "s" && scene.group.encoding(of: scene.one) == 0)
         #expect(scene.group.settings(of: 0, now: scene.now).bitrate == .kilobitsPerSecond(100))
         scene.group.remove(scene.one, now: scene.now)

@@ -12,7 +12,7 @@ import Testing
         mutating func give(_ seconds: Double, newShare: Double, rate: Double = 30) {
             for _ in 0..<Int(seconds * rate) {
                 now += .seconds(1 / rate)
-                detector.saw(newShare: newShare, now: now)
+                detector.update(newShare: newShare, now: now)
             }
         }
 

@@ -32,7 +32,7 @@ import Testing
                 let speed = search.speed(
                     change: 1, of: Self.screen, interval: .milliseconds(50), fastest: -8,
                     timestamp: .seconds(second) + .milliseconds(50 * index))
-                search.took(
+                search.record(
                     effort, speed: speed, change: 1, of: Self.screen,
                     byteCount: speed == -8 ? bytes.fastest : bytes.far, quantizer: 50)
                 return speed != -8
@@ -61,7 +61,7 @@ import Testing
             search.speed(change: 1, of: Self.screen, interval: .milliseconds(50), fastest: -8, timestamp: .zero)
         }
         for _ in 0..<2 where speed() == -3 {
-            search.took(
+            search.record(
                 .milliseconds(300), speed: -3, change: 1, of: Self.screen, byteCount: 1000, quantizer: 50)
         }
         #expect(speed() == -4)

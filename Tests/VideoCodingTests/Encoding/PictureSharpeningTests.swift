@@ -136,7 +136,7 @@ struct PictureSharpeningTests {
         while let part = try sharpening.next(picture, bitsPerSecond: 3000) {
             #expect(part.map.cells.count == count)
             coded[part.quantizer, default: 0] += part.map.count
-            sharpening.took(byteCount: 40)
+            sharpening.record(byteCount: 40)
         }
         #expect(coded == Dictionary(uniqueKeysWithValues: PictureSharpening.passes.map { ($0, count) }))
         // Nothing is left to do, and a picture of another size is no part of this.

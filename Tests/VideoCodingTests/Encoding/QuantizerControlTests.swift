@@ -28,12 +28,12 @@ import RTCShareWireFormat
         for _ in 0..<20 {
             let quantizer = control.quantizer(for: Self.picture, bits: Self.share, in: 4...63)
             // Of a picture that is twice as hard as any.
-            control.took(
+            control.record(
                 Int(control.bits(Self.picture, at: quantizer) * 300 / complexity(control)), for: Self.picture,
                 quantizer: quantizer)
         }
         #expect(abs(complexity(control) - 300) < 15)
-        control.took(100, for: Self.picture, quantizer: 30)
+        control.record(100, for: Self.picture, quantizer: 30)
         #expect(complexity(control) > 240)
     }
 

@@ -22,7 +22,7 @@ private struct TwoDecoders {
     func agree(_ frames: [EncodedVideoFrame]) throws -> Bool {
         var isSame = true
         for frame in frames {
-            try libvpx.follow(frame.data)
+            try libvpx.advance(frame.data)
             try libvpx.copy(.last, to: seen)
             isSame = try ffmpeg.decode(frame.data, showsWhatIs: seen, of: frame.size) && isSame
         }

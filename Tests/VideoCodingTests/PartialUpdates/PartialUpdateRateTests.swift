@@ -29,7 +29,7 @@ struct PartialUpdateRateTests {
             let factor = difficulty * Double.random(in: 0.8...1.2, using: &numbers)
             let byteCount = Int(
                 Double(rate.byteCount(novelty: novelty, quantizer: quantizer)) * factor / rate.factor)
-            rate.took(byteCount: byteCount, novelty: novelty, quantizer: quantizer)
+            rate.record(byteCount: byteCount, novelty: novelty, quantizer: quantizer)
             ledger.spend(byteCount: byteCount, isChange: true)
             bytes[index / 30] += byteCount
             steps.append(quantizer.lumaAC)

@@ -170,8 +170,8 @@ struct EncodedShare {
         let (preceding, outcome) = try encoder.encode(
             &input, timestamp: lastTimestamp, asKeyFrame: asKeyFrame, order: order)
         // In virtual time it takes what it usually does.
-        encoder.took(nil, outcome)
-        state.saw(newShare: isNew ? encoder.newShare : nil, now: now)
+        encoder.record(nil, outcome)
+        state.didEncode(newShare: isNew ? encoder.newShare : nil, now: now)
         for frame in preceding {
             if let decoder { seen = try decoder.decode(frame.data) }
             state.countPreceding(frame)

@@ -38,7 +38,7 @@ struct CastContent {
 /// What a desktop says of the pointer.
 struct CastPointer {
     /// Nil where it is not to be seen.
-    var place: PixelPlace?
+    var place: PixelPosition?
     /// Another shape than before, if it has one; nil within for one that can't be seen.
     var shape: PointerShape??
 }

@@ -18,7 +18,7 @@ struct CastPictures {
     private(set) var changes: [PixelRectangle]?
     /// What those before had, where a difference means that nothing of them can be trusted.
     private var last: (generation: UInt32, area: PixelRectangle, turn: PictureTurn, sequence: UInt64?)?
-    private var pointer = (place: PixelPlace?.none, shape: PointerShape?.none)
+    private var pointer = (place: PixelPosition?.none, shape: PointerShape?.none)
     private var pointerMoved = false
     /// Where the newest frame shows the pointer, and what lies under it.
     private var drawn: (part: PixelRectangle, under: [UInt32])?
@@ -32,8 +32,8 @@ struct CastPictures {
     var hasChange: Bool { hasPixels || (pointerMoved && pictures.newest != nil) }
 
     /// Takes note of what came, whether or not it will be read. False for what comes for its pointer alone.
-    mutating func note(_ content: CastContent) -> Bool {
-        if let pointer = content.pointer { note(pointer) }
+    mutating func receive(_ content: CastContent) -> Bool {
+        if let pointer = content.pointer { receive(pointer) }
         guard content.pixels != nil, let area = content.area else { return false }
         let follows =
             last.map { last in
@@ -69,7 +69,7 @@ struct CastPictures {
         last?.generation = 0
     }
 
-    private mutating func note(_ new: CastPointer) {
+    private mutating func receive(_ new: CastPointer) {
         if new.place != pointer.place {
             pointer.place = new.place
             pointerMoved = true
@@ -93,7 +93,7 @@ struct CastPictures {
             (parts, isWhole) = changedParts(of: content, area: last.area, size: size)
         }
         let whole = PixelRectangle(x: 0, y: 0, size: size)
-        let place = pointerPlace(in: last)
+        let place = pointerPosition(in: last)
         let pointed = place.flatMap { place in pointer.shape?.rectangle(at: place, in: whole) }
         let drawsPointer =
             isWhole || pointerMoved && (pointed != nil || drawn != nil)
@@ -127,16 +127,16 @@ struct CastPictures {
     }
 
     /// Where the pointer is, in pixels of the frame.
-    private func pointerPlace(
+    private func pointerPosition(
         in last: (generation: UInt32, area: PixelRectangle, turn: PictureTurn, sequence: UInt64?)
-    ) -> PixelPlace? {
+    ) -> PixelPosition? {
         guard let place = pointer.place else { return nil }
         // A point is a part of no extent, and turns as one.
         let point = last.turn.rectangle(
             of: PixelRectangle(
                 x: place.x - last.area.x, y: place.y - last.area.y, size: PixelSize(width: 1, height: 1)),
             in: last.area.size)
-        return PixelPlace(x: point.x, y: point.y)
+        return PixelPosition(x: point.x, y: point.y)
     }
 
     // MARK: Changes

@@ -194,7 +194,7 @@ final class ScreenCast: Sendable {
 
     private func iterate() throws(CaptureError) {
         do throws(NodeStream.Failure) {
-            try stream.takeNote()
+            try stream.acknowledge()
         } catch {
             throw .screenCastLost(reason: error.reason)
         }
@@ -221,7 +221,7 @@ final class ScreenCast: Sendable {
             if isLate { stream.lookForMissedPictures() }
             // The one before goes back when the next is there.
             while let picture = stream.take() {
-                if pictures.note(picture.content) { newest = picture }
+                if pictures.receive(picture.content) { newest = picture }
             }
             let now = monotonicNow()
             let isAwaited = isLate && pictures.size == nil

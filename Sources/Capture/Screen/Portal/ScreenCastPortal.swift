@@ -97,7 +97,7 @@ extension ScreenCastPortal.Problem {
 }
 
 extension ScreenCastPortal.Problem: CustomStringConvertible {
-    /// What failed, why, and what to do.
+    /// The failure, its reason and its remedy.
     public var description: String { explanation.text }
 }
 

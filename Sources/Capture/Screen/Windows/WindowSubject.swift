@@ -57,7 +57,7 @@ final class WindowSubject: ScreenSubject {
         xcb_flush(connection.handle)
     }
 
-    func take(_ event: XEvent) -> Bool {
+    func handle(_ event: XEvent) -> Bool {
         switch Int32(event.type) {
         case XCB_DESTROY_NOTIFY:
             guard event.read(as: xcb_destroy_notify_event_t.self).window == watched, !event.isSent else { return false }
@@ -157,14 +157,14 @@ final class WindowSubject: ScreenSubject {
             let screen = try connection.screenSize(signal: signal),
             let (drawable, size) = try pixels(geometry, signal: signal)
         else { return .stopped }
-        let pixels = ScreenPlace.Pixels(
+        let pixels = ScreenGeometry.Pixels(
             drawable: drawable, area: PixelRectangle(x: 0, y: 0, size: size).even, inset: geometry.border)
-        let pointer = ScreenPlace.Pointer(
+        let pointer = ScreenGeometry.Pointer(
             window: frames.first ?? connection.root, child: watched,
             origin: (geometry.x + geometry.border, geometry.y + geometry.border))
         let outline = PixelRectangle(x: position.x, y: position.y, size: size)
         let isVisible = outline.intersection(PixelRectangle(x: 0, y: 0, size: screen)) != nil
-        return .shown(ScreenPlace(pixels: pixels, pointer: pointer), isVisible ? nil : .movedOffScreen)
+        return .shown(ScreenGeometry(pixels: pixels, pointer: pointer), isVisible ? nil : .movedOffScreen)
     }
 
     /// The memory that holds the window's pixels now, and how large the window is there: it may be another size than a

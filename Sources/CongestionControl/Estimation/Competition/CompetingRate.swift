@@ -64,7 +64,7 @@ struct CompetingRate: Sendable {
     }
 
     /// Takes note of a cut of the delay-based estimate.
-    mutating func noteCut(now: Instant) {
+    mutating func didCut(now: Instant) {
         cutTimes.append(now)
         cutTimes.removeAll { now - $0 > .seconds(5) }
         if cutTimes.count > Self.cuts { cutTimes.removeFirst() }

@@ -29,7 +29,7 @@ struct ForeignBurst: Sendable {
     private var episode: Episode?
 
     /// Takes note of a cut.
-    mutating func noteCut(from before: DataRate, now: Instant) {
+    mutating func didCut(from before: DataRate, now: Instant) {
         if let episode, now - episode.start < Self.longest { return }
         episode = Episode(start: now, before: before)
     }

@@ -68,7 +68,7 @@ struct BurstRate: Sendable {
     mutating func receive(_ results: [TransportFeedbackTracker.PacketResult], now: Instant) {
         for result in results.isSorted(by: Self.isEarlier) ? results : results.sorted(by: Self.isEarlier) {
             if let train, result.sent - train.lastSent > Self.longestGap || train.isLong {
-                judge(train, now: now)
+                evaluate(train, now: now)
                 self.train = nil
             }
             var train = train ?? Train(firstSent: result.sent, lastSent: result.sent)
@@ -83,7 +83,7 @@ struct BurstRate: Sendable {
         right.number.isNewer(than: left.number)
     }
 
-    private mutating func judge(_ train: Train, now: Instant) {
+    private mutating func evaluate(_ train: Train, now: Instant) {
         guard train.packets >= Self.leastPackets else { return }
         guard Double(train.lost) <= Double(train.packets) * Self.largestLoss else { return known = nil }
         guard let (sent, arrived) = train.rates, arrived <= sent * Self.largestRatio else { return }

@@ -4,13 +4,13 @@ internal import RTCShareWireFormat
 /// Places a stream's packets on one line of numbers and one of samples that never wrap and that go on where the sender
 /// begins anew, and knows packets that came before.
 struct AudioTimeline: Sendable {
-    struct Place: Hashable, Sendable {
+    struct Position: Hashable, Sendable {
         var number: Int64
         var timestamp: Int64
     }
 
     private struct Newest: Sendable {
-        var place: Place
+        var position: Position
         var sampleCount: Int
         var arrival: Instant
     }
@@ -18,7 +18,7 @@ struct AudioTimeline: Sendable {
     private let clockRate: Int
     private var numbers = SerialNumberUnwrapper<SequenceNumber>()
     private var timestamps = SerialNumberUnwrapper<RTPTimestamp>()
-    private var offset = Place(number: 0, timestamp: 0)
+    private var offset = Position(number: 0, timestamp: 0)
     private var newest: Newest?
     private var isRestarting = false
     /// The numbers that came, from the newest (the lowest bit) down.
@@ -41,28 +41,28 @@ struct AudioTimeline: Sendable {
     ///
     /// A timestamp that is further off than ``MediaClock/tolerance`` from what the arrivals say is of a clock that was
     /// set anew: a listener who waited for it to come round might wait for hours.
-    mutating func place(
+    mutating func position(
         _ number: SequenceNumber, timestamp: RTPTimestamp, sampleCount: Int, now: Instant
-    ) -> Place? {
-        var raw = Place(number: numbers.unwrap(number), timestamp: timestamps.peek(timestamp))
+    ) -> Position? {
+        var raw = Position(number: numbers.unwrap(number), timestamp: timestamps.peek(timestamp))
         if let newest {
-            let expected = newest.place.timestamp + elapsedTicks(since: newest, now: now)
-            if isRestarting { offset.number = newest.place.number + 1 - raw.number }
+            let expected = newest.position.timestamp + elapsedTicks(since: newest, now: now)
+            if isRestarting { offset.number = newest.position.number + 1 - raw.number }
             if isRestarting || (raw.timestamp + offset.timestamp - expected).magnitude > tolerance {
-                guard raw.number + offset.number > newest.place.number else { return nil }
+                guard raw.number + offset.number > newest.position.number else { return nil }
                 timestamps = SerialNumberUnwrapper()
                 raw.timestamp = timestamps.peek(timestamp)
-                offset.timestamp = max(expected, newest.place.timestamp + Int64(newest.sampleCount)) - raw.timestamp
+                offset.timestamp = max(expected, newest.position.timestamp + Int64(newest.sampleCount)) - raw.timestamp
                 isRestarting = false
             }
         }
         _ = timestamps.unwrap(timestamp)
-        let place = Place(number: raw.number + offset.number, timestamp: raw.timestamp + offset.timestamp)
-        guard isFirstCopy(place.number) else { return nil }
-        if place.number > newest?.place.number ?? .min {
-            newest = Newest(place: place, sampleCount: sampleCount, arrival: now)
+        let position = Position(number: raw.number + offset.number, timestamp: raw.timestamp + offset.timestamp)
+        guard isFirstCopy(position.number) else { return nil }
+        if position.number > newest?.position.number ?? .min {
+            newest = Newest(position: position, sampleCount: sampleCount, arrival: now)
         }
-        return place
+        return position
     }
 
     private var tolerance: UInt64 { UInt64(MediaClock.tolerance.seconds * Double(clockRate)) }
@@ -72,7 +72,7 @@ struct AudioTimeline: Sendable {
     }
 
     private mutating func isFirstCopy(_ number: Int64) -> Bool {
-        guard let newest = newest?.place.number else {
+        guard let newest = newest?.position.number else {
             seen = 1
             return true
         }

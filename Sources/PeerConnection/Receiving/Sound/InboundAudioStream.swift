@@ -86,7 +86,7 @@ package struct InboundAudioStream: Sendable {
             return
         }
         guard
-            let place = timeline.place(
+            let position = timeline.position(
                 header.sequenceNumber, timestamp: header.timestamp, sampleCount: sampleCount, now: now)
         else {
             counts.packetsDuplicated += 1
@@ -96,7 +96,7 @@ package struct InboundAudioStream: Sendable {
         if let level { counts.audioLevel = level.amplitude }
         ready.append(
             ReceivedAudioPacket(
-                payload: [UInt8](payload), sequenceNumber: place.number, timestamp: place.timestamp,
+                payload: [UInt8](payload), sequenceNumber: position.number, timestamp: position.timestamp,
                 sampleCount: sampleCount, arrival: now,
                 captureTime: clock.captureTime(of: header.timestamp, arrival: now), level: level,
                 marker: header.marker))

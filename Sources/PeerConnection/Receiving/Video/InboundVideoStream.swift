@@ -149,7 +149,7 @@ package struct InboundVideoStream: Sendable {
                 counts.packetsRejected += 1
                 return
             }
-            noteArrival(original.sequenceNumber, now: now)
+            recordArrival(original.sequenceNumber, now: now)
             let content = payload.extracting(original.payloadRange)
             if original.payloadType == configuration.forwardErrorCorrection?.red {
                 // What corrections are made of is the packet's first transmission, whose header is not here.
@@ -278,7 +278,7 @@ package struct InboundVideoStream: Sendable {
             return
         }
         counts.packetsRecovered += 1
-        noteArrival(header.sequenceNumber, now: now)
+        recordArrival(header.sequenceNumber, now: now)
         assemble(
             header.sequenceNumber, header: header,
             orientation: HeaderExtensions(header, in: packet, map: configuration.extensions).videoOrientation,
@@ -329,11 +329,11 @@ package struct InboundVideoStream: Sendable {
             counts.retransmittedPacketsReceived += 1
             counts.retransmittedBytesReceived += payload.byteCount
         }
-        noteArrival(header.sequenceNumber, now: now)
+        recordArrival(header.sequenceNumber, now: now)
         return true
     }
 
-    private mutating func noteArrival(_ number: SequenceNumber, now: Instant) {
+    private mutating func recordArrival(_ number: SequenceNumber, now: Instant) {
         guard configuration.sendsNACK else { return }
         if nack.receive(number, now: now) == .tooManyGaps { assembler.awaitKeyFrame(now: now) }
     }

@@ -123,7 +123,7 @@ struct PublishingEndpoints {
     /// The places of a room's share at these, over connections that go by this.
     func places(
         of room: SharingRoom, membership: RoomMembership, configuration: Connection.Configuration
-    ) -> SharePlaces {
+    ) -> PublishingServers {
         let whip = whip.map { endpoint in
             var endpoint = endpoint
             endpoint.membership = membership
@@ -137,11 +137,11 @@ struct PublishingEndpoints {
             if endpoint.media.contains(.content) { endpoint.requestedBitrate = requestedBitrate }
             return endpoint
         }
-        return SharePlaces(whip + janus, of: room)
+        return PublishingServers(whip + janus, of: room)
     }
 
-    /// Says what a person should know before anything goes to them.
-    func tellRisks() {
+    /// Prints warnings about the servers before anything is sent.
+    func warnOfRisks() {
         for endpoint in whip where endpoint.exposesToken {
             Terminal.shared.say(
                 "Warning: the token goes to \(endpoint.name) over plain HTTP. Somebody who can monitor the network can read it. "

@@ -6,8 +6,8 @@ internal import RTCShareWireFormat
 
 /// The servers at which a share is published, beside those who come to it: each a place with a life of its own, numbered
 /// from 1.
-struct SharePlaces: Sendable {
-    /// What happens to one of them.
+struct PublishingServers: Sendable {
+    /// An event of one server.
     struct Occurrence: Sendable {
         let place: Int
         let event: Publication.Event
@@ -47,7 +47,7 @@ struct SharePlaces: Sendable {
         }
     }
 
-    /// What a place is called.
+    /// The name of a server.
     func name(of place: Int) -> String {
         let name = publications[place - 1].endpoint.name
         let isUnique = publications.count { $0.endpoint.name == name } == 1
@@ -66,7 +66,7 @@ struct SharePlaces: Sendable {
         }
     }
 
-    /// How many have the share now.
+    /// The number of servers that have the share.
     var publishedCount: Int {
         get async {
             var count = 0
@@ -75,7 +75,7 @@ struct SharePlaces: Sendable {
         }
     }
 
-    /// Whether nothing is tried any more at any of them.
+    /// Whether every server has failed for good.
     var areGivenUp: Bool {
         get async {
             for publication in publications where await publication.status.state != .failed { return false }
@@ -83,13 +83,13 @@ struct SharePlaces: Sendable {
         }
     }
 
-    /// Where each of them stands, for who asks.
-    func report(_ rates: ShareRates) async -> [ControlledShare.Place] {
-        var places: [ControlledShare.Place] = []
+    /// The state of each server, for `status`.
+    func report(_ rates: ShareRates) async -> [ControlledShare.Server] {
+        var places: [ControlledShare.Server] = []
         for (index, publication) in publications.enumerated() {
             let status = await publication.status
             places.append(
-                ControlledShare.Place(
+                ControlledShare.Server(
                     id: index + 1, kind: publication.endpoint.kind, name: publication.endpoint.name, status,
                     rates: status.viewer.flatMap { rates.viewers[$0.id] }))
         }
@@ -97,7 +97,7 @@ struct SharePlaces: Sendable {
     }
 }
 
-extension ControlledShare.Place {
+extension ControlledShare.Server {
     fileprivate init(id: Int, kind: String, name: String, _ status: Publication.Status, rates: ViewerRates?) {
         self.init(
             id: id, kind: kind, name: name, state: status.state, since: status.since, count: status.count,
@@ -107,8 +107,8 @@ extension ControlledShare.Place {
     }
 }
 
-extension SharePlaces {
-    /// What is said of something that happened, at the terminal.
+extension PublishingServers {
+    /// The terminal's text for an event.
     func words(for occurrence: Occurrence) -> [String] {
         let name = name(of: occurrence.place)
         switch occurrence.event {
@@ -138,7 +138,7 @@ extension SharePlaces {
 
 /// How the first tries went, where a share goes to servers alone: one that no server takes, and none can be waited for, is
 /// worth an error rather than patience.
-struct PlaceBeginnings {
+struct FirstAttempts {
     private var waitedFor: Set<Int>
 
     init(count: Int) {
@@ -146,8 +146,8 @@ struct PlaceBeginnings {
     }
 
     /// Takes note of a try that failed; returns whether all did, and no server asked to be tried again.
-    mutating func note(_ place: Int, _ outlook: PublishingOutlook) -> Bool {
-        if case .welcome = outlook { return false }
+    mutating func note(_ place: Int, _ retryPolicy: RetryPolicy) -> Bool {
+        if case .retry = retryPolicy { return false }
         waitedFor.remove(place)
         return waitedFor.isEmpty
     }

@@ -12,7 +12,7 @@ final class CaptureReporter: CaptureSourceObserver, BroadcastObserver {
         var isInPlace = false
         var interruption: CaptureInterruption?
         /// The size that was told last.
-        var told: PixelSize
+        var reportedSize: PixelSize
         /// How often the size has changed.
         var changes = 0
         var end: Result<Void, CaptureSourceError>?
@@ -36,7 +36,7 @@ final class CaptureReporter: CaptureSourceObserver, BroadcastObserver {
     init(_ source: any CaptureSource, isSizeChosen: Bool, onEnd: @escaping @Sendable () -> Void) {
         self.onEnd = onEnd
         self.isSizeChosen = isSizeChosen
-        state = Locked(State(told: source.captureFormat.size))
+        state = Locked(State(reportedSize: source.captureFormat.size))
         source.add(observer: self)
         (source as? BroadcastSource)?.add(broadcastObserver: self)
     }
@@ -100,14 +100,14 @@ final class CaptureReporter: CaptureSourceObserver, BroadcastObserver {
         }
         Task { [weak self] in
             try? await Task.sleep(for: Self.restTime)
-            self?.tell(size, change: change)
+            self?.report(size, change: change)
         }
     }
 
-    private func tell(_ size: PixelSize, change: Int) {
+    private func report(_ size: PixelSize, change: Int) {
         let isNews = state.withLock { state in
-            guard state.changes == change, state.told != size else { return false }
-            state.told = size
+            guard state.changes == change, state.reportedSize != size else { return false }
+            state.reportedSize = size
             return true
         }
         guard isNews else { return }

@@ -56,7 +56,7 @@ struct OpenedSources: Sendable {
             + selection.soundLines(remedy: audioRemedy.replacing("AUDIO", with: option))
     }
 
-    /// What is shared, opened and not yet started.
+    /// The content, opened and not started.
     struct Content: Sendable {
         let source: any CaptureSource
         let specification: String

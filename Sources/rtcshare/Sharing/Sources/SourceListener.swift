@@ -4,7 +4,7 @@ internal import RTCShareMedia
 /// Tells the person at the terminal what happens to a sound or a camera, and the share when it ends, which is no end of the
 /// share.
 final class SourceListener: CaptureSourceObserver {
-    /// What the source is for.
+    /// The role of the source.
     enum Role: String, Sendable {
         case sound = "audio", microphone, camera
 

@@ -1,14 +1,14 @@
 internal import NIOCore
 internal import RTCShareLocks
 
-/// Lets connections in, knows them, and closes one for another.
-final class Door: Sendable {
+/// Admits connections up to a limit, and closes an idle one for a new one.
+final class ConnectionLimiter: Sendable {
     struct Full: Error {}
 
     private struct State {
         var roster: ConnectionRoster<ObjectIdentifier>
         var channels: [ObjectIdentifier: any Channel] = [:]
-        var isShut = false
+        var isClosed = false
     }
 
     private let state: Locked<State>
@@ -20,11 +20,11 @@ final class Door: Sendable {
                     limit: limits.connections, strangersPerNetwork: limits.strangersPerNetwork)))
     }
 
-    func enter(_ channel: any Channel) -> Bool {
+    func admit(_ channel: any Channel) -> Bool {
         let id = ObjectIdentifier(channel)
         let client = channel.remoteAddress?.unmappedIP
         let (isLetIn, spared) = state.withLock { state -> (Bool, (any Channel)?) in
-            guard !state.isShut, case .admitted(let spared) = state.roster.enter(id, from: client) else {
+            guard !state.isClosed, case .admitted(let spared) = state.roster.enter(id, from: client) else {
                 return (false, nil)
             }
             state.channels[id] = channel
@@ -41,15 +41,16 @@ final class Door: Sendable {
         return true
     }
 
-    /// Takes note of what a connection does.
-    func note(_ channel: any Channel, _ change: (inout ConnectionRoster<ObjectIdentifier>, ObjectIdentifier) -> Void) {
+    /// Updates the record of a connection.
+    func update(_ channel: any Channel, _ change: (inout ConnectionRoster<ObjectIdentifier>, ObjectIdentifier) -> Void)
+    {
         state.withLock { change(&$0.roster, ObjectIdentifier(channel)) }
     }
 
-    /// Lets nobody in any more; returns those who are there.
-    func shut() -> [any Channel] {
+    /// Rejects new connections; returns the open ones.
+    func close() -> [any Channel] {
         state.withLock { state in
-            state.isShut = true
+            state.isClosed = true
             return Array(state.channels.values)
         }
     }

@@ -4,19 +4,19 @@ internal import RTCShareTransport
 internal import RTCShareWireFormat
 
 /// A session as a server has it: what a connection's two ends have to tell each other goes through it.
-@SharingActor protocol SessionAtServer: Sendable {
+@SharingActor protocol ServerSession: Sendable {
     /// Meets the server; returns what it takes at most, where it says so. If that throws, there may be a session at the
     /// server all the same: ``end()`` ends it.
     func begin() async throws -> DataRate?
 
     /// Hands on what the server says of the session by itself, in order, until it says no more.
-    func follow(_ take: @Sendable (SessionNotice) async -> Void) async
+    func receiveNotices(_ take: @Sendable (SessionNotice) async -> Void) async
 
     /// Asks for another way. Until there is one, media go on as they did.
     func restart() async -> SessionRestart
 
     /// Tells the server of a candidate.
-    func tell(_ candidate: CandidateAttribute, mid: String, ufrag: String) async
+    func send(_ candidate: CandidateAttribute, mid: String, ufrag: String) async
 
     /// Tells the server the end. Its refusal changes nothing.
     func end() async

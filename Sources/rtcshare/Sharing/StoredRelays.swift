@@ -6,8 +6,8 @@ internal import RTCShareTransport
 internal import RTCShareWireFormat
 
 /// The relayed addresses that `offer` leaves with their servers and `send` takes up.
-struct LeftRelays {
-    private let kept: [KeptRelay]
+struct StoredRelays {
+    private let kept: [RelayState]
     private let servers: [ICEServer]
     private let policy: ICETransportPolicy
     private let resolvesHostNames: Bool
@@ -70,8 +70,8 @@ struct LeftRelays {
     }
 
     /// Takes them up, and has STUN servers open the way meanwhile. Where this try fails, another one can still have them.
-    func takeUp(on connection: Connection) async throws(CommandFailure) {
-        connection.setLeavesRelays(true)
+    func resume(on connection: Connection) async throws(CommandFailure) {
+        connection.setKeepsRelays(true)
         await connection.resume(kept)
         try await report(on: connection)
         // What they tell is in the offer already: nobody waits for it.

@@ -44,7 +44,7 @@ extension Agent {
 
 /// The STUN and TURN servers that bases ask, and until when gathering waits for them. What asks is known by its index: none
 /// is removed, but places are used again.
-struct AskedServers: Sendable {
+struct ServerRequests: Sendable {
     var gathers: [Agent.Gather] = []
     var relays = Relays()
     /// Servers that nothing was asked of, and why.
@@ -159,7 +159,7 @@ struct AskedServers: Sendable {
     }
 
     /// The system refuses to send to a STUN server, which is asked again all the same; the failure, where that is news.
-    mutating func noteRefusal(_ index: Int) -> ServerFailure? {
+    mutating func recordRefusal(_ index: Int) -> ServerFailure? {
         gathers[index].isDone ? nil : note(.unreachable, of: index)
     }
 

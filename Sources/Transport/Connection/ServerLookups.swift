@@ -2,7 +2,7 @@ internal import RTCShareICE
 internal import RTCSharePeerConnection
 
 /// The servers that help a connection to connect, and what became of those that gave nothing.
-struct AskedServers: Sendable {
+struct ServerLookups: Sendable {
     /// Those whose addresses are known; addresses of ours that come later ask them too.
     private(set) var known: [ICEServerAddress] = []
     /// How many names are being looked up.
@@ -25,7 +25,7 @@ struct AskedServers: Sendable {
     }
 
     /// Takes note that a server's name has no address.
-    mutating func noteUnresolvable(_ url: String, _ error: ICEServerError) {
+    mutating func recordUnresolvable(_ url: String, _ error: ICEServerError) {
         unresolvable.removeAll { $0.url == url }
         unresolvable.append((url, error))
     }

@@ -5,7 +5,7 @@ internal import RTCShareWireFormat
 
 /// A relayed address as a file keeps it between two programs. The file keeps the server's credentials beside it; here
 /// are none.
-package struct SavedRelay: Codable, Hashable, Sendable {
+package struct StoredRelay: Codable, Hashable, Sendable {
     /// The server, without credentials.
     package let url: String
     /// When the server lets go of it, unless it is taken up before.
@@ -32,7 +32,7 @@ package struct SavedRelay: Codable, Hashable, Sendable {
     }
 
     /// What is kept of a relayed address, at `now`.
-    package init(_ relay: KeptRelay, now: Date) {
+    package init(_ relay: RelayState, now: Date) {
         url = relay.server.description
         expiresAt = now.addingTimeInterval(relay.allocation.lifetime.seconds)
         if case .turn(let credentials) = relay.server.kind { username = credentials.username } else { username = nil }
@@ -45,15 +45,15 @@ package struct SavedRelay: Codable, Hashable, Sendable {
 
     /// The relayed address again, with the credentials of its server among `servers`; nil where that is missing or an
     /// address is none.
-    package func relay(servers: [ICEServer], now: Date) -> KeptRelay? {
+    package func relay(servers: [ICEServer], now: Date) -> RelayState? {
         let asked = servers.first { $0.description == url && $0.credentials?.username == username }
         guard let credentials = asked?.credentials,
             let server = server.transportAddress, let base = base.transportAddress,
             let relayed = relayed.transportAddress, let reflexive = reflexive.transportAddress
         else { return nil }
-        return KeptRelay(
+        return RelayState(
             server: ICEServerAddress(kind: .turn(credentials), address: server, url: url), base: base,
-            allocation: KeptAllocation(
+            allocation: AllocationState(
                 relayed: relayed, reflexive: reflexive, challenge: challenge,
                 lifetime: .seconds(max(0, expiresAt.timeIntervalSince(now)))))
     }

@@ -7,16 +7,16 @@ import Testing
 @testable import RTCShareTransport
 
 /// Relayed addresses in a session's file.
-@Suite struct SavedRelayTests {
+@Suite struct StoredRelayTests {
     private let now = Date(timeIntervalSince1970: 1_800_000_000)
 
-    private func relay(_ host: String, of server: ICEServer) throws -> KeptRelay {
+    private func relay(_ host: String, of server: ICEServer) throws -> RelayState {
         let address = { (port: UInt16) in try #require(TransportAddress(host, port: port)) }
-        return KeptRelay(
+        return RelayState(
             server: ICEServerAddress(
                 kind: .turn(try #require(server.credentials)), address: try address(3478), url: server.description),
             base: try address(4000),
-            allocation: KeptAllocation(
+            allocation: AllocationState(
                 relayed: try address(50_000), reflexive: try address(4001),
                 challenge: LongTermChallenge(
                     realm: "relay.example", nonce: [0, 0xFF, 7], passwordAlgorithms: [.sha256, .md5]),
@@ -29,9 +29,9 @@ import Testing
     func roundTrip(host: String) throws {
         let server = try ICEServer(url: "turn:relay.example", username: "alice", password: "sesame")
         var expected = try relay(host, of: server)
-        let json = try JSONEncoder().encode(SavedRelay(expected, now: now))
+        let json = try JSONEncoder().encode(StoredRelay(expected, now: now))
         #expect(!String(decoding: json, as: UTF8.self).contains("sesame"))
-        let read = try JSONDecoder().decode(SavedRelay.self, from: json)
+        let read = try JSONDecoder().decode(StoredRelay.self, from: json)
         #expect(read.expiresAt == now.addingTimeInterval(3000) && read.url == server.description)
         expected.allocation.lifetime = .seconds(2900)
         #expect(read.relay(servers: [server], now: now.addingTimeInterval(100)) == expected)
@@ -48,7 +48,7 @@ import Testing
             try ICEServer(url: "turn:relay.example:3479", username: "alice", password: "mellon"),
         ]
         let kept = try relay("192.0.2.1", of: alice)
-        let saved = SavedRelay(kept, now: now)
+        let saved = StoredRelay(kept, now: now)
         #expect(saved.relay(servers: others, now: now) == nil)
         #expect(saved.relay(servers: others + [alice], now: now) == kept)
     }
@@ -57,9 +57,10 @@ import Testing
     func invalidAddress() throws {
         let server = try ICEServer(url: "turn:relay.example", username: "alice", password: "sesame")
         let json = String(
-            decoding: try JSONEncoder().encode(SavedRelay(try relay("192.0.2.1", of: server), now: now)), as: UTF8.self)
+            decoding: try JSONEncoder().encode(StoredRelay(try relay("192.0.2.1", of: server), now: now)), as: UTF8.self
+        )
         let damaged = json.replacing("192.0.2.1", with: "192.0.2")
-        let read = try JSONDecoder().decode(SavedRelay.self, from: Data(damaged.utf8))
+        let read = try JSONDecoder().decode(StoredRelay.self, from: Data(damaged.utf8))
         #expect(read.relay(servers: [server], now: now) == nil)
     }
 }

@@ -4,12 +4,12 @@ import RTCShareWireFormat
 import Testing
 
 /// Relayed candidates that one agent offers and another one uses.
-@Suite struct KeptRelayTests {
+@Suite struct RelayStateTests {
     /// A network whose first agent has offered a relayed candidate and left it; the agent in its place has its socket and
     /// its credentials, and knows nothing else.
     private struct Handover {
         var network: VirtualNetwork
-        let kept: [KeptRelay]
+        let kept: [RelayState]
         let offered: Candidate
         let base: TransportAddress
 
@@ -25,9 +25,9 @@ import Testing
             network.agents[0].gather(servers: [server], now: network.now)
             network.run(.seconds(1))
             base = try #require(network.bases[0].first)
-            kept = network.agents[0].keptRelays(now: network.now)
+            kept = network.agents[0].relayStates(now: network.now)
             offered = try #require(network.agents[0].localCandidates.first { $0.type == .relayed })
-            network.agents[0].leavesRelays = true
+            network.agents[0].keepsRelays = true
             network.agents[0].close(now: network.now)
             network.run(.seconds(1))
             var configuration = Configuration(
@@ -107,7 +107,7 @@ import Testing
     func failedTry(leaves: Bool) throws {
         var handover = try Handover()
         handover.resume()
-        handover.network.agents[0].leavesRelays = leaves
+        handover.network.agents[0].keepsRelays = leaves
         handover.network.introduce(0)
         // The viewer is gone by now.
         handover.network.bases[1] = []
