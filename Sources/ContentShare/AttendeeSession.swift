@@ -35,7 +35,8 @@ public import RTCShareWireFormat
     public private(set) var failure: (any Error)?
     /// The readers of ``signals``.
     private let readers = ObserverList<ConnectionEvents<ConnectionSignal>>()
-    private var isEnding = false
+    /// The end, under way or over.
+    private var ending: Task<Void, Never>?
     /// Called after the last state.
     var onEnd: (@SharingActor () -> Void)?
     /// The session that this one was connected to by ``connect(to:)``, and the one that connected to this one.
@@ -154,10 +155,10 @@ public import RTCShareWireFormat
     }
 
     /// Whether it has ended, or is about to.
-    package var isOver: Bool { isEnding }
+    package var isOver: Bool { ending != nil }
 
     /// Whether there is, or was, a viewer.
-    var hasBegun: Bool { state.hasConnected || isEnding }
+    var hasBegun: Bool { state.hasConnected || isOver }
 
     private var shares: [ContentShareController] { [contentShare] + otherShares.values }
 
@@ -235,7 +236,7 @@ public import RTCShareWireFormat
 
     /// Finds another way to the session at the other end, where that is in this process.
     private func reconnect() async {
-        guard !isEnding else { return }
+        guard !isOver else { return }
         if let presenter { return await presenter.reconnect() }
         guard let viewer, await isPathLost(to: viewer) else { return }
         // Where it does not succeed, the connection fails in its time and says why.
@@ -263,7 +264,7 @@ public import RTCShareWireFormat
     /// A task that is cancelled waits no longer, and throws `CancellationError`; the session goes on.
     public func waitUntilEnd() async throws {
         for await _ in states {}
-        try Task.checkCancellation()
+        guard state.isOver else { throw CancellationError() }
         if let failure { throw failure }
     }
 
@@ -326,16 +327,17 @@ public import RTCShareWireFormat
     }
 
     private func checkOpen() throws(ContentShareError) {
-        if isEnding { throw .ended }
+        if isOver { throw .ended }
     }
 
+    /// Ends the session, once, and returns when all observers were told.
     private func end(_ status: ContentShareStatus, failure: (any Error)? = nil) async {
-        guard !isEnding else {
-            // Whoever ends it too returns when everybody was told.
-            try? await waitUntilEnd()
-            return
-        }
-        isEnding = true
+        let ending = ending ?? Task { await finish(status, failure) }
+        self.ending = ending
+        await ending.value
+    }
+
+    private func finish(_ status: ContentShareStatus, _ failure: (any Error)?) async {
         own.end()
         for controller in shares { controller.connectionEnded(connection, status) }
         // Observers get what is being handled before the end.

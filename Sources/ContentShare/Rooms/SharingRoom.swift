@@ -121,9 +121,7 @@ package import RTCShareWireFormat
         membership: RoomMembership = RoomMembership()
     ) async throws -> (viewer: RoomViewer, answer: SessionDescription) {
         guard !hasEnded else { throw SharingRoomError.ended }
-        let identity = try LocalIdentity(media: SharedMedia.kinds(media, of: owner))
-        // One that can't be answered costs no socket, and nothing at a TURN server.
-        try identity.checkAnswerable(offer)
+        let identity = try await Self.identity(SharedMedia.kinds(media, of: owner), answering: offer)
         var configuration = configuration
         if configuration.sharedPort == nil, configuration.port == 0 { configuration.sharedPort = ports?.next() }
         let connection = try Connection(unopenedAs: .answerer, identity: identity, configuration: configuration)
@@ -133,6 +131,17 @@ package import RTCShareWireFormat
             try await connection.answer(offer, gatheringFor: Self.gatheringPatience, with: $0)
         }
         return (viewer, answer)
+    }
+
+    /// The identity of a connection that answers an offer. An offer that can't be answered costs no socket, and nothing at a
+    /// TURN server. Keys and a trial take milliseconds, which the sharing actor has not for each offer of a stranger.
+    @concurrent
+    private static func identity(
+        _ media: [LocalIdentity.MediaKind], answering offer: SessionDescription
+    ) async throws -> LocalIdentity {
+        let identity = try LocalIdentity(media: media)
+        try identity.checkAnswerable(offer)
+        return identity
     }
 
     /// How long a viewer who offered waits for servers that are asked for it.
@@ -174,7 +183,7 @@ package import RTCShareWireFormat
         do {
             let result = try await meet(contentShare.add(connection, taking: media) + own.openings(taking: media))
             // The viewer may have left, and the room ended.
-            guard let membership = audience[connection] else { throw SharingRoomError.ended }
+            guard let membership = audience[connection] else { throw SharingRoomError.unknownViewer(id) }
             contentShare.activate(connection)
             own.audienceChanged()
             return (RoomViewer(id: id, membership: membership, session: session), result)
@@ -304,14 +313,15 @@ package import RTCShareWireFormat
         audioConfiguration: LocalAudioConfiguration = LocalAudioConfiguration()
     ) async throws {
         try check(destination)
+        try await contentShare.prepare(configuration, audio == nil ? nil : audioConfiguration)
+        try check(destination)
         let previous = self.destination
         audience.destination = destination
         do {
-            try await contentShare.start(
-                source: source, audio: audio, configuration: configuration, audioConfiguration: audioConfiguration)
+            try contentShare.show(
+                source, audio, configuration: configuration, audioConfiguration: audioConfiguration)
         } catch {
-            if self.destination == destination { audience.destination = previous }
-            contentShare.audienceChanged()
+            audience.destination = previous
             throw error
         }
     }

@@ -81,13 +81,30 @@ internal import RTCShareWireFormat
         configuration: LocalVideoConfiguration = LocalVideoConfiguration(),
         audioConfiguration: LocalAudioConfiguration = LocalAudioConfiguration()
     ) async throws(ContentShareError) {
-        if let problem = configuration.problem ?? audioConfiguration.problem { throw .configuration(problem) }
+        try await prepare(configuration, audio == nil ? nil : audioConfiguration)
+        try show(
+            source, audio, sourceCanWait: sourceCanWait, configuration: configuration,
+            audioConfiguration: audioConfiguration)
+    }
+
+    /// Makes the streams of a share and opens them for each viewer; without `audioConfiguration`, only that of video.
+    func prepare(
+        _ configuration: LocalVideoConfiguration, _ audioConfiguration: LocalAudioConfiguration?
+    ) async throws(ContentShareError) {
+        if let problem = configuration.problem ?? audioConfiguration?.problem { throw .configuration(problem) }
         if phase.hasEnded { throw .ended }
-        // Made first: a viewer who comes meanwhile is sent them, too.
-        let video = try madeVideo(configuration)
-        let sound = audio == nil ? nil : try madeAudio()
+        // Made first: they are opened for a viewer who comes while the others are visited, too.
+        _ = try madeVideo(configuration)
+        if audioConfiguration != nil { _ = try madeAudio() }
         try await openForViewers()
-        // From here on nothing is waited for: what another call does comes before all of this or after.
+    }
+
+    /// Shows a source over streams that were prepared.
+    func show(
+        _ source: any VideoSource, _ audio: (any AudioSource)?, sourceCanWait: Bool = false,
+        configuration: LocalVideoConfiguration, audioConfiguration: LocalAudioConfiguration
+    ) throws(ContentShareError) {
+        let video = try madeVideo(configuration)
         if isRefused, !phase.hasBegun { throw .refusedByPeer }
         let now = Duration.nanoseconds(MonotonicClock.now.nanoseconds)
         if video.hasViewer { phase.connected(now: now) }
@@ -96,21 +113,18 @@ internal import RTCShareWireFormat
         let event = try phase.start(
             now: now, patience: rate.map(SharePhase.patience(framesPerSecond:)) ?? SharePhase.patience)
         endCapture()
-        tell(event)
         starts += 1
         // A viewer who leaves the audience does not see the new source, and one who enters it does not see the old one.
         setActive(adding: false)
         video.apply(configuration, defaults: .content)
         video.replaceTrack(
             with: VideoTrack(id: "content-\(starts)", source: source), sourceCanWait: sourceCanWait)
-        if let audio {
-            sound?.apply(audioConfiguration, isVoice: false)
-            sound?.replaceTrack(with: AudioTrack(id: "content-audio-\(starts)", source: audio))
-        } else {
-            self.audio?.replaceTrack(with: nil)
-        }
+        self.audio?.apply(audioConfiguration, isVoice: false)
+        self.audio?.replaceTrack(with: audio.map { AudioTrack(id: "content-audio-\(starts)", source: $0) })
         audienceChanged()
         awaitFirstPicture()
+        // Last, because an observer may stop the share.
+        tell(event)
     }
 
     /// Captures `source`, and `audio` where there is one, and shares them: the capture begins with the share and ends with
@@ -122,12 +136,16 @@ internal import RTCShareWireFormat
     ) async throws {
         try await start(
             source: source, audio: audio, configuration: configuration, audioConfiguration: audioConfiguration)
+        guard phase.isActive else { return }
         let own = starts
+        let isStarted = Locked(false)
         stopCapture = {
+            guard isStarted.withLock({ $0 }) else { return }
             source.stop()
             audio?.stop()
         }
-        let start = changeCapture {
+        let start = changeCapture(while: { self.starts == own && self.phase.isActive }) {
+            isStarted.withLock { $0 = true }
             try source.start()
             try audio?.start()
         }
@@ -140,12 +158,14 @@ internal import RTCShareWireFormat
     }
 
     /// Starts or stops a capture, which waits for its threads, on a thread of its own, after the change before: both may be of
-    /// the same source.
+    /// the same source. A change that is not wanted any more by then is left out.
     @discardableResult
-    private func changeCapture(_ change: @escaping @Sendable () throws -> Void) -> Task<Void, any Error> {
+    private func changeCapture(
+        while isWanted: @escaping @SharingActor () -> Bool = { true }, _ change: @escaping @Sendable () throws -> Void
+    ) -> Task<Void, any Error> {
         let task = Task { [captureChange] in
             _ = await captureChange?.result
-            try await WorkerThread.run(named: "capture change", change)
+            if isWanted() { try await WorkerThread.run(named: "capture change", change) }
         }
         captureChange = task
         return task
@@ -255,6 +275,8 @@ internal import RTCShareWireFormat
     }
 
     private func setSubgroup(of viewer: Viewer) {
+        // A viewer who is sent nothing is told no subgroup's name.
+        guard audience?.isActive(.content, on: viewer.connection) != false else { return }
         video?.sender(on: viewer.connection)?.setSubgroup(audience?.subgroup?.name)
     }
 
@@ -293,7 +315,12 @@ internal import RTCShareWireFormat
                 failure = error
             }
         }
-        if !isDone, let failure { throw failure }
+        guard !isDone, let failure else { return }
+        // The streams that were opened before the failure carry what is shared already.
+        audienceChanged()
+        // A room outlives the connection of a viewer.
+        if audience != nil, case .ended = failure { return }
+        throw failure
     }
 
     /// Opens the streams for a viewer. In a room they are held back until the audience is asked.

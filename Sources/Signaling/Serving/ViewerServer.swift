@@ -3,7 +3,9 @@ public import Logging
 internal import NIOHTTP1
 public import NIOPosix
 public import RTCShareContentShare
+internal import RTCShareLocks
 internal import RTCSharePeerConnection
+internal import RTCShareSecureTransport
 public import RTCShareTransport
 public import RTCShareWireFormat
 
@@ -125,7 +127,8 @@ public import RTCShareWireFormat
         server = try await HTTPServer.start(
             addresses: configuration.addresses, zone: configuration.zone,
             ports: (0...others).map { first + UInt16($0) },
-            tls: try configuration.tls?.makeContext(), limits: limits, eventLoopGroup: configuration.eventLoopGroup,
+            tls: try await Self.context(of: configuration.tls), limits: limits,
+            eventLoopGroup: configuration.eventLoopGroup,
             logger: logger
         ) { request in
             await listener.server?.respond(to: request)
@@ -136,6 +139,12 @@ public import RTCShareWireFormat
         shareListener.server = self
         room.contentShare.add(observer: shareListener)
         room.add(observer: shareListener)
+    }
+
+    /// The TLS of a certificate, whose files may be on a slow disk.
+    private static func context(of certificate: ServerCertificate?) async throws -> TLSContext? {
+        guard let certificate else { return nil }
+        return try await WorkerThread.run(named: "certificate") { try certificate.makeContext() }
     }
 
     /// Lets nobody in any more, and tells viewers' pages that the share is over.

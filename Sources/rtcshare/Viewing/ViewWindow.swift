@@ -196,15 +196,17 @@ internal import RTCShareVideoCoding
     }
 
     private func takeSnapshot() {
-        let picture = SnapshotSink()
         guard let frame = large.frame else { return }
-        picture.receive(frame)
-        let path = SnapshotName.path(at: Date()) { FileManager.default.fileExists(atPath: $0) }
-        do {
-            try picture.write(to: path)
-            Terminal.shared.say("Saved the frame to \(path).")
-        } catch {
-            Terminal.shared.say(CommandFailure(explaining: error).lines(after: "Warning: "))
+        WorkerThread.start(named: "snapshot") {
+            let snapshot = SnapshotSink()
+            snapshot.receive(frame)
+            let path = SnapshotName.path(at: Date()) { FileManager.default.fileExists(atPath: $0) }
+            do {
+                try snapshot.write(to: path)
+                Terminal.shared.say("Saved the frame to \(path).")
+            } catch {
+                Terminal.shared.say(CommandFailure(explaining: error).lines(after: "Warning: "))
+            }
         }
     }
 }
