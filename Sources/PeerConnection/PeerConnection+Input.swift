@@ -149,7 +149,7 @@ extension PeerConnection {
             case .serverFailed(let failure):
                 events.append(.serverFailed(failure))
             case .candidateGathered(let candidate):
-                signal(candidate)
+                trickle(candidate)
             case .restartNeeded:
                 events.append(.restartNeeded)
             case .stateChanged, .roleChanged:

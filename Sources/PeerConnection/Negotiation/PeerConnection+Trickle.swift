@@ -96,7 +96,7 @@ extension PeerConnection {
     }
 
     /// Tells the peer of a candidate, through the owner.
-    mutating func signal(_ candidate: Candidate) {
+    mutating func trickle(_ candidate: Candidate) {
         let attribute = CandidateAttribute(candidate)
         guard configuration.trickles, peerTrickles, ice.shouldSignal(attribute), let mid = ice.mid else { return }
         events.append(.localCandidate(attribute, mid: mid, ufrag: (ice.offered ?? ice.local).usernameFragment))

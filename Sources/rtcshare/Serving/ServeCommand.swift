@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Glibc
 internal import NIOCore
+internal import RTCShareLocks
 internal import RTCShareContentShare
 internal import RTCShareMedia
 internal import RTCShareSecureTransport
@@ -97,7 +98,7 @@ struct ServeCommand: AsyncParsableCommand {
                     of: room, membership: try place.membership, configuration: configuration.connection)
                 try await share.run(behind: server, publishedAt: places) { [configuration] running in
                     running.linkHosts = hosts.hosts
-                    try tell(server, hosts, configuration)
+                    try await tell(server, hosts, configuration)
                     endpoints.warnOfRisks()
                 }
             } catch {
@@ -164,14 +165,22 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     /// Prints the links, and what a person should know about them.
-    private func tell(_ server: ViewerServer, _ hosts: LinkHosts, _ configuration: ViewerServer.Configuration) throws {
+    private func tell(
+        _ server: ViewerServer, _ hosts: LinkHosts, _ configuration: ViewerServer.Configuration
+    ) async throws {
         let links = server.links(hosts: hosts.hosts)
         // What a service prints is kept where others read it, and links are secret.
         if StandardStreams.areKept {
             Terminal.shared.say("Viewers can join now. To print the link, run: rtcshare link")
         } else {
             // At a terminal, the lines that begin with Watch have them.
-            if !StandardStreams.areOneTerminal { try StandardStreams.writeLines(links.map(\.url)) }
+            if !StandardStreams.areOneTerminal {
+                let urls = links.map(\.url)
+                // A pipe that is full holds up nothing but this.
+                try await WorkerThread.run(named: "standard output") { () throws(CommandFailure) in
+                    try StandardStreams.writeLines(urls)
+                }
+            }
             if sharing.output.stats != "-" { StandardStreams.closeOutput() }
             show(links)
             if !hosts.leftOut.isEmpty, configuration.publicURL == nil {

@@ -69,14 +69,17 @@ extension RunningShare {
     }
 
     /// Switches the light of the camera, or else of a camera that is the content.
-    func setLight(_ isOn: Bool) throws {
-        let sources = [camera?.source, content.current.source]
-        guard let camera = sources.lazy.compactMap({ $0 as? CameraSource }).first else {
-            throw CommandFailure(
-                .usage, "--light: the share has no camera",
-                try: inviting.media.contains(.camera) ? command("camera camera --light") : Self.cameraRemedy)
+    func setLight(_ isOn: Bool) async throws {
+        try await inTurn {
+            let sources = [camera?.source, content.current.source]
+            guard let camera = sources.lazy.compactMap({ $0 as? CameraSource }).first else {
+                throw CommandFailure(
+                    .usage, "--light: the share has no camera",
+                    try: inviting.media.contains(.camera) ? command("camera camera --light") : Self.cameraRemedy)
+            }
+            // It waits for PipeWire.
+            try await WorkerThread.run(named: "camera light") { try camera.setTorch(isOn) }
         }
-        try camera.setTorch(isOn)
     }
 
     /// The state of the camera. Nil if no camera is sent.

@@ -75,6 +75,8 @@ extension RunningShare {
         try await inTurn {
             if let notice = try content.noticeOfResume() { return notice }
             try await enter { $0.resume() }
+            // It may have ended before the encoder listened to it.
+            if let end = content.end { events.yield(.sourceEnded(end.error)) }
             return nil
         }
     }
@@ -87,10 +89,19 @@ extension RunningShare {
         }
     }
 
+    /// The end of the content's capture, as ``ContentState/end``; nil also while the content changes, which may fail.
+    var contentEnd: Result<Void, CaptureSourceError>? { isChangingContent ? nil : content.end }
+
     /// Changes the state of the content, and what viewers see. If a source can't be started or shown, the state before stays.
     private func enter(_ event: (inout ContentState) -> [ContentState.Effect]) async throws {
         let before = content
         let effects = event(&content)
+        isChangingContent = true
+        defer {
+            isChangingContent = false
+            // It ended while it was not sure to stay.
+            if content.end != nil { events.yield(.captureEnded) }
+        }
         do {
             for effect in effects {
                 switch effect {

@@ -15,10 +15,10 @@ extension RunningShare {
 
     /// All of it.
     func report() async -> ControlledShare {
+        let places = await places.report(rates)
+        // All of this is of one moment.
         let served = Dictionary((server?.viewers ?? []).map { ($0.id, $0) }) { $1 }
         let isLocked = server?.isLocked
-        let places = await places.report(rates)
-        // From here on nothing is waited for: all of it is of one moment.
         let isPublished = places.contains { $0.state == .published || $0.state == .disconnected }
         let listed = room.viewers.compactMap { viewer in
             viewers[viewer.id].flatMap { state in

@@ -45,6 +45,8 @@ internal import RTCShareWireFormat
     // MARK: Sources
 
     var content: ContentState
+    /// Whether the content is being changed, which may fail.
+    var isChangingContent = false
     var sounds: ShareSounds
     /// Nil if no camera is sent.
     var camera: OpenedCamera?
@@ -184,7 +186,7 @@ internal import RTCShareWireFormat
             try await change(camera: specification)
             return done(specification.source.map { "Your camera is now \($0)." } ?? "Your camera is off.")
         case .light(let isOn):
-            try setLight(isOn)
+            try await setLight(isOn)
             return done("The camera's light is \(isOn ? "on" : "off").")
         case .set(let changes):
             try await set(changes)

@@ -1,3 +1,4 @@
+internal import RTCShareLocks
 internal import RTCShareCapture
 internal import RTCShareContentShare
 internal import RTCShareMedia
@@ -174,7 +175,7 @@ internal import RTCShareWireFormat
     /// end are sent first: ``Share/Occurrence/sourceEnded(_:)`` follows them.
     /// - Throws: why it has ended, if that was not requested.
     private func hasEndedUnseen() async throws -> Bool {
-        guard share.options.output.record == nil, await !share.isAnyConnected, let end = share.content.end
+        guard share.options.output.record == nil, await !share.isAnyConnected, let end = share.contentEnd
         else { return false }
         try end.get()
         Terminal.shared.say(Self.end)
@@ -189,7 +190,9 @@ internal import RTCShareWireFormat
         await writeReports()
         share.rates = rates.rates(for: await summaries)
         seconds += 1
-        if seconds.isMultiple(of: Self.secondsBetweenTrims) { ProcessMemory.giveBack() }
+        if seconds.isMultiple(of: Self.secondsBetweenTrims) {
+            WorkerThread.start(named: "memory") { ProcessMemory.giveBack() }
+        }
         return true
     }
 
