@@ -250,7 +250,7 @@ let package = Package(
             [
                 "AudioCoding", "Capture", "ContentShare", "Locks", "Media", "PeerConnection", "RTP", "SDP", "Streams",
                 "Transport", "VideoCoding", "WireFormat",
-            ]),
+            ], ["TestSupport", nioCore]),
         tests("CryptographyTests", ["Cryptography", "WireFormat"]),
         tests("ICETests", ["Cryptography", "ICE", "STUN", "WireFormat"]),
         tests("LocksTests", ["Locks"]),

@@ -352,7 +352,8 @@ public import RTCShareWireFormat
     }
 }
 
-/// Observes the connection of a session, one call after the other.
+/// Observes the connection of a session, one call after the other, on ``SharingActor``: an observer that blocks holds up all
+/// rooms.
 public protocol AttendeeSessionObserver: AnyObject, Sendable {
     /// The connection has another state, as ``AttendeeSession/states`` gives them too.
     @SharingActor func sessionStateDidChange(to state: ConnectionState)

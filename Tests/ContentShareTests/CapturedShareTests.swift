@@ -15,15 +15,20 @@ import Testing
         /// `true` for each beginning, `false` for each end.
         let calls = Locked([Bool]())
         private let refuses: Bool
+        /// Where its stop waits.
+        private let gate: Gate?
 
-        init(refuses: Bool = false) { self.refuses = refuses }
+        init(refuses: Bool = false, stopsBehind gate: Gate? = nil) { (self.refuses, self.gate) = (refuses, gate) }
 
         func start() throws {
             if refuses { throw Refused() }
             calls.withLock { $0.append(true) }
         }
 
-        func stop() { calls.withLock { $0.append(false) } }
+        func stop() {
+            gate?.pass()
+            calls.withLock { $0.append(false) }
+        }
 
         func wait(for wanted: [Bool]) async {
             await waitUntil { calls.withLock { $0 } == wanted }
@@ -55,6 +60,48 @@ import Testing
         #expect(source.calls.withLock { $0 } == [true, false, true, false, true])
         await pair.end()
         await source.wait(for: [true, false, true, false, true, false])
+    }
+
+    @Test("A capture that waits for its turn does not begin once its share is stopped", .timeLimit(.minutes(1)))
+    func stoppedBeforeItsTurn() async throws {
+        let pair = try await Pair()
+        let gate = Gate()
+        let (first, second) = (CountingSource(stopsBehind: gate), CountingSource())
+        let share = pair.alice.contentShare
+        try await share.start(capturing: first)
+        try await share.stop()
+        async let start: Void = share.start(capturing: second)
+        await waitUntil { await share.isSharing }
+        try await share.stop()
+        gate.open()
+        try await start
+        #expect(first.calls.withLock { $0 } == [true, false] && second.calls.withLock { $0 }.isEmpty)
+        await pair.end()
+    }
+
+    /// Stops a share as soon as another source replaces the one before.
+    private final class Stopper: ContentShareObserver {
+        private let share: ContentShareController
+
+        init(_ share: ContentShareController) { self.share = share }
+
+        func contentShareDidStop(status: ContentShareStatus) {
+            if status == .replaced { #expect(throws: Never.self) { try share.stop() } }
+        }
+    }
+
+    @Test("An observer may stop a share from where it is told of the share's beginning", .timeLimit(.minutes(1)))
+    func stoppedByObserver() async throws {
+        let pair = try await Pair()
+        let share = pair.alice.contentShare
+        let observer = Stopper(share)
+        share.add(observer: observer)
+        // Without a frame, the first share is replaced before it began.
+        try await share.start(source: CountingSource())
+        try await share.start(source: CountingSource())
+        #expect(await !share.isSharing)
+        #expect(await share.videoTrack == nil)
+        await pair.end()
     }
 
     @Test("What can't be captured is not shared, and says why", .timeLimit(.minutes(1)))

@@ -1,3 +1,4 @@
+import NIOCore
 import RTCShareCapture
 import RTCShareMedia
 import RTCSharePeerConnection
@@ -128,7 +129,7 @@ struct SharingRoomTests {
         return (viewer, session)
     }
 
-    @Test("A viewer who is moved before the answer is sent what is right afterwards")
+    @Test("A viewer who is moved before its answer is sent what its new membership includes")
     func movedBeforeAnswer() async throws {
         let fixture = try await RoomFixture()
         let screen = try pattern(192, 144)
@@ -140,10 +141,33 @@ struct SharingRoomTests {
         for await state in await viewer.session.states where state == .connected { break }
         let bob = try await fixture.seat("bob")
         await bob.tiles.waitForPictures(5)
-        let sent = await viewer.session.report().outboundRTP.values.compactMap { $0.video?.framesSent }
-        #expect(sent.allSatisfy { $0 == 0 })
+        @Sendable func framesSent() async -> Int64 {
+            await viewer.session.report().outboundRTP.values.reduce(0) { $0 + Int64($1.video?.framesSent ?? 0) }
+        }
+        #expect(await framesSent() == 0)
+        try await fixture.room.changeMembership(of: 1, to: RoomMembership())
+        await waitUntil { await framesSent() > 0 }
         await session.leave()
         await fixture.end(bob)
+        screen.stop()
+    }
+
+    @Test("The destination changes with the source, not before the viewers are prepared for it")
+    func destinationChangesWithSource() async throws {
+        let fixture = try await RoomFixture()
+        let (room, design) = (fixture.room, try Subgroup("design"))
+        await room.join(design)
+        let ann = try await fixture.seat("ann")
+        let gate = Gate()
+        let screen = try pattern(192, 144)
+        ann.viewer.session.connection.eventLoop.execute { gate.pass() }
+        async let start: Void = room.startContentShare(source: screen, to: .subgroup(design))
+        await waitUntil { gate.isReached }
+        #expect(await room.destination == .main)
+        gate.open()
+        try await start
+        #expect(await room.destination == .subgroup(design))
+        await fixture.end(ann)
         screen.stop()
     }
 

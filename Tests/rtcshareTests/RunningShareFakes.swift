@@ -14,7 +14,7 @@ final class FakeSource: CaptureSource, CustomStringConvertible {
         var observers: [any CaptureSourceObserver] = []
     }
 
-    /// What a start does, beside running.
+    /// The result of a start.
     enum Start: Sendable {
         case succeeds, fails
         /// It ends at once, as an empty file does.
@@ -60,21 +60,6 @@ final class FakeSound: AudioCaptureSource {
     func remove(_ sink: any AudioSink) {}
     func add(observer: any CaptureSourceObserver) {}
     func remove(observer: any CaptureSourceObserver) {}
-}
-
-/// A gate that threads wait at until it is opened.
-final class Gate: Sendable {
-    private let state = Mailbox((isOpen: false, isReached: false))
-
-    /// Whether a thread has come here.
-    var isReached: Bool { state.read { $0.isReached } }
-
-    func open() { state.post { $0.isOpen = true } }
-
-    func pass() {
-        state.post { $0.isReached = true }
-        state.take { $0.isOpen ? .done(()) : .wait(until: nil) }
-    }
 }
 
 /// Opens fakes as content, each by a file's name.

@@ -317,8 +317,23 @@ struct RunningShareTests {
         for (index, event) in [Event.pause, .replace].enumerated() {
             try await stage.follow(event, Array([.pause, .replace][...index]))
         }
-        stage.output.whileShowingNext { #expect(!stage.share.content.isPaused) }
-        try await stage.follow(.resume, [.pause, .replace, .resume])
+        let shown = try #require(stage.share.content.current.source as? FakeSource)
+        stage.output.whileShowingNext {
+            shown.end()
+            // The change may still fail.
+            #expect(stage.share.contentEnd == nil)
+        }
+        #expect(try await stage.perform(.resume) == nil)
+        #expect(stage.share.contentEnd != nil)
+        _ = await stage.finish()
+    }
+
+    @Test("A source that ends while it is rejected does not end the share")
+    func endOfRejected() async throws {
+        let stage = try await Stage()
+        let next = FakeSource("2", start: .ends)
+        await #expect(throws: CommandFailure.self) { try await stage.replace(with: next) }
+        #expect(stage.share.contentEnd == nil && stage.output.view == "1")
         #expect(await stage.finish() == 0)
     }
 

@@ -134,7 +134,7 @@ package import RTCShareWireFormat
     }
 
     /// The identity of a connection that answers an offer. An offer that can't be answered costs no socket, and nothing at a
-    /// TURN server. Keys and a trial take milliseconds, which the sharing actor has not for each offer of a stranger.
+    /// TURN server. Keys and a trial take milliseconds, and any stranger can send offers: they don't run on the sharing actor.
     @concurrent
     private static func identity(
         _ media: [LocalIdentity.MediaKind], answering offer: SessionDescription
@@ -147,9 +147,8 @@ package import RTCShareWireFormat
     /// How long a viewer who offered waits for servers that are asked for it.
     private static let gatheringPatience = Duration.seconds(1)
 
-    /// Has the viewer at the other end of a connection in the room, with a session of its own, until the connection ends.
-    /// What is shared to the place where the viewer is goes there once its answer is taken. If this throws, the connection is
-    /// closed.
+    /// Adds the peer of a connection to the room as a viewer, with a session of its own, until the connection ends. The viewer
+    /// is sent the share once its answer is accepted. If this throws, the connection is closed.
     public func addViewer(
         on connection: Connection, membership: RoomMembership = RoomMembership()
     ) async throws -> RoomViewer {
@@ -159,11 +158,11 @@ package import RTCShareWireFormat
         return viewer
     }
 
-    /// Adds a viewer, who has a session from here on, and meets it by `meet`, which opens the streams over the connection.
-    /// Nothing is sent before `meet` returns; then, what the audience says at that time. If that throws, the connection is closed.
+    /// Registers a viewer and calls `connect`, which opens the streams over its connection, held back. When that returns, the
+    /// viewer is sent what the audience says at that time. If it throws, the connection is closed.
     private func add<Result>(
         _ connection: Connection, sending media: Set<SharedMedia>, membership: RoomMembership,
-        meet: ([StreamOpening]) async throws -> Result
+        connect: ([StreamOpening]) async throws -> Result
     ) async throws -> (viewer: RoomViewer, result: Result) {
         do {
             guard !hasEnded else { throw SharingRoomError.ended }
@@ -181,7 +180,7 @@ package import RTCShareWireFormat
         members[id] = Member(media: media, session: session)
         audience[connection] = membership
         do {
-            let result = try await meet(contentShare.add(connection, taking: media) + own.openings(taking: media))
+            let result = try await connect(contentShare.add(connection, taking: media) + own.openings(taking: media))
             // The viewer may have left, and the room ended.
             guard let membership = audience[connection] else { throw SharingRoomError.unknownViewer(id) }
             contentShare.activate(connection)
@@ -271,7 +270,7 @@ package import RTCShareWireFormat
     ///
     /// It is recorded once, as those of the best paths are sent it, whoever is there; without viewers too, and encoded for
     /// that.
-    public func record(to recorder: WebMRecorder) async {
+    public func record(to recorder: WebMRecorder) {
         let source = recorder.addSource()
         own.record(to: source)
         contentShare.record(to: source)
@@ -284,7 +283,7 @@ package import RTCShareWireFormat
 
     /// Has the owner leave a subgroup. One that is being shared to can't be left: change the destination first, or stop
     /// the share.
-    public func leave(_ subgroup: Subgroup) async throws(SharingRoomError) {
+    public func leave(_ subgroup: Subgroup) throws(SharingRoomError) {
         let isSharing = contentShare.isSharing
         guard subgroups.contains(subgroup) else { throw .notJoined(subgroup) }
         if destination == .subgroup(subgroup) {
@@ -297,7 +296,7 @@ package import RTCShareWireFormat
 
     /// Has the share go elsewhere from now on, without a pause; where nothing is shared yet, from its start on. A subgroup
     /// is to be joined before.
-    public func changeDestination(to new: ShareDestination) async throws(SharingRoomError) {
+    public func changeDestination(to new: ShareDestination) throws(SharingRoomError) {
         try check(new)
         audience.destination = new
         contentShare.audienceChanged()

@@ -93,7 +93,7 @@ internal import RTCShareWireFormat
     ) async throws(ContentShareError) {
         if let problem = configuration.problem ?? audioConfiguration?.problem { throw .configuration(problem) }
         if phase.hasEnded { throw .ended }
-        // Made first: they are opened for a viewer who comes while the others are visited, too.
+        // Made before the visits, so that they are also opened for a viewer who joins during them.
         _ = try madeVideo(configuration)
         if audioConfiguration != nil { _ = try madeAudio() }
         try await openForViewers()
@@ -158,7 +158,7 @@ internal import RTCShareWireFormat
     }
 
     /// Starts or stops a capture, which waits for its threads, on a thread of its own, after the change before: both may be of
-    /// the same source. A change that is not wanted any more by then is left out.
+    /// the same source. It is left out if `isWanted` returns false by then.
     @discardableResult
     private func changeCapture(
         while isWanted: @escaping @SharingActor () -> Bool = { true }, _ change: @escaping @Sendable () throws -> Void
@@ -275,7 +275,7 @@ internal import RTCShareWireFormat
     }
 
     private func setSubgroup(of viewer: Viewer) {
-        // A viewer who is sent nothing is told no subgroup's name.
+        // The name of a subgroup is only for viewers who are sent the content.
         guard audience?.isActive(.content, on: viewer.connection) != false else { return }
         video?.sender(on: viewer.connection)?.setSubgroup(audience?.subgroup?.name)
     }

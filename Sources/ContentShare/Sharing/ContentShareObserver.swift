@@ -1,7 +1,7 @@
 package import RTCShareWireFormat
 
-/// Hears of a share: each start and each stop that did not throw ends in `contentShareDidStart` or
-/// `contentShareDidStop`. One call comes after the other.
+/// Observes a share, one call after the other, on ``SharingActor``: an observer that blocks holds up all rooms. It may call
+/// the share. Each start and each stop that did not throw ends in `contentShareDidStart` or `contentShareDidStop`.
 public protocol ContentShareObserver: AnyObject, Sendable {
     /// The first picture of what was started last has been sent.
     @SharingActor func contentShareDidStart()

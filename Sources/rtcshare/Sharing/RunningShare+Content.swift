@@ -9,7 +9,7 @@ internal import RTCShareWireFormat
 
 /// The content and the sounds of the share, and whether they are paused or muted.
 extension RunningShare {
-    /// Until a slate is sharp.
+    /// The time after which a slate is sharp.
     private static let slateTime = Duration.seconds(2)
 
     // MARK: Capture
@@ -99,7 +99,7 @@ extension RunningShare {
         isChangingContent = true
         defer {
             isChangingContent = false
-            // It ended while it was not sure to stay.
+            // An end during the change was not acted on.
             if content.end != nil { events.yield(.captureEnded) }
         }
         do {

@@ -92,7 +92,7 @@ extension RunningShare {
     }
 
     /// Admits a waiting viewer; returns false if it was admitted before.
-    func admit(_ viewer: Int) async throws -> Bool {
+    func admit(_ viewer: Int) throws -> Bool {
         let server = try linkServer()
         do throws(ViewerServerError) {
             try server.admit(viewer)

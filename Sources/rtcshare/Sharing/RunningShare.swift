@@ -9,7 +9,7 @@ internal import RTCShareWireFormat
 /// A running share: its sources, its viewers and its state, which its own course and the requests at its control socket change.
 ///
 /// Changes of sources come one after the other, and so do changes of viewers. Sources open before their turn: a pipe or a
-/// desktop's window may take minutes, and a pause does not wait for that.
+/// desktop's dialog may take minutes, and a pause does not wait for that.
 @SharingActor final class RunningShare {
     /// The configuration of invited viewers.
     struct Inviting: Sendable {
@@ -102,7 +102,7 @@ internal import RTCShareWireFormat
     }
 
     /// Limits a server at which the share is published as the viewers are limited.
-    func limit(_ place: RoomViewer) { place.session.connection.setMaximumBitrate(maximumBitrate) }
+    func limit(_ server: RoomViewer) { server.session.connection.setMaximumBitrate(maximumBitrate) }
 
     /// All viewers and servers in the order of their arrival, with their names.
     var receivers: [(viewer: Int, name: String, session: AttendeeSession)] {
@@ -116,7 +116,7 @@ internal import RTCShareWireFormat
     var isServed: Bool { server != nil }
 
     /// Whether the share goes only to servers.
-    var isForPlacesAlone: Bool { server == nil && viewers.isEmpty }
+    var goesOnlyToServers: Bool { server == nil && viewers.isEmpty }
 
     /// Whether a viewer or a server receives what is shared now. Viewers who wait to be admitted receive nothing.
     var isAnyConnected: Bool {
@@ -162,14 +162,14 @@ internal import RTCShareWireFormat
 
     private func perform(_ request: ControlRequest) async throws -> ControlAnswer {
         switch request {
+        case .status, .stop: break
+        default: try checkIsRunning()
+        }
+        switch request {
         case .status: return .status(await report())
         case .stop:
             events.yield(.stopRequested)
             return .done(notice: Share.stop)
-        default: try checkIsRunning()
-        }
-        switch request {
-        case .status, .stop: return .done(notice: nil)
         case .pause(let slate):
             if let notice = try await pause(showingSlate: slate) { return .done(notice: notice) }
             return done("The share is paused: viewers see \(slate ? "a slate" : "the last frame").")
@@ -194,7 +194,7 @@ internal import RTCShareWireFormat
         case .mute(let sounds): return done(try mute(sounds, true))
         case .unmute(let sounds): return done(try mute(sounds, false))
         case .destination(let name):
-            try await room.changeDestination(to: try ShareDestination(name))
+            try room.changeDestination(to: try ShareDestination(name))
             return done(
                 "The share now goes to \(name == Subgroup.mainRoom ? "the main room" : "the subgroup \(name)").")
         case .join(let name):
@@ -202,7 +202,7 @@ internal import RTCShareWireFormat
             return done("You joined the subgroup \(name).")
         case .leave(let name):
             do {
-                try await room.leave(try Subgroup(name))
+                try room.leave(try Subgroup(name))
             } catch SharingRoomError.notJoined(let subgroup) {
                 throw CommandFailure(
                     .usage, "you are not in the subgroup \(subgroup)",
@@ -220,25 +220,23 @@ internal import RTCShareWireFormat
             guard server.isLocked else { return .done(notice: "The link is already open.") }
             server.unlock()
             return done("The link is open: new viewers can join.")
-        case .invite, .accept, .admit, .kick:
-            return try await viewerTurns.run {
-                try checkIsRunning()
-                return try await changeViewers(as: request)
-            }
+        case .invite(let main, let subgroups):
+            return try await inViewerTurn { try await invite(RoomMembership(main: main, subgroups: subgroups)) }
+        case .accept(let viewer, let text):
+            return try await inViewerTurn { done(try await accept(viewer, text)) }
+        case .admit(let viewer):
+            let name = viewers.name(of: viewer)
+            guard try admit(viewer) else { return .done(notice: "\(name) is already admitted.") }
+            return done("\(name) is admitted.")
+        case .kick(let viewer): return try await inViewerTurn { done(try await kick(viewer)) }
         }
     }
 
-    private func changeViewers(as request: ControlRequest) async throws -> ControlAnswer {
-        switch request {
-        case .invite(let main, let subgroups):
-            return try await invite(RoomMembership(main: main, subgroups: subgroups))
-        case .accept(let viewer, let text): return done(try await accept(viewer, text))
-        case .admit(let viewer):
-            let name = viewers.name(of: viewer)
-            guard try await admit(viewer) else { return .done(notice: "\(name) is already admitted.") }
-            return done("\(name) is admitted.")
-        case .kick(let viewer): return done(try await kick(viewer))
-        default: return .done(notice: nil)
+    /// Calls `body` when earlier changes of viewers are made.
+    private func inViewerTurn(_ body: @SharingActor () async throws -> ControlAnswer) async throws -> ControlAnswer {
+        try await viewerTurns.run {
+            try checkIsRunning()
+            return try await body()
         }
     }
 

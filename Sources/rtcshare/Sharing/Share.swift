@@ -89,7 +89,7 @@ internal import RTCShareWireFormat
             room: room, sources: sources, options: options, inviting: inviting, server: server, places: places,
             film: film,
             events: continuation)
-        if let film { await room.record(to: film.recorder) }
+        if let film { room.record(to: film.recorder) }
         let socket = try await running.listen(for: share)
         var course = ShareCourse(share, statistics: statistics, consume: consume) {
             limitDuration(continuation)

@@ -132,7 +132,7 @@ internal import RTCShareWireFormat
     }
 
     private mutating func handle(_ occurrence: PublishingServers.Occurrence) async throws {
-        if case .failed(let error, let retryPolicy, _) = occurrence.event, share.isForPlacesAlone {
+        if case .failed(let error, let retryPolicy, _) = occurrence.event, share.goesOnlyToServers {
             let noneBegan = beginnings.note(occurrence.place, retryPolicy) && !wasConnected
             let isHopeless = await share.places.areGivenUp
             if noneBegan || isHopeless { throw error }

@@ -83,6 +83,6 @@ struct ShareViewers {
         viewers.contains { $0.value.state == .connected && !others.contains($0.key) }
     }
 
-    /// Whether there are no viewers.
+    /// Whether the share has no viewer.
     var isEmpty: Bool { viewers.isEmpty }
 }

@@ -1,33 +1,14 @@
-internal import RTCShareLocks
-internal import RTCShareMedia
 internal import RTCSharePeerConnection
 internal import RTCShareSDP
 internal import RTCShareStreams
 internal import RTCShareTransport
 
-extension AudioSendStream {
-    /// A stream for a voice, or for other audio.
-    init(isVoice: Bool, home: HomeLoop) throws(ContentShareError) {
-        do throws(WorkerThreadError) {
-            try self.init(settings: Settings(isVoice: isVoice), home: home)
-        } catch {
-            throw .encoder("no thread to encode on: \(systemMessage(error.errorNumber))")
-        }
-    }
-
-    /// Brings the running encoder to what a configuration says; `isVoice` holds where it does not say what the sound is.
-    nonisolated func apply(_ configuration: LocalAudioConfiguration, isVoice: Bool) {
-        let settings = Settings(isVoice: configuration.isVoice ?? isVoice, bitrate: configuration.maxBitrate)
-        update { $0 = settings }
-    }
-}
-
 /// Opens a stream over a connection, on the connection's event loop.
 typealias StreamOpening = @Sendable (isolated Connection) throws(ContentShareError) -> Void
 
 extension SendingStream {
-    /// What sends one kind of an attendee's media over a connection too, as far as its descriptions have a place for that.
-    /// `isActive` says whether the peer is sent anything from the beginning.
+    /// Opens this stream as one kind of an attendee's media, if the connection's descriptions have a section for it. If it is
+    /// not `isActive`, it is held back at first.
     func opening(_ kind: SharedMedia, of attendee: AttendeeID, isActive: Bool) -> StreamOpening {
         { connection throws(ContentShareError) in
             let isContent = kind == .content || kind == .contentAudio
@@ -48,7 +29,7 @@ extension SendingStream {
     }
 }
 
-/// In one visit of the event loop each:
+/// Each of these takes one visit of the event loop.
 extension Connection {
     /// Opens streams over the connection.
     func open(_ openings: [StreamOpening]) throws(ContentShareError) {
