@@ -4,6 +4,7 @@ import RTCShareCapture
 import RTCShareContentShare
 import RTCShareLocks
 import RTCShareMedia
+import RTCShareTransport
 import RTCShareWireFormat
 import TestSupport
 
