@@ -62,4 +62,20 @@ import Testing
         #expect(parameters.overriding(result) == result)
         #expect(parameters.overriding(VideoEncodingParameters()) == parameters)
     }
+
+    @Test("Each name leaves out one heuristic, on either side of an override, and an unknown name is refused")
+    func heuristics() {
+        #expect(EncoderHeuristics(without: []) == .all)
+        #expect(EncoderHeuristics(without: ["motion-search", "strange"]) == nil)
+        var rest = EncoderHeuristics.all
+        for (name, heuristic) in EncoderHeuristics.named {
+            #expect(rest.contains(heuristic) && !heuristic.isEmpty)
+            rest.subtract(heuristic)
+            var parameters = VideoEncodingParameters()
+            parameters.heuristics = EncoderHeuristics(without: [name]) ?? []
+            #expect(parameters.overriding(Self.defaults).heuristics == EncoderHeuristics.all.subtracting(heuristic))
+            #expect(Self.defaults.overriding(parameters).heuristics == parameters.heuristics)
+        }
+        #expect(rest.isEmpty)
+    }
 }

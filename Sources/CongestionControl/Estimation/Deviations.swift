@@ -33,6 +33,8 @@ package struct Deviations: OptionSet, Hashable, Sendable {
     package static let competingRate = Deviations(rawValue: 1 << 12)
     /// What was given up at a burst of somebody else is taken back.
     package static let foreignBurst = Deviations(rawValue: 1 << 13)
+    /// Loss is met by forward error correction, a playout delay and repeated retransmissions (``LossPolicy``).
+    package static let lossPolicy = Deviations(rawValue: 1 << 14)
 
     /// The names that benchmarks have for them, in the order of the article.
     package static let named: KeyValuePairs<String, Deviations> = [
@@ -41,6 +43,7 @@ package struct Deviations: OptionSet, Hashable, Sendable {
         "return-probe": .returnProbe, "capacity-search": .capacitySearch,
         "silent-limit": .silentLimit, "fast-growth": .fastGrowth, "queue-cut": .queueCut,
         "background-loss": .backgroundLoss, "competing-rate": .competingRate, "foreign-burst": .foreignBurst,
+        "loss-policy": .lossPolicy,
     ]
 
     /// All of them.

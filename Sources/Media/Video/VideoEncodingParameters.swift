@@ -14,6 +14,8 @@ public struct VideoEncodingParameters: Sendable, Hashable {
     /// Whether small changes and scrolling are encoded by this library's own frames, which any VP8 decoder reads. If it is
     /// false, libvpx encodes every frame, which takes several times the CPU for typing and scrolling. Nil is true.
     public var usesPartialUpdates: Bool?
+    /// The heuristics of the encoder that are used.
+    package var heuristics = EncoderHeuristics.all
 
     /// Parameters that leave to the kind of the video what is nil.
     public init(
@@ -34,10 +36,12 @@ public struct VideoEncodingParameters: Sendable, Hashable {
 
     /// Returns these parameters, with those of `defaults` where these are nil.
     package func overriding(_ defaults: Self) -> Self {
-        Self(
+        var result = Self(
             maxBitrate: maxBitrate ?? defaults.maxBitrate, maxFramerate: maxFramerate ?? defaults.maxFramerate,
             maxSize: maxSize ?? defaults.maxSize, contentHint: contentHint ?? defaults.contentHint,
             usesPartialUpdates: usesPartialUpdates ?? defaults.usesPartialUpdates)
+        result.heuristics = heuristics.intersection(defaults.heuristics)
+        return result
     }
 
     /// The first value that is out of range, in words; nil if there is none.

@@ -160,8 +160,9 @@ extension PeerConnection {
         bandwidth.allocation.isDue = true
         if outbound[index].isWanted, !outbound[index].isHeldBack, let media = negotiatedMedia(index),
             media.direction.sends,
-            let parameters = OutgoingStream.Parameters(media)
+            var parameters = OutgoingStream.Parameters(media)
         {
+            if !configuration.congestionDeviations.contains(.lossPolicy) { parameters.forwardErrorCorrection = nil }
             outbound[index].start(
                 parameters, isVideo: identity.media[index].kind.isVideo, maximumBitrate: configuration.maximumBitrate,
                 random: &random)

@@ -121,7 +121,7 @@ struct LibraryCoder {
     }
 
     /// Whether pictures may be blurred: motion is sharp again with the next movement.
-    private var canBlur: Bool { configuration.hint != .motion }
+    private var canBlur: Bool { configuration.hint != .motion && configuration.heuristics.contains(.pictureSharpening) }
 
     private struct Attempt {
         let picture: any PixelPlanes

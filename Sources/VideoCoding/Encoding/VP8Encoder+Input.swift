@@ -59,6 +59,7 @@ extension VP8Encoder {
         }
         guard input.changed.count >= ScrollSearch.leastMacroblocks else { return nil }
         signature.settle()
+        guard configuration.heuristics.contains(.sidewaysSearch) else { return scrollSearch.find(in: signature) }
         return try scrollSearch.find(in: signature, of: picture)
     }
 
@@ -71,6 +72,7 @@ extension VP8Encoder {
         new.framesPerSecond = order.framesPerSecond
         new.hint = order.hint
         new.usesPartialUpdates = order.settings.usesPartialUpdates
+        new.heuristics = order.settings.heuristics
         new.tuning = order.tuning
         new.speed =
             order.searchInterval.map {

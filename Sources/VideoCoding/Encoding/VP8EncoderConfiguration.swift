@@ -23,6 +23,8 @@ extension VP8Encoder {
         package var maximumQuantizer: Int
         /// Whether what changed little, or moved as a whole, is coded by frames of our own. Otherwise libvpx codes everything.
         package var usesPartialUpdates = true
+        /// The heuristics that are used.
+        package var heuristics = EncoderHeuristics.all
         /// How libvpx goes about these pictures.
         package var tuning = Tuning.screen
 

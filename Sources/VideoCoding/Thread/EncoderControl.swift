@@ -40,12 +40,17 @@ struct EncoderControl {
     }
 
     /// What the pictures are, by the settings or else by their source; what nobody knows, by how they move.
-    var hint: ContentHint { isHintFound ? motion.hint : saidHint }
+    var hint: ContentHint {
+        guard isHintFound else { return saidHint }
+        return settings.heuristics.contains(.motionDetector) ? motion.hint : .detail
+    }
 
     private var saidHint: ContentHint {
         let hint = settings.hint ?? sourceHint
         return hint == .none ? settings.assumedHint ?? .none : hint
     }
+
+    private var isGoverned: Bool { settings.heuristics.contains(.qualityGovernor) }
 
     /// Whether nobody said what the pictures are.
     private var isHintFound: Bool { saidHint == .none }
@@ -55,7 +60,7 @@ struct EncoderControl {
         cadence.begin(new: new, now: now)
         ledger.pass(to: now)
         guard new else { return }
-        governor.willEncode(after: cadence.currentWait, now: now)
+        if isGoverned { governor.willEncode(after: cadence.currentWait, now: now) }
         cadence.framesPerSecond = governor.framesPerSecond
     }
 
@@ -67,7 +72,7 @@ struct EncoderControl {
         // What a film or a camera shows goes nowhere as a whole: less is found, for three times the effort, which is only worth
         // it where bits are short for what its user says is motion.
         let isFar = hint == .motion ? governor.reason == .bandwidth && !isHintFound : governor.reason != .cpu
-        if isNew, isFar {
+        if isNew, isFar, settings.heuristics.contains(.motionSearch) {
             order.searchInterval = max(lastChange?.interval ?? .zero, .seconds(1) / order.framesPerSecond)
         }
         return order
@@ -302,7 +307,7 @@ extension EncoderControl {
             statistics.framesDropped += 1
             cadence.dropped(now: begin)
             // What is given again and left out again is not one more.
-            if !isRepetition { governor.dropped(size: fullSize, now: begin) }
+            if !isRepetition, isGoverned { governor.dropped(size: fullSize, now: begin) }
         case .encoded(let frame):
             if isChange { lastChange = (begin, lastChange.map { begin - $0.time } ?? .zero) }
             let mean = statistics.bytesEncoded / max(statistics.framesEncoded, 1)
@@ -325,7 +330,7 @@ extension EncoderControl {
             let sample = QualityGovernor.Sample(
                 quantizer: frame.quantizer, byteCount: frame.data.count, effort: end - begin,
                 isKeyFrame: isKeyFrame, isChange: isChange && !frame.isScroll, wait: cadence.currentWait)
-            governor.encoded(sample, size: fullSize, now: begin)
+            if isGoverned { governor.encoded(sample, size: fullSize, now: begin) }
         }
         cadence.framesPerSecond = governor.framesPerSecond
     }

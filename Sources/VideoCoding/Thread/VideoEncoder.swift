@@ -38,6 +38,8 @@ package final class VideoEncoder: Sendable {
         /// Whether what changed little, or moved as a whole, is coded by frames of our own, which takes a small part of
         /// libvpx's time and bits. Otherwise libvpx codes everything.
         package var usesPartialUpdates = true
+        /// The heuristics that are used.
+        package var heuristics = EncoderHeuristics.all
         /// How libvpx goes about the pictures; nil has what suits them: those that are said to be `motion` are a camera's.
         package var tuning: VP8Encoder.Tuning?
 
@@ -64,6 +66,7 @@ package final class VideoEncoder: Sendable {
             maximumSize = parameters.maxSize ?? maximumSize
             hint = parameters.contentHint ?? hint
             usesPartialUpdates = parameters.usesPartialUpdates ?? usesPartialUpdates
+            heuristics.formIntersection(parameters.heuristics)
         }
     }
 

@@ -68,10 +68,12 @@ struct SharingOptions {
 
     /// How the content's video is encoded.
     var parameters: VideoEncodingParameters {
-        VideoEncodingParameters(
+        var parameters = VideoEncodingParameters(
             maxBitrate: .kilobitsPerSecond(quality.maxBitrate), maxFramerate: quality.maxFramerate,
             maxSize: quality.size, contentHint: quality.hint?.contentHint,
             usesPartialUpdates: !quality.encoding.noPartialUpdates)
+        parameters.heuristics = EncoderHeuristics(without: quality.encoderWithout) ?? .all
+        return parameters
     }
 }
 
@@ -112,13 +114,20 @@ struct QualityOptions: ParsableArguments {
 
     @OptionGroup var encoding: EncodingOptions
 
-    // For `rtcbench path`, which measures what each of them is worth.
+    // For rtcbench, which measures the effect of each.
     @Option(help: .hidden)
     var congestionWithout: [String] = []
+
+    @Option(help: .hidden)
+    var encoderWithout: [String] = []
 
     func validate() throws {
         guard Deviations(without: congestionWithout) != nil else {
             throw ValidationError("--congestion-without: use the names that rtcbench network --without has")
+        }
+        guard EncoderHeuristics(without: encoderWithout) != nil else {
+            throw ValidationError(
+                "--encoder-without: use \(EncoderHeuristics.named.map(\.key).joined(separator: ", "))")
         }
     }
 }
