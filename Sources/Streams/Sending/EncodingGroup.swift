@@ -275,7 +275,7 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
     func encoding(of sender: Sender) -> Int { encodings[sender.state.quality.index] ?? 0 }
 
     /// The senders that are sent an encoding, or will be.
-    private func members(of encoding: Int) -> [Sender] {
+    func members(of encoding: Int) -> [Sender] {
         senders.values.filter { !$0.state.isIdle && self.encoding(of: $0) == encoding }
     }
 

@@ -2,13 +2,15 @@ internal import Logging
 internal import RTCShareVideoCoding
 internal import RTCShareWireFormat
 
-/// Logs once a second what each encoding was to be made at, and what came of it: bitrates go in, a quantizer comes out.
+/// Logs once a second the bitrates that go into each encoding of a stream, and the quantizer that comes out.
 struct RateLog {
-    /// What an encoding is made at.
+    /// The bitrates of an encoding.
     struct Rates {
-        /// What the paths of its viewers have for it.
+        /// The viewers of the encoding.
+        let viewers: Int
+        /// The targets of those that the encoder follows: their queues take it, and their peers answer.
         let targets: [DataRate]
-        /// What its encoder makes.
+        /// The bitrate of the encoder.
         let encoder: DataRate
     }
 
@@ -28,22 +30,29 @@ struct RateLog {
         self.logger = logger
     }
 
-    /// Counts a frame that an encoding made. The first one after a second is the last one of that second's line.
-    mutating func count(_ frame: EncodedVideoFrame, of encoding: Int, now: Duration, rates: () -> Rates) {
+    /// Counts a frame that an encoding made of a track, or, with nil, time without a frame. The first call after a second
+    /// is the last one of that second's line.
+    mutating func count(
+        _ frame: EncodedVideoFrame?, of encoding: Int, track: String?, now: Duration, rates: () -> Rates
+    ) {
         var second = seconds[encoding] ?? Second(begin: now)
-        second.frames += 1
-        second.byteCount += frame.data.count
-        second.quantizers += frame.quantizer
+        if let frame {
+            second.frames += 1
+            second.byteCount += frame.data.count
+            second.quantizers += frame.quantizer
+        }
         seconds[encoding] = second
         guard now - second.begin >= .seconds(1) else { return }
         seconds[encoding] = nil
         let rates = rates()
         let least = rates.targets.min().map(Self.text) ?? "none"
+        let quantizer = second.frames > 0 ? "\(second.quantizers / second.frames) of 127" : "none"
         logger.trace(
             """
-            encoding \(encoding): viewers \(rates.targets.count), least target \(least), encoder \(Self.text(rates.encoder)), \
-            frames \(second.frames), bytes \(second.byteCount), quantizer \(second.quantizers / second.frames) of 127
+            \(track ?? "no track") encoding \(encoding): viewers \(rates.viewers), least target \(least), \
+            encoder \(Self.text(rates.encoder)), frames \(second.frames), bytes \(second.byteCount), quantizer \(quantizer)
             """)
     }
+
     private static func text(_ rate: DataRate) -> String { "\(rate.bitsPerSecond / 1000) kbit/s" }
 }

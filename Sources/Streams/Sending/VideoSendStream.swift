@@ -190,11 +190,7 @@ package actor VideoSendStream {
     private static let largestSmallRoom = 16
     private static let followingInterval = TimeAmount.milliseconds(20)
 
-    private func targetChanged(_ target: BitrateTarget, of sender: VideoSender) {
-        guard group.senders.count > Self.largestSmallRoom else {
-            return change { $0.targetChanged(target, of: sender, now: Self.now) }
-        }
-        group.targetChanged(target, of: sender, now: Self.now)
+    private func changeSoon() {
         guard !followsSoon else { return }
         followsSoon = true
         after(Self.followingInterval) { stream in
@@ -227,15 +223,17 @@ package actor VideoSendStream {
         }
         if encoding == 0 { recorder?.receive(frame) }
         Connection.send(frame, through: recipients)
-        rateLog?.count(encoded, of: encoding, now: now) { rates(of: encoding) }
+        rateLog?.count(encoded, of: encoding, track: shown?.id, now: now) { rates(of: encoding) }
         if group.isMoveDue(now: now) { change { $0.move(now: now) } }
     }
 
-    /// What an encoding's viewers have room for, and what its encoder was given of that.
+    /// The bitrates of an encoding, for the log.
     private func rates(of encoding: Int) -> RateLog.Rates {
-        let senders = group.senders.values.filter { group.encoding(of: $0) == encoding }
+        let viewers = group.members(of: encoding)
+        let followed = EncodingGroup.responsive(viewers).filter { !$0.state.isWithheld }
         return RateLog.Rates(
-            targets: senders.compactMap(\.state.rate), encoder: encodings[encoding]?.encoder.settings.bitrate ?? .zero)
+            viewers: viewers.count, targets: followed.compactMap(\.state.rate),
+            encoder: encodings[encoding]?.encoder.settings.bitrate ?? .zero)
     }
 
     /// Sets the demand of some senders, or of all.
@@ -269,6 +267,7 @@ package actor VideoSendStream {
         for (index, encoding) in encodings {
             encoding.encoder.apply(group.settings(of: index, now: now))
             encoding.encoder.queueDidFill(group.isQueueFull(of: index))
+            rateLog?.count(nil, of: index, track: shown?.id, now: now) { rates(of: index) }
         }
         if isShownAnew { updateDemand() }
         let present = (hasViewer: group.hasViewer, isRefused: group.isRefused)
@@ -425,7 +424,13 @@ extension VideoSendStream: SendingStream {
             change { $0.negotiated(agreement, of: sender, now: now) }
             updateDemand(of: [sender])
             if wasIdle { repeatPicture() }
-        case .target(let target): targetChanged(target, of: sender)
+        case .target(let target):
+            if group.senders.count <= Self.largestSmallRoom {
+                change { $0.targetChanged(target, of: sender, now: now) }
+            } else {
+                group.targetChanged(target, of: sender, now: now)
+                changeSoon()
+            }
         case .keyFrameRequested:
             // Of what else is known nothing changes.
             group.keyFrameRequested(by: sender, now: now)
