@@ -104,6 +104,23 @@ private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatM
         #expect(assembler.needsKeyFrame(now: at(510)))
     }
 
+    @Test("A frame that is completed before packets that are no frame is returned")
+    func frameBeforeBreak() {
+        var stream = VP8TestStream(seed: 1)
+        var assembler = VP8FrameAssembler()
+        let key = stream.frame(isKeyFrame: true, packetCount: 1)
+        let last = stream.frame(isKeyFrame: false, packetCount: 2)
+        let headless = stream.frame(isKeyFrame: false, packetCount: 2)
+        for packet in key { assembler.insert(packet, now: at(0)) }
+        #expect(assembler.pollFrames() == [bytes(key)])
+        // The second packet of a frame, with the number of the first.
+        var broken = headless[1]
+        broken.number = headless[0].number
+        for packet in [broken, last[1], last[0]] { assembler.insert(packet, now: at(1)) }
+        #expect(assembler.pollFrames() == [bytes(last)])
+        #expect(assembler.needsKeyFrame(now: at(1)))
+    }
+
     @Test("A gap holds later frames back, is given up in time, and a key frame goes on")
     func givesUpGap() {
         var stream = VP8TestStream(seed: 1)

@@ -62,8 +62,6 @@ package struct VP8FrameAssembler: Sendable {
 
     /// Frames of which packets came and that will not be returned (`framesDropped`).
     package private(set) var framesDropped = 0
-    /// Frames returned by ``pollFrame()``.
-    package private(set) var framesAssembled = 0
     /// Packets that were looked at in search of a frame behind a gap.
     private(set) var packetsSearched = 0
     /// Packets that came after their frame was given up (`packetsDiscarded`).
@@ -76,7 +74,8 @@ package struct VP8FrameAssembler: Sendable {
     private var unwrapper = SerialNumberUnwrapper<SequenceNumber>()
     private var state: State?
     private var keyFrameStarts: [KeyFrameStart] = []
-    private var ready: [AssembledFrame] = []
+    /// The frames that this input completed; taken before the next.
+    private var completed: [AssembledFrame] = []
     private var continuity: VP8Continuity?
     /// When what a gap holds back came; nil where there is none, and while nothing is followed.
     private var blockedSince: Instant?
@@ -129,7 +128,7 @@ package struct VP8FrameAssembler: Sendable {
 
     /// The next whole frame, in decoding order.
     package mutating func pollFrame() -> AssembledFrame? {
-        ready.isEmpty ? nil : ready.removeFirst()
+        completed.isEmpty ? nil : completed.removeFirst()
     }
 
     /// Takes the parts of a packet: `payload` is what stands after the descriptor.
@@ -191,8 +190,6 @@ package struct VP8FrameAssembler: Sendable {
 
     /// Lets go of everything until the next key frame, because the decoder lost its state, or the numbering began anew.
     package mutating func awaitKeyFrame(now: Instant) {
-        framesDropped += ready.count
-        ready.removeAll()
         blockedSince = nil
         continuity = nil
         drop(before: keyFrameStarts.first?.number ?? (buffer.newest ?? floor) + 1)
@@ -402,12 +399,11 @@ package struct VP8FrameAssembler: Sendable {
             state = .awaitingKeyFrame(since: now, isCertain: true)
             return false
         }
-        ready.append(
+        completed.append(
             AssembledFrame(
                 data: data, header: header, timestamp: first.timestamp, pictureID: descriptor.pictureID,
                 temporalLayer: descriptor.temporalLayer, packetCount: count, firstArrival: firstArrival,
                 completion: completion, quarterTurns: quarterTurns))
-        framesAssembled += 1
         continuity = VP8Continuity(descriptor)
         state = .following(next: floor, cursor: floor)
         return true
