@@ -55,7 +55,7 @@ struct ViewerCommand: AsyncParsableCommand {
     @Option(help: "Rounds; each has every case with every sender.")
     var rounds = 1
 
-    @Option(help: "The content hint of the track: text, detail, motion.")
+    @Option(help: "The content hint of the track: text, detail, motion, none.")
     var hint = "detail"
 
     @Option(help: "Where randomness begins: texts, times, pictures, losses.")
@@ -109,8 +109,8 @@ struct ViewerCommand: AsyncParsableCommand {
         guard seconds >= 1, samples >= 1, rounds >= 1 else {
             throw ValidationError("give at least one second, one picture a second and one round")
         }
-        guard ["text", "detail", "motion"].contains(hint) else {
-            throw ValidationError("--hint \(hint): choose among text, detail, motion")
+        guard ["text", "detail", "motion", "none"].contains(hint) else {
+            throw ValidationError("--hint \(hint): choose among text, detail, motion, none")
         }
         guard !continues || history != nil else { throw ValidationError("--continue goes on with a --history") }
     }

@@ -166,13 +166,14 @@ struct ViewerRun {
         case .ours:
             [
                 tools.executable, "send", "--no-control", "--bind", "127.0.0.1", "--source", "display", "--max-bitrate",
-                "\(plan.bitrate)", "--max-framerate", "30", "--hint", plan.hint,
-            ] + plan.oursWith.split(separator: " ").map(String.init)
+                "\(plan.bitrate)", "--max-framerate", "30",
+            ] + (plan.hint == "none" ? [] : ["--hint", plan.hint])
+                + plan.oursWith.split(separator: " ").map(String.init)
         case .chromium:
             [
                 tools.python, "\(tools.scripts)/chromium_sender.py", "--bitrate", "\(plan.bitrate)", "--framerate",
-                "30",
-                "--hint", plan.hint, "--width", "\(screen.display.size.width)", "--height",
+                "30", "--hint", plan.hint == "none" ? "" : plan.hint, "--width", "\(screen.display.size.width)",
+                "--height",
                 "\(screen.display.size.height)",
             ]
         }
