@@ -8,7 +8,6 @@ package final class OpenFile: Sendable {
 
     package static let standardInput = OpenFile(lending: STDIN_FILENO)
     package static let standardOutput = OpenFile(lending: STDOUT_FILENO)
-    package static let standardError = OpenFile(lending: STDERR_FILENO)
 
     /// Takes an open descriptor.
     package init(_ descriptor: Int32) {

@@ -8,7 +8,7 @@ struct BitrateAllocation {
     var isDue = true
     /// What each media asked for when that was asked last: that changes seldom, and what there is to divide with every
     /// feedback.
-    private(set) var claims: [BitrateAllocator.Claim?] = []
+    var claims: [BitrateAllocator.Claim?] = []
     /// What it was divided by last.
     private var divided: (rate: DataRate, isQueueFull: Bool)?
     /// When a rise that was too small to be told at once is to be told.
@@ -18,11 +18,6 @@ struct BitrateAllocation {
     func isStale(_ rate: DataRate, isQueueFull: Bool, now: Instant) -> Bool {
         guard !isDue, let divided, divided.rate == rate, divided.isQueueFull == isQueueFull else { return true }
         return riseDue.map { $0 <= now } ?? false
-    }
-
-    /// Takes what the media ask for, in place of what they asked for before.
-    mutating func ask(_ claims: [BitrateAllocator.Claim?]) {
-        self.claims = claims
     }
 
     /// Divides a rate among the ``claims``.

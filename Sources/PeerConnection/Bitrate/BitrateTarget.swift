@@ -63,8 +63,6 @@ package struct BitrateDemand: Sendable, Hashable {
 /// Who goes first where the path has less than all would use; the names are those of `RTCPriorityType` (W3C
 /// webrtc-priority).
 package enum BitratePriority: Int, Sendable, Hashable, Comparable, CaseIterable {
-    /// What is only sent where nothing else wants the rate.
-    case veryLow
     /// Whoever shares something, as a picture of a camera: what a camera has by default.
     case low
     /// What is shared.

@@ -66,7 +66,7 @@ extension PeerConnection {
         guard bandwidth.allocation.isStale(rate, isQueueFull: isQueueFull, now: now) else { return }
         if bandwidth.allocation.isDue || bandwidth.allocation.claims.count != outbound.count {
             let claims = outbound.indices.map { claim(ofMedia: $0) }
-            bandwidth.allocation.ask(claims)
+            bandwidth.allocation.claims = claims
             bandwidth.estimator.setAllocation(maximum: usableRate(claims), now: now)
         }
         let rates = bandwidth.allocation.divide(rate, isQueueFull: isQueueFull)

@@ -78,7 +78,10 @@ extension PeerConnection {
         let arrival = wallclock(at: now)
         for block in blocks {
             guard let index = senderIndex(of: block.source), let before = outbound[index].stream,
-                let report = outbound[index].withStream({ $0.take(block, at: arrival) })
+                let report = outbound[index].withStream({ stream in
+                    stream.isSourceKnown = true
+                    return stream.reports.receive(block, arrival: arrival)
+                })
             else { continue }
             // Encoders may want to know of the delay and the loss.
             bandwidth.allocation.isDue = true

@@ -66,12 +66,6 @@ struct OutgoingStream: Sendable {
         sequenceNumber = sequenceNumber.next
     }
 
-    /// Takes what a report block says of this source's packets.
-    mutating func take(_ block: ReportBlock, at now: NTPTimestamp) -> LossReport {
-        isSourceKnown = true
-        return reports.receive(block, arrival: now)
-    }
-
     /// How many packets a report stands for, told before it is taken: those since the one before, and no more than were
     /// sent.
     func packetsReported(by report: LossReport) -> Int {

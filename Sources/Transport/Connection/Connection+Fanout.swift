@@ -9,38 +9,37 @@ extension Connection {
     /// connections are visited in one go, and what they send at once leaves in one batch. Those of the calling event loop are
     /// visited last, and before this returns.
     package static func send<Sender: RTPSender>(_ frame: PacketizedFrame, through lists: [[Sender]]) {
-        visit(lists) { $0.send(frame, media: $1, now: $2) }
+        send(through: lists) { $0.send(frame, media: $1, now: $2) }
     }
 
     /// Sends encoded sound through any number of senders, as ``send(_:through:)`` does pictures.
     package static func send<Sender: RTPSender>(_ frame: EncodedAudioFrame, through lists: [[Sender]]) {
-        visit(lists) { $0.send(frame, media: $1, now: $2) }
+        send(through: lists) { $0.send(frame, media: $1, now: $2) }
     }
 
-    private static func visit<Sender: RTPSender>(
-        _ lists: [[Sender]], _ body: @escaping @Sendable (inout PeerConnection, _ media: Int, _ now: Instant) -> Void
+    private static func send<Sender: RTPSender>(
+        through lists: [[Sender]],
+        _ body: @escaping @Sendable (inout PeerConnection, _ media: Int, _ now: Instant) -> Void
     ) {
         var own: [Sender] = []
         for senders in lists {
             guard let eventLoop = senders.first?.connection.eventLoop else { continue }
-            if eventLoop.inEventLoop { own = senders } else { eventLoop.execute { visit(senders, body) } }
-        }
-        visit(own, body)
-    }
-
-    /// Visits the senders of this event loop.
-    private static func visit<Sender: RTPSender>(
-        _ senders: [Sender], _ body: @Sendable (inout PeerConnection, _ media: Int, _ now: Instant) -> Void
-    ) {
-        guard let eventLoop = senders.first?.connection.eventLoop else { return }
-        ConnectionLoop.of(eventLoop).gather {
-            for sender in senders {
-                sender.connection.assumeIsolated {
-                    let now = MonotonicClock.now
-                    body(&$0.peer, sender.media, now)
-                    $0.drain(now: now)
-                }
+            if eventLoop.inEventLoop {
+                own = senders
+            } else {
+                eventLoop.execute { send(through: [senders], body) }
             }
         }
+        guard let eventLoop = own.first?.connection.eventLoop else { return }
+        let loop = ConnectionLoop.of(eventLoop)
+        loop.beginGathering()
+        for sender in own {
+            sender.connection.assumeIsolated {
+                let now = MonotonicClock.now
+                body(&$0.peer, sender.media, now)
+                $0.drain(now: now)
+            }
+        }
+        loop.endGathering()
     }
 }

@@ -71,19 +71,12 @@ final class ConnectionLoop {
 
     // MARK: Sending together
 
-    /// Has what is sent meanwhile leave in one batch at the end.
-    func gather(_ body: () -> Void) {
-        beginGathering()
-        body()
-        endGathering()
-    }
-
-    /// Holds back what is sent until ``endGathering()``.
+    /// Holds back datagrams until ``endGathering()``, so that they leave in one batch.
     func beginGathering() {
         gathering += 1
     }
 
-    /// Sends what was held back.
+    /// Sends the datagrams that were held back.
     func endGathering() {
         gathering -= 1
         guard gathering == 0 else { return }
@@ -149,17 +142,17 @@ final class ConnectionLoop {
 
     private func wakeThoseDue() {
         let now = MonotonicClock.now
-        gather {
-            while let (deadline, row) = deadlines.first, deadline <= now, let entry = entries[row] {
-                // It stays where it is, to be moved once it says when it is due next.
-                entry.isDue = true
-                entry.wake(now)
-                guard entry.isDue else { continue }
-                entry.isDue = false
-                entry.deadline = .distantFuture
-                remove(entry)
-            }
+        beginGathering()
+        while let (deadline, row) = deadlines.first, deadline <= now, let entry = entries[row] {
+            // It stays where it is, to be moved once it says when it is due next.
+            entry.isDue = true
+            entry.wake(now)
+            guard entry.isDue else { continue }
+            entry.isDue = false
+            entry.deadline = .distantFuture
+            remove(entry)
         }
+        endGathering()
         setTimer()
     }
 }

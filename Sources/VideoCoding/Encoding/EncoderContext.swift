@@ -36,7 +36,7 @@ final class EncoderContext {
     }
 
     /// Gives the running encoder new settings.
-    func apply(_ configuration: VP8Encoder.Configuration) throws(VideoCodingError) {
+    private func apply(_ configuration: VP8Encoder.Configuration) throws(VideoCodingError) {
         try configuration.validate()
         var config = try configuration.makeLibraryConfiguration()
         try check("changing the configuration", vpx_codec_enc_config_set(context, &config))

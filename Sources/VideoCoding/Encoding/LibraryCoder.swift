@@ -41,17 +41,8 @@ struct LibraryCoder {
 
     /// Changes what is made. On an error everything stays as it was. Another size is another encoder of libvpx's.
     mutating func reconfigure(_ new: VP8Encoder.Configuration) throws(VideoCodingError) {
-        if new.size == configuration.size {
-            do throws(VideoCodingError) {
-                try context.apply(new)
-            } catch {
-                // Half of it may have been taken.
-                try context.apply(configuration)
-                throw error
-            }
-        } else {
-            context = try EncoderContext(new)
-        }
+        // libvpx gets the configuration of the same size with the quantizer of the next frame.
+        if new.size == configuration.size { try new.validate() } else { context = try EncoderContext(new) }
         configuration = new
     }
 

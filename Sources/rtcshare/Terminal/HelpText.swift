@@ -5,7 +5,6 @@ struct HelpText {
     private static let introduction = "OVERVIEW: "
     private static let usage = "USAGE: "
     private static let descriptionIndent = 26
-    private static let exampleIndent = "    "
 
     private let text: String
 

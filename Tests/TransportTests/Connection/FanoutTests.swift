@@ -133,16 +133,16 @@ import Testing
         try await eventLoop.submit {
             let loop = ConnectionLoop.of(eventLoop)
             let now = MonotonicClock.now
-            loop.gather {
-                // In an order that is neither rising nor falling.
-                for index in 0..<100 {
-                    let turn = index * 37 % 100
-                    let entry = ConnectionLoop.Entry { _ in ringing.yield(turn) }
-                    loop.schedule(entry, at: now.advanced(by: .seconds(3600)))
-                    loop.schedule(entry, at: now.advanced(by: .microseconds(turn * 50)))
-                    if turn % 3 == 0 { loop.schedule(entry, at: .distantFuture) }
-                }
+            loop.beginGathering()
+            // In an order that is neither rising nor falling.
+            for index in 0..<100 {
+                let turn = index * 37 % 100
+                let entry = ConnectionLoop.Entry { _ in ringing.yield(turn) }
+                loop.schedule(entry, at: now.advanced(by: .seconds(3600)))
+                loop.schedule(entry, at: now.advanced(by: .microseconds(turn * 50)))
+                if turn % 3 == 0 { loop.schedule(entry, at: .distantFuture) }
             }
+            loop.endGathering()
         }.get()
         var order: [Int] = []
         for await turn in rung {

@@ -6,7 +6,6 @@ package import RTCShareWireFormat
 /// at overuse). Deviations: none.
 package struct LinkCapacityEstimator: Sendable {
     private static let weight = 0.05
-    private static let probeWeight = 0.5
     private static let varianceRange = 0.4...2.5
 
     /// In kilobits per second.
