@@ -21,8 +21,8 @@ struct AudioMix {
     static let blockSize = 960
     static let sampleRate = 48_000
     static let channels = 2
-    /// The minimum difference that counts as a gap: half a block, so that the drift of a device's clock is no gap but a
-    /// missing block is.
+    /// The minimum difference that counts as a gap: half a block, so that a missing block is a gap but the drift of a
+    /// device's clock is not.
     private static let tolerance = blockSize / 2
 
     /// Corrects the times of an input whose clock is ahead of this one or far behind it.

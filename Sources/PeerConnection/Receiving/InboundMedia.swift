@@ -27,7 +27,7 @@ struct InboundMedia: Sendable {
     private var formerRetransmissionSource: SynchronizationSource?
     /// The source of retransmissions if no description names it.
     private var retransmissionSource: SynchronizationSource?
-    /// When a packet named the source; nil for one of a description.
+    /// The time at which a packet named the source; nil for a source in a description.
     private var sourceSince: Instant?
     /// The latest sender report and its arrival time.
     private(set) var lastSenderReport: (report: SenderReport, arrival: Instant)?

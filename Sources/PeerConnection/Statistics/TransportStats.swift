@@ -15,7 +15,8 @@ package struct TransportStats: StatisticsDictionary {
     let dtlsCipher: String?
     let tlsVersion: String?
     let srtpCipher: String?
-    // W3C does not define the members below: the discarded packets, the reason why the estimate is not higher, and probes.
+    // W3C does not define the members below: the discarded packets, the reason why the estimate is not higher, and
+    // probes.
     let packetsDiscarded: Int
     let bitrateLimitation: String
     package let probePacketsSent: Int

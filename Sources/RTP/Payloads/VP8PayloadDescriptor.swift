@@ -2,9 +2,9 @@ package import RTCShareWireFormat
 
 /// The VP8 payload descriptor, which precedes each piece of a VP8 frame (RFC 7741 §4.2).
 package struct VP8PayloadDescriptor: Hashable, Sendable {
-    /// N: no other frame refers to this one, so that it can be dropped without effect on others.
+    /// Whether no other frame refers to this one (N), so that it can be dropped without effect on others.
     package var isNonReference: Bool
-    /// S: the piece begins a partition of the frame.
+    /// Whether the piece begins a partition of the frame (S).
     package var startsPartition: Bool
     /// PID: the partition in which the piece begins, 0 to 7.
     package var partitionIndex: UInt8

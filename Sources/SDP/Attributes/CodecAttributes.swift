@@ -41,7 +41,7 @@ package struct RTPMapAttribute: Hashable, Sendable, CustomStringConvertible {
 
 /// `a=fmtp`: parameters of a format (RFC 8866 §6.15).
 package struct FormatParametersAttribute: Hashable, Sendable {
-    /// The format as it stands in the `m=` line.
+    /// The format in the `m=` line.
     package let format: String
     /// The parameters, as written.
     package let text: String

@@ -78,8 +78,8 @@ package final class TLSContext: @unchecked Sendable {
     }
 }
 
-/// Selects HTTP/1.1 from the client's list of protocols, each with its length (RFC 7301 §3.1); none if it is not in the
-/// list.
+/// A callback that selects HTTP/1.1 from the client's list of protocols, each with its length (RFC 7301 §3.1); none if
+/// it is not in the list.
 private let chooseHTTP:
     @convention(c) (
         OpaquePointer?, UnsafeMutablePointer<UnsafePointer<UInt8>?>?, UnsafeMutablePointer<UInt8>?,

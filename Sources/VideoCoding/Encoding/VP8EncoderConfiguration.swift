@@ -46,7 +46,7 @@ extension VP8Encoder {
     /// The tuning of libvpx for a camera's frames or for rendered ones. `rtcbench camera` measures the effect of each
     /// parameter.
     package struct Tuning: Sendable, Hashable {
-        /// The value of VP8E_SET_SCREEN_CONTENT_MODE.
+        /// Whether libvpx uses its mode for screen content (VP8E_SET_SCREEN_CONTENT_MODE).
         package var isScreenContent: Bool
         /// The maximum change of a block that counts as still (VP8E_SET_STATIC_THRESHOLD); nil for a value according to
         /// the hint.

@@ -152,7 +152,7 @@ private struct GridLines {
     }
 
     /// Creates tiles of about `length`, up to four times as long if they can then start at whole pixels of the source:
-    /// such a tile equals that of a frame scaled as a whole. Otherwise they start less than a pixel beside.
+    /// such a tile equals that of a frame scaled as a whole. Otherwise their starts differ by less than a pixel.
     init(source sourceLength: Int, target targetLength: Int, tile length: Int) {
         // The borders are even in both, as chroma samples require.
         let whole = 2 * targetLength / Self.greatestDivisor(sourceLength, targetLength)

@@ -127,7 +127,7 @@ package struct AIMDRateControl: Sendable {
         return estimate
     }
 
-    /// Without a start rate, the arrival rate 5 s after the first measurement is the first estimate.
+    /// Sets the first estimate if there is no start rate: the arrival rate 5 s after the first measurement.
     private mutating func initialize(acknowledged: DataRate?, now: Instant) {
         guard !isValid, let acknowledged else { return }
         guard let firstThroughput else {

@@ -9,13 +9,13 @@ package struct OpusParameters: Hashable, Sendable {
     package var maximumPlaybackRate: Int?
     /// `maxaveragebitrate`: the maximum average bitrate.
     package var maximumAverageBitrate: DataRate?
-    /// `stereo`: whether the receiver prefers two channels.
+    /// Whether the receiver prefers two channels (`stereo`).
     package var isStereo = false
-    /// `cbr`: whether the bitrate must be constant.
+    /// Whether the bitrate must be constant (`cbr`).
     package var isConstantBitrate = false
-    /// `useinbandfec`: whether the receiver can recover lost packets from in-band FEC.
+    /// Whether the receiver can recover lost packets from in-band FEC (`useinbandfec`).
     package var usesInbandFEC = false
-    /// `usedtx`: whether silence can be omitted (DTX).
+    /// Whether silence can be omitted (`usedtx`).
     package var usesDTX = false
     /// `ptime`: the preferred duration of a packet.
     package var packetTime: Duration?
