@@ -53,7 +53,7 @@ import Testing
         #expect(try residentByteCount() - before < 32 << 20)
     }
 
-    @Test("Records for keys that are not there yet are kept in small number")
+    @Test("Only a few records of an epoch whose keys do not exist yet are kept")
     func earlyRecords() throws {
         var path = try Self.makePath()
         try Self.expectLittleKept(of: path) {
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(
-        "Beginnings of messages to come are kept in small number, and of those that no handshake gets to, none",
+        "Only a few fragments of future messages are kept, and none of messages that no handshake reaches",
         arguments: [8...15, 8...65_535] as [ClosedRange<Int>])
     func unfinishedMessages(numbers: ClosedRange<Int>) throws {
         let path = try Self.makePath()
@@ -83,7 +83,7 @@ import Testing
         #expect(path.server.state == .handshaking)
     }
 
-    @Test("What is never answered is sent so often and no more")
+    @Test("A flight that is never answered is retransmitted a limited number of times")
     func unansweredFlight() throws {
         let path = try Self.makePath()
         while path.server.pollTransmit() != nil {}

@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(
-        "A session's ciphers are OpenSSL's, and who else uses libsrtp2 has those that it was built with",
+        "Our sessions use OpenSSL's ciphers; other users of libsrtp2 keep its built-in ones",
         arguments: SRTPProfile.allCases)
     func ownCiphers(profile: SRTPProfile) throws {
         let key = SRTPMasterKey(
