@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test("A running share goes on as if nobody attacked it", arguments: OffPathAttack.allCases)
+    @Test("A running call continues undisturbed by an off-path attack", arguments: OffPathAttack.allCases)
     func runningShare(attack: OffPathAttack) throws {
         func run(_ attack: OffPathAttack?) throws -> Attacked {
             let attacked = try Attacked(attack, seed: 700)
@@ -94,7 +94,7 @@ import Testing
 
     /// All but whole handshake messages in the peer's name, which DTLS 1.2 can't tell from the peer's.
     @Test(
-        "A share begins as if nobody attacked it",
+        "A call is set up undisturbed by an off-path attack",
         arguments: OffPathAttack.allCases.filter { ![.handshakeHellos, .handshakeFragments].contains($0) })
     func beginningShare(attack: OffPathAttack) throws {
         func run(_ attack: OffPathAttack?) throws -> Attacked {
@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test(
-        "Handshakes from elsewhere than the peer was proven to be do not hold up the peer's",
+        "Handshakes from other addresses than the peer's do not delay the peer's handshake",
         arguments: [OffPathAttack.handshakeHellos, .handshakeFragments])
     func foreignHandshakes(
         attack: OffPathAttack

@@ -7,7 +7,7 @@ import Testing
 /// What is kept of DTLS while media flow.
 @Suite struct HandshakeReleaseTests {
     @Test(
-        "OpenSSL's state goes where that was asked for alone, and the goodbye is heard either way",
+        "OpenSSL's state is released only on request, and the goodbye is received either way",
         arguments: [true, false])
     func release(isAsked: Bool) throws {
         var options = SimulatedCall.Options()

@@ -57,7 +57,7 @@ import Testing
         #expect(stream.rate == expected)
     }
 
-    @Test("The lower of the send and arrival rates counts", arguments: [(10_000, 40_000, 25.0), (20_000, 10_000, 50.0)])
+    @Test("The lower of send and arrival rate counts", arguments: [(10_000, 40_000, 25.0), (20_000, 10_000, 50.0)])
     func slower(sendGap: Int, arrivalGap: Int, expected: Double) {
         var stream = Stream()
         stream.feed(20, sendGap: sendGap, arrivalGap: arrivalGap)
