@@ -8,7 +8,7 @@ private struct Run {
     /// One letter a step: p packet, r recover, c conceal, s silence.
     struct Played: Equatable {
         let letter: Character
-        /// What the packet was, or 0.
+        /// The payload's number, or 0.
         let number: UInt8
         let due: Int
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RTCShareAudioCoding
 
-/// What is added to what, in virtual time.
+/// The sums of inputs, in virtual time.
 @Suite("AudioMix")
 struct AudioMixTests {
     private final class Source {}
@@ -223,7 +223,7 @@ struct AudioMixTests {
     @Test("Blocks of a clock that is ahead keep their distances until it jumps")
     func aheadAndApart() {
         var clock = AudioMix.InputClock()
-        /// When a block of this time that comes now was taken, all in milliseconds.
+        /// Returns the time given to a block with this timestamp that arrives at `now`, both in milliseconds.
         func time(_ timestamp: Int, at now: Int) -> Int {
             let taken = clock.plausible(block(0.5, at: Double(timestamp)), now: .milliseconds(now)).timestamp
             return Int((taken / .milliseconds(1)).rounded())

@@ -16,7 +16,7 @@ private enum Judge {
         return candidates.first { (try? run($0, "import av, wave", in: ".")) != nil }
     }()
 
-    /// Where everything is meant to be installed, what is missing fails.
+    /// Whether the tests run; where everything is meant to be installed, a missing Python makes them fail.
     static var isThere: Bool {
         ProcessInfo.processInfo.environment["RTCSHARE_REQUIRE_PEERS"] != nil || python != nil
     }

@@ -2,7 +2,7 @@
 import RTCShareWireFormat
 import Testing
 
-/// When there is forward error correction, and how much, and how long receivers hold pictures.
+/// The use and amount of forward error correction, and the time for which receivers hold frames.
 @Suite("Loss policy")
 struct LossPolicyTests {
     private static let far = Duration.milliseconds(200)

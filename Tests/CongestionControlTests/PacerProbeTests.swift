@@ -15,7 +15,7 @@ private struct Sender: ~Copyable {
 
     var pacer: Pacer<Int>
     var departures: [Departure] = []
-    /// What a packet of padding can be at most.
+    /// The size of the largest padding packet.
     var largestPadding = 255
 
     init(target: Int, pacing: Int? = nil, padding: Int = 0) {

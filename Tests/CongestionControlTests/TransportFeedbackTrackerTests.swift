@@ -3,7 +3,7 @@ import RTCShareRTP
 import RTCShareWireFormat
 import Testing
 
-/// How many packets back feedback can still be joined: what there is room for.
+/// The number of packets back to which feedback can still be matched, and the memory for them.
 struct TransportFeedbackTrackerTests {
     private static let first = TransportSequenceNumber(65_000)
 
@@ -29,7 +29,7 @@ struct TransportFeedbackTrackerTests {
             }
         }
 
-        /// What feedback tells on the packet that was sent so many packets ago, 1 being the newest.
+        /// Reports the packet that was sent `age` packets ago, 1 being the newest, and returns the number of results.
         private func report(_ age: Int, in tracker: inout TransportFeedbackTracker, delta: Int16?) -> Int {
             tracker.receive(
                 TransportFeedback(

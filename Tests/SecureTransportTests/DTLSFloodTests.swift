@@ -3,8 +3,8 @@ import Glibc
 import RTCShareWireFormat
 import Testing
 
-/// What a peer, or who forges its address, can have a handshake keep. OpenSSL sets most of the bounds: these tests hold it to
-/// them.
+/// Bounds of the memory that a peer, or an attacker with its address, can make a handshake use. OpenSSL sets most of
+/// the bounds; these tests verify them.
 @Suite struct DTLSFloodTests {
     /// One for each number that a handshake message can have.
     private static let floodCount = 1 << 16

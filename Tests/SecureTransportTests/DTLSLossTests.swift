@@ -2,7 +2,7 @@ import RTCShareSecureTransport
 import RTCShareWireFormat
 import Testing
 
-/// What a lost flight costs, where the round trip is known.
+/// The delay caused by a lost flight when the round-trip time is known.
 @Suite struct DTLSLossTests {
     private static let start = Instant(nanoseconds: 1_000_000_000)
 

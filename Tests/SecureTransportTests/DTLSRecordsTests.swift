@@ -3,7 +3,7 @@ import Testing
 
 @testable import RTCShareSecureTransport
 
-/// What of a datagram OpenSSL gets to see.
+/// The filter for the datagrams that OpenSSL receives.
 @Suite struct DTLSRecordsTests {
     /// A record with the first byte of a handshake message of `length` bytes.
     private static func beginning(ofMessage type: UInt8, length: UInt32, sequenceNumber: UInt16) -> [UInt8] {

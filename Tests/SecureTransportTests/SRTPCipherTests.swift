@@ -6,7 +6,7 @@ import Testing
 
 /// The ciphers of libsrtp2, which are the whole process's.
 @Suite struct SRTPCipherTests {
-    /// What libsrtp2 has under a number; it looks that up by a function that its headers don't declare.
+    /// Looks up libsrtp2's cipher of a number, by a function that its headers don't declare.
     private static func listed(_ number: srtp_cipher_type_id_t) throws -> srtp_cipher_type_t? {
         typealias Lookup = @convention(c) (srtp_cipher_type_id_t) -> UnsafePointer<srtp_cipher_type_t>?
         let symbol = try #require(dlsym(nil, "srtp_crypto_kernel_get_cipher_type"))

@@ -73,7 +73,7 @@ import Testing
     /// copy that libsrtp2's cipher has freed would be found under the sanitizer: a salt may be public (RFC 3711 §3.2.1).
     private static let keepsFreedMemory = dlsym(nil, "__asan_init") != nil
 
-    /// How often the bytes stand in the memory that this process may write to.
+    /// Counts the occurrences of the bytes in the memory that this process may write to.
     private static func occurrences(ofMasked wanted: [UInt8]) throws -> Int {
         let memory = open("/proc/self/mem", O_RDONLY)
         try #require(memory >= 0)

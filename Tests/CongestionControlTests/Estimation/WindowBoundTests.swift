@@ -4,11 +4,11 @@ import Testing
 
 @testable import RTCShareCongestionControl
 
-/// What is remembered of a path where feedback tells of arrivals that no path makes, or comes as often as it can.
+/// The memory used when feedback reports impossible arrivals, or comes as often as it can.
 @Suite struct WindowBoundTests {
     private typealias PacketResult = TransportFeedbackTracker.PacketResult
 
-    /// How packets are said to arrive, one after the other.
+    /// The reported order of arrivals.
     enum Arrivals: CaseIterable {
         case atOnce, backwards, alternately, agesApart, beforeTime
 

@@ -3,7 +3,7 @@ import RTCShareSTUN
 import RTCShareWireFormat
 import Testing
 
-/// When a check that was not answered is sent again (RFC 8489 §6.2.1, RFC 8445 §14.3).
+/// The retransmission times of an unanswered check (RFC 8489 §6.2.1, RFC 8445 §14.3).
 @Suite struct CheckRetransmissionTests {
     /// The milliseconds at which checks leave, to one destination where one is given.
     private func checks(

@@ -3,7 +3,7 @@ import RTCShareSTUN
 import RTCShareWireFormat
 import Testing
 
-/// What the system could not send counts as lost, as a route can be back a moment later.
+/// Datagrams that the system could not send count as lost, since a route can be back a moment later.
 @Suite struct RefusedSendTests {
     /// Has the system refuse what the agent sends for a while; how many checks that were.
     private func refuseChecks(of peer: inout ScriptedPeer, for duration: Duration) throws -> Int {

@@ -3,7 +3,7 @@ import RTCShareSTUN
 import RTCShareWireFormat
 import Testing
 
-/// What servers told is asked again, as it can have changed, and so is a server that gave nothing.
+/// Servers are asked again, since their answers can have changed, as are servers that gave none.
 @Suite struct GatheringAgainTests {
     private func address(_ text: String, _ port: UInt16 = 4000) throws -> TransportAddress {
         try #require(TransportAddress(text, port: port))

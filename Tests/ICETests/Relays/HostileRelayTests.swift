@@ -4,7 +4,7 @@ import RTCShareWireFormat
 import TestSupport
 import Testing
 
-/// What somebody off the path can send, who guesses addresses but no credentials, to an agent that uses a relay.
+/// Datagrams of an off-path attacker, who guesses addresses but no credentials, to an agent that uses a relay.
 @Suite struct HostileRelayTests {
     private func connected(seed: UInt64) throws -> VirtualNetwork {
         var network = VirtualNetwork(seed: seed)

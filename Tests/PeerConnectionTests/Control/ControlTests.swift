@@ -7,7 +7,7 @@ import Testing
 
 @testable import RTCSharePeerConnection
 
-/// What a peer asks for and says by RTCP.
+/// The handling of a peer's RTCP.
 @Suite struct ControlTests {
     /// A call that stands, with a key frame sent and every request answered.
     private func makeCall(seed: UInt64) throws -> SimulatedCall {

@@ -3,7 +3,7 @@ import RTCShareSDP
 import TestSupport
 import Testing
 
-/// Which payload types forward error correction has, and where it is agreed on.
+/// The payload types of forward error correction, and the conditions for its use.
 @Suite("Negotiating forward error correction")
 struct ForwardErrorCorrectionNegotiationTests {
     private static let formats = ForwardErrorCorrectionFormats(red: 112, redRetransmission: 113, ulpfec: 114)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RTCSharePeerConnection
 
-/// What a session's lines say for its sections, of which both may be many.
+/// The session-level attributes that apply to sections, of which both may be many.
 @Suite struct InheritedAttributesTests {
     private static let head = "v=0\r\no=- 1 1 IN IP4 192.0.2.1\r\ns=-\r\nt=0 0\r\n"
     private static let section = "m=video 9 UDP/TLS/RTP/SAVPF 96\r\na=rtpmap:96 VP8/90000\r\n"

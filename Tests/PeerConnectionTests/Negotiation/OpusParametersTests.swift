@@ -32,7 +32,7 @@ struct OpusParametersTests {
         #expect(parameters(" STEREO = 1 ; unknown ; useinbandfec=0;sprop-stereo=1").isStereo)
     }
 
-    /// What a peer writes, and what is made of it.
+    /// Parameters of a peer, and their text after parsing.
     static let hostile: [(text: String, kept: String)] = [
         ("maxaveragebitrate=-1", ""),
         ("maxaveragebitrate=0", ""),

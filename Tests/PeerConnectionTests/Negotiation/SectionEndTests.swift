@@ -40,7 +40,7 @@ import Testing
 
     // MARK: The last section
 
-    /// What was ended can be followed by something else over the same transport.
+    /// Expects that new media can follow the ended media over the same transport.
     private func checkThatTheCallGoesOn(_ call: SimulatedCall, sections: Int) throws {
         let count = call.framesSent
         call.run(for: .seconds(2))

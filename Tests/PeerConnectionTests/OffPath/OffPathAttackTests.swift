@@ -18,9 +18,9 @@ import Testing
         private let random = Box(SeededGenerator(seed: 5))
         /// Transactions that an end has answered once.
         private let answered = Box<Set<[UInt8]>>([])
-        /// What both ends put on the wire beside what they put there unattacked: answers to the attacker.
+        /// The datagrams that both ends send only because of the attack: answers to the attacker.
         let refusals = Box<(count: Int, bytes: Int)>((0, 0))
-        /// Everything else that went on the wire.
+        /// All other datagrams that were sent.
         let sent = Box<[(now: Instant, kind: DatagramKind, size: Int)]>([])
         private(set) var forged = (count: 0, bytes: 0)
         /// Those of both twins.

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Activity of received media")
 struct ActivityMonitorTests {
-    /// What happens at a time in milliseconds, and what the owner is told then.
+    /// An event at a time in milliseconds; for a poll, also the activity that is expected to be reported.
     enum Step: Sendable {
         case packet(Int)
         case padding(Int)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import RTCSharePeerConnection
 
-/// Which section a packet belongs to (RFC 9143 §9.2).
+/// The association of packets with sections (RFC 9143 §9.2).
 @Suite struct AssociationTests {
     private static let cameras: [LocalIdentity.MediaKind] = [
         .video(streamID: "alice", isContent: false), .video(streamID: "bob", isContent: false),

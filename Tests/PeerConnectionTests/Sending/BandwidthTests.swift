@@ -7,7 +7,7 @@ import Testing
 
 @testable import RTCSharePeerConnection
 
-/// What a sender takes from the path, and what its encoders are told.
+/// The bandwidth that a sender uses, and the targets reported to its encoders.
 @Suite struct BandwidthTests {
     private func makeCall(
         _ kilobits: Int, seed: UInt64, options: SimulatedCall.Options = SimulatedCall.Options()
@@ -24,7 +24,7 @@ import Testing
         call.target(0).bitsPerSecond / 1000
     }
 
-    /// What left from one instant to another, with the headers of IP and UDP.
+    /// Returns the rate sent between two instants, including the headers of IP and UDP, in kbit/s.
     private func rate(_ call: SimulatedCall, from start: Instant, to end: Instant) -> Int64 {
         let bytes = call.record.sent.filter { $0.now >= start && $0.now < end }.reduce(0) { $0 + $1.size + 28 }
         return DataRate(byteCount: bytes, over: end - start).bitsPerSecond / 1000

@@ -37,7 +37,7 @@ import Testing
         #expect(Self.taken(&requests) == 1)
     }
 
-    /// How often the encoder is asked now.
+    /// Takes all requests that are now due for the encoder, and counts them.
     private static func taken(_ requests: inout KeyFrameRequests) -> Int {
         var count = 0
         while count < 10, requests.take() { count += 1 }

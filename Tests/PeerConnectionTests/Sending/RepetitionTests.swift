@@ -6,7 +6,7 @@ import Testing
 @testable import RTCShareCongestionControl
 @testable import RTCSharePeerConnection
 
-/// What is sent again leaves a second time where much is lost and the receiver is far away.
+/// Retransmitted packets are sent a second time when loss is high and the round trip is long.
 @Suite struct RepetitionTests {
     /// A video stream with its pacer, at a time.
     private final class Sending {

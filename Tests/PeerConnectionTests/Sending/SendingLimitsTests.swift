@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite struct SendingLimitsTests {
-    /// What a sender makes of an answer that has these lines besides.
+    /// Returns a sender's limits for an answer with these additional lines.
     private func limits(adding lines: [String]) throws -> SendingLimits {
         var random = SeededGenerator(seed: 1)
         let now = Instant(nanoseconds: 0)

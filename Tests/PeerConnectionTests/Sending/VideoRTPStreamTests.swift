@@ -6,7 +6,7 @@ import Testing
 
 @testable import RTCSharePeerConnection
 
-/// What a video stream writes into its packets' header extensions.
+/// The header extensions of a video stream's packets.
 @Suite struct VideoRTPStreamTests {
     private static let map: HeaderExtensionMap = {
         var map = HeaderExtensionMap()

@@ -24,7 +24,7 @@ import Testing
         [.stun, .dtls].contains(DatagramKind(datagram.bytes.span.bytes))
     }
 
-    /// When both ends have keys, by milliseconds.
+    /// Returns the time after which both ends have keys, in milliseconds.
     private func connect(_ call: SimulatedCall, sendsFrames: Bool = false) throws -> Duration {
         let start = call.now
         while call.senderKeys == nil || call.viewerKeys == nil {

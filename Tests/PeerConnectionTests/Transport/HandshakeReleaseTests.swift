@@ -4,7 +4,7 @@ import Testing
 
 @testable import RTCSharePeerConnection
 
-/// What is kept of DTLS while media flow.
+/// The DTLS state kept while media is sent.
 @Suite struct HandshakeReleaseTests {
     @Test(
         "OpenSSL's state is released only on request, and the goodbye is received either way",

@@ -7,7 +7,7 @@ import Testing
 
 @testable import RTCSharePeerConnection
 
-/// What the sender puts on the wire, unprotected with the viewer's keys.
+/// The packets that the sender sends, unprotected with the viewer's keys.
 @Suite struct WireTests {
     @Test("No copy of the SRTP keys remains once SRTP has them")
     func keysDiscarded() throws {

@@ -7,7 +7,7 @@ import Testing
 private struct CadenceRun {
     var cadence: FrameCadence
     var now = Duration.zero
-    /// What the encoder says after each picture.
+    /// The quantizer that the encoder reports after each frame.
     var quantizer = 10
     /// Whether repetitions are partial updates that refine.
     var isRefining = false

@@ -83,7 +83,7 @@ struct QualityGovernorTests {
         #expect(run.governor.size(for: run.size).area >= min(run.size.area, 320 * 180))
     }
 
-    /// What has given way, and how far.
+    /// The reductions in effect.
     private struct State: Equatable {
         var framesPerSecond: Double
         var maximumQuantizer: Int

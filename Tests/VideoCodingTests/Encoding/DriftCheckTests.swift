@@ -24,7 +24,7 @@ private struct CheckedStream {
         changed = MacroblockMap(size: size)
     }
 
-    /// Which frames a picture becomes.
+    /// The kind of frame as which a picture is encoded.
     enum Kind {
         case any, ours, library, keyFrame
     }

@@ -24,7 +24,7 @@ import Testing
             search.speed(change: change, of: size, interval: interval, fastest: fastest, timestamp: .zero) == speed)
     }
 
-    /// How many of a second's pictures are looked at far, second by second, where each way takes so many bytes.
+    /// Returns the number of frames per second with a wide search, given the bytes that each kind of search takes.
     private func farPictures(seconds: Int, effort: Duration?, bytes: (far: Int, fastest: Int)) -> [Int] {
         var search = MotionSearch()
         return (0..<seconds).map { second in

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RTCShareVideoCoding
 
-/// Who codes what changed little: we or libvpx.
+/// The choice of the encoder for small changes: ours or libvpx.
 @Suite("Partial updates")
 struct PartialUpdateTests {
     private static let size = PixelSize(width: 640, height: 480)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RTCShareVideoCoding
 
-/// What a viewer sees of dense text where its key frame would take seconds.
+/// The frames that a viewer sees of dense text whose key frame would take seconds.
 @Suite("PictureSharpening")
 struct PictureSharpeningTests {
     private static let size = PixelSize(width: 1280, height: 720)

@@ -6,7 +6,7 @@ import Testing
 @testable import RTCShareVideoCoding
 import RTCShareWireFormat
 
-/// What the encoder gives, as libvpx's decoder and FFmpeg's see it.
+/// The encoder's frames, decoded by libvpx and by FFmpeg.
 private struct TwoDecoders {
     private let encoder: VP8Encoder
     private let libvpx: VP8Decoder

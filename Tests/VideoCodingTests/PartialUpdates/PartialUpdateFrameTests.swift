@@ -7,7 +7,7 @@ import RTCShareWireFormat
 
 @Suite("Partial updates")
 struct PartialUpdateFrameTests {
-    /// How different two pictures' planes are at most.
+    /// Returns the largest difference between two frames' samples.
     private func largestError(_ one: [[UInt8]], _ other: [[UInt8]]) -> Int {
         zip(one, other).reduce(0) { largest, planes in
             zip(planes.0, planes.1).reduce(largest) { max($0, abs(Int($1.0) - Int($1.1))) }

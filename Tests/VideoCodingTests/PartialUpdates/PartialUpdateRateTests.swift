@@ -12,7 +12,7 @@ struct PartialUpdateRateTests {
         return ledger
     }
 
-    /// What pictures take that come 30 times a second, each with one to three new lines, second by second.
+    /// Returns the bytes per second, and the quantizer steps, of 30 frames per second with one to three new lines each.
     private func run(
         _ rate: inout PartialUpdateRate, seconds: Int, bytesPerSecond: Double, difficulty: Double, seed: UInt64
     ) -> (bytes: [Int], steps: [Int32]) {

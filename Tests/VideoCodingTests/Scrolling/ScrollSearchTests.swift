@@ -12,7 +12,7 @@ struct TextPage {
         text = TextPicture(size: PixelSize(width: width, height: height), seed: seed)
     }
 
-    /// What a picture shows whose parts each show the page from another row on.
+    /// Returns a frame with the page from `row` on and windows that each show the page from another row on.
     func shown(_ size: PixelSize, from row: Int, windows: [(PixelRectangle, row: Int)] = []) -> TextPicture {
         var picture = TextPicture(size: size)
         picture.fill(PixelRectangle(x: 0, y: 0, size: size)) { text.luma[($1 + row) * text.size.width + $0] }
@@ -44,7 +44,7 @@ extension ScrollSearch.Finding {
     var moved: [UInt8] { scrolls.last?.moved ?? [] }
     var columns: Int { scrolls[0].extent.columns }
 
-    /// What it says has to hold, pixel by pixel.
+    /// Verifies the finding, sample by sample.
     func check(_ before: PixelBuffer, _ now: PixelBuffer) throws {
         let size = before.size
         let columns = (size.width + 15) / 16

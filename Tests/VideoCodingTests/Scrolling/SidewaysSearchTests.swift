@@ -9,7 +9,7 @@ private struct Desk {
     private static let page = TextPage(width: 640, height: 1300)
     private let size: PixelSize
     private let window: PixelSize
-    /// What is brighter by so much tells pictures of the same place apart.
+    /// The additional brightness that distinguishes frames with the window at the same place.
     var flicker: UInt8 = 0
     /// Whether chroma is not one colour.
     var isColoured = false

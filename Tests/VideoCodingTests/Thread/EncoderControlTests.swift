@@ -6,7 +6,7 @@ import Testing
 @testable import RTCShareVideoCoding
 import RTCShareWireFormat
 
-/// What an encoder thread gave.
+/// The frames that an encoder delivered.
 private final class Frames: Sendable {
     private let log = Mailbox([EncodedVideoFrame]())
 
@@ -32,7 +32,7 @@ struct VideoEncoderSourceTests {
     private let frames = Frames()
     private let source = CustomVideoSource()
 
-    /// When the first frame is taken.
+    /// The capture time of the first frame.
     private let begin = CaptureClock.now
 
     private func frame(_ index: Int, seed: UInt64 = 1, rotation: VideoRotation = .upright) -> VideoFrame {

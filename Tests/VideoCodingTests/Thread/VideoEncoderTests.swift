@@ -7,7 +7,7 @@ import Testing
 @testable import RTCShareVideoCoding
 import RTCShareWireFormat
 
-/// What an encoder thread gave, with a way to wait for it and a gate that holds the thread in its callback.
+/// The frames that an encoder delivered, with a way to wait for them and a gate that holds its thread in the callback.
 private final class Output: Sendable {
     private struct Log {
         var frames: [EncodedVideoFrame] = []
@@ -64,7 +64,7 @@ struct VideoEncoderTests {
     private let size = PixelSize(width: 160, height: 120)
     private let source = DirectSource()
 
-    /// When the first frame is taken.
+    /// The capture time of the first frame.
     private let begin = CaptureClock.now
 
     private func frame(_ index: Int, seed: UInt64 = 1, rotation: VideoRotation = .upright) -> VideoFrame {

@@ -4,7 +4,7 @@ import Testing
 
 /// The scenarios of libwebrtc's `trendline_estimator_unittest` and the detector's adaptation.
 @Suite struct TrendlineTests {
-    /// What is found of 25 groups sent 20 ms apart that arrive `ratio` times as far apart: each finding in turn.
+    /// Returns the usage detected after each of 25 groups sent 20 ms apart that arrive `ratio` times as far apart.
     private func findings(ratio: Double, count: Int = 25) -> [OveruseDetector.Usage] {
         var estimator = TrendlineEstimator()
         var detector = OveruseDetector()
