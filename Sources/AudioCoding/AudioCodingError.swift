@@ -1,18 +1,18 @@
-/// Why sound could not be encoded, decoded, resampled or cut into blocks.
+/// The reason why audio could not be encoded, decoded, resampled or split into blocks.
 public enum AudioCodingError: Error, Sendable, Hashable {
-    /// A setting is out of what the codec or converter takes; `allowed` says what it does take.
+    /// A setting is outside the range of the codec or converter; `allowed` is that range.
     case invalidSetting(name: String, value: String, allowed: String)
-    /// The samples are not as many as asked for; `allowed` says how many would be.
+    /// The number of samples is wrong; `allowed` describes the allowed numbers.
     case wrongSampleCount(count: Int, allowed: String)
-    /// A stream of sound changed its channels or rate; whoever takes it has to be made anew.
+    /// The channels or the sampling rate of an audio stream changed, so that its receiver must be recreated.
     case unexpectedFormat(channels: Int, sampleRate: Int, expectedChannels: Int, expectedSampleRate: Int)
-    /// A packet without a byte.
+    /// The packet is empty.
     case emptyPacket
-    /// A packet is no Opus packet (RFC 6716 §3.4), or its data make no sense.
+    /// The packet is not an Opus packet (RFC 6716 §3.4), or its data is invalid.
     case malformedPacket(reason: String)
-    /// libopus refused; `reason` is its own words.
+    /// libopus reported an error; `reason` is its text.
     case codecFailed(operation: String, reason: String)
-    /// libsamplerate refused; `reason` is its own words.
+    /// libsamplerate reported an error; `reason` is its text.
     case resamplingFailed(reason: String)
 }
 

@@ -1,27 +1,26 @@
 package import RTCShareWireFormat
 
-/// Divides what a path carries among the media that are sent over it.
+/// Divides the bitrate of a path among the media that use it.
 ///
-/// First each media gets its minimum, the first in rank first; then those of the highest rank get what they can use, to
-/// equal parts, and what is left goes to those of the next. Where not even the minima fit, media that may pause do, from
-/// the last in rank on; one that is paused comes back only when there is room for its minimum and ``resumeMargin``, so
-/// that an estimate that wavers at the edge does not have it come and go.
+/// Each media first gets its minimum, in order of rank. Then the media of the highest rank share the rest equally, up
+/// to their maximum, and the remainder goes to the next rank. If the minima do not fit, media with ``Claim/mayPause``
+/// are paused, from the lowest rank. A paused media resumes only if there is room for its minimum and ``resumeMargin``,
+/// so that a fluctuating estimate does not pause and resume it repeatedly.
 ///
-/// Without that, a little more for all is never much more or less for one: what media get changes no faster than the
-/// whole.
+/// Apart from pauses, a small change of the total never causes a large change of one media's rate.
 package struct BitrateAllocator: Sendable {
-    /// What one media takes, on the wire.
+    /// The bitrate that one media requests, on the wire.
     package struct Claim: Hashable, Sendable {
-        /// What it gets at least, unless it is paused.
+        /// The minimum rate, unless the media is paused.
         package var minimum: DataRate
-        /// What it gets at most.
+        /// The maximum rate.
         package var maximum: DataRate
-        /// Those of a higher rank go first.
+        /// The rank; media of a higher rank come first.
         package var rank: Int
-        /// Whether it can do without, where there is less than the minima.
+        /// Whether the media can be paused if the minima do not fit.
         package var mayPause: Bool
 
-        /// A claim between two rates; a maximum below the minimum counts as the minimum.
+        /// Creates a claim between two rates. A maximum below the minimum counts as the minimum.
         package init(minimum: DataRate, maximum: DataRate, rank: Int, mayPause: Bool = false) {
             self.minimum = max(.zero, minimum)
             self.maximum = max(self.minimum, maximum)
@@ -30,18 +29,18 @@ package struct BitrateAllocator: Sendable {
         }
     }
 
-    /// The least that has to be free beyond its minimum for a paused media to come back.
+    /// The minimum free rate, beyond its own minimum, for a paused media to resume.
     package static let resumeMargin = DataRate.kilobitsPerSecond(20)
-    /// The same as a share of its minimum; the greater of the two counts.
+    /// The same margin as a fraction of the minimum. The larger of the two applies.
     package static let resumeMarginShare = 0.1
 
-    /// The media that are paused, by their index.
+    /// The indices of the paused media.
     private var paused: Set<Int> = []
 
-    /// An allocator that has paused nothing.
+    /// Creates an allocator without paused media.
     package init() {}
 
-    /// What each of `claims` gets of `total`, by its index; zero for no claim, and for one that is paused.
+    /// Returns the part of `total` for each of `claims`, by its index; zero for nil and for a paused media.
     package mutating func allocate(_ total: DataRate, among claims: [Claim?]) -> [DataRate] {
         if claims.count == 1, let claim = claims[0], !claim.mayPause {
             paused = []
@@ -78,7 +77,7 @@ package struct BitrateAllocator: Sendable {
         return claim.minimum + max(Self.resumeMargin, claim.minimum * Self.resumeMarginShare)
     }
 
-    /// Gives equal parts to each, and what one can't use to the others.
+    /// Gives each media an equal part. Others share the rest of a part that exceeds a maximum.
     private func fill(
         _ indices: some Sequence<Int>, of claims: [Claim?], from left: inout DataRate, to rates: inout [DataRate]
     ) {

@@ -2,92 +2,95 @@ internal import Glibc
 import RTCShareRTP
 package import RTCShareWireFormat
 
-/// What a stream of pictures does against loss, by what its receiver loses and how far away it is: how much forward error
-/// correction there is, and how long its receiver holds pictures.
+/// The measures of a video stream against loss: the amount of forward error correction (FEC), and the time for which
+/// the receiver holds frames. They depend on the receiver's loss and round-trip time.
 ///
-/// A lost packet that is asked for again costs a round trip, for which a receiver shows an old picture. Where that is
-/// short, or nothing is lost, nothing is paid. Elsewhere a frame has ``packetsPerLoss`` packets of correction for each of
-/// its packets that is likely to be lost, and at least one, as far as its share of the rate goes: small frames, as of
-/// somebody who types, are doubled, which costs little beside what a path carries. Where the share does not go so far, the
-/// frames of up to a round trip have one together.
+/// A retransmission takes a round trip, in which a receiver shows an old frame. If the round trip is short, or no
+/// packets are lost, this policy does nothing. Otherwise a frame has ``packetsPerLoss`` packets of correction for each
+/// of its packets that is likely to be lost, and at least one, within its share of the rate. Small frames, such as
+/// those of typing, are doubled, which costs little. If the share is not sufficient, the frames of up to a round trip
+/// have one packet together.
 ///
-/// What is still missing is asked for, and is there when its picture is shown if that waits a little more than a round trip,
-/// ``hold``: while packets are lost, and no longer. Where much is lost so are answers, and would be asked for again a round
-/// trip later: far receivers have each twice then, the second time a little later, when the burst is over that may have
-/// taken the first (``repeatsRetransmissions``).
+/// Packets that are still missing are retransmitted. They arrive before their frame is shown if the receiver holds
+/// frames for a little more than a round trip, ``hold``, which applies only while packets are lost. With heavy loss
+/// retransmissions are also lost, and would take another round trip. Distant receivers then get each retransmission
+/// twice, the second one a little later, after the end of the burst that may have dropped the first
+/// (``repeatsRetransmissions``).
 ///
-/// What is lost is that which receiver reports tell, with the older forgotten by and by.
+/// The loss is that in receiver reports, with decreasing weight for older ones.
 package struct LossPolicy: Sendable {
-    /// With three, less than a tenth of the frames stay incomplete at any size where a twentieth of the packets is lost.
-    /// Four leave one in twenty, and pictures that a receiver showed to be worse for it.
+    /// The number of correction packets per expected lost packet. With three, less than a tenth of the frames stay
+    /// incomplete at any size at a loss of 5 percent. Four leave one in twenty, but a real receiver showed worse video
+    /// with them.
     package static let packetsPerLoss = 3.0
-    /// The most correction, as a share of the pictures: beyond, the pictures lose more than their smoothness is worth.
+    /// The maximum ratio of correction to video. Beyond it the video loses more quality than it gains in smoothness.
     package static let maximumRatio = 0.5
-    /// From this loss on there is correction, and below ``leastLoss`` no more.
+    /// The loss above which correction starts. It ends below ``leastLoss``.
     package static let notableLoss = 0.01
-    /// See ``notableLoss``.
+    /// The loss below which correction ends; see ``notableLoss``.
     package static let leastLoss = 0.005
-    /// How many packets have to be lost before that says anything.
+    /// The minimum number of lost packets before the loss counts.
     package static let leastPacketsLost = 2.0
-    /// Nearer receivers have a packet again before its absence shows.
+    /// The round-trip time below which retransmissions arrive before a loss is visible.
     package static let shortestRoundTrip = Duration.milliseconds(60)
-    /// In this time what was lost comes to count for half.
+    /// The half-life of recorded losses.
     package static let halfLife = Duration.seconds(4)
-    /// Nearer receivers have a packet again within the time of a picture, and hold none.
+    /// The round-trip time below which retransmissions arrive within a frame's duration, so that frames are not held.
     package static let shortestHeldRoundTrip = Duration.milliseconds(30)
-    /// From this loss on what is sent again is likely to be lost again, sooner or later: pictures are held until it was there
-    /// a second time, until the loss is below ``leastHeavyLoss``.
+    /// The loss above which retransmissions are likely to be lost as well. Frames are then held long enough for a
+    /// second retransmission, until the loss is below ``leastHeavyLoss``.
     package static let heavyLoss = 0.08
-    /// See ``heavyLoss``.
+    /// The loss below which heavy loss ends; see ``heavyLoss``.
     package static let leastHeavyLoss = 0.06
-    /// From this loss on nothing is sent again twice: it takes more of the rate than it is worth (`rtcbench network loss-20`).
+    /// The loss above which no retransmission is repeated: the repetitions would take too much of the rate (`rtcbench
+    /// network loss-20`).
     package static let mostRepeatedLoss = 0.16
-    /// What a receiver takes to notice that a packet is missing, and this side to send it once more.
+    /// The time in which a receiver notices a missing packet and this side retransmits it.
     package static let repairTime = Duration.milliseconds(40)
-    /// What is sent again is sent a second time with the next frame, which is there in this time.
+    /// The time until a second retransmission arrives, which is sent with the next frame.
     package static let repetitionTime = Duration.milliseconds(60)
-    /// The longest ``hold``, and where much is lost: whoever is farther away would notice it more than a freeze.
+    /// The maximum ``hold``, usually and with heavy loss. Viewers would notice a longer one more than a freeze.
     package static let longestHold = (usual: Duration.milliseconds(200), heavy: Duration.milliseconds(300))
-    /// Holds that differ by less are alike.
+    /// The minimum change of the hold.
     package static let holdStep = Duration.milliseconds(20)
-    /// The correction of so long may leave at once, having been saved up.
+    /// The time for which unused correction can be saved and then sent at once.
     package static let savedTime = Duration.milliseconds(500)
 
-    /// Packets that reports tell of and those among them that were lost, both forgotten by and by.
+    /// The numbers of expected and lost packets in reports, both with decreasing weight.
     private var packets = (expected: 0.0, lost: 0.0)
     private var lastReport: Instant?
-    /// That of the newest report.
+    /// The round-trip time of the latest report.
     package private(set) var roundTripTime = Duration.zero
-    /// Whether so much is lost that it shows.
+    /// Whether the loss is high enough to be visible.
     private var isLossy = false
-    /// Whether so much is lost that what is sent again is, too.
+    /// Whether the loss is high enough to affect retransmissions.
     private var isHeavilyLossy = false
-    /// Whether there is forward error correction now.
+    /// Whether forward error correction is active.
     package var isActive: Bool { isLossy && roundTripTime >= Self.shortestRoundTrip }
-    /// Whether what is sent again leaves a second time.
+    /// Whether each retransmission is sent a second time.
     package var repeatsRetransmissions: Bool { isHeavilyLossy && isActive && loss < Self.mostRepeatedLoss }
-    /// How long the receiver is to hold a picture before it shows it; zero while nothing is lost.
+    /// The time for which the receiver holds a frame before it shows it; zero while nothing is lost.
     package private(set) var hold = Duration.zero
 
-    /// What the corrections may take, and how many bytes of that are left.
+    /// The bitrate of corrections, and the number of bytes that are left of it.
     private var allowance = DataRate.zero
     private var credit = (bytes: 0.0, at: Instant(nanoseconds: 0))
 
-    /// A policy for a receiver of whom nothing is known: nothing is done.
+    /// Creates an inactive policy for a receiver without reports.
     package init() {}
 
-    /// The share of packets that is lost.
+    /// The fraction of packets that is lost.
     package var loss: Double { packets.expected > 0 ? packets.lost / packets.expected : 0 }
 
-    /// How much correction there is to so much picture, where frames have many packets; zero for none.
+    /// The ratio of correction to video for frames of many packets; zero for none.
     package var ratio: Double {
         isActive ? min(loss * Self.packetsPerLoss, Self.maximumRatio) : 0
     }
 
-    /// How much goes beside so much picture: correction, and what is sent again a second time.
+    /// The ratio of correction and repeated retransmissions to video.
     package var overhead: Double { ratio + (repeatsRetransmissions ? loss : 0) }
 
-    /// Takes what a receiver report says of so many packets.
+    /// Processes a receiver report about `count` packets.
     package mutating func receive(
         _ report: LossReport, packets count: Int, roundTripTime: Duration?, now: Instant
     ) {
@@ -122,12 +125,12 @@ package struct LossPolicy: Sendable {
         if max(wanted, hold) - min(wanted, hold) >= Self.holdStep { hold = wanted }
     }
 
-    /// Sets what pictures may take with all that goes beside them.
+    /// Sets the bitrate of video with its correction and repeated retransmissions.
     package mutating func setRate(_ rate: DataRate) {
         allowance = rate * (ratio / (1 + overhead))
     }
 
-    /// How many packets of correction follow so many packets that are about to leave, or have left just now.
+    /// Returns the number of correction packets after `count` packets, which are about to be sent or were just sent.
     package mutating func corrections(
         forPackets count: Int, bytesEach: Int, atMost most: Int = ULPFECMask.maximumCorrections, now: Instant
     ) -> Int {

@@ -2,91 +2,92 @@ public import RTCShareWireFormat
 
 /// Spreads packets over time, so that no frame leaves as one burst.
 ///
-/// A leaky bucket over whatever stands for a packet: it holds descriptors, never bytes, and needs only their sizes.
-/// Packets leave in groups of at most ``Configuration/burstDuration`` (at low rates of at most
-/// ``Configuration/leastBurst``) and ``Configuration/burstPackets``, after which the bucket drains empty before the next group: in any time `t` no more leaves than the pacing rate carries in `t`
-/// and one group (or one packet, where a packet is larger than a group may be). One timer serves a group.
+/// A leaky bucket of packet descriptors: it contains no bytes, and needs only their sizes. Packets are sent in groups
+/// of at most ``Configuration/burstDuration`` (at low rates of at most ``Configuration/leastBurst``) and
+/// ``Configuration/burstPackets``. After a group the bucket drains completely. So in any time `t` at most one group (or
+/// one packet that is larger than a group) is sent beyond what the pacing rate carries in `t`. One timer serves a
+/// group.
 ///
-/// The pacing rate is set, or is the target times ``Configuration/pacingFactor``. It is raised as far as it takes for
-/// every packet to leave within ``Configuration/maximumQueueTime`` of being queued: the last resort for whoever sends in
-/// spite of ``isQueueFull``. The raised rate holds until the queue is empty. Only packets of a higher priority that are
-/// queued later can make one wait longer, by the time that they take.
+/// The pacing rate is set, or is the target times ``Configuration/pacingFactor``. It is raised so that every packet is
+/// sent within ``Configuration/maximumQueueTime`` of being queued: the last resort for a sender that ignores
+/// ``isQueueFull``. The raised rate stays until the queue is empty. Only packets of a higher priority that are queued
+/// later can delay a packet further, by the time that they take.
 ///
-/// Sound never waits. It is small and regular, and what it uses is taken from what the others may send next.
+/// Audio never waits. It is small and regular, and its bytes reduce what the others can send next.
 ///
-/// While a probe is under way its rate takes the place of the pacing rate: media go first, and padding fills up where they
-/// are too few. Padding has no packets here: ``paddingWanted(now:)`` says how much is to be sent, and whoever sends makes
-/// it up on the spot.
+/// During a probe, its rate replaces the pacing rate. Media are sent first, and padding fills the rest. Padding has no
+/// packets here: ``paddingWanted(now:)`` returns the number of bytes, and the sender makes them.
 ///
-/// What runs for every packet is inlined into the caller's module, as in ``RetransmissionHistory``, and nothing is answered by
-/// a copy of the pacer.
+/// Code that runs for every packet is inlined into the caller's module, as in ``RetransmissionHistory``, and no access
+/// copies the pacer.
 public struct Pacer<Packet: Sendable>: ~Copyable, Sendable {
-    /// Who goes first, in falling order.
+    /// The priority of a packet, in descending order.
     public enum Priority: Int, Sendable, CaseIterable {
-        /// Sound: leaves at once.
+        /// Audio, which is sent immediately.
         case sound
-        /// What a receiver is waiting for already.
+        /// Retransmissions, for which a receiver is already waiting.
         case retransmission
         /// First transmissions of video.
         case video
     }
 
-    /// The constants of the bucket.
+    /// The parameters of the bucket.
     public struct Configuration: Hashable, Sendable {
-        /// Pacing rate over target rate. More than 1, for frames differ in size and the queue is to empty between two.
+        /// The ratio of pacing rate to target rate. It is more than 1 because frames differ in size and the queue must
+        /// become empty between two frames.
         public var pacingFactor = 2.5
-        /// The pacing rate is never lower than this, in order that the first frames of a call get out.
+        /// The minimum pacing rate, which lets the first frames of a call be sent.
         public var minimumPacingRate = DataRate.kilobitsPerSecond(300)
-        /// The longest group, in time at the pacing rate.
+        /// The maximum duration of a group at the pacing rate.
         public var burstDuration = Duration.milliseconds(5)
-        /// A group may have this many bytes, two full packets, where ``burstDuration`` would hold less, as far as
-        /// ``longestBurst`` allows: a packet at a time saves a path of a megabit a second nothing that it would notice, and
-        /// costs the sender a wakeup for each.
+        /// The minimum size of a group's limit in bytes, two full packets, if ``burstDuration`` would allow less, as
+        /// far as ``longestBurst`` allows it. Single packets would not noticeably help a path of a megabit per second,
+        /// and each would cost the sender a wakeup.
         public var leastBurst = 2400
-        /// The longest group that is made for the sake of ``leastBurst``, in time at the pacing rate; libwebrtc has twice
-        /// that for all groups.
+        /// The maximum duration at the pacing rate of a group that ``leastBurst`` enlarges. libwebrtc uses twice that
+        /// for all groups.
         public var longestBurst = Duration.milliseconds(20)
-        /// The most packets of a group.
+        /// The maximum number of packets in a group.
         public var burstPackets = 16
-        /// The queue is full when what waits takes longer than this at the target rate, and more than ``pacingFactor`` times
-        /// less at the pacing rate. It is a screen that is shown: what is half a second old already is better left out,
-        /// before it is encoded, than sent late.
+        /// The queue is full if its packets take longer than this at the target rate, and more than this divided by
+        /// ``pacingFactor`` at the pacing rate. For a shared screen, a frame that would be half a second late is better
+        /// dropped before it is encoded.
         public var fullQueueTime = Duration.milliseconds(500)
-        /// A full queue is so until what waits takes less than this.
+        /// The duration of waiting packets below which a full queue is no longer full.
         public var resumeQueueTime = Duration.milliseconds(250)
-        /// How long a packet may wait before the rate is raised for it.
+        /// The maximum time that a packet waits before the rate is raised for it.
         public var maximumQueueTime = Duration.seconds(2)
-        /// A probe whose next packets are later than this is given up: it would measure the delay.
+        /// The maximum delay of a probe's next packets. A later probe is abandoned, since it would measure the delay.
         public var latestProbe = Duration.milliseconds(10)
-        /// A probe that could not begin for this long is forgotten.
+        /// The maximum age of a probe that could not start.
         public var oldestProbe = Duration.seconds(5)
 
-        /// The values that suit video of a screen.
+        /// Creates parameters for video of a screen.
         public init() {}
     }
 
-    /// The rate that the sources are told to keep to.
+    /// The target rate of the sources.
     public private(set) var targetRate: DataRate
-    /// Whether more waits than ``Configuration/fullQueueTime`` allows, and has not yet fallen to
-    /// ``Configuration/resumeQueueTime``: whole frames are to be dropped before they are encoded. What is queued
-    /// nevertheless is sent.
+    /// Whether more is queued than ``Configuration/fullQueueTime`` allows, and has not yet fallen to
+    /// ``Configuration/resumeQueueTime``. The sender should drop whole frames before they are encoded. Queued packets
+    /// are still sent.
     public private(set) var isQueueFull = false
-    /// Bytes that wait.
+    /// The number of queued bytes.
     @inlinable public var queuedBytes: Int { waiting.bytes }
-    /// Packets that wait.
+    /// The number of queued packets.
     @inlinable public var queuedPackets: Int { waiting.packets }
-    /// Packets that ``removeAll()`` threw away.
+    /// The number of packets that ``removeAll()`` discarded.
     public private(set) var packetsDiscarded = 0
 
-    /// Packets, with padding, that were part of probes.
+    /// The number of packets of probes, including padding.
     public private(set) var probePackets = 0
-    /// Probes that were given up, for they came too late or could not begin.
+    /// The number of probes that were abandoned because they were late or could not start.
     public private(set) var probesAbandoned = 0
-    /// The probe that the packet which left last was part of; nil for none.
+    /// The probe of the packet that was sent last; nil for none.
     @inlinable public var cluster: Int? { lastCluster }
-    /// How long the packet waited that left last.
+    /// The time that the packet waited that was sent last.
     @inlinable public var lastSendDelay: Duration { .nanoseconds(lastDelay) }
-    /// Whether there is anything to make padding of.
+    /// Whether the sender can make padding.
     public var allowsPadding = false
 
     private struct Probe: Sendable {
@@ -100,49 +101,48 @@ public struct Pacer<Packet: Sendable>: ~Copyable, Sendable {
 
     private let configuration: Configuration
     private var setPacingRate: DataRate?
-    /// The rate that padding fills up to.
+    /// The rate up to which padding fills.
     public private(set) var paddingRate = DataRate.zero
     private var probe: Probe?
     private var requested: [(cluster: ProbeCluster, at: Instant)] = []
-    /// A probe is under way or waits to begin.
+    /// Whether a probe is active or waits to start.
     @usableFromInline var hasProbes = false
     @usableFromInline var lastCluster: Int?
-    /// In nanoseconds.
+    /// The last send delay in nanoseconds.
     @usableFromInline var lastDelay: Int64 = 0
-    /// As ``level``, for the rate of padding.
+    /// The ``level`` for the rate of padding.
     @usableFromInline var paddingLevel: Int64 = 0
     @usableFromInline var waiting = (bytes: 0, packets: 0)
-    /// In nanoseconds.
     @usableFromInline var sound = RingQueue<Packet>()
     @usableFromInline var retransmissions = RingQueue<Packet>()
     @usableFromInline var video = RingQueue<Packet>()
     @usableFromInline var drainRate = DataRate.zero
-    /// What has left and not drained, in bits times 10⁹, so that draining is exact in whole nanoseconds.
+    /// The sent bytes that have not drained, in bits times 10⁹, so that draining is exact in whole nanoseconds.
     @usableFromInline var level: Int64 = 0
     private var levelTaken: Instant?
     @usableFromInline var groupPackets = 0
-    /// A group is complete: nothing but sound leaves before the bucket is empty.
+    /// Whether a group is complete, so that only audio is sent before the bucket is empty.
     @usableFromInline var isHolding = false
 
-    /// An empty pacer.
+    /// Creates an empty pacer.
     public init(targetRate: DataRate, configuration: Configuration = Configuration()) {
         self.targetRate = targetRate
         self.configuration = configuration
     }
 
-    /// The rate at which packets leave now.
+    /// The current rate of sending.
     public var pacingRate: DataRate {
         max(
             setPacingRate ?? max(targetRate * configuration.pacingFactor, configuration.minimumPacingRate), drainRate)
     }
 
-    /// How long what waits takes to leave at the present rate.
+    /// The time that the queued packets take at the current rate.
     public var queueDuration: Duration {
         queuedBytes == 0 ? .zero : pacingRate.duration(ofBytes: queuedBytes)
     }
 
-    /// Sets the rates: what the sources keep to, at what packets leave, nil for ``Configuration/pacingFactor`` times
-    /// the target, and up to what padding fills. What has left already drains at the old rates until `now`.
+    /// Sets the target rate of the sources, the pacing rate (nil for ``Configuration/pacingFactor`` times the target),
+    /// and the rate up to which padding fills. Sent packets drain at the old rates until `now`.
     public mutating func setRates(
         target: DataRate, pacing: DataRate? = nil, padding: DataRate = .zero, now: Instant
     ) {
@@ -166,8 +166,8 @@ public struct Pacer<Packet: Sendable>: ~Copyable, Sendable {
         }
         waiting.bytes += stamp.size
         waiting.packets += 1
-        // With the highest of these rates held until nothing waits, what is ahead of this packet and the packet itself
-        // are gone in time.
+        // If the highest of these rates stays until the queue is empty, this packet and those before it are sent in
+        // time.
         raiseDrainRate()
         updateFullness()
     }
@@ -184,7 +184,7 @@ public struct Pacer<Packet: Sendable>: ~Copyable, Sendable {
         drainRate = max(drainRate, DataRate(byteCount: queuedBytes, over: configuration.maximumQueueTime))
     }
 
-    /// The next packet that may leave, or nil; call until nil.
+    /// Returns the next packet that can be sent, or nil. Call it until it returns nil.
     @inlinable
     public mutating func pop(now: Instant) -> Packet? {
         drain(now: now)
@@ -210,10 +210,10 @@ public struct Pacer<Packet: Sendable>: ~Copyable, Sendable {
         return isAgain ? retransmissions.popFirst() : video.popFirst()
     }
 
-    /// The size of the packet that is next but for sound.
+    /// The size of the next packet other than audio.
     private var nextSize: Int? { (retransmissions.next ?? video.next)?.size }
 
-    /// When ``pop(now:)`` and ``paddingWanted(now:)`` are next worth calling; nil while there is nothing to come.
+    /// Returns the next time to call ``pop(now:)`` and ``paddingWanted(now:)``; nil if there is nothing to send.
     public func nextDeadline(now: Instant) -> Instant? {
         if !sound.isEmpty { return now }
         if let probe {
@@ -237,7 +237,7 @@ public struct Pacer<Packet: Sendable>: ~Copyable, Sendable {
         return .nanoseconds(level / rate + (level % rate > 0 ? 1 : 0))
     }
 
-    /// Throws away all that waits, and counts it.
+    /// Discards all queued packets, and counts them.
     public mutating func removeAll() {
         packetsDiscarded += queuedPackets
         sound.removeAll()
@@ -259,7 +259,7 @@ public struct Pacer<Packet: Sendable>: ~Copyable, Sendable {
             && Self.weight(size) <= Self.weight(groupLimit) - level
     }
 
-    /// The most bytes of a group.
+    /// The maximum number of bytes in a group.
     private var groupLimit: Int {
         let rate = pacingRate
         let usual = rate.bytes(in: configuration.burstDuration)
@@ -267,7 +267,7 @@ public struct Pacer<Packet: Sendable>: ~Copyable, Sendable {
         return max(usual, min(configuration.leastBurst, rate.bytes(in: configuration.longestBurst)))
     }
 
-    /// Takes note that a packet leaves.
+    /// Records that a packet is sent.
     @inlinable
     mutating func leave(_ packet: RingQueue<Packet>.Stamp, now: Instant) {
         charge(packet.size)
@@ -289,7 +289,7 @@ public struct Pacer<Packet: Sendable>: ~Copyable, Sendable {
     @usableFromInline
     mutating func chargePadding(_ size: Int) {
         let (sum, overflow) = paddingLevel.addingReportingOverflow(Self.weight(size))
-        // A burst of media is no reason to go without padding for long after it.
+        // A burst of media must not prevent padding for long.
         paddingLevel = min(overflow ? .max : sum, Self.weight(paddingRate.bytes(in: .milliseconds(500))))
     }
 
@@ -315,13 +315,13 @@ public struct Pacer<Packet: Sendable>: ~Copyable, Sendable {
         Int64(min(size, 1 << 26)) * 8_000_000_000
     }
 
-    /// The most probes that wait to begin.
+    /// The maximum number of probes that wait to start.
     private static var maximumRequested: Int { 5 }
-    /// A probe begins with a packet of this size, or of what it sends at once, if that is less.
+    /// The size of a probe's first packet, or of its first burst, if that is less.
     private static var firstProbePacket: Int { 200 }
 
-    /// Takes a probe, to be sent once those before it are through, and there is something to send it with: media, or
-    /// padding. The oldest of too many is forgotten.
+    /// Queues a probe. It starts after earlier probes, and when there is media or padding to send. If there are too
+    /// many probes, the oldest is abandoned.
     package mutating func enqueue(_ cluster: ProbeCluster, now: Instant) {
         guard cluster.rate > .zero else { return }
         if requested.count == Self.maximumRequested {
@@ -332,8 +332,8 @@ public struct Pacer<Packet: Sendable>: ~Copyable, Sendable {
         hasProbes = true
     }
 
-    /// How many bytes of padding are to be sent now, where ``pop(now:)`` gave nothing; nil for none. The padding that is
-    /// sent is to be told to ``didPad(_:now:)``.
+    /// Returns the number of padding bytes to send now, if ``pop(now:)`` returned nil; nil for none. Report the sent
+    /// padding to ``didPad(_:now:)``.
     public mutating func paddingWanted(now: Instant) -> Int? {
         guard queuedPackets == 0, allowsPadding else { return nil }
         drain(now: now)
@@ -345,7 +345,7 @@ public struct Pacer<Packet: Sendable>: ~Copyable, Sendable {
         return max(1, paddingRate.bytes(in: configuration.burstDuration))
     }
 
-    /// Takes note of a packet of padding of `size` bytes that leaves.
+    /// Records that a packet of padding of `size` bytes is sent.
     public mutating func didPad(_ size: Int, now: Instant) {
         charge(max(0, size))
         lastDelay = 0
@@ -359,7 +359,7 @@ public struct Pacer<Packet: Sendable>: ~Copyable, Sendable {
         return allowsPadding || nextSize.map { $0 >= least } ?? false
     }
 
-    /// Whether a probe is under way now: one that is late is given up, and one that waits begins.
+    /// Whether a probe is active. This abandons a late probe and starts a waiting one.
     @usableFromInline
     mutating func advanceProbes(now: Instant) -> Bool {
         if let late = probe, now - late.next > configuration.latestProbe {
@@ -386,8 +386,8 @@ public struct Pacer<Packet: Sendable>: ~Copyable, Sendable {
         probe.map { now >= $0.next } ?? false
     }
 
-    /// Counts a packet to the probe that is under way. When a burst is out, the next is due once the rate has carried
-    /// all there was so far.
+    /// Counts a packet of the active probe. After a burst, the next one is due when the rate has carried all bytes so
+    /// far.
     @usableFromInline
     mutating func countProbe(_ size: Int, now: Instant) {
         guard var current = probe else { return }

@@ -1,43 +1,43 @@
 package import RTCShareRTP
 import RTCShareWireFormat
 
-/// What the reports of a receiver say of one of our streams (RFC 3550 §6.4.1).
+/// A receiver's report on one of our streams (RFC 3550 §6.4.1).
 package struct LossReport: Hashable, Sendable {
-    /// The share lost since the report before, 0...1.
+    /// The fraction lost since the previous report, 0...1.
     package let fractionLost: Double
-    /// Packets lost since the beginning; negative where second copies outnumber them.
+    /// The number of packets lost since the beginning; negative if duplicates outnumber losses.
     package let packetsLost: Int
-    /// The highest sequence number that the receiver has, with its wraps in the high half.
+    /// The highest sequence number received, with the number of its wraps in the high half.
     package let extendedHighestSequenceNumber: UInt32
     /// The interarrival jitter.
     package let jitter: Duration
-    /// The round trip time; nil where the report answers no sender report.
+    /// The round-trip time; nil if the report refers to no sender report.
     package let roundTripTime: Duration?
 }
 
-/// Keeps the newest report on a stream and the round trip times of all, under the names of W3C webrtc-stats'
+/// Stores the latest report on a stream and the round-trip times of all reports, with the names of W3C webrtc-stats'
 /// `remote-inbound-rtp`.
 package struct ReceiverReportTracker: Sendable {
-    /// The newest report.
+    /// The latest report.
     package private(set) var newest: LossReport?
-    /// Reports taken.
+    /// The number of reports.
     package private(set) var reportsReceived = 0
-    /// The sum of the round trip times measured (`totalRoundTripTime`).
+    /// The sum of the measured round-trip times (`totalRoundTripTime`).
     package private(set) var totalRoundTripTime = Duration.zero
-    /// How many there are in that sum (`roundTripTimeMeasurements`).
+    /// The number of measurements in that sum (`roundTripTimeMeasurements`).
     package private(set) var roundTripTimeMeasurements = 0
-    /// The round trip time, which rises smoothed by 1/8 as in RFC 6298 §2, and falls at once: a report that waited somewhere
-    /// says nothing of the path. Nil before the first.
+    /// The round-trip time. Increases are smoothed by 1/8 as in RFC 6298 §2, decreases apply immediately, since a
+    /// report can be delayed for other reasons than the path. It is nil before the first measurement.
     package private(set) var smoothedRoundTripTime: Duration?
 
     private let clockRate: Int
 
-    /// A tracker of a stream whose clock has `clockRate` Hz.
+    /// Creates a tracker of a stream whose clock rate is `clockRate` Hz.
     package init(clockRate: Int) {
         self.clockRate = max(1, clockRate)
     }
 
-    /// Takes a report block that arrived at `arrival`, on the clock that the sender reports are made by.
+    /// Processes a report block that arrived at `arrival`, on the clock of the sender reports.
     @discardableResult
     package mutating func receive(_ block: ReportBlock, arrival: NTPTimestamp) -> LossReport {
         let roundTripTime = block.roundTripTime(at: arrival)

@@ -1,26 +1,26 @@
 public import RTCShareRTP
 public import RTCShareWireFormat
 
-/// The newest packets of a stream, kept for receivers that ask for them again (RFC 4585 §6.2.1).
+/// The newest packets of a stream, stored for retransmission requests (RFC 4585 §6.2.1).
 ///
-/// A ring with a place for each of the newest sequence numbers, up to `capacity`; what is older than ``maximumAge`` is let
-/// go as new packets come. It begins small, and grows where it would turn over what is younger: most streams are far from
-/// the rate that they may reach, and a room has thousands of them. Packets are descriptors as in ``Pacer``, whose bytes every peer of a share may have in common.
-/// How many there is room for follows from the rate that is sent at most and from the age (``capacity(for:maximumAge:)``):
-/// what the receiver can still want is there, and no more. Nothing is allocated but to grow. What runs for every packet
-/// is inlined into the caller's module, which knows what stands for a packet: generic code that doesn't know costs as much
-/// as encrypting the packet.
+/// It is a ring with a slot for each of the newest sequence numbers, up to `capacity`. Packets older than
+/// ``maximumAge`` are removed when new ones arrive. It starts small, and grows when it would overwrite younger packets:
+/// most streams are far from their maximum rate, and a room has thousands of them. Packets are descriptors as in
+/// ``Pacer``, whose bytes all peers of a share can have in common. The capacity follows from the maximum rate and the
+/// age (``capacity(for:maximumAge:)``), so that it contains what the receiver can still request, and no more. It
+/// allocates only to grow. Code that runs for every packet is inlined into the caller's module, which knows the packet
+/// type: generic code without that knowledge costs as much as the encryption of the packet.
 public struct RetransmissionHistory<Packet: Sendable>: Sendable {
-    /// What is known of a packet: most of what is asked needs no copy of the packet. Sixteen bytes, for a room has thousands
-    /// of connections, and each has hundreds of these.
+    /// The properties of a packet, with which most checks need no copy of the packet. They take sixteen bytes, since a
+    /// room has thousands of connections with hundreds of packets each.
     @usableFromInline
     struct Record: Sendable {
         @usableFromInline let sent: Instant
         @usableFromInline let size: UInt16
         @usableFromInline let number: SequenceNumber
-        /// Milliseconds from ``sent`` to when it was sent again last, rounded up; zero where it was not.
+        /// The milliseconds from ``sent`` to the last retransmission, rounded up; zero if there is none.
         @usableFromInline var delay: UInt16 = 0
-        /// Whether a retransmission waits to be sent.
+        /// Whether a retransmission is queued.
         @usableFromInline var isQueued = false
 
         @inlinable
@@ -30,42 +30,41 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
             self.sent = sent
         }
 
-        /// When it was sent again last, to the millisecond; nil where it was not.
+        /// The time of the last retransmission, in milliseconds; nil if there is none.
         var lastRetransmission: Instant? {
             delay == 0 ? nil : sent.advanced(by: .milliseconds(Int(delay)))
         }
 
-        /// Takes note that a retransmission has left.
+        /// Records that a retransmission was sent.
         mutating func didRetransmit(now: Instant) {
             isQueued = false
             delay = UInt16(clamping: max(1, (now.nanoseconds - sent.nanoseconds + 999_999) / 1_000_000))
         }
     }
 
-    /// The most packets that a history can hold: a quarter of the circle of sequence numbers is never ambiguous.
+    /// The maximum number of packets in a history: a quarter of the sequence numbers, which is never ambiguous.
     public static var maximumCapacity: Int { 16384 }
 
-    /// How long a packet is kept.
+    /// The maximum age of a packet.
     public let maximumAge: Duration
     @usableFromInline let maximumAgeNanoseconds: Int64
-    /// Packets returned by ``lookup(_:now:roundTripTime:)``.
+    /// The number of packets returned by ``lookup(_:now:roundTripTime:)``.
     public private(set) var packetsRetransmitted = 0
-    /// The bytes of those packets.
+    /// The number of bytes of those packets.
     public private(set) var bytesRetransmitted = 0
-    /// Requests refused because the answer to an earlier one may still be under way.
+    /// The number of requests that were rejected because the answer to an earlier one can still be in flight.
     public private(set) var requestsTooSoon = 0
-    /// Requests for packets that are no longer, or never were, in the history.
+    /// The number of requests for packets that are not, or not any more, in the history.
     public private(set) var requestsUnknown = 0
 
-    /// A packet and what is known of it, side by side: in a room neither is in the processor's cache any more when its turn
-    /// comes.
+    /// A packet with its properties next to it: in a room neither is still in the processor's cache when it is needed.
     @usableFromInline
     struct Slot: Sendable {
-        /// Nil where there is no packet.
+        /// The properties; nil if there is no packet.
         @usableFromInline var record: Record?
         @usableFromInline var packet: Packet?
 
-        /// A place without a packet.
+        /// Creates an empty slot.
         @inlinable
         init() {}
     }
@@ -73,12 +72,13 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
     @usableFromInline var slots: [Slot]
     @usableFromInline var newest: SequenceNumber?
     @usableFromInline var oldest: SequenceNumber?
-    /// Which packet padding is made of next; nil for the newest.
+    /// The next packet to make padding of; nil for the newest.
     private var paddingCursor: SequenceNumber?
-    /// How many of the newest packets padding is made of.
+    /// The number of the newest packets that padding is made of.
     private static var paddingSearch: Int { 64 }
 
-    /// A history that grows to at least `capacity` packets, rounded up to a power of two and held at ``maximumCapacity``.
+    /// Creates a history that grows to at least `capacity` packets, rounded up to a power of two and limited to
+    /// ``maximumCapacity``.
     public init(capacity: Int = 4096, maximumAge: Duration = .seconds(3)) {
         self.capacity = Self.rounded(capacity)
         let size = min(self.capacity, Self.firstSize)
@@ -93,26 +93,26 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
         return limit
     }
 
-    /// Has it grow to at least `capacity` packets, where that is more than before.
+    /// Lets the history grow to at least `capacity` packets, if that is more than before.
     public mutating func allow(capacity: Int) {
         self.capacity = max(self.capacity, Self.rounded(capacity))
     }
 
-    /// How many packets of half the usual size a rate makes in `maximumAge`, at least 256.
+    /// Returns the number of packets of half the usual size that a rate produces in `maximumAge`, at least 256.
     public static func capacity(for rate: DataRate, maximumAge: Duration = .seconds(3)) -> Int {
         max(256, min(rate.bytes(in: maximumAge) / 600, maximumCapacity))
     }
 
-    /// The packets that fit at most.
+    /// The maximum number of packets.
     public private(set) var capacity: Int
-    /// There is room for so many to begin with.
+    /// The initial number of slots.
     @usableFromInline static var firstSize: Int { 64 }
 
-    /// Takes note of a packet of `size` bytes that is sent at `now`. Sequence numbers are to rise; gaps do no harm.
+    /// Stores a packet of `size` bytes that is sent at `now`. Sequence numbers must increase, but gaps are allowed.
     @inlinable
     public mutating func insert(_ number: SequenceNumber, _ packet: consuming Packet, size: Int, now: Instant) {
         if let newest, !number.isNewer(than: newest) || number.distance(from: newest) >= capacity {
-            // A numbering that begins anew: nobody can ask for the old one unambiguously.
+            // The numbers restart, so that requests for the old ones would be ambiguous.
             removeAll()
         }
         if oldest == nil { oldest = number }
@@ -126,9 +126,9 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
         slots[index].packet = packet
     }
 
-    /// The packet to send again, or nil where it is gone, or where the answer to an earlier request still waits to be
-    /// sent, or was sent less than a round trip ago: then the request has crossed the answer. Once a packet that was
-    /// returned has left, ``didRetransmit(_:now:)`` is to be told.
+    /// Returns the packet to retransmit. It is nil if the packet is gone, or if the answer to an earlier request is
+    /// still queued or was sent less than a round trip ago: then the request has crossed the answer. Call
+    /// ``didRetransmit(_:now:)`` after the packet was sent.
     public mutating func lookup(_ number: SequenceNumber, now: Instant, roundTripTime: Duration) -> Packet? {
         let index = index(of: number)
         guard let record = slots[index].record, record.number == number, now - record.sent <= maximumAge else {
@@ -145,21 +145,21 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
         return slots[index].packet
     }
 
-    /// The packet that is there under a number, whatever was asked of it.
+    /// Returns the packet with a sequence number, regardless of earlier requests.
     public func packet(_ number: SequenceNumber) -> Packet? {
         let index = index(of: number)
         return slots[index].record?.number == number ? slots[index].packet : nil
     }
 
-    /// Takes note that a packet that was looked up has left, or will not.
+    /// Records that a packet from a lookup was sent, or will not be.
     public mutating func didRetransmit(_ number: SequenceNumber, now: Instant) {
         let index = index(of: number)
         guard slots[index].record?.number == number else { return }
         slots[index].record?.didRetransmit(now: now)
     }
 
-    /// A packet that padding may be made of: the newest first, then the one before the last that was given, as long as
-    /// there is one no older than ``maximumAge``; nil where there is none.
+    /// Returns a packet to make padding of: the newest first, then the packet before the previously returned one, as
+    /// long as it is not older than ``maximumAge``; nil if there is none.
     public mutating func nextForPadding(now: Instant) -> (number: SequenceNumber, packet: Packet)? {
         guard let newest else { return nil }
         var number = paddingCursor ?? newest
@@ -178,13 +178,13 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
         return nil
     }
 
-    /// Whether the packet is still there, without counting a request.
+    /// Whether the history still contains the packet. This does not count as a request.
     public func contains(_ number: SequenceNumber, now: Instant) -> Bool {
         guard let record = slots[index(of: number)].record else { return false }
         return record.number == number && now - record.sent <= maximumAge
     }
 
-    /// Lets go of every packet.
+    /// Removes every packet.
     @inlinable
     public mutating func removeAll() {
         for index in slots.indices { slots[index] = Slot() }
@@ -192,7 +192,7 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
         oldest = nil
     }
 
-    /// Lets go of what is older than ``maximumAge``.
+    /// Removes packets that are older than ``maximumAge``.
     @inlinable
     mutating func expireOld(now: Instant) {
         guard var number = oldest, let newest else { return }
@@ -208,7 +208,7 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
         oldest = number
     }
 
-    /// Lets go of what the ring turns over, whatever its age.
+    /// Removes packets that the ring will overwrite, whatever their age.
     @inlinable
     mutating func expire(now: Instant) {
         guard var number = oldest, let newest, newest.distance(from: number) >= slots.count else { return }
@@ -222,8 +222,8 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
         oldest = number
     }
 
-    /// Whether a packet would turn over one that is worth more room: one in the youngest third of its time. Receivers ask
-    /// within a few round trips; libwebrtc keeps packets for a second, too.
+    /// Whether a packet would overwrite one that is worth more slots: one in the first third of its maximum age.
+    /// Receivers send requests within a few round trips, and libwebrtc also stores packets for a second.
     @inlinable
     func isFull(for number: SequenceNumber, now: Instant) -> Bool {
         guard let oldest, number.distance(from: oldest) >= slots.count,
@@ -232,17 +232,18 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
         return now.nanoseconds - record.sent.nanoseconds < maximumAgeNanoseconds / 3
     }
 
-    /// Gives room back that was needed for a while, as for a large picture: where half of it is much for what is asked for.
+    /// Halves the number of slots, which may have grown for a large frame, if half of it is enough.
     @usableFromInline
     mutating func shrink(before number: SequenceNumber, now: Instant) {
-        // Of the packet that was sent as many before as three eighths of the room hold: what is asked for fills three
-        // quarters of half of it at most, and a second with more packets than most does not have it grow again at once.
+        // This checks the packet that was sent three eighths of the slots earlier. So the packets that are still needed
+        // fill at most three quarters of the smaller ring, and a second with more packets than usual does not make it
+        // grow again immediately.
         guard let record = slots[slots.count / 8 * 5].record,
             now.nanoseconds - record.sent.nanoseconds > maximumAgeNanoseconds / 3
         else { return }
         let half = slots.count / 2
         var smaller = [Slot](repeating: Slot(), count: half)
-        // The older half goes.
+        // The older half is removed.
         for place in slots[half...] {
             guard let record = place.record else { continue }
             smaller[Int(record.number.rawValue) & (half - 1)] = place

@@ -1,16 +1,16 @@
 public import RTCShareWireFormat
 
-/// First in, first out, in memory that is used again. What it takes beyond ``keptCount`` it gives back once it is empty: a
-/// room has thousands of queues, and few are long at a time.
+/// A first-in, first-out queue in reused memory. It releases memory beyond ``keptCount`` when it is empty: a room has
+/// thousands of queues, and few are long at a time.
 ///
-/// Size and time stand beside each element, so that what is next can be weighed without a copy of it.
+/// Size and time are next to each element, so that the next one can be checked without a copy of it.
 @usableFromInline
 struct RingQueue<Element> {
     @usableFromInline
     struct Stamp: Sendable {
-        /// Bytes.
+        /// The size in bytes.
         @usableFromInline let size: Int
-        /// When the element was queued.
+        /// The time at which the element was queued.
         @usableFromInline let queued: Instant
 
         @inlinable
@@ -20,7 +20,7 @@ struct RingQueue<Element> {
         }
     }
 
-    /// A place of the ring.
+    /// A slot of the ring.
     @usableFromInline
     struct Slot {
         @usableFromInline var element: Element?
@@ -36,18 +36,18 @@ struct RingQueue<Element> {
     @usableFromInline var slots: [Slot]
     @usableFromInline var head = 0
     @usableFromInline var count = 0
-    /// Room for so many is kept.
+    /// The number of slots that are kept.
     @usableFromInline static var keptCount: Int { 32 }
 
     @inlinable
     init() {
-        // Many queues stay empty for ever.
+        // Many queues stay empty forever.
         slots = []
     }
 
     @inlinable var isEmpty: Bool { count == 0 }
 
-    /// The stamp of what is next; nil where nothing is.
+    /// The stamp of the next element; nil if the queue is empty.
     @inlinable var next: Stamp? { isEmpty ? nil : slots[head].stamp }
 
     @inlinable

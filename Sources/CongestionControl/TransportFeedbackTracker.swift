@@ -1,21 +1,20 @@
 package import RTCShareRTP
 package import RTCShareWireFormat
 
-/// Joins the packets that a transport sent with what transport-wide feedback says of them
+/// Matches the packets that a transport sent with the results in transport-wide feedback
 /// (draft-holmer-rmcat-transport-wide-cc-extensions-01). Bookkeeping only: estimators build on the results.
 package struct TransportFeedbackTracker: Sendable {
-    /// What became of one packet.
+    /// The result for one packet.
     package struct PacketResult: Hashable, Sendable {
-        /// The packet.
+        /// The number of the packet.
         package let number: TransportSequenceNumber
-        /// Its size as it was given.
+        /// The size that the caller reported.
         package let size: Int
-        /// When it was sent.
+        /// The time of sending.
         package let sent: Instant
-        /// When it arrived, on the receiver's clock from an arbitrary beginning; nil for lost.
+        /// The time of arrival on the receiver's clock, from an arbitrary origin; nil for a lost packet.
         package let arrival: Duration?
 
-        /// What became of the packet `number`.
         package init(number: TransportSequenceNumber, size: Int, sent: Instant, arrival: Duration?) {
             self.number = number
             self.size = size
@@ -31,51 +30,51 @@ package struct TransportFeedbackTracker: Sendable {
         case acknowledged
     }
 
-    /// Sixteen bytes: a room has thousands of connections, and each has hundreds of these.
+    /// A packet's state in sixteen bytes: a room has thousands of connections with hundreds of packets each.
     private struct Entry: Sendable {
         var sent = Instant(nanoseconds: 0)
-        /// Its lower half is enough to tell it from others at its place.
+        /// The lower half of the packet's number, which is enough to identify it in its slot.
         var number: UInt32 = 0
         var size: UInt16 = 0
         var fate = Fate.none
     }
 
-    /// Packets of which feedback can still be joined, at most.
+    /// The maximum number of packets that feedback can still match.
     package static var capacity: Int { 8192 }
-    /// There is room for so many to begin with.
+    /// The initial number of slots.
     private static var firstSize: Int { 128 }
-    /// What is younger than this is kept, in flight or not, as long as there can be more room: feedback may say otherwise
-    /// of it yet.
+    /// The minimum time for which a packet is stored, in flight or not, as long as there can be more slots: feedback
+    /// can still change its result.
     private static var keptTime: Int64 { 1_000_000_000 }
 
-    /// Packets that arrived, and their bytes.
+    /// The number of packets that arrived.
     package private(set) var packetsAcknowledged = 0
-    /// Bytes that arrived.
+    /// The number of bytes that arrived.
     package private(set) var bytesAcknowledged = 0
-    /// Packets reported as missing, less those that were reported as received later.
+    /// The number of packets reported as missing, minus those that were later reported as received.
     package private(set) var packetsLost = 0
-    /// Packets that no feedback told of before their place was needed.
+    /// The number of packets whose slot was reused before any feedback.
     package private(set) var packetsUnresolved = 0
-    /// Packets sent of which nothing is known yet.
+    /// The number of packets without a result.
     package private(set) var packetsInFlight = 0
-    /// The bytes of those packets.
+    /// The number of bytes of those packets.
     package private(set) var bytesInFlight = 0
-    /// Feedback packets processed.
+    /// The number of feedback packets processed.
     package private(set) var feedbackReceived = 0
-    /// Feedback packets missing by their count.
+    /// The number of feedback packets missing according to their count.
     package private(set) var feedbackLost = 0
 
     private var slots = [Entry](repeating: Entry(), count: firstSize)
     private var unwrapper = SerialNumberUnwrapper<TransportSequenceNumber>()
-    /// The newest feedback without its packets: its count and its reference time.
+    /// The latest feedback without its packets: its count and its reference time.
     private var newest: TransportFeedback?
-    /// Where the reference time of `newest` is since the first one.
+    /// The reference time of `newest`, relative to the first one.
     private var reference = Duration.zero
 
-    /// A tracker that knows of no packet.
+    /// Creates a tracker without packets.
     package init() {}
 
-    /// Takes note of a packet of `size` bytes that is sent at `now`.
+    /// Records a packet of `size` bytes that is sent at `now`.
     package mutating func packetSent(_ number: TransportSequenceNumber, size: Int, now: Instant) {
         let number = unwrapper.unwrap(number)
         var index = index(of: number)
@@ -100,7 +99,7 @@ package struct TransportFeedbackTracker: Sendable {
         bytesInFlight += size
     }
 
-    /// Joins nothing any more with what was sent up to now: it took another path, and says nothing of the one that follows.
+    /// Removes all packets sent so far: they used another path, and do not describe the next one.
     package mutating func forget() {
         packetsUnresolved += packetsInFlight
         packetsInFlight = 0
@@ -112,16 +111,16 @@ package struct TransportFeedbackTracker: Sendable {
         entry.fate == .inFlight || entry.fate != .none && now.nanoseconds - entry.sent.nanoseconds < Self.keptTime
     }
 
-    /// Gives room back that was needed for a while, as for the first probes: where half of it is much for what is kept.
+    /// Halves the number of slots, which may have grown for the first probes, if half of it is enough.
     private mutating func shrink(now: Instant) {
-        // It was sent as many packets ago as three eighths of the room hold: the rest of half of it is left for seconds with
-        // more packets than most.
+        // This checks the packet that was sent three eighths of the slots earlier. The rest of the smaller half is for
+        // seconds with more packets than usual.
         let last = slots[slots.count / 8 * 5]
         guard last.fate != .none, now.nanoseconds - last.sent.nanoseconds > Self.keptTime,
             !slots[..<(slots.count / 2)].contains(where: { $0.fate == .inFlight })
         else { return }
         var smaller = [Entry](repeating: Entry(), count: slots.count / 2)
-        // The older half goes, the younger one stays.
+        // The older half is removed, the younger half stays.
         for entry in slots[smaller.count...] where entry.fate != .none {
             smaller[Int(entry.number) & (smaller.count - 1)] = entry
         }
@@ -134,8 +133,8 @@ package struct TransportFeedbackTracker: Sendable {
         slots = larger
     }
 
-    /// What `feedback` says that was not known: a packet that arrived, once; one that is missing, once, and again if
-    /// it arrives after all. In the order of the numbers.
+    /// Returns the new results in `feedback`, in the order of the numbers: an arrived packet once, and a missing packet
+    /// once and again if it arrives later.
     package mutating func receive(_ feedback: TransportFeedback) -> [PacketResult] {
         feedbackReceived += 1
         let base = updateReference(feedback)
@@ -177,7 +176,7 @@ package struct TransportFeedbackTracker: Sendable {
             arrival: arrival)
     }
 
-    /// Where the feedback's reference time is since the first one, its wraps undone.
+    /// Returns the feedback's reference time relative to the first one, without its wraps.
     private mutating func updateReference(_ feedback: TransportFeedback) -> Duration {
         var head = feedback
         head.deltas = []
@@ -187,7 +186,7 @@ package struct TransportFeedbackTracker: Sendable {
         }
         let base = reference + feedback.referenceDuration(since: newest)
         let step = feedback.feedbackPacketCount &- newest.feedbackPacketCount
-        // Feedback that was overtaken moves nothing on.
+        // Reordered feedback does not change the state.
         guard step > 0, step < 128 else { return base }
         feedbackLost += Int(step) - 1
         self.newest = head

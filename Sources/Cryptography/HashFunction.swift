@@ -2,10 +2,10 @@ private import RTCShareCOpenSSL
 
 /// A failure inside libcrypto; it means that this build of the library lacks or forbids the algorithm.
 package enum CryptographyError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The hash function cannot be had, as MD5 cannot under a FIPS policy.
+    /// The hash function is not available, such as MD5 under a FIPS policy.
     case unavailable(HashFunction)
 
-    /// What failed and what would help.
+    /// The missing function and a remedy.
     package var description: String {
         switch self {
         case .unavailable(let function):
@@ -32,7 +32,7 @@ package enum HashFunction: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The digest of `bytes`.
+    /// Returns the digest of `bytes`.
     package func digest(of bytes: RawSpan) throws(CryptographyError) -> [UInt8] {
         let (result, digest) = fill { target, count in
             unsafe bytes.withUnsafeBytes { source in
@@ -43,13 +43,13 @@ package enum HashFunction: String, Hashable, Sendable, CaseIterable {
         return digest
     }
 
-    /// The keyed digest of `message` (HMAC, RFC 2104).
+    /// Returns the keyed digest of `message` (HMAC, RFC 2104).
     package func authenticationCode(key: RawSpan, message: RawSpan) throws(CryptographyError) -> [UInt8] {
         guard let keyByteCount = Int32(exactly: key.byteCount) else { throw .unavailable(self) }
         let (result, digest) = fill { target, count in
             unsafe key.withUnsafeBytes { key in
                 unsafe message.withUnsafeBytes { message in
-                    // HMAC takes a null key for "the key of the call before", so that an empty key needs an address.
+                    // HMAC treats a null key as the key of the previous call, so that an empty key needs an address.
                     let address = unsafe key.baseAddress ?? UnsafeRawPointer(target)
                     let bytes = unsafe message.bindMemory(to: UInt8.self)
                     return unsafe HMAC(
@@ -61,7 +61,7 @@ package enum HashFunction: String, Hashable, Sendable, CaseIterable {
         return digest
     }
 
-    /// Lends memory for one digest and keeps what was written there.
+    /// Calls `body` with memory for one digest, and returns its result and the bytes that it wrote.
     private func fill(
         _ body: (_ target: UnsafeMutablePointer<UInt8>, _ count: inout UInt32) -> Bool
     ) -> (succeeded: Bool, digest: [UInt8]) {
@@ -76,7 +76,7 @@ package enum HashFunction: String, Hashable, Sendable, CaseIterable {
         return (succeeded, digest)
     }
 
-    /// Owned by libcrypto and never freed.
+    /// OpenSSL's implementation, which libcrypto owns and never frees.
     private var implementation: OpaquePointer? {
         switch self {
         case .md5: unsafe EVP_md5()
@@ -86,7 +86,8 @@ package enum HashFunction: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// Whether two byte strings are equal, in a time that depends on their lengths alone: for tags, passwords and tokens.
+/// Whether two byte strings are equal. The time of the comparison depends only on their lengths, as tags, passwords and
+/// tokens require.
 package func isEqualInConstantTime(_ left: RawSpan, _ right: RawSpan) -> Bool {
     guard left.byteCount == right.byteCount else { return false }
     guard left.byteCount > 0 else { return true }

@@ -1,8 +1,8 @@
 package import RTCShareWireFormat
 
-/// What is told of the pairs and of the servers.
+/// Reports about the pairs and the servers.
 extension Agent {
-    /// The pair to send media on, in the states connected and disconnected.
+    /// The pair that carries media in the states connected and disconnected.
     package var selectedPair: SelectedPair? {
         guard let index = checklist.selectedIndex else { return nil }
         let pair = checklist.pairs[index]
@@ -12,18 +12,18 @@ extension Agent {
     /// Whether there is a ``selectedPair``, without a copy of it.
     package var hasSelectedPair: Bool { checklist.selectedIndex != nil }
 
-    /// The newest round trip on the selected pair; nil before one was measured.
+    /// The latest round-trip time on the selected pair; nil before the first measurement.
     package var selectedRoundTripTime: Duration? {
         guard let index = checklist.selectedIndex else { return nil }
         return checklist.pairs[index].statistics.currentRoundTripTime
     }
 
-    /// What the round trip on the selected pair does not exceed; nil before a check of it was answered.
+    /// An upper bound of the round-trip time on the selected pair; nil before the first answered check.
     package var selectedRoundTripBound: Duration? {
         checklist.selectedIndex.flatMap { checklist.pairs[$0].roundTripBound }
     }
 
-    /// Every pair with its fate, best first.
+    /// Returns a report of every pair, in descending order of priority.
     package func pairReports() -> [PairReport] {
         checklist.pairs.sorted { $0.priority > $1.priority }.map { pair in
             PairReport(
@@ -32,12 +32,12 @@ extension Agent {
         }
     }
 
-    /// What each STUN and TURN server answered to each base.
+    /// Returns the result of each STUN and TURN server for each base.
     package func serverReports() -> [ServerReport] {
         asked.reports
     }
 
-    /// Whether the peer has shown, by an authentic message from `source` to one of our bases, that it is there.
+    /// Whether an authentic message from `source` to one of our bases has proven that the peer is there.
     package func isProven(_ source: TransportAddress, at base: TransportAddress) -> Bool {
         checklist.pairs.contains { pair in
             pair.base == base && pair.remote.address == source

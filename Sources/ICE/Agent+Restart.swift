@@ -1,44 +1,44 @@
 import RTCShareSTUN
 package import RTCShareWireFormat
 
-/// ICE restarts (RFC 8445 §9, RFC 8839 §4.4.1.1.1): other credentials, and checks from the start, while media stays on
-/// the pair that was selected before.
+/// ICE restarts (RFC 8445 §9, RFC 8839 §4.4.1.1.1): new credentials, and checks from the start, while the previously
+/// selected pair still carries media.
 ///
 /// ```
-///   offerRestart ──▶ requests under the offered credentials are answered and remembered
-///        │ withdrawRestart: forgotten
+///   offerRestart ──▶ requests with the offered credentials are answered and stored
+///        │ withdrawRestart: stored requests are removed
 ///        ▼
-///   restart, setRemote ──▶ the old pair is retired: it carries media, asks for consent and answers
-///        │ a pair of the new generation is nominated, or works where the old one has stopped answering
+///   restart, setRemote ──▶ the old pair is retired: it carries media, checks consent and answers requests
+///        │ a pair of the new generation is nominated, or works after the old one has stopped answering
 ///        ▼
-///   selected ──▶ the peer may use the old pair for as long as consent lasts
+///   selected ──▶ the peer can use the old pair for as long as consent lasts
 /// ```
 extension Agent {
-    /// What there is no pair to send on for.
+    /// A time without a pair that can carry media.
     struct Outage: Sendable {
-        /// When the agent fails where nothing has helped.
+        /// The time at which the agent fails if there is still no pair.
         let ends: Instant
         var isReported = false
     }
 
-    /// Says which credentials our description offers for a restart. Requests under them may come before the peer's
-    /// description: they are answered, and acted on after ``restart(credentials:now:)``.
+    /// Sets the credentials that our description offers for a restart. Requests with them can arrive before the peer's
+    /// description. They are answered immediately and processed after ``restart(credentials:now:)``.
     package mutating func offerRestart(credentials: Credentials) {
         guard isActive, remoteCredentials != nil else { return }
         if self.credentials.offer(credentials) { incoming.forgetEarly() }
     }
 
-    /// Takes back ``offerRestart(credentials:)``, as where the offer was rolled back.
+    /// Reverts ``offerRestart(credentials:)``, for example after a rollback of the offer.
     package mutating func withdrawRestart() {
         if credentials.offer(nil) { incoming.forgetEarly() }
     }
 
-    /// Begins anew under other credentials of ours; ``setRemote(credentials:isLite:now:)`` with the peer's is to follow.
+    /// Restarts with new local credentials. Call ``setRemote(credentials:isLite:now:)`` with the peer's afterward.
     ///
-    /// The role and the bases stay. Servers are asked again what the bases look like from outside, unless
-    /// ``gatherAgain(now:)`` did so for this restart. The peer's candidates are to be added again. The selected pair stays
-    /// selected, under the credentials that it has, until a pair of this generation takes over; where none does, for as
-    /// long as the peer consents.
+    /// The role and the bases stay. The servers receive new requests for our mapped addresses, unless
+    /// ``gatherAgain(now:)`` has sent them for this restart. The caller must add the peer's candidates again. The
+    /// selected pair stays selected, with its own credentials, until a pair of the new generation replaces it, at most
+    /// for as long as the peer consents.
     package mutating func restart(credentials: Credentials, now: Instant) {
         guard isActive, remoteCredentials != nil else { return }
         let kept = checklist.selectedIndex.map { checklist.pairs[$0].generation }
@@ -56,21 +56,21 @@ extension Agent {
         isGatheredAgain = false
     }
 
-    /// Takes a socket away that is gone: its candidates and pairs go with it. Where the selected pair was its, another
-    /// that works takes over; where there is none, ``AgentEvent/restartNeeded`` says so, and all are tried once more.
+    /// Removes a closed socket with its candidates and pairs. If it removes the selected pair, another working pair
+    /// replaces it. If there is none, the agent emits ``AgentEvent/restartNeeded`` and checks all pairs once more.
     package mutating func removeLocalHost(_ base: TransportAddress, now: Instant) {
         guard isActive, locals.socket(at: base) != nil else { return }
         var gone = [base]
         gone += locals.bases.filter { $0.route == .stream(base) }.map(\.address)
         gone += asked.abandon(base)
         loseBases(gone, as: .unreachable, now: now)
-        // Another socket of the address may open connections in its stead.
+        // Another socket of the address can open the connections instead.
         addStreams()
         advance(now: now)
     }
 
-    /// Takes bases away, with what was found and is under way through them. Where the selected pair was of one, another
-    /// that works takes over; where there is none, all are tried once more.
+    /// Removes bases, with their candidates and their pending transactions. If this removes the selected pair, another
+    /// working pair replaces it. If there is none, all pairs are checked once more.
     mutating func loseBases(_ gone: [TransportAddress], as fate: PairFate, now: Instant) {
         locals.remove(gone)
         incoming.forgetEarly(to: gone)
@@ -83,7 +83,7 @@ extension Agent {
         for other in checklist.pairs.indices
         where checklist.isCurrent(other) && !gone.contains(checklist.pairs[other].base) {
             guard locals.hasBase(at: checklist.pairs[other].base) else { continue }
-            // A pair that answered lately is used at once, and is asked again too.
+            // A pair that answered recently is used immediately, and is also checked.
             if checklist.pairs[other].state == .succeeded {
                 checklist.confirm(other)
             } else if checklist.pairs[other].state != .inProgress, !checklist.pairs[other].hasLostConsent {
@@ -93,13 +93,13 @@ extension Agent {
         loseSelected(consentUntil: max(now, consentExpiry(of: checklist.pairs[index])), isGone: true, now: now)
     }
 
-    /// Whether there is no pair to send on any more, and no restart under way that could find one.
+    /// Whether there is no pair left to send on, and no restart in progress that could find one.
     package var needsRestart: Bool { isActive && outage != nil && !isRestarting }
 
-    /// How many of the peer's candidates are remembered.
+    /// The maximum number of the peer's candidates.
     package var maximumRemoteCandidates: Int { limits.remoteCandidates }
 
-    /// Pairs of the newest generation that the peer still consents to be sent to on.
+    /// Returns the pairs of the newest generation on which the peer still consents to receive.
     func usablePairs(now: Instant) -> [Int] {
         checklist.pairs.indices.filter { index in
             checklist.isCurrent(index) && checklist.pairs[index].state == .succeeded
@@ -107,12 +107,12 @@ extension Agent {
         }
     }
 
-    /// Our own and the peer's credentials for a pair.
+    /// Returns our credentials and the peer's for a pair.
     func credentials(of index: Int) -> (local: Credentials, remote: Credentials)? {
         credentials.of(generation: checklist.pairs[index].generation, newest: checklist.generation)
     }
 
-    /// A request on the pair that a restart is to replace, or has replaced: the peer still uses it.
+    /// Records a request on the pair that a restart will replace or has replaced: the peer still uses it.
     mutating func recordRetired(from source: TransportAddress, to base: TransportAddress, now: Instant) {
         let index = checklist.pairs.indices.first { index in
             !checklist.isCurrent(index) && checklist.pairs[index].base == base
@@ -124,7 +124,8 @@ extension Agent {
         checklist.pairs[index].latestRequest = now
     }
 
-    /// There is nothing to send on any more, unless another pair works. The peer's consent holds, or held, until then.
+    /// Deselects the selected pair, and reports an outage unless another pair works. The peer's consent expires at
+    /// `consentUntil`.
     mutating func loseSelected(consentUntil: Instant, isGone: Bool, now: Instant) {
         checklist.selected = nil
         consent.stop()
@@ -137,7 +138,7 @@ extension Agent {
         if !mayRestart { reportOutage() }
     }
 
-    /// No pair of the newest generation works: what is left is to wait for a restart.
+    /// Waits for a restart, since no pair of the newest generation works.
     mutating func giveUp(now: Instant) {
         guard let outage, now < outage.ends else { return stop(.failed, now: now) }
         isRestarting = false
@@ -151,7 +152,7 @@ extension Agent {
         emit(.restartNeeded)
     }
 
-    /// Ends what a restart or an outage leaves behind: the pair that was replaced, and the agent where nothing helped.
+    /// Ends a restart or an outage: removes the replaced pair, or stops the agent if no pair was found in time.
     mutating func settleRestart(now: Instant) {
         if checklist.selected != nil {
             outage = nil
@@ -165,6 +166,6 @@ extension Agent {
         }
     }
 
-    /// When an outage has lasted too long.
+    /// The time at which an outage has lasted too long.
     var outageDeadline: Instant? { state == .disconnected && checklist.selected == nil ? outage?.ends : nil }
 }

@@ -1,13 +1,13 @@
 package import RTCShareWireFormat
 
-/// What leaves, and what could not.
+/// Sending, and failures of sending.
 extension Agent {
-    /// The next datagram to send.
+    /// Returns the next datagram to send.
     package mutating func pollTransmit() -> Transmit? {
         transmits.takeFirst()
     }
 
-    /// Sends from a base, whatever its route.
+    /// Sends from a base over its route.
     mutating func send(_ bytes: [UInt8], from base: TransportAddress, to destination: TransportAddress) {
         switch locals.base(at: base)?.route {
         case .socket: queue(Transmit(base: base, destination: destination, bytes: bytes))
@@ -27,9 +27,10 @@ extension Agent {
         transmits.append(transmit)
     }
 
-    /// Says that the system could not send from `base` to `destination`, as where there is no route, or that a stream
-    /// could not be opened or ended. What was sent counts as lost: a check or a request to a server over UDP is sent again
-    /// on its schedule, and a check opens a stream again; only then is it given up. A TURN server over a stream fails at once.
+    /// Reports that the system could not send from `base` to `destination`, for example because there is no route, or
+    /// that a stream could not be opened or was closed. The datagram counts as lost: checks, and requests to a server
+    /// over UDP, are retransmitted on schedule, and a check opens a stream again, before they fail. A TURN server over
+    /// a stream fails immediately.
     package mutating func transmitFailed(
         base: TransportAddress, destination: TransportAddress, over transport: TransportProtocol = .udp, now: Instant
     ) {
@@ -52,7 +53,7 @@ extension Agent {
                 if let failure = asked.recordRefusal(order) { emit(.serverFailed(failure)) }
             case .check(let pair, _, _, _):
                 if let index = checklist.index(pair) { checklist.pairs[index].failure = .unreachable }
-            // Consent runs out by itself.
+            // Consent expires by itself.
             case .consent, .relayBinding: continue
             }
         }

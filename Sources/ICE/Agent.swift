@@ -3,40 +3,40 @@ package import RTCShareWireFormat
 
 /// A full ICE agent for one component (RFC 8445) with trickled candidates (RFC 8838) and consent (RFC 7675).
 ///
-/// The agent does no input or output: datagrams and the time go in through ``handle(datagram:from:to:over:now:)`` and
-/// ``handleTimeout(now:)``, and after each call ``pollTransmit()`` and ``pollEvent()`` are asked until they have no
-/// more. ``nextDeadline`` says when the time is wanted next.
+/// The agent does no input or output. Its owner passes datagrams and the time to ``handle(datagram:from:to:over:now:)``
+/// and ``handleTimeout(now:)``, and after each call drains ``pollTransmit()`` and ``pollEvent()``. ``nextDeadline`` is
+/// the time of the next timeout.
 ///
-/// Three kinds of bases send and receive: sockets, relayed addresses at TURN servers (RFC 8656), and the near ends of
-/// TCP connections that are opened to the peer (RFC 6544). Checks, consent and media go over all of them alike.
+/// Three kinds of bases send and receive: sockets, relayed addresses at TURN servers (RFC 8656), and the local ends of
+/// TCP connections to the peer (RFC 6544). All of them carry checks, consent and media.
 package struct Agent: Sendable {
-    /// Where the agent stands.
+    /// The state of the agent.
     package internal(set) var state = AgentState.new
-    /// Which agent nominates; a conflict can change it.
+    /// The role: the controlling agent nominates. A conflict can change it.
     package internal(set) var role: Role
-    /// The peer's credentials, once ``setRemote(credentials:isLite:now:)`` has said them.
+    /// The peer's credentials, after ``setRemote(credentials:isLite:now:)``.
     package var remoteCredentials: Credentials? { credentials.remote }
-    /// Our candidates, those included that only the peer sees.
+    /// Our candidates, including peer-reflexive ones.
     package var localCandidates: [Candidate] { locals.candidates }
-    /// The peer's candidates, those included that only we see.
+    /// The peer's candidates, including peer-reflexive ones.
     package var remoteCandidates: [Candidate] { remotes.candidates }
-    /// What was let fall.
+    /// Counts of ignored input.
     package internal(set) var statistics = AgentStatistics()
-    /// When ``handleTimeout(now:)`` is wanted; nil where only a datagram can change anything.
+    /// The time of the next ``handleTimeout(now:)``; nil if only a datagram can change the state.
     package internal(set) var nextDeadline: Instant?
 
     /// The addresses of the sockets.
     package var hosts: [TransportAddress] { locals.hosts }
 
-    /// Whether the agent's end leaves the addresses of ``relayStates(now:)`` with their servers for another agent, instead of
-    /// giving them back.
+    /// Whether an agent that ends leaves the addresses of ``relayStates(now:)`` at their servers for another agent,
+    /// instead of releasing them.
     package var keepsRelays = false
 
-    /// The fragments by which the peer's requests may name us: those of this generation, of the one that we have offered,
+    /// The user name fragments that the peer's requests can use for us: those of this generation, of the offered one,
     /// and of the one that a restart is replacing.
     package var localFragments: [String] { credentials.localFragments }
 
-    /// Our credentials, for the description that goes to the peer.
+    /// Our credentials, for the description that the peer receives.
     package var localCredentials: Credentials { credentials.local }
 
     let configuration: Configuration
@@ -45,34 +45,34 @@ package struct Agent: Sendable {
     var generator: any RandomNumberGenerator & Sendable
     var tieBreaker: UInt64
 
-    /// Ours and the peer's, of each generation.
+    /// Our credentials and the peer's, of each generation.
     var credentials: AgentCredentials
-    /// Where we send from, and what the peer knows of it.
+    /// Our bases and candidates.
     var locals = LocalCandidates()
-    /// Where the peer may be.
+    /// The peer's candidates.
     var remotes = RemoteCandidates()
-    /// The servers that say how we look from outside, and relay.
+    /// The STUN and TURN servers and their results.
     var asked = ServerRequests()
-    /// The pairs of both, and which is checked, nominated and selected.
+    /// The candidate pairs, with their checks, nomination and selection.
     var checklist = Checklist()
-    /// Our requests under way.
+    /// The pending requests of ours.
     var transactions = Transactions()
     /// The peer's requests.
     var incoming: IncomingChecks
-    /// When the peer is asked whether it still consents.
+    /// The times of consent checks.
     var consent = ConsentTimer()
 
-    /// Whether servers were asked again for the next generation.
+    /// Whether servers received new requests for the next generation.
     var isGatheredAgain = false
-    /// Whether the newest generation has selected no pair yet, and another one has.
+    /// Whether a pair of a former generation is selected because the newest has none yet.
     var isRestarting = false
     var outage: Outage?
-    /// Where media goes; kept, as it is asked for with every packet.
+    /// The route of media, cached because every packet needs it.
     var path: MediaPath?
     var transmits: [Transmit] = []
     private var events: [AgentEvent] = []
 
-    /// An agent that knows no candidate yet. `generator` must be cryptographically strong: transaction identifiers and
+    /// Creates an agent without candidates. `generator` must be cryptographically strong: transaction identifiers and
     /// the tie-breaker come from it.
     package init(configuration: Configuration, generator: any RandomNumberGenerator & Sendable) {
         self.configuration = configuration
@@ -83,10 +83,10 @@ package struct Agent: Sendable {
         tieBreaker = self.generator.next()
     }
 
-    /// Says who the peer is: checks begin. Requests that came before are acted on now.
+    /// Sets the peer's credentials and starts checks. Requests that arrived before are processed now.
     ///
-    /// A lite peer only answers, so that we are the controlling agent (RFC 8445 §6.1.1). Credentials that are set once
-    /// stay until ``restart(credentials:now:)``; a second call does nothing.
+    /// A lite peer only answers, so that we are the controlling agent (RFC 8445 §6.1.1). The credentials stay until
+    /// ``restart(credentials:now:)``, and a second call has no effect.
     package mutating func setRemote(credentials: Credentials, isLite: Bool = false, now: Instant) {
         guard remoteCredentials == nil, isActive else { return }
         self.credentials.setRemote(credentials)
@@ -99,13 +99,13 @@ package struct Agent: Sendable {
         advance(now: now)
     }
 
-    /// Tells the agent that time has passed; early calls are harmless.
+    /// Does everything that is due at `now`. Early calls are harmless.
     package mutating func handleTimeout(now: Instant) {
         advance(now: now)
     }
 
-    /// Takes in a datagram, or a whole message of a stream, that arrived at the socket `local` or over a stream from its
-    /// interface; what relays wrap is unwrapped. Application data is let fall: who carries any calls
+    /// Processes a datagram, or a whole message of a stream, that arrived at the socket `local`, or over a stream from
+    /// its interface. Messages from relays are unwrapped. Application data is ignored: callers that receive any use
     /// ``unwrap(_:from:to:over:now:)`` and ``handle(message:from:to:now:)`` instead.
     package mutating func handle(
         datagram: RawSpan, from source: TransportAddress, to local: TransportAddress,
@@ -118,9 +118,9 @@ package struct Agent: Sendable {
         handle(message: datagram.extracting(range), from: source, to: base, now: now)
     }
 
-    /// Takes in a STUN message that came to a base, as ``unwrap(_:from:to:over:now:)`` named it. False where it was not
-    /// for us to act on, as what strangers send: nothing but ``statistics`` has changed then, and maybe there is a
-    /// refusal to send.
+    /// Processes a STUN message that arrived at a base, as ``unwrap(_:from:to:over:now:)`` returned it. Returns false
+    /// for a message that does not concern this agent, for example from a stranger. Such a message changes only
+    /// ``statistics``, and can cause an error response.
     @discardableResult
     package mutating func handle(
         message bytes: RawSpan, from source: TransportAddress, to local: TransportAddress, now: Instant
@@ -147,17 +147,17 @@ package struct Agent: Sendable {
             statistics.ignoredMessages += 1
             isTaken = false
         }
-        // Strangers' messages are many, and what is due is not theirs to hasten.
+        // Strangers can send many messages, which must not advance the agent.
         if isTaken { advance(now: now) }
         return isTaken
     }
 
-    /// The next thing that happened.
+    /// Returns the next event.
     package mutating func pollEvent() -> AgentEvent? {
         events.takeFirst()
     }
 
-    /// Ends the agent: relayed addresses are given back, and nothing more is sent or answered.
+    /// Ends the agent. It releases relayed addresses, and then sends and answers no more.
     package mutating func close(now: Instant) {
         guard state != .closed else { return }
         stop(.closed, now: now)
@@ -165,7 +165,7 @@ package struct Agent: Sendable {
 
     var isActive: Bool { state != .failed && state != .closed }
 
-    /// Does all that is due. Every input ends here, so that ``nextDeadline`` is right after each.
+    /// Does everything that is due. Every input ends with this call, so that ``nextDeadline`` is correct afterward.
     mutating func advance(now: Instant) {
         guard isActive else { return }
         expireTransactions(now: now)

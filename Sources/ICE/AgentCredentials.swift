@@ -1,12 +1,12 @@
 internal import RTCShareWireFormat
 
-/// Our credentials and the peer's: those of the newest generation, those that we have offered for the next, and those of the
-/// one that carries media until the newest has a pair.
+/// Our credentials and the peer's: those of the newest generation, those that we have offered for the next one, and
+/// those of the generation that carries media until the newest one has a pair.
 struct AgentCredentials: Sendable {
     private(set) var local: Credentials
-    /// nil before the peer has said them.
+    /// The peer's credentials; nil before its description.
     private(set) var remote: Credentials?
-    /// Those of a restart that we have offered.
+    /// Our credentials in the offer of a restart.
     private(set) var offered: Credentials?
     private var retired: Retired?
 
@@ -15,18 +15,19 @@ struct AgentCredentials: Sendable {
         let generation: Int
         let local: Credentials
         let remote: Credentials
-        /// Until when the peer's requests under them are answered; nil while the generation's pair is selected.
+        /// The time until which the peer's requests with them are answered; nil while the generation's pair is
+        /// selected.
         var expires: Instant?
     }
 
-    /// Whose credentials a request bears.
+    /// The generation whose credentials a request has.
     enum Addressee: Sendable {
         case current
         case offered
         case retired
     }
 
-    /// The fragments of all of ours.
+    /// The user name fragments of all our credentials.
     var localFragments: [String] {
         [local, offered, retired?.local].compactMap { $0?.usernameFragment }
     }
@@ -39,15 +40,14 @@ struct AgentCredentials: Sendable {
         remote = credentials
     }
 
-    /// Takes the credentials that our description offers for a restart, or nil for none; whether those are others than
-    /// before.
+    /// Sets the credentials that our description offers for a restart, or nil for none. Returns whether they changed.
     mutating func offer(_ credentials: Credentials?) -> Bool {
         defer { offered = credentials }
         return offered != credentials
     }
 
-    /// Begins the generation after `generation`, without the peer's credentials yet. Those of the generation that the
-    /// selected pair is of are kept for it; where no pair is selected, none are.
+    /// Starts the generation after `generation`, without the peer's credentials yet. The credentials of the selected
+    /// pair's generation are kept for it. If no pair is selected, none are kept.
     mutating func restart(_ credentials: Credentials, after generation: Int, selected: Int?) {
         if selected == generation, let remote {
             retired = Retired(generation: generation, local: local, remote: remote)
@@ -58,21 +58,22 @@ struct AgentCredentials: Sendable {
         (remote, offered) = (nil, nil)
     }
 
-    /// The pair of the generation before is no longer used: requests under its credentials are answered for as long as
-    /// `limit`, since that was first said.
+    /// Limits the use of the former generation's credentials, whose pair is no longer selected: requests with them are
+    /// answered for `limit` after the first call.
     mutating func expireRetired(after limit: Duration, now: Instant) {
         let former = retired?.expires ?? now.advanced(by: limit)
         if former <= now { retired = nil } else { retired?.expires = former }
     }
 
-    /// Our own and the peer's credentials of a generation; `newest` is the newest one.
+    /// Returns our credentials and the peer's of a generation. `newest` is the number of the newest one.
     func of(generation: Int, newest: Int) -> (local: Credentials, remote: Credentials)? {
         if generation == newest { return remote.map { (local, $0) } }
         guard let retired, retired.generation == generation else { return nil }
         return (retired.local, retired.remote)
     }
 
-    /// Which credentials a request's user name is of; nil for a stranger's, one that answered the same offer included.
+    /// Returns our credentials that a request's user name refers to; nil for a stranger, including one that answered
+    /// the same offer.
     func addressee(of username: String, now: Instant) -> (Addressee, Credentials, remoteFragment: String)? {
         let fragments = username.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard let own = fragments.first else { return nil }

@@ -1,77 +1,76 @@
 package import RTCShareWireFormat
 
 /// ```
-///                      first valid pair       answers stay away
+///                      first valid pair       checks unanswered
 ///   new ──▶ checking ─────────────────▶ connected ⇄ disconnected
 ///              │ limit, or all pairs failed           │ consent expired, and no restart in time
 ///              └───────────────▶ failed ◀─────────────┘
 /// ```
-/// and `closed` from everywhere.
+/// and `closed` from every state.
 package enum AgentState: String, Hashable, Sendable {
-    /// The peer's credentials are not known.
+    /// The agent does not know the peer's credentials.
     case new
-    /// Checks are under way.
+    /// Checks are in progress.
     case checking
-    /// There is a pair to send on.
+    /// A pair can carry media.
     case connected
-    /// The selected pair has stopped answering; sending is still allowed until consent expires. Or there is none any
-    /// more, and a restart is waited for.
+    /// The selected pair has stopped answering, and can carry media until consent expires. Or there is no pair any
+    /// more, and the agent waits for a restart.
     case disconnected
-    /// No pair works, or consent has expired: nothing may be sent.
+    /// No pair works, or consent has expired: the agent must not send.
     case failed
-    /// The owner ended it.
+    /// The owner has closed the agent.
     case closed
 }
 
-/// The pair to send on.
+/// The selected pair, which carries media.
 package struct SelectedPair: Hashable, Sendable {
     /// The ``PairReport/id`` of the pair.
     package let id: Int
-    /// Our candidate; media goes out from its base.
+    /// Our candidate. Media is sent from its base.
     package let local: Candidate
-    /// The peer's candidate; media goes to its address.
+    /// The peer's candidate. Media is sent to its address.
     package let remote: Candidate
-    /// Whether the controlling agent has chosen it; before that it is the best one that works.
+    /// Whether the controlling agent has nominated the pair. Otherwise it is the best working pair so far.
     package let isNominated: Bool
 }
 
-/// What an agent tells its owner.
+/// An event for the agent's owner.
 package enum AgentEvent: Hashable, Sendable {
     /// The state changed.
     case stateChanged(AgentState)
-    /// Media goes over this pair from now on.
+    /// Another pair carries media.
     case selectedPair(SelectedPair)
-    /// A candidate for the peer.
+    /// A new local candidate for the peer.
     case candidateGathered(Candidate)
-    /// No more candidates will come.
+    /// The gathering of candidates is complete.
     case gatheringComplete
-    /// There is no pair to send on any more: the peer's consent has expired, or the socket is gone. A restart can find
-    /// one. Told once until there is a pair again.
+    /// There is no pair left to send on: the peer's consent has expired, or the socket is closed. A restart can find
+    /// one. The event occurs once per outage.
     case restartNeeded
     /// A conflict changed our role (RFC 8445 §7.3.1.1).
     case roleChanged(Role)
-    /// A STUN or TURN server gave nothing, or gives nothing any longer.
+    /// A STUN or TURN server has failed.
     case serverFailed(ServerFailure)
 }
 
-/// Something to send.
+/// A datagram or a message to send.
 ///
-/// Over a stream the owner opens one connection for each `base`, `destination` and `transport` when the first transmit
-/// names them, from the base's address and any port. `bytes` are framed for it; ``Agent/framing(of:over:)`` says how what
-/// comes back is to be taken apart.
+/// Over a stream the owner opens one connection for each `base`, `destination` and `transport` at the first transmit
+/// with them, from the base's address and any port. `bytes` are already framed. ``Agent/framing(of:over:)`` returns the
+/// framing of the received bytes.
 package struct Transmit: Hashable, Sendable {
-    /// The base to send from: the socket's own address, also where the transport is a stream.
+    /// The base to send from: the address of the socket, even if the transport is a stream.
     package let base: TransportAddress
-    /// Where to.
+    /// The destination address.
     package let destination: TransportAddress
-    /// What.
+    /// The bytes to send.
     package let bytes: [UInt8]
-    /// How.
+    /// The transport protocol.
     package let transport: TransportProtocol
-    /// Whether it belongs to an allocation at a TURN server: where bases are shared, that has a port of its own.
+    /// Whether the transmit belongs to an allocation at a TURN server, which has its own port if agents share bases.
     package let isForRelay: Bool
 
-    /// Bytes from a base to a destination.
     package init(
         base: TransportAddress, destination: TransportAddress, bytes: [UInt8], transport: TransportProtocol = .udp,
         isForRelay: Bool = false
@@ -84,23 +83,23 @@ package struct Transmit: Hashable, Sendable {
     }
 }
 
-/// What the agent let fall, by reason.
+/// Counts of ignored input, by reason.
 package struct AgentStatistics: Hashable, Sendable {
-    /// Datagrams that were no STUN message.
+    /// The number of datagrams that were not STUN messages.
     package internal(set) var malformedMessages = 0
-    /// Requests refused for a wrong user name or integrity.
+    /// The number of requests that were rejected because of a wrong user name or wrong integrity.
     package internal(set) var unauthenticatedRequests = 0
-    /// Authentic requests that were there before: sent again by the peer, or by somebody who caught them.
+    /// The number of repeated authentic requests: retransmissions by the peer, or replays by an attacker.
     package internal(set) var repeatedRequests = 0
-    /// Responses without a request of ours, or with wrong integrity.
+    /// The number of responses without a request of ours, or with wrong integrity.
     package internal(set) var unexpectedResponses = 0
-    /// Indications, requests of other methods than Binding, what came from where nothing may come from, and what relays
-    /// let through that they should not.
+    /// The number of indications, of requests with other methods than Binding, and of messages that a route does not
+    /// allow, such as those that a relay should not have forwarded.
     package internal(set) var ignoredMessages = 0
-    /// Candidates of the peer that were of no use here.
+    /// The number of the peer's candidates that this agent cannot use.
     package internal(set) var remoteCandidatesIgnored = 0
-    /// Names among the peer's candidates that nobody resolved.
+    /// The number of the peer's candidates whose name was not resolved.
     package internal(set) var remoteNamesUnresolved = 0
-    /// Candidates, pairs, early checks and datagrams over a limit of ``Limits``.
+    /// The number of candidates, pairs, early checks and datagrams that exceeded ``Limits``.
     package internal(set) var overLimit = 0
 }

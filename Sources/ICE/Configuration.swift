@@ -1,105 +1,105 @@
-/// Which agent nominates (RFC 8445 §6.1.1).
+/// The role of an agent (RFC 8445 §6.1.1).
 package enum Role: Hashable, Sendable {
-    /// The agent that nominates; the offerer, as a rule.
+    /// The agent that nominates, usually the offerer.
     case controlling
-    /// The agent that follows.
+    /// The other agent, which follows the nomination.
     case controlled
 
     var opposite: Role { self == .controlling ? .controlled : .controlling }
 }
 
-/// Bounds on what a peer can make an agent remember.
+/// Limits on the memory that a peer can make an agent use.
 package struct Limits: Hashable, Sendable {
-    /// Candidates of the peer, reflexive ones included.
+    /// The maximum number of the peer's candidates, including peer-reflexive ones.
     package var remoteCandidates = 100
-    /// Our candidates, those that only the peer sees included.
+    /// The maximum number of our candidates, including peer-reflexive ones.
     package var localCandidates = 100
-    /// Pairs on the checklist (RFC 8445 §6.1.2.5).
+    /// The maximum number of pairs on the checklist (RFC 8445 §6.1.2.5).
     package var pairs = 100
-    /// Requests that came before the peer's credentials, kept until those come.
+    /// The maximum number of stored requests that arrived before the peer's credentials.
     package var earlyChecks = 20
-    /// Requests of the peer that are known again.
+    /// The maximum number of the peer's requests that the agent recognizes when they are repeated.
     package var answeredRequests = 2048
-    /// Datagrams waiting to be taken out.
+    /// The maximum number of queued datagrams.
     package var transmits = 256
-    /// STUN and TURN servers times the bases that ask them, the preferred bases first.
+    /// The maximum number of combinations of a STUN or TURN server and a base. Preferred bases come first.
     package var servers = 64
 
-    /// The defaults.
+    /// Creates the default limits.
     package init() {}
 }
 
-/// The agent's times. RFC 8445 §14 recommends slower checks than these defaults, which follow what browsers do: an
-/// interactive share has a second to show its first frame.
+/// The agent's times. RFC 8445 §14 recommends slower checks than these defaults, which follow browsers: an interactive
+/// share must show its first frame within a second.
 package struct Timing: Hashable, Sendable {
-    /// Ta, between two new checks (RFC 8445 §14.2).
+    /// Ta, the interval between two new checks (RFC 8445 §14.2).
     package var pace: Duration = .milliseconds(20)
-    /// Until a check is sent again, once as long and doubled from then on, where the pair's round trip is not known: Ta for
-    /// each pair that is checked, within these bounds (RFC 8445 §14.3, which begins with 500 ms). libwebrtc sends a check
-    /// every 48 ms until one is answered.
+    /// The bounds of a check's first retransmission timeout, which doubles from then on, if the pair's round-trip time
+    /// is not known: Ta for each open pair, within these bounds (RFC 8445 §14.3, which starts with 500 ms). libwebrtc
+    /// sends a check every 48 ms until one is answered.
     package var checkRetransmission: ClosedRange<Duration> = .milliseconds(50) ... .milliseconds(200)
-    /// What the doubling stops at.
+    /// The maximum retransmission timeout of a check.
     package var longestCheckRetransmission: Duration = .seconds(4)
-    /// How long a check is sent again before the pair fails: a little longer than Rc and Rm would have it (RFC 8489 §6.2.1)
-    /// with an RTO of 200 ms.
+    /// The time for which a check is retransmitted before the pair fails: a little longer than Rc and Rm imply (RFC
+    /// 8489 §6.2.1) with an RTO of 200 ms.
     package var checkPatience: Duration = .seconds(14)
-    /// RTO toward STUN servers (RFC 8489 §6.2.1).
+    /// The RTO for requests to STUN servers (RFC 8489 §6.2.1).
     package var gatherRetransmission: Duration = .milliseconds(500)
-    /// Rc toward STUN servers.
+    /// Rc, the number of transmissions of a request to a STUN server.
     package var gatherTransmissions = 7
-    /// How long gathering takes at most, answers or not.
+    /// The maximum time of gathering from STUN servers.
     package var gatherLimit: Duration = .seconds(3)
-    /// How long gathering waits for TURN servers at most: they need more round trips, over a connection most of all, and
-    /// where they are needed nothing else helps. A relayed address that comes later is still used.
+    /// The maximum time of gathering from TURN servers. They need more round trips, especially over a connection, and
+    /// are sometimes the only route. A relayed address that arrives later is still used.
     package var relayGatherLimit: Duration = .seconds(8)
-    /// The lifetime that relayed addresses are asked for with; the server may grant another. They are extended in time,
-    /// unless they are left for another agent to take up.
+    /// The requested lifetime of relayed addresses. The server can grant another one. Allocations are refreshed in
+    /// time, unless they are left for another agent.
     package var relayLifetime: Duration = .seconds(600)
-    /// How often the bindings that a STUN server made are kept alive until a pair is selected (RFC 8445 §11).
+    /// The interval of keepalives for bindings to a STUN server until a pair is selected (RFC 8445 §11).
     package var bindingKeepalive: Duration = .seconds(15)
-    /// How long the controlling agent waits for a better pair after the first valid one.
+    /// The time that the controlling agent waits for a better pair after the first valid one.
     package var nominationSettle: Duration = .milliseconds(50)
-    /// The same where the best valid pair is relayed, also while more candidates may come: translators on both sides open
-    /// with the second transmission of a direct check. Media flows meanwhile.
+    /// The time that it waits if the best valid pair is relayed, also while more candidates can arrive: NATs on both
+    /// sides open with the second transmission of a direct check. Media flows during that time.
     package var relayedNominationSettle: Duration = .milliseconds(800)
-    /// How long a check over a TCP connection is waited for, the opening of the connection included.
+    /// The timeout of a check over a TCP connection, including the opening of the connection.
     package var streamCheckTimeout: Duration = .seconds(10)
-    /// How long checking goes on without any valid pair before the agent fails.
+    /// The time without a valid pair after which the agent fails.
     package var connectivityLimit: Duration = .seconds(30)
-    /// Between two consent checks, times a random 0.8 to 1.2 (RFC 7675 §5.1).
+    /// The interval of consent checks, multiplied by a random factor of 0.8 to 1.2 (RFC 7675 §5.1).
     package var consentInterval: Duration = .seconds(5)
-    /// Between consent checks while one is unanswered, or twice the round trip where that is longer.
+    /// The interval of consent checks while one is unanswered; twice the round-trip time if that is longer.
     package var consentRetry: Duration = .milliseconds(400)
-    /// How many consent checks in a row go unanswered before the agent is disconnected.
+    /// The number of consecutive unanswered consent checks after which the agent is disconnected.
     package var consentMisses = 4
-    /// How long consent lasts without an answer (RFC 7675 §5.1).
+    /// The time for which consent lasts without an answer (RFC 7675 §5.1).
     package var consentExpiry: Duration = .seconds(30)
-    /// How long a restart is waited for once consent has expired before the agent fails; zero for who can't restart.
+    /// The time between the expiry of consent and failure, for a restart; zero for an owner that cannot restart.
     package var restartPatience: Duration = .zero
 
-    /// The defaults.
+    /// Creates the default times.
     package init() {}
 }
 
-/// What an agent is made from.
+/// The configuration of an agent.
 package struct Configuration: Sendable {
-    /// The role to begin with; a conflict may change it.
+    /// The initial role. A conflict can change it.
     package var role: Role
-    /// Our own user name fragment and password.
+    /// Our user name fragment and password.
     package var credentials: Credentials
-    /// SOFTWARE in what is sent, if any.
+    /// The value of SOFTWARE in our messages, if any.
     package var software: String?
     /// The times.
     package var timing = Timing()
-    /// The bounds.
+    /// The limits.
     package var limits = Limits()
-    /// Whether TURN over UDP goes from another port than its base's, as where many agents share that: what the server sees
-    /// of it is then no address of the base.
+    /// Whether TURN over UDP uses another port than its base, because many agents share the base. The mapped address
+    /// that the server sees is then not an address of the base.
     package var relaysHaveOwnPorts = false
-    /// Which paths may be taken.
+    /// The routes that are allowed.
     package var iceTransportPolicy = ICETransportPolicy.all
 
-    /// A configuration with default times and bounds.
+    /// Creates a configuration with default times and limits.
     package init(role: Role, credentials: Credentials) {
         self.role = role
         self.credentials = credentials

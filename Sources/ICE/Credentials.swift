@@ -1,14 +1,15 @@
-/// The user name fragment and the password of one agent (RFC 8445 §5.3). The password is a secret: it is not part of
-/// what the value prints.
+/// The user name fragment and the password of one agent (RFC 8445 §5.3). The password is secret and not part of the
+/// value's description.
 package struct Credentials: Hashable, Sendable, CustomStringConvertible {
-    /// `a=ice-ufrag`.
+    /// The value of `a=ice-ufrag`.
     package let usernameFragment: String
-    /// `a=ice-pwd`.
+    /// The value of `a=ice-pwd`.
     package let password: String
 
-    /// Credentials that came with a description, or from a session that was kept.
+    /// Creates credentials from a description or from a stored session.
     ///
-    /// Characters beyond RFC 8839's ice-char are let through, since some senders use them; the lengths are held to.
+    /// Printable ASCII characters beyond RFC 8839's ice-char are accepted, since some senders use them. The limits of
+    /// the lengths apply.
     package init(usernameFragment: String, password: String) throws(ICEError) {
         func isPrintable(_ byte: UInt8) -> Bool { byte > 0x20 && byte < 0x7F }
         guard (4...256).contains(usernameFragment.utf8.count), usernameFragment.utf8.allSatisfy(isPrintable),
@@ -20,7 +21,8 @@ package struct Credentials: Hashable, Sendable, CustomStringConvertible {
         self.init(unchecked: usernameFragment, password)
     }
 
-    /// New credentials: 48 random bits of fragment, 144 of password (RFC 8445 §5.3 asks for 24 and 128 at least).
+    /// Returns new credentials: 48 random bits of fragment, 144 of password (RFC 8445 §5.3 requires at least 24 and
+    /// 128).
     package static func random(using generator: inout some RandomNumberGenerator) -> Credentials {
         func text(_ count: Int) -> String {
             String(decoding: (0..<count).map { _ in iceCharacters[Int(generator.next() & 63)] }, as: UTF8.self)
@@ -28,7 +30,7 @@ package struct Credentials: Hashable, Sendable, CustomStringConvertible {
         return Credentials(unchecked: text(8), text(24))
     }
 
-    /// The fragment alone.
+    /// The user name fragment only.
     package var description: String { "ice-ufrag \(usernameFragment)" }
 
     var key: [UInt8] { Array(password.utf8) }

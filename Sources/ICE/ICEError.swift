@@ -1,8 +1,9 @@
-/// Why the agent refuses what it is given.
+/// An error in the arguments of an agent.
 package enum ICEError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The user name fragment has fewer than 4 or more than 256 characters, or one that is no ice-char (RFC 8839 §5.4).
+    /// The user name fragment has fewer than 4 or more than 256 characters, or one that is not printable ASCII, or a
+    /// colon.
     case invalidUsernameFragment
-    /// The password has fewer than 22 or more than 256 characters, or one that is no ice-char (RFC 8839 §5.4).
+    /// The password has fewer than 22 or more than 256 characters, or one that is not printable ASCII.
     case invalidPassword
 
     /// The problem and a valid value.

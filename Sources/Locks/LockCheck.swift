@@ -2,18 +2,19 @@
     public import Glibc
 #endif
 
-/// Counts the locks that a thread holds, in builds with `-DRTCSHARE_CHECK_LOCKS`, to prove that it holds none where it calls
-/// a program's code or waits, and that the jobs of a ``ThreadExecutor`` wait for no thread. In other builds this is nothing.
+/// Counts the locks that a thread holds, in builds with `-DRTCSHARE_CHECK_LOCKS`. The counts prove that a thread holds
+/// no lock when it calls a program's code or waits, and that no job of a ``ThreadExecutor`` waits for a thread. In
+/// other builds the checks do nothing.
 public enum LockCheck {
     #if RTCSHARE_CHECK_LOCKS
-        /// The place of each thread's count.
+        /// The key of the thread-local count of locks.
         @usableFromInline static let key: pthread_key_t = {
             var key = pthread_key_t()
             pthread_key_create(&key, nil)
             return key
         }()
 
-        /// The place of what says whether the thread runs a job.
+        /// The key of the thread-local mark of a running job.
         private static let jobKey: pthread_key_t = {
             var key = pthread_key_t()
             pthread_key_create(&key, nil)
@@ -26,21 +27,22 @@ public enum LockCheck {
         }
     #endif
 
-    /// The calling thread has a lock more.
+    /// Counts a lock that the calling thread has locked.
     @inlinable static func didLock() {
         #if RTCSHARE_CHECK_LOCKS
             count += 1
         #endif
     }
 
-    /// The calling thread releases a lock.
+    /// Uncounts a lock that the calling thread is about to unlock.
     @inlinable static func willUnlock() {
         #if RTCSHARE_CHECK_LOCKS
             count -= 1
         #endif
     }
 
-    /// Traps in a checked build if the calling thread holds a lock while it does what `action` says.
+    /// Traps in a checked build if the calling thread holds a lock. `action` names the action for which it must hold
+    /// none.
     @inlinable
     package static func assertNoneHeld(_ action: StaticString) {
         #if RTCSHARE_CHECK_LOCKS
@@ -48,7 +50,7 @@ public enum LockCheck {
         #endif
     }
 
-    /// Calls `body`, in which the calling thread must not wait for another one.
+    /// Calls `body`, in which the calling thread must not wait for another thread.
     static func whileNotWaiting(_ body: () -> Void) {
         #if RTCSHARE_CHECK_LOCKS
             pthread_setspecific(jobKey, UnsafeRawPointer(bitPattern: 1))

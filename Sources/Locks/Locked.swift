@@ -1,15 +1,15 @@
 public import Glibc
 
-/// A value that one thread at a time has.
+/// A value that only one thread can access at a time.
 ///
-/// As `Mutex` of the standard library, which on Linux is a futex of its own: the thread sanitizer doesn't know it, and so
-/// takes all that it protects for unprotected. This is a lock of POSIX.
+/// It replaces `Mutex` of the standard library. On Linux, `Mutex` is a futex that the thread sanitizer does not know,
+/// so that the sanitizer takes all protected values for unprotected. This is a POSIX lock.
 public struct Locked<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
-    // Sendable: the value is handed over by whoever made it, and is then touched with the lock held alone.
+    // Sendable: the initializer takes ownership of the value, and only the holder of the lock accesses it.
     @usableFromInline let lock: UnsafeMutablePointer<pthread_mutex_t>
     @usableFromInline let value: UnsafeMutablePointer<Value>
 
-    /// A value that is handed over: nobody else has it from now on.
+    /// Creates a lock that takes ownership of `value`.
     public init(_ value: consuming sending Value) {
         lock = .allocate(capacity: 1)
         lock.initialize(to: pthread_mutex_t())
@@ -25,7 +25,8 @@ public struct Locked<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
         lock.deallocate()
     }
 
-    /// Calls `body` with the value as soon as nobody else has it. Not from within another `body` of the same.
+    /// Calls `body` with the value as soon as no other thread accesses it. `body` must not call this method of the same
+    /// lock.
     @inlinable
     public borrowing func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result

@@ -1,19 +1,19 @@
 internal import Glibc
 
-/// A value that is guarded by a lock and that a thread can wait for: a thread's post, and what it takes from there.
+/// A value that a lock guards and that threads can wait for, such as the input queue of a thread.
 ///
-/// Deadlines are on the monotonic clock, so that setting the machine's time moves none of them.
+/// Deadlines are on the monotonic clock, so that a change of the system time does not affect them.
 package final class Mailbox<State>: @unchecked Sendable {
-    // Sendable: `state` is only touched with `mutex` held, and both C objects are made for use by many threads. They
-    // lie in memory of their own because they must not move.
+    // Sendable: `state` is only accessed with `mutex` held, and both C objects are made for use by many threads. They
+    // are allocated separately because they must not move.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
     private var state: State
 
-    /// The result of a look into the mailbox.
+    /// The result of a check of the mailbox's value.
     package enum Found<Result> {
         case done(Result)
-        /// Look again after the next ``Mailbox/post(_:)`` or at this time; with nil, only after the next post.
+        /// Check again after the next ``Mailbox/post(_:)`` or at this time; with nil, only after the next post.
         case wait(until: Duration?)
     }
 
@@ -55,8 +55,8 @@ package final class Mailbox<State>: @unchecked Sendable {
         return body(state)
     }
 
-    /// Waits until `body` finds what it looks for. Not on a thread of Swift's or NIO's, nor in a job of a
-    /// ``ThreadExecutor``, nor with a lock held.
+    /// Blocks the calling thread until `body` finds a result. Don't call it on a thread of Swift's or NIO's, in a job
+    /// of a ``ThreadExecutor`` or with a lock held.
     package func take<Result>(_ body: (inout State) -> Found<Result>) -> Result {
         LockCheck.assertMayWait()
         lock()

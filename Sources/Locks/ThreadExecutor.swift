@@ -1,16 +1,17 @@
 internal import Glibc
 
-/// Runs jobs on one thread of its own, in the order in which they were enqueued, whatever their priorities.
+/// An executor that runs jobs on one thread of its own, in the order in which they were enqueued, whatever their
+/// priorities.
 ///
-/// The thread begins with the first job and never ends: it is for the global actors of a process.
+/// The thread starts with the first job and never ends: the executor is for the global actors of a process.
 package final class ThreadExecutor: SerialExecutor {
     private struct State {
-        /// The jobs that wait, first the newest of those that the thread has taken, then the others.
+        /// The pending jobs: those that the thread has taken, in reverse order, and then those in `enqueued`.
         private var taken: [UnownedJob] = []
         private var enqueued: [UnownedJob] = []
         var hasThread = false
         var thread: pthread_t?
-        /// The thread's own clock.
+        /// The clock of the thread's processor time.
         var clock: clockid_t?
         private(set) var alarm: (@Sendable () -> Void)?
 
@@ -37,10 +38,10 @@ package final class ThreadExecutor: SerialExecutor {
     private let name: String
     private let mailbox = Mailbox(State())
 
-    /// Its thread gets this name, of which Linux keeps 15 letters.
+    /// Creates an executor whose thread has this name, of which Linux keeps 15 letters.
     package init(named name: String) { self.name = name }
 
-    /// Runs the job after those that wait.
+    /// Runs the job after the pending ones.
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         let (isFirst, alarm) = mailbox.post { state in
@@ -55,10 +56,11 @@ package final class ThreadExecutor: SerialExecutor {
     /// Whether the calling thread is the executor's.
     package var isCurrent: Bool { mailbox.read { $0.thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false } }
 
-    /// Answers the runtime, which asks if no task says where it runs.
+    /// Returns whether the calling thread is the executor's, for the runtime, which calls this if no task names its
+    /// executor.
     package func isIsolatingCurrentContext() -> Bool? { isCurrent }
 
-    /// Traps on any other thread.
+    /// Traps if the calling thread is not the executor's.
     package func checkIsolated() { precondition(isCurrent, "this runs outside the thread \"\(name)\"") }
 
     /// The processor time that the thread has taken.
@@ -72,7 +74,7 @@ package final class ThreadExecutor: SerialExecutor {
         do throws(WorkerThreadError) {
             _ = try WorkerThread(named: name) { [self] in run() }
         } catch {
-            // The next job tries again.
+            // The next job retries.
             mailbox.post { $0.hasThread = false }
         }
     }
@@ -92,15 +94,15 @@ package final class ThreadExecutor: SerialExecutor {
 
     // MARK: Jobs that wait for something else
 
-    /// Sets what ends a wait of the running job for events of another kind. It is called once, by the next job that is enqueued
-    /// or by ``soundAlarm()``; it is nil at once if a job waits already. Set it before you look for events, so that none comes
-    /// unnoticed in between.
+    /// Sets the function that interrupts the running job's wait for events of another kind. The next job that is
+    /// enqueued or ``soundAlarm()`` calls it once. If a job is pending already, the alarm is cleared immediately. Set
+    /// the alarm before you look for events, so that you miss none in between.
     package func setAlarm(_ alarm: (@Sendable () -> Void)?) { mailbox.post { $0.setAlarm(alarm) } }
 
-    /// Whether an alarm is set and was not sounded yet.
+    /// Whether an alarm is set and has not been called yet.
     package var hasAlarm: Bool { mailbox.read { $0.alarm != nil } }
 
-    /// Ends the wait of the running job, if there is one.
+    /// Interrupts the wait of the running job if it has set an alarm.
     package func soundAlarm() {
         let alarm = mailbox.post { $0.takeAlarm() }
         alarm?()

@@ -1,16 +1,17 @@
 internal import Glibc
 
-/// A thread of its own, for work that computes for long or waits: it takes none of the threads that tasks share.
+/// A dedicated thread for work that computes for long or blocks, so that it occupies none of the threads that tasks
+/// share.
 ///
-/// It is detached, and ends when its body returns: the owner asks for that by the mailbox that the body waits at. Nothing is
-/// called back after ``finish()`` returned.
+/// The thread is detached and ends when its body returns. Its owner ends it through the mailbox that the body waits on.
+/// The body calls nothing after ``finish()`` has returned.
 package final class WorkerThread: Sendable {
     private struct Ending {
         var hasEnded = false
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
-    /// The new thread's own.
+    /// The name and the body, as the argument of the new thread.
     private final class Launch {
         let name: String
         let worker: WorkerThread
@@ -26,12 +27,12 @@ package final class WorkerThread: Sendable {
             worker.thread.withLock { $0 = pthread_self() }
             showName()
             body?()
-            // Sockets, for instance, that the body held are closed before anybody learns of the end.
+            // The body's objects, such as sockets, are released before any thread learns of the end.
             body = nil
             worker.didEnd()
         }
 
-        /// Names the thread for `top -H`. The C library hides its function for that from Swift.
+        /// Names the thread for `top -H`. Swift does not see the C library's function for that.
         private func showName() {
             let file = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
             guard file >= 0 else { return }
@@ -44,7 +45,7 @@ package final class WorkerThread: Sendable {
     private let thread = Locked<pthread_t?>(nil)
     private let ending = Mailbox(Ending())
 
-    /// Runs `body` on a new thread. Its name, of which Linux keeps 15 letters, is what `top -H` shows.
+    /// Starts a thread that runs `body`. `top -H` shows its name, of which Linux keeps 15 letters.
     package init(named name: String, _ body: @escaping @Sendable () -> Void) throws(WorkerThreadError) {
         var thread = pthread_t()
         let launch = Unmanaged.passRetained(Launch(named: name, self, body))
@@ -68,7 +69,7 @@ package final class WorkerThread: Sendable {
         return pthread_equal(thread, pthread_self()) != 0
     }
 
-    /// Returns when the thread has ended, and blocks no thread until then.
+    /// Waits until the thread has ended, without blocking the calling thread.
     package func finish() async {
         await withCheckedContinuation { continuation in
             let hasEnded = ending.post { ending in
@@ -79,15 +80,15 @@ package final class WorkerThread: Sendable {
         }
     }
 
-    /// Blocks the calling thread until this one has ended; returns at once on this thread itself. Not for tasks, which have
-    /// ``finish()``.
+    /// Blocks the calling thread until this thread has ended. Returns immediately on this thread itself. Tasks use
+    /// ``finish()`` instead.
     package func join() {
         guard !isCurrent else { return }
         ending.take { $0.hasEnded ? .done(()) : .wait(until: nil) }
     }
 
     private func didEnd() {
-        // The system may give its number to another.
+        // The system can give its identifier to another thread.
         thread.withLock { $0 = nil }
         let waiting = ending.post { ending in
             ending.hasEnded = true
@@ -97,8 +98,8 @@ package final class WorkerThread: Sendable {
         for continuation in waiting { continuation.resume() }
     }
 
-    /// Calls `body`, which may block, on a thread of its own, and returns its result. Where the system has no thread left, it is
-    /// called here.
+    /// Calls `body`, which can block, on a new thread and returns its result. If the system has no thread left, it
+    /// calls `body` on the calling thread.
     package static func run<Result: Sendable, Failure: Error>(
         named name: String, _ body: @escaping @Sendable () throws(Failure) -> Result
     ) async throws(Failure) -> Result {
@@ -108,8 +109,8 @@ package final class WorkerThread: Sendable {
         return try result.get()
     }
 
-    /// Calls `body`, which may block, on a thread of its own, and does not wait for it. Where the system has no thread left, it
-    /// is called here.
+    /// Calls `body`, which can block, on a new thread and does not wait for it. If the system has no thread left, it
+    /// calls `body` on the calling thread.
     package static func start(named name: String, _ body: @escaping @Sendable () -> Void) {
         do throws(WorkerThreadError) {
             _ = try WorkerThread(named: name, body)
@@ -119,8 +120,8 @@ package final class WorkerThread: Sendable {
     }
 }
 
-/// The system gave no thread.
+/// An error for a thread that the system did not start.
 package struct WorkerThreadError: Error, Sendable, Hashable {
-    /// The system's number of the reason.
+    /// The system's error number.
     package let errorNumber: Int32
 }

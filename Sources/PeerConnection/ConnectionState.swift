@@ -5,9 +5,9 @@
 public enum ConnectionState: String, Sendable, Hashable, Codable, CaseIterable {
     /// One of the two descriptions is missing.
     case new
-    /// A path to the peer is looked for, or DTLS is under way.
+    /// ICE or DTLS is in progress.
     case connecting
-    /// Media can flow.
+    /// Media can be sent and received.
     case connected
     /// The peer has not answered for some seconds. It can come back.
     case disconnected
@@ -19,6 +19,6 @@ public enum ConnectionState: String, Sendable, Hashable, Codable, CaseIterable {
     /// Whether the state is the last one.
     public var isOver: Bool { self == .failed || self == .closed }
 
-    /// Whether media could flow once, as far as the state shows.
+    /// Whether the connection has been connected, as far as the state shows.
     package var hasConnected: Bool { self == .connected || self == .disconnected }
 }

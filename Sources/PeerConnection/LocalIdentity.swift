@@ -1,24 +1,25 @@
 package import RTCShareSecureTransport
 
-/// What a connection is before it has met its peer: the certificate, the ICE credentials and the sources' numbers.
+/// The identity of a connection before negotiation: the certificate, the ICE credentials and the sources' numbers.
 ///
-/// An offer announces them; whoever holds them can answer for the offer. They can be stored between the two, in a file
-/// that only its owner reads.
+/// An offer announces it, and its owner can process the answer. It can be stored between the two, in a file that only
+/// its owner can read.
 package struct LocalIdentity: Codable, Sendable {
     /// The session id in the description's `o=` line (RFC 8829 §5.2.1: 63 random bits).
     package let sessionID: UInt64
-    /// The certificate that DTLS shows and the description's fingerprint names.
+    /// The certificate for DTLS, which the description's fingerprint identifies.
     package let certificate: Certificate
-    /// The username fragment of ICE (RFC 8445 §5.3).
+    /// The ICE user name fragment (RFC 8445 §5.3).
     package let iceUsernameFragment: String
-    /// The password of ICE, for checks that come in.
+    /// The ICE password, for incoming checks.
     package let icePassword: String
-    /// The name that binds this peer's sources together in RTCP (RFC 7022).
+    /// The CNAME, which connects this peer's sources in RTCP (RFC 7022).
     package let canonicalName: String
-    /// What is sent, in the order of the description's media sections.
+    /// The sent media, in the order of the description's media sections.
     package private(set) var media: [LocalMedia]
 
-    /// Draws an identity. `unixTime`, in seconds, is when the certificate's validity begins, but for a day of slack.
+    /// Creates an identity. `unixTime`, in seconds, is the start of the certificate's validity, from which a day is
+    /// subtracted.
     package init(
         media: [MediaKind], unixTime: Int64, random: inout some RandomNumberGenerator
     ) throws(CertificateError) {
@@ -27,7 +28,7 @@ package struct LocalIdentity: Codable, Sendable {
         self.init(certificate: certificate, media: media, random: &random)
     }
 
-    /// Draws what an identity has beside its certificate.
+    /// Creates an identity with a given certificate.
     package init(certificate: Certificate, media: [MediaKind], random: inout some RandomNumberGenerator) {
         self.certificate = certificate
         sessionID = random.next() >> 1
@@ -38,7 +39,7 @@ package struct LocalIdentity: Codable, Sendable {
         for kind in media { add(kind, mids: [], random: &random) }
     }
 
-    /// Draws the numbers of one more media section, whose `a=mid` is none of `mids` either.
+    /// Adds a media section with new numbers. Its `a=mid` is none of `mids` either.
     mutating func add(
         _ kind: MediaKind, trackID: String? = nil, mids: some Sequence<String>,
         random: inout some RandomNumberGenerator
@@ -55,26 +56,26 @@ package struct LocalIdentity: Codable, Sendable {
             ))
     }
 
-    /// Draws another `a=mid` for a media section that was not announced yet, because the peer uses this one.
+    /// Replaces the `a=mid` of a media section that was not announced yet, because the peer uses it.
     mutating func redrawMid(ofMedia index: Int, avoiding mids: Set<String>, random: inout some RandomNumberGenerator) {
         var mids = mids.union(media.map(\.mid))
         media[index].mid = Self.unique(among: &mids) { Self.token(length: 3, random: &random) }
     }
 
-    /// Puts a media into a section of the peer's, which has a name.
+    /// Assigns a media to a section of the peer with this `a=mid`.
     mutating func setMid(_ mid: String, ofMedia index: Int) { media[index].mid = mid }
 
-    /// An `a=mid` for a section without media of this side's.
+    /// Returns an `a=mid` for a section without media of this side.
     func drawMid(avoiding mids: some Sequence<String>, random: inout some RandomNumberGenerator) -> String {
         var mids = Set(mids).union(media.map(\.mid))
         return Self.unique(among: &mids) { Self.token(length: 3, random: &random) }
     }
 
-    /// What a media section sends.
+    /// The kind of media in a section.
     package enum MediaKind: Codable, Sendable, Hashable {
-        /// Video of the media stream with this id; content is what somebody shares.
+        /// Video of the media stream with this id. Content is a screen share.
         case video(streamID: String, isContent: Bool)
-        /// Sound of the media stream with this id; content is that of what somebody shares.
+        /// Audio of the media stream with this id. Content is the audio of a screen share.
         case audio(streamID: String, isContent: Bool)
 
         /// The media stream's id.
@@ -84,14 +85,14 @@ package struct LocalIdentity: Codable, Sendable {
             }
         }
 
-        /// Whether it is of what somebody shares.
+        /// Whether the media belongs to a screen share.
         package var isContent: Bool {
             switch self {
             case .video(_, let isContent), .audio(_, let isContent): isContent
             }
         }
 
-        /// Whether it is pictures; else it is sound.
+        /// Whether the media is video; otherwise it is audio.
         package var isVideo: Bool {
             switch self {
             case .video: true
@@ -109,22 +110,23 @@ package struct LocalIdentity: Codable, Sendable {
 
     private static let tokenCharacters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 
-    /// Characters that every grammar of SDP lets an identifier have.
+    /// Returns random characters that every SDP grammar allows in an identifier.
     private static func token(length: Int, random: inout some RandomNumberGenerator) -> String {
         String((0..<length).map { _ in tokenCharacters[Int.random(in: 0..<tokenCharacters.count, using: &random)] })
     }
 }
 
-/// One media section's sender, as the offer announces it.
+/// The sender of one media section in the offer.
 package struct LocalMedia: Codable, Sendable, Hashable {
-    /// What is sent.
+    /// The kind of media.
     package let kind: LocalIdentity.MediaKind
-    /// The section's `a=mid`. It is random and short: an answer repeats it, which shows whose answer it is.
+    /// The section's `a=mid`. It is random and short. An answer repeats it, which identifies the connection of the
+    /// answer.
     package internal(set) var mid: String
     /// The track's id in `a=msid`.
     package let trackID: String
     /// The synchronization source of the media.
     package let source: UInt32
-    /// The synchronization source of retransmissions (RFC 4588); sound has none, and leaves it unused.
+    /// The synchronization source of retransmissions (RFC 4588). Audio does not use it.
     package let retransmissionSource: UInt32
 }

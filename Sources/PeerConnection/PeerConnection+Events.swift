@@ -2,54 +2,55 @@ package import RTCShareICE
 package import RTCShareSDP
 
 extension PeerConnection {
-    /// What happened.
+    /// An event for the owner of a connection.
     package enum Event: Sendable {
-        /// Every STUN and TURN server has answered or was given up.
+        /// Every STUN and TURN server has answered or timed out.
         case gatheringComplete
-        /// A STUN or TURN server gave nothing, or gives nothing any longer.
+        /// A STUN or TURN server failed.
         case serverFailed(ServerFailure)
-        /// The connection has another state. It is closed when the peer says goodbye, not when this side does; why it
-        /// failed, ``PeerConnection/failure`` says.
+        /// The state of the connection has changed. It becomes closed when the peer closes the connection, not when
+        /// this side does. ``PeerConnection/failure`` is the reason of a failure.
         case stateChanged(ConnectionState)
-        /// Of what left nothing was heard for half a second more than a round trip; or, if false, something was again. It says
-        /// that nothing is known of the path just now: long before ``ConnectionState/disconnected``, and of peers that go on answering too,
-        /// where all rests after a packet that was lost.
+        /// Feedback for sent packets has been missing for half a second more than a round trip; or, if false, it has
+        /// arrived again. The state of the path is unknown then: long before ``ConnectionState/disconnected``, and also
+        /// with peers that still answer checks, after a packet before a pause was lost.
         case feedbackStopped(Bool)
-        /// There is nothing to send on: the peer's consent has expired, or the socket in use is gone. An offer after
-        /// ``PeerConnection/restartICE()``, and its answer, can find another way. Told once until there is one.
+        /// There is no pair left to send on: the peer's consent has expired, or the socket is closed. An offer after
+        /// ``PeerConnection/restartICE()``, with its answer, can find another route. The event occurs once per outage.
         case restartNeeded
-        /// A candidate that the newest description of this side lacks, for the peer, with the `a=mid` of its section and the
-        /// user name fragment that it belongs to. Only where both sides trickle.
+        /// A candidate for the peer that the latest description of this side lacks, with the `a=mid` of its section and
+        /// its user name fragment. It occurs only if both sides trickle.
         case localCandidate(CandidateAttribute, mid: String, ufrag: String)
-        /// No further ``localCandidate(_:mid:ufrag:)`` will come, unless an address is added.
+        /// No further ``localCandidate(_:mid:ufrag:)`` follows, unless an address is added.
         case localCandidatesEnded
-        /// A description was taken: ``PeerConnection/remoteMedia`` may have more entries, or other ones.
+        /// A description was applied: ``PeerConnection/remoteMedia`` may have changed.
         case remoteMediaChanged
         /// The peer needs a key frame of the media with this index.
         case keyFrameRequested(media: Int)
-        /// The peer reported what share of a sound's packets it lost since it reported before, 0...1.
+        /// The peer reported the fraction of an audio's packets that it lost since its previous report, 0...1.
         case lossReported(fraction: Double, media: Int)
-        /// The encoder of a media is to go by another rate, or is to drop frames, or need not any more: told at once where
-        /// the rate fell by more than a hundredth or rose by more than a twentieth, and where the queue fills or empties;
-        /// of smaller rises, and where the delay or the loss has become another, at most once a second.
+        /// The target of a media's encoder has changed, or the encoder must start or stop dropping frames. The event
+        /// occurs immediately if the rate fell by more than a hundredth or rose by more than a twentieth, and if the
+        /// queue fills or empties. It occurs at most once per second for smaller increases, and for changes of the
+        /// delay or the loss.
         case targetBitrateChanged(BitrateTarget, media: Int)
-        /// Media began to come, or ceased to; the index is that of ``PeerConnection/remoteMedia``.
+        /// Media started or stopped arriving. The index is that of ``PeerConnection/remoteMedia``.
         case activityChanged(ReceiverActivity, receiver: Int)
     }
 
-    /// What the peer sent; the index is that of ``PeerConnection/remoteMedia``.
+    /// Media from the peer. The index is that of ``PeerConnection/remoteMedia``.
     package enum Received: Sendable {
-        /// A whole frame, in the order of decoding.
+        /// A whole frame, in decoding order.
         case frame(AssembledFrame, receiver: Int)
-        /// A packet of sound, in the order of arrival.
+        /// An audio packet, in order of arrival.
         case packet(ReceivedAudioPacket, receiver: Int)
     }
 
-    /// Why a connection ended.
+    /// The reason why a connection failed.
     package enum Failure: Error, Sendable, Hashable {
-        /// No pair of addresses worked in time.
+        /// No candidate pair worked in time.
         case unreachable
-        /// A path there was, and the peer has not agreed to being sent to for too long (RFC 7675).
+        /// There was a route, but the peer's consent to receive has expired (RFC 7675).
         case consentExpired
         /// DTLS failed, or SRTP could not be set up after it.
         case insecure(reason: String)

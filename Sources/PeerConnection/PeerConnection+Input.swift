@@ -5,8 +5,8 @@ internal import RTCShareSecureTransport
 package import RTCShareWireFormat
 
 extension PeerConnection {
-    /// Takes a datagram that arrived at the socket `local`, or a whole message of a stream from its address. Its memory is
-    /// decrypted in place.
+    /// Processes a datagram that arrived at the socket `local`, or a whole message of a stream from its address. The
+    /// memory is decrypted in place.
     package mutating func handle(
         _ message: UnsafeMutableRawBufferPointer, from source: TransportAddress, to local: TransportAddress,
         over transport: TransportProtocol = .udp, now: Instant
@@ -24,7 +24,7 @@ extension PeerConnection {
         }
     }
 
-    /// Takes what a peer, or a STUN server, sent to one of the agent's bases.
+    /// Processes a message from a peer or a STUN server to one of the agent's bases.
     private mutating func receive(
         _ datagram: UnsafeMutableRawBufferPointer, from source: TransportAddress, to base: TransportAddress,
         now: Instant
@@ -40,22 +40,22 @@ extension PeerConnection {
             counts.packetsUnknown += 1
             isTaken = false
         }
-        // What strangers send costs no more than it takes to refuse it.
+        // Messages from strangers must not advance the connection.
         if isTaken { advance(now: now) }
     }
 
-    /// Does what is due. Too early a call does nothing.
+    /// Does everything that is due. Early calls have no effect.
     package mutating func handleTimeout(now: Instant) {
         guard !state.isOver else { return }
-        // Most timeouts are the pacer's, many a second; the agent's own deadline holds after each of its inputs.
+        // Most timeouts are the pacer's, many per second. The agent's own deadline is valid after each of its inputs.
         if let due = ice.agent.nextDeadline, due <= now { ice.agent.handleTimeout(now: now) }
-        // Without a path a flight can only wait: repeating it would have all its copies leave at once.
+        // Without a route a flight waits: its retransmissions would all be sent at once later.
         if path.isThere { handle(transport.handleTimeout(now: now), now: now) }
         advance(now: now)
     }
 
-    /// Says that the system could not send from a socket to a destination, or that a stream could not be opened or ended:
-    /// ICE tries others.
+    /// Handles the system's failure to send from a socket to a destination, or to open a stream, or the end of a
+    /// stream: ICE uses other pairs.
     package mutating func transmitFailed(
         from source: TransportAddress, to destination: TransportAddress, over transport: TransportProtocol = .udp,
         now: Instant
@@ -64,32 +64,32 @@ extension PeerConnection {
         advance(now: now)
     }
 
-    /// Asks the peer now whether it still consents to be sent to; the state is ``ConnectionState/disconnected`` in two
-    /// seconds if the peer does not answer.
+    /// Sends a consent check now. If the peer does not answer, the state is ``ConnectionState/disconnected`` in two
+    /// seconds.
     package mutating func checkConsent(now: Instant) {
         guard state == .connected else { return }
         ice.agent.checkConsent(now: now)
         advance(now: now)
     }
 
-    /// How what comes over a stream to `destination` is taken apart; nil where none is to be opened there.
+    /// Returns the framing of a stream to `destination`; nil if no stream should be opened there.
     package func framing(of destination: TransportAddress, over transport: TransportProtocol) -> StreamFraming? {
         ice.agent.framing(of: destination, over: transport)
     }
 
-    /// The TURN server that a stream goes to, as it was given to ``gather(servers:now:)``: a redirection leads elsewhere,
-    /// and may say the domain by which the certificate of a server over TLS is to be checked.
+    /// Returns the TURN server of a stream, as passed to ``gather(servers:now:)``. After a redirect its address
+    /// differs, and `domain` can name the host for which the certificate of a server over TLS must be valid.
     package func server(
         at destination: TransportAddress, over transport: TransportProtocol
     ) -> (server: ICEServerAddress, domain: String?)? {
         ice.agent.server(at: destination, over: transport)
     }
 
-    /// When ``handleTimeout(now:)`` is next worth calling; nil where nothing is to come.
+    /// Returns the time of the next ``handleTimeout(now:)``; nil if there is none.
     package func nextDeadline(now: Instant) -> Instant? {
         guard !state.isOver else { return nil }
         var deadline = Instant.distantFuture
-        // One by one: an array of them would be made anew for every group of packets.
+        // An array of the deadlines would be allocated for every group of packets.
         if let due = ice.agent.nextDeadline { deadline = min(deadline, due) }
         if path.isThere, let due = transport.nextDeadline { deadline = min(deadline, due) }
         for index in outbound.indices where outbound[index].isActive {
@@ -103,14 +103,14 @@ extension PeerConnection {
         return deadline == .distantFuture ? nil : deadline
     }
 
-    /// The estimator is looked after with every input. Where those are many, as while frames are sent, this spares most of
-    /// its timeouts.
+    /// The delay of the estimator's own timeouts. Every input also processes the estimator, which avoids most of its
+    /// timeouts while many frames are sent.
     private static var estimatorPatience: Duration { .milliseconds(15) }
 
-    /// Whether packets can leave: there is a path, and there are keys.
+    /// Whether packets can be sent: there are a route and keys.
     var canSend: Bool { path.isThere && transport.outbound != nil }
 
-    /// After every input: follows ICE, reports changes, and queues what RTCP has to say.
+    /// Follows ICE, reports changes, and queues RTCP packets. Every input ends with this call.
     mutating func advance(now: Instant) {
         handleAgentEvents(now: now)
         if !receivers.media.isEmpty, let trip = ice.agent.selectedRoundTripTime { receivers.setRoundTripTime(trip) }
@@ -159,7 +159,7 @@ extension PeerConnection {
         if path.isThere, !ice.agent.hasSelectedPair { path.lose() }
     }
 
-    /// After an interruption: a key frame shows more than all that was missed, and is there sooner.
+    /// Restarts media after an interruption: a key frame shows more than all missed packets, and arrives earlier.
     private mutating func beginAgain() {
         for index in outbound.indices { outbound[index].video?.history.removeAll() }
         requestKeyFrames()
@@ -176,9 +176,9 @@ extension PeerConnection {
         }
     }
 
-    /// DTLS proves its sender only at its end, and what others write into a handshake could break it: it is taken only from
-    /// where an authentic check, or the answer to one of ours, has shown the peer to be. A candidate that the peer has
-    /// announced is not enough, for addresses can be guessed.
+    /// Processes a datagram of the handshake. DTLS authenticates the sender only at its end, and forged datagrams can
+    /// break the handshake. So this accepts it only from an address that an authentic check, or the answer to one of
+    /// ours, has proven. An announced candidate is not enough, since addresses can be guessed.
     private mutating func receiveHandshake(
         _ bytes: RawSpan, from source: TransportAddress, to base: TransportAddress, now: Instant
     ) -> Bool {
@@ -195,7 +195,7 @@ extension PeerConnection {
         return false
     }
 
-    /// Takes what came before the peer's description.
+    /// Processes the datagrams that arrived before the peer's description.
     mutating func receiveEarlyDatagrams(now: Instant) {
         for datagram in transport.takeEarly() {
             _ = receiveHandshake(datagram.bytes.span.bytes, from: datagram.source, to: datagram.base, now: now)
@@ -207,7 +207,7 @@ extension PeerConnection {
             counts.packetsRefused += 1
             return false
         }
-        // SRTP keeps a stream of each source that it accepts: it is asked about those alone that are of use to anybody.
+        // SRTP keeps a stream for each accepted source, so that only packets of useful sources are decrypted.
         let protected = UnsafeRawBufferPointer(datagram).bytes
         guard let clear = try? RTPHeader(protected: protected), let route = receivers.route(of: clear, in: protected)
         else {
@@ -230,7 +230,7 @@ extension PeerConnection {
         return true
     }
 
-    /// Whether the peer sends or reports in the name of a source.
+    /// Whether the peer sends or reports as a source.
     private func isInUse(_ source: UInt32) -> Bool {
         let source = SynchronizationSource(source)
         return control.reporters.contains(source) || receivers.isSource(source)

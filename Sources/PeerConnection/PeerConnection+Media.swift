@@ -3,15 +3,15 @@ package import RTCShareWireFormat
 
 /// This side's media, addressed by their index.
 extension PeerConnection {
-    /// The most media that one connection sends, and the most sections that it takes of a peer. Media that have ended are
-    /// not among them.
+    /// The maximum number of media that one connection sends, and of sections that it accepts from a peer. Ended media
+    /// do not count.
     package static var maximumMedia: Int { 16 }
 
     /// This side's media, in the order of their indices.
     package var localMedia: [LocalMedia] { identity.media }
 
-    /// Adds one: with the next offer and its answer it is in effect. Returns its index. A track's id that is not given is
-    /// drawn.
+    /// Adds a media, which takes effect with the next offer and its answer. Returns its index. Without a track id, a
+    /// random one is used.
     package mutating func addMedia(
         _ kind: LocalIdentity.MediaKind, trackID: String? = nil
     ) throws(PeerConnectionError) -> Int {
@@ -25,9 +25,9 @@ extension PeerConnection {
         return identity.media.count - 1
     }
 
-    /// Stops a media, or begins it again: at once, as far as the descriptions allow, and in the next description, which
-    /// says `inactive` or `sendonly`. Stopping says goodbye for the source; a picture begins again with a key frame,
-    /// which is asked for. An unknown index does nothing.
+    /// Stops or restarts a media: immediately, as far as the descriptions allow it, and in the next description, which
+    /// has `inactive` or `sendonly`. Stopping sends a goodbye for the source. Video restarts with a key frame, which is
+    /// requested. An unknown index has no effect.
     package mutating func setSending(_ isSending: Bool, media: Int, now: Instant) {
         guard !state.isOver, outbound.indices.contains(media) else { return }
         outbound[media].isWanted = isSending
@@ -35,8 +35,8 @@ extension PeerConnection {
         advance(now: now)
     }
 
-    /// Holds a media back, or sends it again, as ``setSending(_:media:now:)`` does, but leaves it its place in the descriptions:
-    /// it can be sent again at any time. An unknown index does nothing.
+    /// Holds a media back or releases it, similar to ``setSending(_:media:now:)``, but without a change of the
+    /// descriptions, so that it can resume at any time. An unknown index has no effect.
     package mutating func setHeldBack(_ isHeldBack: Bool, media: Int, now: Instant) {
         guard !state.isOver, outbound.indices.contains(media) else { return }
         outbound[media].isHeldBack = isHeldBack
@@ -44,8 +44,8 @@ extension PeerConnection {
         advance(now: now)
     }
 
-    /// Tells the peer with the next reports, the first of which is due at once, that a media is shared to a subgroup, or nil
-    /// to everybody. An unknown index does nothing.
+    /// Announces, with the next reports, that a media is shared to a subgroup, or with nil to all participants. The
+    /// first report is due immediately. An unknown index has no effect.
     package mutating func setSubgroup(_ subgroup: String?, media: Int, now: Instant) {
         guard !state.isOver, outbound.indices.contains(media), outbound[media].subgroup != subgroup else { return }
         outbound[media].subgroup = subgroup
@@ -53,18 +53,19 @@ extension PeerConnection {
         advance(now: now)
     }
 
-    /// Has the next description of this side ask for what a receiver gets, or decline it for now (`inactive`). An unknown
-    /// index does nothing.
+    /// Requests or declines (`inactive`) a receiver's media in the next description of this side. An unknown index has
+    /// no effect.
     package mutating func setReceiving(_ isReceiving: Bool, receiver: Int) {
         receivers.setWanted(isReceiving, receiver: receiver)
     }
 
-    /// Whether a media is sent: the newest descriptions agree on it, and it was neither stopped since nor is it held back.
+    /// Whether a media is sent: the latest descriptions allow it, and it was neither stopped since nor is it held back.
     package func isSending(media: Int) -> Bool {
         outbound.indices.contains(media) && outbound[media].isActive
     }
 
-    /// What the newest descriptions say of a media, be it stopped or not; pending for an unknown index.
+    /// Returns the agreement on a media in the latest descriptions, even if it is stopped; pending for an unknown
+    /// index.
     package func agreement(media: Int) -> MediaAgreement {
         guard outbound.indices.contains(media) else { return .pending }
         if outbound[media].hasEnded { return .refused }
@@ -73,24 +74,24 @@ extension PeerConnection {
         return negotiated.isSendingOffered ? .refused : .pending
     }
 
-    /// Whether the section of a media was rejected: it is never sent again. The same can be added anew, under another
-    /// index.
+    /// Whether the section of a media was rejected, so that it is never sent again. The same media can be added again
+    /// with another index.
     package func hasEnded(media: Int) -> Bool {
         outbound.indices.contains(media) && outbound[media].hasEnded
     }
 
-    /// What the peer asks of whoever sends it sound in the section of this media; nil where it isn't sound, or was not
-    /// agreed on.
+    /// Returns the peer's parameters for audio in the section of this media; nil if it is not audio, or was not
+    /// negotiated.
     package func opusParameters(media: Int) -> OpusParameters? {
         negotiatedMedia(media)?.opus
     }
 
-    /// What the peer asks of one media; no limits before its description is known, or for an unknown index.
+    /// Returns the peer's limits for one media; no limits before its description, or for an unknown index.
     package func mediaLimits(media: Int) -> SendingLimits {
         negotiatedMedia(media).map { SendingLimits($0) } ?? SendingLimits()
     }
 
-    /// What was agreed for one of this side's media.
+    /// Returns the negotiated values of one of this side's media.
     func negotiatedMedia(_ index: Int) -> NegotiatedMedia? {
         guard let negotiated, outbound.indices.contains(index), let section = outbound[index].section,
             negotiated.sections.indices.contains(section)
@@ -99,12 +100,12 @@ extension PeerConnection {
     }
 }
 
-/// What the descriptions say of one of this side's media.
+/// The agreement on one of this side's media.
 package enum MediaAgreement: Sendable, Hashable {
-    /// No description that was answered has a place for it, or this side's own said that it is not sent.
+    /// No answered description has a section for the media, or this side's description does not send it.
     case pending
-    /// The peer takes it.
+    /// The peer accepts the media.
     case agreed
-    /// The peer rejected its section, or doesn't receive in it what this side would send.
+    /// The peer rejected the media's section, or does not receive in it.
     case refused
 }

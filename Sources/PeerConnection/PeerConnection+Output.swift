@@ -5,8 +5,8 @@ internal import RTCShareSecureTransport
 package import RTCShareWireFormat
 
 extension PeerConnection {
-    /// Sends a picture: queues its packets. One that the peer can't take, now or at all, is counted and dropped, and its
-    /// sender is asked for a key frame where that would help.
+    /// Queues the packets of a frame. A frame that the peer can't receive is counted and dropped, and the event
+    /// ``Event/keyFrameRequested(media:)`` follows if a key frame would help.
     package mutating func send(_ frame: PacketizedFrame, media: Int, now: Instant) {
         guard takesFrames, isSending(media: media), outbound[media].video != nil
         else {
@@ -19,12 +19,12 @@ extension PeerConnection {
             outbound[media].video?.keyFrameRequests.frameWasRefused()
         }
         passOnKeyFrameRequests()
-        // A frame may fill the queue, and its encoder is to know before the next. What the estimator has to do is done on
-        // the occasion, or a timer would have to ring for it.
+        // A frame can fill the queue, which its encoder must learn before the next one. This also processes the
+        // estimator, and saves a timeout for it.
         applyBandwidth(now: now)
     }
 
-    /// Sends sound, ahead of all pictures. What the peer can't take, now or at all, is counted and dropped.
+    /// Sends audio before all video. Audio that the peer can't receive is counted and dropped.
     package mutating func send(_ frame: EncodedAudioFrame, media: Int, now: Instant) {
         guard takesFrames, isSending(media: media), outbound[media].audio != nil
         else {
@@ -34,23 +34,23 @@ extension PeerConnection {
         outbound[media].audio?.enqueue(frame, as: media, to: &bandwidth.pacer, now: now)
     }
 
-    /// Passes on what asks for key frames.
+    /// Reports pending requests for key frames.
     mutating func passOnKeyFrameRequests() {
         for index in outbound.indices where outbound[index].video?.keyFrameRequests.take() == true {
             events.append(.keyFrameRequested(media: index))
         }
     }
 
-    /// Asks the peer for a key frame: what it sent can't be decoded.
+    /// Requests a key frame from the peer because its video can't be decoded.
     package mutating func requestKeyFrame(ofReceiver index: Int, now: Instant) {
         receivers.requestKeyFrame(of: index, now: now)
         advance(now: now)
     }
 
-    /// Whether packets of a frame wait to be sent.
+    /// Whether packets of a frame are queued.
     package var hasQueuedPackets: Bool { bandwidth.pacer.queuedPackets > 0 }
 
-    /// Writes the next datagram that is to leave now into `memory`, or returns nil. 1280 bytes are enough for any.
+    /// Writes the next datagram into `memory`, or returns nil. 1280 bytes are sufficient for any datagram.
     package mutating func pollTransmit(into memory: UnsafeMutableRawBufferPointer, now: Instant) -> Transmission? {
         if let own = pollAgent(into: memory) { return own }
         guard path.isThere, let way = ice.agent.nextMediaPath(), let packet = memory.inside(way.envelope) else {
@@ -80,11 +80,11 @@ extension PeerConnection {
         return transmission(length, in: memory, on: way)
     }
 
-    /// Builds a packet of padding where the pacer wants one; nil where it wants none, or there is nothing to make it of.
+    /// Writes a packet of padding if the pacer needs one; nil if it needs none, or there is no packet to make it of.
     private mutating func writePadding(into memory: UnsafeMutableRawBufferPointer, now: Instant) -> Int? {
         guard let wanted = bandwidth.pacer.paddingWanted(now: now) else { return nil }
         guard let media = paddingMedia() else {
-            // Until media leave again.
+            // No padding is possible until media are sent again.
             bandwidth.pacer.allowsPadding = false
             return nil
         }
@@ -108,7 +108,7 @@ extension PeerConnection {
         }
     }
 
-    /// What ICE has to say, to the peer and to servers.
+    /// Writes the next message of ICE to the peer or to a server.
     private mutating func pollAgent(into memory: UnsafeMutableRawBufferPointer) -> Transmission? {
         while let check = ice.agent.pollTransmit() {
             guard let length = counted(memory.copy(check.bytes)) else { continue }
@@ -121,28 +121,26 @@ extension PeerConnection {
         return nil
     }
 
-    /// Once all goodbyes have left, relayed addresses are given back.
+    /// Writes the messages that release relayed addresses, after all goodbyes.
     private mutating func pollGoodbye(into memory: UnsafeMutableRawBufferPointer, now: Instant) -> Transmission? {
         ice.agent.close(now: now)
         return pollAgent(into: memory)
     }
 
-    /// Of a source that has said goodbye, what still waits is not sent, and a retransmission only where it is still what
-    /// it was.
+    /// Whether a packet can be sent: its source has not ended, and a retransmission is still valid.
     private mutating func mayLeave(_ packet: PacedPacket, now: Instant) -> Bool {
         let isSending = isSending(media: packet.media)
         guard case .retransmission(_, let number, let isRepetition) = packet else { return isSending }
         return outbound[packet.media].video?.dequeue(number, isRepetition: isRepetition, now: now) == true && isSending
     }
 
-    /// A packet that can't be written or protected is counted, and holds up no other.
+    /// Returns the length. A packet that can't be written or protected is counted, and does not delay others.
     private mutating func counted(_ length: Int?) -> Int? {
         if length == nil { counts.packetsUnsent += 1 }
         return length
     }
 
-    /// A packet that was written where its envelope leaves room for it; what stands around it is not counted, as in
-    /// webrtc-stats.
+    /// Returns a written packet with its envelope. The envelope does not count in the statistics, as in webrtc-stats.
     private mutating func transmission(
         _ length: Int, in memory: UnsafeMutableRawBufferPointer, on path: MediaPath
     ) -> Transmission? {
@@ -154,7 +152,7 @@ extension PeerConnection {
             isForRelay: path.envelope.isForRelay, byteCount: byteCount)
     }
 
-    /// Builds a packet in place and protects it there; its length, or nil where it could not be made.
+    /// Writes a packet and protects it in place. Returns its length; nil if that failed.
     private mutating func write(
         _ packet: PacedPacket, into memory: UnsafeMutableRawBufferPointer, now: Instant
     ) -> Int? {
@@ -188,27 +186,27 @@ extension PeerConnection {
                 bandwidth.packetSent(before: number, size: length + path.overhead, now: now)
                 if case .retransmission = packet { bandwidth.countRetransmission(length) }
                 let delay = bandwidth.pacer.lastSendDelay
-                // Of the two senders there is one.
+                // Only one of the two senders exists.
                 outbound[media].video?.stream.statistics.totalPacketSendDelay += delay
                 outbound[media].audio?.stream.statistics.totalPacketSendDelay += delay
             }
             return length
         } catch {
-            // The payload's limit leaves room for every header and tag, unless a caller cut its packets larger.
+            // The payload limit leaves room for all headers and tags, unless a caller uses larger packets.
             return nil
         }
     }
 }
 
 extension UnsafeMutableRawBufferPointer {
-    /// The part of this memory that is left for a packet; nil where none is.
+    /// Returns the part of this memory for a packet in an envelope; nil if there is none.
     fileprivate func inside(_ envelope: Envelope) -> UnsafeMutableRawBufferPointer? {
         let end = count - envelope.suffixByteCount
         guard envelope.prefixByteCount <= end else { return nil }
         return UnsafeMutableRawBufferPointer(rebasing: self[envelope.prefixByteCount..<end])
     }
 
-    /// Copies bytes to the start of this memory; their count, or nil where they don't fit.
+    /// Copies bytes to the start of this memory. Returns their number, or nil if they don't fit.
     fileprivate func copy(_ bytes: [UInt8]) -> Int? {
         guard bytes.count <= count else { return nil }
         copyBytes(from: bytes)

@@ -6,55 +6,55 @@ package import RTCShareWireFormat
 ///     datagram ──▶ handle ──▶ ICE │ DTLS │ SRTP ──▶ frames, events
 ///     frame ─────▶ send ────▶ pacer ─▶ packet ─▶ SRTP ──▶ pollTransmit
 ///
-/// Whoever owns it tells it what arrived and what time it is, and after each input takes out datagrams until there are
-/// none (``pollTransmit(into:now:)``), then frames (``nextReceived()``) and events (``pollEvent()``), and asks when to call
-/// ``handleTimeout(now:)`` (``nextDeadline(now:)``). It opens no socket and reads no clock, so that a whole call runs in
-/// a test in virtual time.
+/// Its owner passes received datagrams and the time. After each input it takes datagrams until there are none
+/// (``pollTransmit(into:now:)``), then frames (``nextReceived()``) and events (``pollEvent()``), and reads the time of
+/// the next ``handleTimeout(now:)`` (``nextDeadline(now:)``). The connection opens no socket and reads no clock, so
+/// that a whole call runs in a test in virtual time.
 package struct PeerConnection: ~Copyable {
     var configuration: Configuration
-    /// What it is known by, and what this side sends.
+    /// The identity, with the media of this side.
     var identity: LocalIdentity
     var random: any RandomNumberGenerator & Sendable
 
-    /// What the descriptions agree on; nil before the peer's first.
+    /// The negotiated session; nil before the peer's first description.
     var negotiated: NegotiatedSession?
-    /// Those that this side made.
+    /// The descriptions of this side.
     var descriptions = DescriptionHistory()
-    /// What offers ask the peer to send, beside what this side does.
+    /// The sections in offers that request media from the peer, in addition to this side's media.
     var receivingSections: [OfferedSection] = []
-    /// ICE, which finds a way to the peer.
+    /// ICE, which finds a route to the peer.
     var ice: ICESession
-    /// The way that it has selected.
+    /// The selected route.
     var path = SelectedPath()
-    /// DTLS and SRTP on it.
+    /// DTLS and SRTP over the route.
     var transport: SecureMediaTransport
 
-    /// What became of each of the identity's media.
+    /// The senders of the identity's media.
     var outbound: [OutboundMedia]
-    /// When their packets leave, and at what rates.
+    /// The pacer and the bitrates.
     var bandwidth: BandwidthControl
-    /// What the peer sends.
+    /// The receivers of the peer's media.
     var receivers = Receivers()
-    /// The RTCP of both.
+    /// RTCP of both sides.
     var control = RTCPExchange()
 
     var state = ConnectionState.new
-    /// Whether the peer said goodbye, which its owner knows as closed. This side has yet to do so.
+    /// Whether the peer has closed the connection, which is reported as closed. This side has yet to say goodbye.
     var hasPeerLeft = false
-    /// Why the connection failed; nil if it did not.
+    /// The reason why the connection failed; nil if it did not.
     package private(set) var failure: Failure?
     var events: [Event] = []
     var counts = TransportCounts()
 
-    /// Which description this side makes.
+    /// The part of this side in the negotiation.
     package enum Part: Sendable {
-        /// Makes the offer, and controls ICE (RFC 8445 §6.1.1).
+        /// The side that makes the offer, and controls ICE (RFC 8445 §6.1.1).
         case offerer
-        /// Answers.
+        /// The side that makes the answer.
         case answerer
     }
 
-    /// A peer that has not met another.
+    /// Creates a connection that has not negotiated yet.
     package init(
         as part: Part, identity: LocalIdentity, configuration: Configuration,
         random: any RandomNumberGenerator & Sendable
@@ -74,15 +74,15 @@ package struct PeerConnection: ~Copyable {
         bandwidth = BandwidthControl(configuration)
     }
 
-    /// The next thing that happened, or nil; take all of them after each input.
+    /// Returns the next event, or nil. Take all of them after each input.
     package mutating func pollEvent() -> Event? {
         events.takeFirst()
     }
 
-    /// The next frame or packet of sound that arrived whole, or nil; take all of them after each input, before its events.
+    /// Returns the next complete frame or audio packet, or nil. Take all of them after each input, before its events.
     package mutating func nextReceived() -> Received? { receivers.nextReceived() }
 
-    /// Tells the peer goodbye: RTCP BYE, then DTLS close_notify. What was to be sent before is thrown away.
+    /// Closes the connection with an RTCP BYE and a DTLS close_notify. Queued packets are discarded.
     package mutating func close(now: Instant) {
         guard !state.isOver else { return }
         bandwidth.pacer.removeAll()
@@ -93,7 +93,7 @@ package struct PeerConnection: ~Copyable {
 
     mutating func change(to new: ConnectionState) {
         state = new
-        // Of a peer that has left, silence is no news.
+        // The silence of a peer that has left is not an event.
         if !hasPeerLeft { events.append(.stateChanged(new)) }
     }
 
@@ -101,7 +101,8 @@ package struct PeerConnection: ~Copyable {
         guard !state.isOver else { return }
         bandwidth.pacer.removeAll()
         control.clear()
-        // Without consent nothing may be sent any more (RFC 7675 §5.1); with it, the alert says why this is the end.
+        // Without consent nothing may be sent (RFC 7675 §5.1). With it, the peer receives the alert that explains the
+        // failure.
         switch failure {
         case .unreachable, .consentExpired: path.lose()
         case .insecure: break

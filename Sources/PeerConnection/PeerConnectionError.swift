@@ -1,25 +1,25 @@
-/// A call that a connection's state rules out.
+/// An error for a call that the connection's state does not allow.
 package enum PeerConnectionError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// There are as many media sections as one connection can have.
+    /// The maximum number of media sections is reached.
     case tooManyMedia(limit: Int)
-    /// A stream's or track's id has characters that may not stand in a description (RFC 8830 §2).
+    /// A stream's or track's id has characters that a description does not allow (RFC 8830 §2).
     case notAToken(String)
-    /// A later answer has other ICE credentials, but its offer did not restart ICE: it may be another peer's.
+    /// A later answer has other ICE credentials, but its offer did not restart ICE: the answer may be another peer's.
     case restartNotOffered
-    /// The answer to an offer that restarts ICE has the credentials of before.
+    /// The answer to an offer that restarts ICE has the former credentials.
     case restartNotAnswered
-    /// The answer is to an offer whose restart was taken back.
+    /// The answer belongs to an offer that was rolled back.
     case staleOffer
-    /// The peer's offer crosses one of this side's that restarts ICE.
+    /// The peer's offer crosses an offer of this side that restarts ICE.
     case offerOutstanding
-    /// A later description has the other part in DTLS: it would begin another association.
+    /// A later description has another DTLS role, which would start another association.
     case setupChanged
     /// A later description has another certificate's fingerprint.
     case fingerprintChanged
     /// The connection has ended.
     case ended
 
-    /// What is wrong and what to do.
+    /// The error and its remedy.
     package var description: String {
         switch self {
         case .tooManyMedia(let limit):

@@ -1,6 +1,6 @@
 import RTCShareWireFormat
 
-/// A ``ByteReader`` whose errors name the field, with offsets counted from the start of the outermost packet.
+/// A ``ByteReader`` whose errors name the field, with offsets from the start of the outermost packet.
 struct FieldReader: ~Escapable {
     private var reader: ByteReader
     private let base: Int

@@ -1,15 +1,15 @@
-/// Why bytes are not the RTP or RTCP packet that they should be.
+/// An error in bytes that are not the expected RTP or RTCP packet.
 package enum RTPError: Error, Hashable, Sendable {
-    /// The bytes ended before `field` did; `offset` is where the field begins.
+    /// The bytes ended within `field`, which starts at `offset`.
     case truncated(RTPField, offset: Int)
-    /// `field` at `offset` has a value that the format forbids.
+    /// `field` at `offset` has a value that the format does not allow.
     case invalid(RTPField, offset: Int)
-    /// There are more of `field` than this implementation takes from one packet.
+    /// The packet has more of `field` than this implementation accepts.
     case tooMany(RTPField, limit: Int, offset: Int)
 }
 
 extension RTPError: CustomStringConvertible {
-    /// One line for people, with the field and the byte offset.
+    /// The error in one line, with the field and the byte offset.
     package var description: String {
         switch self {
         case .truncated(let field, let offset): "the packet ends within the \(field.rawValue) at byte \(offset)"
@@ -20,7 +20,7 @@ extension RTPError: CustomStringConvertible {
     }
 }
 
-/// A field of a packet, as errors name it; the raw value is its name in the RFCs' words.
+/// A field of a packet, for errors. The raw value is its name in the RFCs' words.
 package enum RTPField: String, Sendable {
     /// The two version bits, always 2.
     case version
@@ -36,13 +36,13 @@ package enum RTPField: String, Sendable {
     case payloadDescriptor = "VP8 payload descriptor"
     /// The header of a VP8 frame within its first payload.
     case frameHeader = "VP8 frame header"
-    /// The first byte of an Opus packet, its table of contents.
+    /// The table of contents, the first byte of an Opus packet.
     case opusTableOfContents = "Opus TOC byte"
     /// The count of frames in an Opus packet.
     case opusFrameCount = "Opus frame count"
-    /// The padding of an Opus packet, or the bytes that say how much there is.
+    /// The padding of an Opus packet, or the bytes of its length.
     case opusPadding = "Opus padding"
-    /// The length of a frame in an Opus packet, said or implied.
+    /// The length of a frame in an Opus packet, explicit or implied.
     case opusFrameLength = "Opus frame length"
     /// The original sequence number of a retransmission.
     case originalSequenceNumber = "original sequence number"
@@ -50,17 +50,17 @@ package enum RTPField: String, Sendable {
     case redHeader = "RED header"
     /// The header of a ULPFEC packet.
     case fecHeader = "FEC header"
-    /// The header of its level 0, or the bytes that it promises.
+    /// The header of level 0 of a ULPFEC packet, or the bytes that it announces.
     case fecLevelHeader = "FEC level header"
     /// The common header of an RTCP packet.
     case commonHeader = "RTCP common header"
-    /// The length field of an RTCP packet, or the bytes that it promises.
+    /// The length field of an RTCP packet, or the bytes that it announces.
     case length = "RTCP length"
     /// The packets of one compound packet.
     case compound = "compound packet"
     /// The synchronization source that sent a packet.
     case senderSource = "SSRC of packet sender"
-    /// The synchronization source that feedback is about.
+    /// The synchronization source to which the feedback refers.
     case mediaSource = "SSRC of media source"
     /// The sender information of a sender report.
     case senderInformation = "sender information"
@@ -76,9 +76,9 @@ package enum RTPField: String, Sendable {
     case applicationName = "APP name"
     /// Feedback control information.
     case feedbackControl = "feedback control information"
-    /// The head of transport-wide feedback.
+    /// The header of transport-wide feedback.
     case transportFeedbackHeader = "transport feedback header"
-    /// The count of packets that transport-wide feedback reports.
+    /// The number of packets in transport-wide feedback.
     case packetStatusCount = "packet status count"
     /// A chunk of packet statuses in transport-wide feedback.
     case packetStatusChunk = "packet status chunk"

@@ -1,47 +1,48 @@
 extension StringProtocol {
-    /// What stands between spaces; runs of spaces count as one, since deployed writers leave some.
+    /// The text between spaces. A run of spaces counts as one, since some deployed writers leave several.
     var fields: [Substring] { fields(atMost: .max) }
 
-    /// At most so many fields, the last with the spaces in it.
+    /// Splits the text into at most `count` fields. The last one keeps the spaces in it.
     ///
-    /// Bytes are compared, not characters: a mark that combines with a space must not hide it, and it is faster.
+    /// Bytes are compared, not characters: a combining mark after a space must not hide the space. It is also faster.
     func fields(atMost count: Int) -> [Substring] {
         Substring(self).utf8.split(separator: UInt8(ascii: " "), maxSplits: count - 1).map { Substring($0) }
     }
 
-    /// What stands between separators, at most so many parts, empty ones included.
+    /// Splits the text at separators into at most `count` parts, including empty ones.
     func parts(at separator: Unicode.Scalar, atMost count: Int = .max) -> [Substring] {
         Substring(self).utf8
             .split(separator: UInt8(ascii: separator), maxSplits: count - 1, omittingEmptySubsequences: false)
             .map { Substring($0) }
     }
 
-    /// One or more characters that RFC 8866 §9 allows in a token.
+    /// Whether the text is one or more characters of a token (RFC 8866 §9).
     var isToken: Bool {
         !isEmpty && utf8.allSatisfy(\.isTokenByte)
     }
 
-    /// One or more decimal digits.
+    /// Whether the text is one or more decimal digits.
     var isDigits: Bool {
         !isEmpty && utf8.allSatisfy(\.isDigit)
     }
 
-    /// Whether this can be an `a=ice-ufrag`: 4 to 256 characters of ASCII, neither spaces nor the colon that separates
-    /// two of them in STUN.
+    /// Whether the text can be an `a=ice-ufrag`: 4 to 256 ASCII characters without spaces and without the colon that
+    /// separates two fragments in STUN.
     var isUsernameFragment: Bool {
         isICEText(4...256) && !utf8.contains(UInt8(ascii: ":"))
     }
 
-    /// Whether this can be an `a=ice-pwd`: 22 to 256 characters of ASCII, no spaces.
+    /// Whether the text can be an `a=ice-pwd`: 22 to 256 ASCII characters without spaces.
     var isICEPassword: Bool { isICEText(22...256) }
 
-    /// RFC 8839 §5.4 has letters, digits, `+` and `/` only. Deployed servers write others too, such as the `=` that ends
-    /// base64; an agent only repeats the text, so that nothing depends on its characters.
+    /// Whether the text has an accepted length and only visible ASCII characters. RFC 8839 §5.4 allows only letters,
+    /// digits, `+` and `/`, but deployed servers also write others, such as the `=` at the end of base64. An agent only
+    /// repeats the text, so that nothing depends on its characters.
     private func isICEText(_ count: ClosedRange<Int>) -> Bool {
         count.contains(utf8.count) && utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }
 
-    /// The number that this text writes in plain digits, without sign, and that fits.
+    /// Returns the number in plain digits without a sign, if it fits.
     func decimal<Number: FixedWidthInteger>(_ type: Number.Type) -> Number? {
         isDigits ? Number(self) : nil
     }

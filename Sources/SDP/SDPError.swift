@@ -1,69 +1,69 @@
 package import RTCShareWireFormat
 
-/// Why a text is not a session description, or why one of its lines does not mean what its name says.
+/// An error in a text that is not a session description, or in a line that is malformed.
 ///
-/// It names the line as a person counts it, the rule with its source, and what to do.
+/// It contains the line number, the rule with its source, and the remedy.
 public struct SDPError: Error, Hashable, Sendable {
     /// The rule that a line broke.
     public enum Rule: Hashable, Sendable {
         /// The text is empty, or only white space.
         case empty
-        /// The text is JSON, as browsers write a description with its type around it.
+        /// The text is JSON, such as a browser's `RTCSessionDescription`.
         case json
         /// The text is not UTF-8.
         case notUTF8
-        /// A byte that no line may hold: NUL, or a carriage return within a line.
+        /// The text has a byte that is not allowed in a line: NUL, or a carriage return within a line.
         case forbiddenByte(UInt8)
         /// The line is not a letter, `=` and a value.
         case notALine
-        /// More of something than is read.
+        /// The text exceeds a limit.
         case limit(of: Limit, maximum: Int)
         /// The first line is not `v=0`.
         case version
         /// The second line is not `o=`.
         case originMissing
-        /// A line that may stand only once stands again.
+        /// A line that is allowed once is repeated.
         case repeated(String)
-        /// A line, or an attribute, is not what the grammar of its name allows.
+        /// A line or an attribute does not follow the grammar of its name.
         case malformed(String, expected: String, section: String)
-        /// An attribute that must be there is not.
+        /// A required attribute is missing.
         case missing(String, section: String)
     }
 
-    /// What there are bounds to.
+    /// A quantity of a text that is limited.
     public enum Limit: String, Hashable, Sendable {
-        /// Bytes of the whole text.
+        /// The bytes of the whole text.
         case bytes
-        /// Bytes of one line.
+        /// The bytes of one line.
         case bytesInALine = "bytes in a line"
-        /// Lines of the whole text.
+        /// The lines of the whole text.
         case lines
-        /// `m=` lines.
+        /// The `m=` lines.
         case mediaSections = "m= lines"
     }
 
-    /// The line, counted from 1; 0 where no line can be named (a description that was not parsed from text).
+    /// The line number, counted from 1; 0 if the description was not parsed from text.
     public let line: Int
-    /// The line's text, shortened where it is long; passwords and keys are left out.
+    /// The line's text, shortened if it is long, without passwords and keys.
     public let text: String
-    /// The rule.
+    /// The rule that the line breaks.
     public let rule: Rule
 
-    /// An error at a line.
+    /// Creates an error at a line.
     package init(line: Int, text: String, rule: Rule) {
         self.line = line
         self.text = SDPError.printable(text)
         self.rule = rule
     }
 
-    /// An error at a line of a description.
+    /// Creates an error at a line of a description.
     package init(_ line: SDPLine, rule: Rule) {
         self.init(line: line.number, text: line.description, rule: rule)
     }
 }
 
 extension SDPError {
-    /// Where the rule is written.
+    /// The section of the document that contains the rule.
     public var section: String {
         switch rule {
         case .empty, .json, .notALine, .forbiddenByte, .repeated: "RFC 8866 §5"
@@ -75,7 +75,7 @@ extension SDPError {
         }
     }
 
-    /// What is wrong, in one sentence without a full stop.
+    /// The error, in one sentence without a period.
     public var reason: String {
         switch rule {
         case .empty: "there is no session description, only white space"
@@ -93,7 +93,7 @@ extension SDPError {
         }
     }
 
-    /// What to do about it, in one sentence without a full stop.
+    /// The remedy, in one sentence without a period.
     public var advice: String {
         switch rule {
         case .empty: "copy the whole description, from \"v=0\" to its last line"
@@ -109,7 +109,7 @@ extension SDPError {
         }
     }
 
-    /// Text that fits an error message: one line, no password, no key.
+    /// Returns the text in a form for error messages: one line without passwords and keys.
     static func printable(_ text: String) -> String {
         var shown = text
         for secret in ["ice-pwd:", "a=crypto:"] {
@@ -121,26 +121,26 @@ extension SDPError {
 }
 
 extension SDPError: CustomStringConvertible {
-    /// `line 7, "a=setup:both": … (RFC …); do …`.
+    /// The location, the rule and the remedy in the form `line 7, "a=setup:both": … (RFC …); do …`.
     public var description: String { "\(location)\(reason) (\(section)); \(advice)" }
 
     private var location: String { line > 0 ? "line \(line), \"\(text)\": " : text.isEmpty ? "" : "\"\(text)\": " }
 }
 
 extension SDPError: ExplainedError {
-    /// The same without where the rule is written.
+    /// The same explanation without the section of the document.
     package var explanation: Explanation { Explanation(location + reason, remedy: advice) }
 }
 
-/// How much of a description is read at most. Real ones stay far below: a conference of a hundred people needs some
-/// 200 kilobytes.
+/// The limits of a description. Real descriptions are far smaller: a conference of a hundred people needs some 200
+/// kilobytes.
 package enum SDPLimits {
-    /// Bytes of the whole text.
+    /// The maximum number of bytes of the whole text.
     package static let bytes = 1 << 20
-    /// Bytes of one line.
+    /// The maximum number of bytes of one line.
     package static let bytesInALine = 1 << 14
-    /// Lines of the whole text.
+    /// The maximum number of lines of the whole text.
     package static let lines = 20_000
-    /// `m=` lines.
+    /// The maximum number of `m=` lines.
     package static let mediaSections = 512
 }

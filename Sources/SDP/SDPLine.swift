@@ -1,18 +1,18 @@
-/// One line of a description, kept as it was written.
+/// One line of a description, as written.
 package struct SDPLine: Sendable {
     /// The letter before the `=`, in ASCII.
     package let type: UInt8
-    /// What follows the `=`.
+    /// The text after the `=`.
     package let value: String
-    /// Where the line stands in the text that it was parsed from, counted from 1; 0 for a line that was not parsed.
+    /// The line number in the parsed text, counted from 1; 0 for a line that was not parsed.
     package let number: Int
 
-    /// A line of a description that is being built.
+    /// Creates a line for a description that is built.
     package init(_ type: Unicode.Scalar, _ value: String) {
         self.init(type: UInt8(truncatingIfNeeded: type.value), value: value, number: 0)
     }
 
-    /// An attribute line; without a value it is a flag.
+    /// Creates an attribute line. Without a value it is a flag.
     package init(attribute name: String, _ value: String? = nil) {
         self.init("a", value.map { "\(name):\($0)" } ?? name)
     }
@@ -23,21 +23,21 @@ package struct SDPLine: Sendable {
         self.number = number
     }
 
-    /// The value without the spaces at its end, which mean nothing: deployed writers leave some.
+    /// The value without the spaces at its end, which have no meaning. Some deployed writers leave them.
     var content: Substring {
         let bytes = value.utf8
         let last = bytes.lastIndex { !$0.isBlank }
         return value[..<(last.map(bytes.index(after:)) ?? bytes.startIndex)]
     }
 
-    /// The name of an attribute: what stands before the first colon of an `a=` line; nil for other lines.
+    /// The name of an attribute: the text before the first colon of an `a=` line; nil for other lines.
     package var attributeName: Substring? {
         guard type == UInt8(ascii: "a") else { return nil }
         let content = content
         return content[..<(content.utf8.firstIndex(of: UInt8(ascii: ":")) ?? content.endIndex)]
     }
 
-    /// The value of an attribute: what follows the first colon; nil for a flag and for other lines.
+    /// The value of an attribute: the text after the first colon; nil for a flag and for other lines.
     package var attributeValue: Substring? {
         let content = content
         guard type == UInt8(ascii: "a"), let colon = content.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
@@ -46,12 +46,12 @@ package struct SDPLine: Sendable {
 }
 
 extension SDPLine: Hashable {
-    /// Whether two lines say the same, wherever they stand.
+    /// Whether two lines have the same type and value, whatever their numbers.
     package static func == (left: SDPLine, right: SDPLine) -> Bool {
         left.type == right.type && left.value == right.value
     }
 
-    /// Hashes what the line says.
+    /// Hashes the type and the value.
     package func hash(into hasher: inout Hasher) {
         hasher.combine(type)
         hasher.combine(value)
@@ -63,24 +63,24 @@ extension SDPLine: CustomStringConvertible {
     package var description: String { "\(Unicode.Scalar(type))=\(value)" }
 }
 
-/// Lines of a session or of a media section, with the attributes among them found by name (RFC 8866 §5.13).
+/// The lines of a session or of a media section, with access to its attributes by name (RFC 8866 §5.13).
 package protocol SDPSection {
     /// Every line of the section in order, without the `m=` line.
     var lines: [SDPLine] { get set }
 }
 
 extension SDPSection {
-    /// The first attribute line of a name.
+    /// Returns the first attribute line of a name.
     package func attribute(_ name: String) -> SDPLine? {
         lines.first { $0.hasAttributeName(name) }
     }
 
-    /// Every attribute line of a name, in order.
+    /// Returns every attribute line of a name, in order.
     package func attributes(_ name: String) -> [SDPLine] {
         lines.filter { $0.hasAttributeName(name) }
     }
 
-    /// Whether an attribute of this name is there.
+    /// Whether the section has an attribute of this name.
     package func has(_ name: String) -> Bool {
         attribute(name) != nil
     }
@@ -90,7 +90,7 @@ extension SDPSection {
         lines.append(SDPLine(attribute: name, value))
     }
 
-    /// The value of the first line of a type.
+    /// Returns the value of the first line of a type.
     package func value(of type: Unicode.Scalar) -> String? {
         line(type)?.value
     }
@@ -101,7 +101,7 @@ extension SDPSection {
 }
 
 extension SDPLine {
-    /// Attribute names are case-sensitive (RFC 8866 §9).
+    /// Whether the line is an attribute of this name. Names are case-sensitive (RFC 8866 §9).
     func hasAttributeName(_ name: String) -> Bool {
         guard type == UInt8(ascii: "a"), value.hasPrefix(name) else { return false }
         let rest = value.utf8.dropFirst(name.utf8.count)

@@ -1,8 +1,8 @@
 extension SessionDescription {
     /// Parses a description whose lines end in CR LF or LF; the last may lack its end, and blank lines may follow it.
     ///
-    /// The structure and the lines `v o c t b m` are checked here, attributes when they are read. Lines that are
-    /// optional to browsers (`s=`, `t=`, `c=`) may be missing, and unknown ones are kept.
+    /// This method checks the structure and the lines `v o c t b m`. Attributes are checked when they are read. Lines
+    /// that are optional in browsers (`s=`, `t=`, `c=`) can be missing, and unknown ones are kept.
     package static func parse(_ text: String) throws(SDPError) -> SessionDescription {
         try parse(utf8: Array(text.utf8))
     }
@@ -18,7 +18,7 @@ extension SessionDescription {
 }
 
 extension SDPLine {
-    /// Lines of a text, each with its number. Throws for what is no line at all.
+    /// Splits a text into numbered lines. Throws an error for malformed lines.
     static func split(_ bytes: [UInt8]) throws(SDPError) -> [SDPLine] {
         guard bytes.count <= SDPLimits.bytes else {
             throw SDPError(line: 0, text: "", rule: .limit(of: .bytes, maximum: SDPLimits.bytes))
@@ -36,10 +36,10 @@ extension SDPLine {
         return lines
     }
 
-    /// The bytes of each line without its end, up to the last line that is not blank.
+    /// Returns the bytes of each line without its end, up to the last line that is not blank.
     static func splitRaw(_ bytes: [UInt8]) -> [ArraySlice<UInt8>] {
         guard let end = bytes.lastIndex(where: { !isWhiteSpace($0) }) else { return [] }
-        // Spaces may belong to the last line; only line ends and what follows them are cut.
+        // Spaces can belong to the last line. Only line ends and the text after them are removed.
         let tail = bytes[(end + 1)...].firstIndex { $0 == 10 || $0 == 13 } ?? bytes.endIndex
         return bytes[..<tail].split(separator: 10, omittingEmptySubsequences: false)
             .map { $0.last == 13 ? $0.dropLast() : $0 }
@@ -95,7 +95,7 @@ private struct SessionParser {
                     line, rule: .malformed("b=", expected: "<type>:<number>", section: "RFC 8866 §5.8"))
             }
         case UInt8(ascii: "a"):
-            // A name may have characters that RFC 8866 does not allow: the line is one that nobody here reads.
+            // A name can have characters that RFC 8866 does not allow: then nothing here reads the line.
             guard let first = line.content.utf8.first, !first.isBlank else {
                 throw SDPError(
                     line, rule: .malformed("a=", expected: "<name>[:<value>]", section: "RFC 8866 §5.13"))

@@ -1,14 +1,14 @@
 /// A session description (RFC 8866): the session's lines and its media sections.
 ///
-/// Every line is kept as it was written, in order; what lines mean is read through typed accessors, so that parsing and
-/// writing reproduces a description, whatever extensions it holds.
+/// Every line is kept as written, in order. Typed accessors interpret the lines, so that parsing and writing reproduces
+/// a description, whatever extensions it contains.
 package struct SessionDescription: Hashable, Sendable, SDPSection {
-    /// The lines before the first `m=`, `v=` included.
+    /// The lines before the first `m=`, including `v=`.
     package var lines: [SDPLine]
     /// The media sections in order.
     package var media: [MediaDescription]
 
-    /// A description with no media yet.
+    /// Creates a description without media.
     package init(origin: Origin, sessionName: String = "-", timing: String = "0 0") {
         lines = [
             SDPLine("v", "0"), SDPLine("o", origin.description), SDPLine("s", sessionName), SDPLine("t", timing),
@@ -21,13 +21,13 @@ package struct SessionDescription: Hashable, Sendable, SDPSection {
         self.media = media
     }
 
-    /// Who made the description, and which version of it this is (RFC 8866 §5.2). Nil only where ``lines`` was changed.
+    /// The creator of the description and its version (RFC 8866 §5.2). It is nil only if ``lines`` was changed.
     package var origin: Origin? { value(of: "o").flatMap(Origin.init) }
 
-    /// The `s=` line's value, nil where there is none.
+    /// The value of the `s=` line; nil if there is none.
     package var sessionName: String? { value(of: "s") }
 
-    /// When the session runs (RFC 8866 §5.9); nil where there is no `t=` line.
+    /// The time of the session (RFC 8866 §5.9); nil if there is no `t=` line.
     package var timing: Timing? { value(of: "t").flatMap(Timing.init) }
 
     /// The connection data of the session (RFC 8866 §5.7).
@@ -38,7 +38,7 @@ package struct SessionDescription: Hashable, Sendable, SDPSection {
 }
 
 extension SessionDescription: CustomStringConvertible {
-    /// The text, each line ended by CR LF.
+    /// The text, with CR LF at the end of each line.
     package var description: String {
         var text = ""
         for line in lines { text += "\(line)\r\n" }
@@ -50,24 +50,24 @@ extension SessionDescription: CustomStringConvertible {
     }
 }
 
-/// A media section: an `m=` line and what follows it (RFC 8866 §5.14).
+/// A media section: an `m=` line and the lines after it (RFC 8866 §5.14).
 package struct MediaDescription: Hashable, Sendable, SDPSection {
-    /// The `m=` line as it was written.
+    /// The `m=` line as written.
     package let line: SDPLine
-    /// `audio`, `video`, `application` or another kind.
+    /// The media type: `audio`, `video`, `application` or another one.
     package let kind: String
     /// The transport port; 0 rejects the section (or, with `a=bundle-only`, leaves it to its bundle).
     package let port: UInt16
-    /// How many ports follow one another; nil where the line does not say.
+    /// The number of consecutive ports; nil if the line does not name one.
     package let portCount: Int?
-    /// Such as `UDP/TLS/RTP/SAVPF`.
+    /// The transport protocol, such as `UDP/TLS/RTP/SAVPF`.
     package let `protocol`: String
-    /// Payload types of RTP, other names for other protocols.
+    /// The formats: payload types for RTP, other names for other protocols.
     package let formats: [String]
     /// The lines after the `m=` line.
     package var lines: [SDPLine]
 
-    /// A section with no lines yet.
+    /// Creates a section without lines.
     package init(kind: String, port: UInt16, protocol: String, formats: [String]) {
         self.kind = kind
         self.port = port
@@ -101,13 +101,13 @@ package struct MediaDescription: Hashable, Sendable, SDPSection {
         lines = []
     }
 
-    /// The section's own connection data; where it has none, the session's holds.
+    /// The section's own connection data. If it is nil, the session's applies.
     package var connection: ConnectionData? { value(of: "c").flatMap(ConnectionData.init) }
 
     /// The section's `b=` lines.
     package var bandwidths: [Bandwidth] { lines.compactMap(Bandwidth.init) }
 
-    /// Whether the port rejects the section (RFC 3264 §6): 0, and not only there because a bundle carries it
+    /// Whether the port rejects the section (RFC 3264 §6): the port is 0, and not because a bundle carries the section
     /// (RFC 9143 §6).
     package var isRejected: Bool { port == 0 && !has("bundle-only") }
 }

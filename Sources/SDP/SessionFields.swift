@@ -1,17 +1,17 @@
 package import RTCShareWireFormat
 
-/// The `o=` line: who made a description, and which of that session's versions it is (RFC 8866 §5.2).
+/// The `o=` line: the creator of a description and the version of the session (RFC 8866 §5.2).
 package struct Origin: Hashable, Sendable, CustomStringConvertible {
-    /// The user's name, `-` for none.
+    /// The user's name; `-` for none.
     package let username: String
-    /// Digits that name the session.
+    /// The digits that identify the session.
     package let sessionID: String
-    /// Digits that grow with each new description of the session.
+    /// The digits that increase with each new description of the session.
     package let sessionVersion: String
-    /// Network type, address type and address.
+    /// The network type, address type and address.
     package let connection: ConnectionData
 
-    /// An origin as WebRTC writes it: no user and no real address (RFC 9429 §5.2.1).
+    /// Creates an origin for WebRTC: no user and no real address (RFC 9429 §5.2.1).
     package init(sessionID: UInt64, sessionVersion: UInt64) {
         username = "-"
         self.sessionID = String(sessionID)
@@ -36,26 +36,26 @@ package struct Origin: Hashable, Sendable, CustomStringConvertible {
 
 /// The value of a `c=` line (RFC 8866 §5.7).
 package struct ConnectionData: Hashable, Sendable, CustomStringConvertible {
-    /// `IN`.
+    /// The network type, `IN`.
     package let networkType: String
-    /// `IP4` or `IP6`.
+    /// The address type: `IP4` or `IP6`.
     package let addressType: String
-    /// An address or a name; for multicast with its scope.
+    /// An address or a name, with its scope for multicast.
     package let address: String
 
-    /// Internet connection data.
+    /// Creates connection data of the Internet.
     package init(addressType: String, address: String) {
         networkType = "IN"
         self.addressType = addressType
         self.address = address
     }
 
-    /// The connection data of an address.
+    /// Creates the connection data of an address.
     package init(_ address: IPAddress) {
         self.init(addressType: address.isV4 ? "IP4" : "IP6", address: "\(address)")
     }
 
-    /// What follows the address is left aside, as browsers do.
+    /// Parses the value. Text after the address is ignored, as in browsers.
     init?(_ value: String) {
         let fields = value.fields
         guard fields.count >= 3, fields[0].isToken, fields[1].isToken else { return nil }
@@ -70,9 +70,9 @@ package struct ConnectionData: Hashable, Sendable, CustomStringConvertible {
 
 /// The value of a `t=` line, in seconds since 1900; 0 means unbounded (RFC 8866 §5.9).
 package struct Timing: Hashable, Sendable {
-    /// When the session begins.
+    /// The start of the session.
     package let start: UInt64
-    /// When it ends.
+    /// The end of the session.
     package let stop: UInt64
 
     init?(_ value: String) {
@@ -86,10 +86,10 @@ package struct Timing: Hashable, Sendable {
 
 /// A `b=` line (RFC 8866 §5.8).
 package struct Bandwidth: Hashable, Sendable {
-    /// `AS`, `TIAS`, `CT` or another name.
+    /// The bandwidth type: `AS`, `TIAS`, `CT` or another name.
     package let type: String
-    /// The number as written: kilobits a second, but bits a second for `TIAS` (RFC 3890 §6.2). Nil only for a type that
-    /// this project does not know.
+    /// The number as written: kilobits per second, but bits per second for `TIAS` (RFC 3890 §6.2). It is nil only for a
+    /// type that this project does not know.
     package let value: UInt64?
 
     init?(_ line: SDPLine) {
@@ -101,7 +101,7 @@ package struct Bandwidth: Hashable, Sendable {
         guard value != nil || !["TIAS", "AS", "CT"].contains(type) else { return nil }
     }
 
-    /// The rate, where the type is one of a rate that this project knows.
+    /// The rate; nil for a type that this project does not know.
     package var rate: DataRate? {
         switch (type, value) {
         case ("TIAS", let value?): .bitsPerSecond(value)

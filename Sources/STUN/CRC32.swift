@@ -2,10 +2,10 @@
 struct CRC32 {
     private var register: UInt32 = .max
 
-    /// The check of everything so far.
+    /// The checksum of all bytes so far.
     var value: UInt32 { ~register }
 
-    /// Takes in more bytes.
+    /// Adds bytes to the checksum.
     mutating func update(_ bytes: RawSpan) {
         for offset in 0..<bytes.byteCount {
             let byte = bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self)

@@ -1,22 +1,22 @@
 import RTCShareWireFormat
 
-/// ChannelData: application data under the number of a channel, with four bytes before it (RFC 8656 §12.4).
+/// A ChannelData message: application data after the four-byte header of a channel (RFC 8656 §12.4).
 package struct ChannelData: Hashable, Sendable {
     /// The channel.
     package let channel: ChannelNumber
-    /// Where the application data lies among the bytes that were read.
+    /// The range of the application data in the parsed bytes.
     package let payload: Range<Int>
 
-    /// Bytes before the application data.
+    /// The number of bytes before the application data.
     package static let headerByteCount = 4
 
-    /// Whether the first byte is that of ChannelData (RFC 7983 §7).
+    /// Whether the first byte marks ChannelData (RFC 7983 §7).
     package static func isChannelData(_ bytes: RawSpan) -> Bool {
         bytes.byteCount >= headerByteCount && bytes.unsafeLoad(fromByteOffset: 0, as: UInt8.self) & 0xF0 == 0x40
     }
 
-    /// Reads a datagram, or a frame of ``StreamFramer``; what follows the announced length is padding. Nil for a
-    /// channel that cannot be, and for fewer bytes than announced.
+    /// Parses a datagram, or a frame of ``StreamFramer``. Bytes after the announced length are padding. Returns nil for
+    /// an invalid channel, and for fewer bytes than announced.
     package init?(parsing bytes: RawSpan) {
         var reader = ByteReader(bytes)
         guard let number = try? reader.readUInt16(), let channel = ChannelNumber(rawValue: number),
@@ -26,8 +26,8 @@ package struct ChannelData: Hashable, Sendable {
         payload = Self.headerByteCount..<Self.headerByteCount + Int(byteCount)
     }
 
-    /// The whole message; nil where the data is longer than ``payloadLimit``. Over a stream it is padded to a multiple
-    /// of four bytes, over UDP it is not (RFC 8656 §12.5).
+    /// Returns the whole message; nil if the data is longer than its length field allows. Over a stream the message is
+    /// padded to a multiple of four bytes, over UDP it is not (RFC 8656 §12.5).
     package static func encoded(_ payload: RawSpan, channel: ChannelNumber, isPadded: Bool) -> [UInt8]? {
         guard let byteCount = UInt16(exactly: payload.byteCount) else { return nil }
         var bytes: [UInt8] = []

@@ -1,27 +1,28 @@
-/// Why bytes are no STUN message, or a message could not be written. Offsets count bytes from the message's start.
+/// An error in bytes that are not a STUN message, or in a message that cannot be encoded. Offsets count bytes from the
+/// message's start.
 package enum STUNError: Error, Hashable, Sendable {
-    /// Fewer than the 20 bytes of a header.
+    /// The datagram has fewer than the 20 bytes of a header.
     case truncatedHeader(byteCount: Int)
     /// The two top bits are set or the magic cookie differs (RFC 8489 §5).
     case notSTUN
-    /// The header's length is not that of the datagram, or no multiple of four.
+    /// The header's length differs from that of the datagram, or is not a multiple of four.
     case wrongLength(announced: Int, actual: Int)
-    /// An attribute reaches past the end of the message.
+    /// An attribute extends past the end of the message.
     case truncatedAttribute(AttributeType, offset: Int)
-    /// An attribute's value is not of its type's form.
+    /// An attribute's value does not have the format of its type.
     case malformedAttribute(AttributeType, offset: Int)
-    /// More attributes than ``STUNMessage/attributeLimit``.
+    /// The message has more attributes than ``STUNMessage/attributeLimit``.
     case tooManyAttributes(offset: Int)
-    /// The FINGERPRINT is not the message's (RFC 8489 §14.7), or not its last attribute.
+    /// The FINGERPRINT does not match the message (RFC 8489 §14.7), or is not its last attribute.
     case wrongFingerprint(offset: Int)
-    /// A value is longer than its attribute can be.
+    /// A value is longer than its attribute allows.
     case tooLong(AttributeType)
     /// The hash for MESSAGE-INTEGRITY could not be computed.
     case integrityUnavailable
 }
 
 extension STUNError: CustomStringConvertible {
-    /// What is wrong and where.
+    /// The error and its position.
     package var description: String {
         switch self {
         case .truncatedHeader(let byteCount): "STUN header: \(byteCount) bytes, 20 needed"

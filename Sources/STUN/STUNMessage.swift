@@ -1,24 +1,24 @@
 package import RTCShareCryptography
 import RTCShareWireFormat
 
-/// What a message is in its transaction (RFC 8489 §5).
+/// The class of a message (RFC 8489 §5).
 package enum MessageClass: UInt16, Hashable, Sendable {
-    /// Asks for a response.
+    /// A message that requires a response.
     case request = 0x000
-    /// Asks for none.
+    /// A message without a response.
     case indication = 0x010
-    /// Grants a request.
+    /// The response to a request that succeeded.
     case successResponse = 0x100
-    /// Refuses a request.
+    /// The response to a request that failed.
     case errorResponse = 0x110
 }
 
-/// What a message is about: Binding, or one of the methods of TURN.
+/// The method of a message: Binding or one of TURN's.
 package struct Method: RawRepresentable, Hashable, Sendable {
-    /// The number; RFC 8489 §18.2 lets methods go up to 0xFF, so that the first byte stays below 4.
+    /// The number. RFC 8489 §18.2 limits methods to 0xFF, so that the first byte is below 4.
     package let rawValue: UInt16
 
-    /// The method with this number.
+    /// Creates the method with this number.
     package init(rawValue: UInt16) {
         self.rawValue = rawValue & 0xFFF
     }
@@ -41,33 +41,34 @@ package struct Method: RawRepresentable, Hashable, Sendable {
 
 /// A STUN message (RFC 8489).
 ///
-/// A parsed message remembers what its MESSAGE-INTEGRITY covers, so that ``isAuthentic(key:)`` can be asked once the
-/// user name has said which key applies.
+/// A parsed message keeps the bytes that its MESSAGE-INTEGRITY covers, so that ``isAuthentic(key:integrity:)`` can be
+/// called after the user name has determined the key.
 package struct STUNMessage: Sendable {
-    /// What it is in its transaction.
+    /// The class of the message.
     package let messageClass: MessageClass
-    /// What it is about.
+    /// The method of the message.
     package let method: Method
-    /// Its transaction.
+    /// The identifier of the message's transaction.
     package let transactionID: TransactionID
-    /// Its attributes in their order, but for MESSAGE-INTEGRITY, what follows that, and FINGERPRINT.
+    /// The attributes in order, without MESSAGE-INTEGRITY, the attributes after it, and FINGERPRINT.
     package var attributes: [Attribute]
-    /// Whether the message came with a FINGERPRINT, which then was right.
+    /// Whether the parsed message had a valid FINGERPRINT.
     package private(set) var hasFingerprint = false
 
     private var integrity: Integrity?
     private var integritySHA256: Integrity?
 
-    /// Bytes 4 to 7 of every message.
+    /// The value of bytes 4 to 7 of every message.
     package static let magicCookie: UInt32 = 0x2112_A442
-    /// Bytes in a header.
+    /// The number of bytes in a header.
     package static let headerByteCount = 20
-    /// A message with more attributes is refused.
+    /// The maximum number of attributes; a message with more is rejected.
     package static let attributeLimit = 64
 
     private static let fingerprintMask: UInt32 = 0x5354_554E
 
-    /// What a received MESSAGE-INTEGRITY covers, its length field as the sender had it, and the value that came.
+    /// The bytes that a received MESSAGE-INTEGRITY covers, with the length field as the sender computed it, and the
+    /// received value.
     private struct Integrity: Sendable {
         let covered: [UInt8]
         let value: [UInt8]
@@ -81,7 +82,7 @@ package struct STUNMessage: Sendable {
         }
     }
 
-    /// A message to be sent.
+    /// Creates a message to send.
     package init(
         _ messageClass: MessageClass, method: Method = .binding, transactionID: TransactionID,
         attributes: [Attribute] = []
@@ -92,8 +93,8 @@ package struct STUNMessage: Sendable {
         self.attributes = attributes
     }
 
-    /// Whether bytes that came over a shared port are STUN (RFC 7983 §7, RFC 8489 §6.3): first byte 0 to 3, the
-    /// cookie, at least a header.
+    /// Whether bytes from a shared port are STUN (RFC 7983 §7, RFC 8489 §6.3): the first byte is 0 to 3, the cookie is
+    /// correct, and there are enough bytes for a header.
     package static func isSTUN(_ bytes: RawSpan) -> Bool {
         guard bytes.byteCount >= headerByteCount else { return false }
         var reader = ByteReader(bytes)
@@ -101,7 +102,7 @@ package struct STUNMessage: Sendable {
         return type >> 24 <= 3 && cookie == magicCookie
     }
 
-    /// Reads one message that fills `bytes`; a FINGERPRINT is checked, MESSAGE-INTEGRITY is kept for later.
+    /// Parses a message that fills `bytes`. This checks FINGERPRINT and stores MESSAGE-INTEGRITY for a later check.
     package init(parsing bytes: RawSpan) throws(STUNError) {
         guard bytes.byteCount >= Self.headerByteCount else { throw .truncatedHeader(byteCount: bytes.byteCount) }
         guard Self.isSTUN(bytes) else { throw .notSTUN }
@@ -114,7 +115,7 @@ package struct STUNMessage: Sendable {
         guard header.length == bytes.byteCount - Self.headerByteCount, header.length % 4 == 0 else {
             throw .wrongLength(announced: header.length, actual: bytes.byteCount - Self.headerByteCount)
         }
-        // The two class bits sit between the bits of the method (RFC 8489 figure 3).
+        // The two class bits are between the bits of the method (RFC 8489 figure 3).
         guard let messageClass = MessageClass(rawValue: header.type & 0x110) else { throw .notSTUN }
         let type = header.type
         self.init(
@@ -159,8 +160,8 @@ package struct STUNMessage: Sendable {
     private mutating func readAttribute(
         _ type: AttributeType, at offset: Int, byteCount: Int, of bytes: RawSpan
     ) throws(STUNError) {
-        // Nothing may follow FINGERPRINT (RFC 8489 §14.7), and what follows MESSAGE-INTEGRITY is not covered by it
-        // and so is passed over (§14.5), FINGERPRINT excepted.
+        // No attribute can follow FINGERPRINT (RFC 8489 §14.7). MESSAGE-INTEGRITY does not cover the attributes after
+        // it, which are ignored, except FINGERPRINT (§14.5).
         guard !hasFingerprint else { throw .malformedAttribute(.fingerprint, offset: offset) }
         let value = bytes.extracting(offset + 4..<offset + 4 + byteCount)
         switch type {
@@ -177,7 +178,7 @@ package struct STUNMessage: Sendable {
             guard byteCount == 20 else { throw .malformedAttribute(type, offset: offset) }
             integrity = Integrity(before: offset, value: value, of: bytes)
         case .messageIntegritySHA256 where integritySHA256 == nil:
-            // It may be cut short, to no less than half (RFC 8489 §14.6).
+            // The value can be truncated to half its length at most (RFC 8489 §14.6).
             guard (16...32).contains(byteCount), byteCount % 4 == 0 else {
                 throw .malformedAttribute(type, offset: offset)
             }
@@ -191,11 +192,11 @@ package struct STUNMessage: Sendable {
 }
 
 extension STUNMessage {
-    /// Whether the message came with an integrity attribute of either kind.
+    /// Whether the parsed message had an integrity attribute of either kind.
     package var hasIntegrity: Bool { integrity != nil || integritySHA256 != nil }
 
-    /// Whether the message came with an integrity attribute of this kind that was made with `key`: the password's
-    /// UTF-8 for short-term credentials, else ``longTermKey(username:realm:password:algorithm:)`` (RFC 8489 §14.5).
+    /// Whether the parsed message had an integrity attribute of this kind for `key`: the password's UTF-8 for
+    /// short-term credentials, or ``longTermKey(username:realm:password:algorithm:)`` (RFC 8489 §14.5).
     package func isAuthentic(key: [UInt8], integrity algorithm: IntegrityAlgorithm = .sha1) -> Bool {
         guard let integrity = algorithm == .sha1 ? integrity : integritySHA256,
             let code = try? algorithm.hashFunction.authenticationCode(
@@ -205,8 +206,8 @@ extension STUNMessage {
             code.span.bytes.extracting(first: integrity.value.count), integrity.value.span.bytes)
     }
 
-    /// The key of long-term credentials (RFC 8489 §9.2.2): the hash of the three, joined by colons. The three are taken
-    /// as they are: ``LongTermCredentials`` prepares what a person typed.
+    /// Returns the key of long-term credentials (RFC 8489 §9.2.2): the hash of user name, realm and password, joined by
+    /// colons. They must be in prepared form (see ``LongTermCredentials``).
     package static func longTermKey(
         username: String, realm: String, password: String, algorithm: HashFunction = .md5
     ) throws(STUNError) -> [UInt8] {
@@ -217,15 +218,16 @@ extension STUNMessage {
         }
     }
 
-    /// The message's bytes, with the integrity attribute of this kind where a key is given, and with FINGERPRINT where
-    /// asked for.
+    /// Returns the message's bytes, with an integrity attribute of this kind if there is a key, and optionally with
+    /// FINGERPRINT.
     package func encoded(
         integrityKey: [UInt8]? = nil, integrity: IntegrityAlgorithm = .sha1, fingerprint: Bool = true
     ) throws(STUNError) -> [UInt8] {
         try encoded(integrityKey: integrityKey, integrity: integrity, fingerprint: fingerprint, padding: 0)
     }
 
-    /// The published vectors pad with spaces, which RFC 5389 allowed and RFC 8489 does not.
+    /// Returns the message's bytes with a given byte as padding: the published test vectors pad with spaces, which RFC
+    /// 5389 allowed and RFC 8489 does not.
     func encoded(
         integrityKey: [UInt8]?, integrity: IntegrityAlgorithm = .sha1, fingerprint: Bool, padding: UInt8
     ) throws(STUNError) -> [UInt8] {

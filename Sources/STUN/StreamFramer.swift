@@ -1,19 +1,18 @@
 import RTCShareWireFormat
 
-/// Takes the bytes of a TCP or TLS connection to a TURN server apart into STUN messages and ChannelData
-/// (RFC 8656 §12.5).
+/// Splits the bytes of a TCP or TLS connection to a TURN server into STUN messages and ChannelData (RFC 8656 §12.5).
 package struct StreamFramer: Sendable {
     private var buffer: [UInt8] = []
     private var start = 0
     private var isBroken = false
 
-    /// A framer at the start of a connection.
+    /// Creates a framer at the start of a connection.
     package init() {}
 
-    /// Bytes that wait for the rest of their frame: never more than a frame, once ``next()`` has returned nil.
+    /// The number of bytes in the buffer, which is less than a frame once ``next()`` has returned nil.
     package var bufferedByteCount: Int { buffer.count - start }
 
-    /// Takes in what the connection brought.
+    /// Adds bytes that the connection received.
     package mutating func append(_ bytes: RawSpan) {
         guard !isBroken else { return }
         if start > 0 {
@@ -23,8 +22,8 @@ package struct StreamFramer: Sendable {
         unsafe bytes.withUnsafeBytes { unsafe buffer.append(contentsOf: $0) }
     }
 
-    /// The next whole frame, padding included; nil where more bytes are needed. What begins neither message is an
-    /// error, after which the connection is of no more use: where frames begin is lost.
+    /// Returns the next whole frame, including padding; nil if it needs more bytes. Throws an error if the bytes are
+    /// the start of neither kind of message. The connection is then unusable, since the bounds of frames are lost.
     package mutating func next() throws(STUNError) -> [UInt8]? {
         guard !isBroken else { throw .notSTUN }
         guard bufferedByteCount >= 4 else { return nil }

@@ -1,8 +1,8 @@
-/// The 96 random bits that tie a response to its request (RFC 8489 §5).
+/// The 96 random bits that match a response with its request (RFC 8489 §5).
 package struct TransactionID: Hashable, Sendable {
     /// The first four bytes.
     let high: UInt32
-    /// The other eight.
+    /// The other eight bytes.
     let low: UInt64
 
     init(high: UInt32, low: UInt64) {
@@ -10,8 +10,8 @@ package struct TransactionID: Hashable, Sendable {
         self.low = low
     }
 
-    /// An identifier drawn from `generator`, which must be cryptographically strong: who can guess the identifier can
-    /// answer for a STUN server.
+    /// Draws an identifier from `generator`, which must be cryptographically strong: an attacker who guesses the
+    /// identifier can forge a STUN server's response.
     package init(using generator: inout some RandomNumberGenerator) {
         high = UInt32(truncatingIfNeeded: generator.next() as UInt64)
         low = generator.next()

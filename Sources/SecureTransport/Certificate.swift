@@ -1,9 +1,9 @@
 internal import RTCShareCOpenSSL
 
-/// A certificate with its private key: who this peer is in DTLS (RFC 8827 §6.5).
+/// A certificate with its private key: the identity of this peer in DTLS (RFC 8827 §6.5).
 ///
-/// Kept as PEM text, so that it is a plain value which a session file can hold. The private key is a secret: it is in
-/// no description, and what it is written to must be readable by its owner alone.
+/// It is stored as PEM text, so that it is a plain value for session files. The private key is secret: no description
+/// contains it, and only the owner of a file with it may be able to read that file.
 package struct Certificate: Hashable, Sendable {
     /// The certificate in PEM.
     package let certificatePEM: String
@@ -13,18 +13,18 @@ package struct Certificate: Hashable, Sendable {
     package let derBytes: [UInt8]
     /// The subject's common name; empty where it has none.
     package let commonName: String
-    /// Begin of validity, in seconds since 1970-01-01 UTC.
+    /// The start of validity, in seconds since 1970-01-01 UTC.
     package let notBefore: Int64
-    /// End of validity, in seconds since 1970-01-01 UTC.
+    /// The end of validity, in seconds since 1970-01-01 UTC.
     package let notAfter: Int64
 
-    /// A new self-signed certificate with a new ECDSA key on P-256.
+    /// Creates a new self-signed certificate with a new ECDSA key on P-256.
     ///
     /// - Parameters:
-    ///   - commonName: subject and issuer; 1 to 64 characters. It should name neither user nor machine.
-    ///   - hosts: for a server's certificate: its names and addresses (RFC 5280 §4.2.1.6); else none.
-    ///   - notBefore: begin of validity in Unix seconds; a day before now forgives a peer's slow clock.
-    ///   - notAfter: end of validity in Unix seconds, after `notBefore`.
+    /// - commonName: The subject and issuer, 1 to 64 characters. It should name neither user nor machine.
+    /// - hosts: The names and addresses of a server's certificate (RFC 5280 §4.2.1.6); none for a peer's.
+    /// - notBefore: The start of validity in Unix seconds. A day before now tolerates a peer's slow clock.
+    /// - notAfter: The end of validity in Unix seconds, after `notBefore`.
     package init(
         selfSignedFor commonName: String = "WebRTC", hosts: [String] = [], notBefore: Int64, notAfter: Int64
     ) throws(CertificateError) {
@@ -44,7 +44,7 @@ package struct Certificate: Hashable, Sendable {
         try self.init(certificatePEM: certificateText.readAll(), privateKeyPEM: keyText.readAll())
     }
 
-    /// A certificate and the key that belongs to it, from PEM.
+    /// Creates a certificate and its private key from PEM.
     package init(certificatePEM: String, privateKeyPEM: String) throws(CertificateError) {
         let x509 = try Self.readCertificate(certificatePEM)
         let key = try Self.readKey(privateKeyPEM)
@@ -63,12 +63,12 @@ package struct Certificate: Hashable, Sendable {
         self.notAfter = notAfter
     }
 
-    /// The certificate's fingerprint, for `a=fingerprint`.
+    /// Returns the certificate's fingerprint, for `a=fingerprint`.
     package func fingerprint(_ algorithm: Fingerprint.Algorithm = .sha256) -> Fingerprint {
         Fingerprint(ofCertificate: derBytes, algorithm: algorithm)
     }
 
-    /// Whether the certificate is valid at a time, in Unix seconds.
+    /// Whether the certificate is valid at a time in Unix seconds.
     package func isValid(at unixSeconds: Int64) -> Bool {
         notBefore <= unixSeconds && unixSeconds <= notAfter
     }
@@ -89,7 +89,7 @@ package struct Certificate: Hashable, Sendable {
         return key
     }
 
-    /// Without it OpenSSL asks for a pass phrase at the terminal.
+    /// A callback without which OpenSSL prompts for a pass phrase at the terminal.
     static let refuseToAsk:
         @convention(c) (UnsafeMutablePointer<CChar>?, Int32, Int32, UnsafeMutableRawPointer?) -> Int32 = {
             _, _, _, _ in -1
@@ -110,14 +110,14 @@ package struct Certificate: Hashable, Sendable {
             X509_set_issuer_name(certificate, name) == 1,
             X509_set_pubkey(certificate, key.pointer) == 1
         else { return false }
-        // A serial number must differ between certificates of one issuer: the new key's own digest does.
+        // Serial numbers of one issuer's certificates must differ: the digest of the new key does.
         var digest = [UInt8](repeating: 0, count: Fingerprint.Algorithm.sha256.byteCount)
         guard X509_pubkey_digest(certificate, EVP_sha256(), &digest, nil) == 1 else { return false }
         let serial = digest.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) } >> 1
         return ASN1_INTEGER_set_uint64(X509_get_serialNumber(certificate), max(1, serial)) == 1
     }
 
-    /// Says which hosts a server's certificate is of.
+    /// Adds the names and addresses of a server's certificate.
     private static func add(hosts: [String], to x509: borrowing X509Handle) -> Bool {
         let names = hosts.filter { host in host.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ",") } }
             .map { ($0.contains(":") || $0.allSatisfy { $0.isNumber || $0 == "." } ? "IP:" : "DNS:") + $0 }
@@ -158,7 +158,7 @@ extension Certificate: Codable {
         case privateKeyPEM = "privateKey"
     }
 
-    /// Reads both PEM texts and checks that they belong together.
+    /// Decodes both PEM texts and checks that they match.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         try self.init(
@@ -166,7 +166,7 @@ extension Certificate: Codable {
             privateKeyPEM: container.decode(String.self, forKey: .privateKeyPEM))
     }
 
-    /// Writes both PEM texts; the output holds the private key.
+    /// Encodes both PEM texts. The output contains the private key.
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(certificatePEM, forKey: .certificatePEM)
@@ -175,32 +175,32 @@ extension Certificate: Codable {
 }
 
 extension Certificate: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Name and fingerprint, never the key.
+    /// The common name and the fingerprint, without the key.
     package var description: String { "certificate \(commonName.debugDescription), \(fingerprint())" }
-    /// The same as ``description``.
+    /// The same text as ``description``.
     package var debugDescription: String { description }
-    /// Holds no key, so that a dump of a value around it shows none.
+    /// A mirror without the key, so that a dump of a value around it shows none.
     package var customMirror: Mirror { Mirror(self, children: ["commonName": commonName]) }
 }
 
-/// Why there is no certificate.
+/// The reason why a certificate is not available.
 package enum CertificateError: Error, Hashable, Sendable {
-    /// A common name has 1 to 64 characters.
+    /// The common name does not have 1 to 64 characters.
     case invalidCommonName
-    /// The validity would end before it begins.
+    /// The validity ends before it starts.
     case invalidValidity(notBefore: Int64, notAfter: Int64)
-    /// The text is no certificate in PEM.
+    /// The text is not a certificate in PEM.
     case unreadableCertificate(reason: String)
-    /// The text is no private key in PEM, or one that is encrypted.
+    /// The text is not a private key in PEM, or the key is encrypted.
     case unreadableKey(reason: String)
-    /// The private key is not the certificate's.
+    /// The private key does not match the certificate.
     case keyMismatch
-    /// OpenSSL could not do its part.
+    /// OpenSSL failed.
     case libraryFailure(reason: String)
 }
 
 extension CertificateError: CustomStringConvertible {
-    /// What failed and why.
+    /// The failure and its reason.
     package var description: String {
         switch self {
         case .invalidCommonName: "a certificate's common name has 1 to 64 characters"

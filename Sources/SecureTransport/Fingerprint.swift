@@ -1,8 +1,8 @@
 internal import RTCShareCOpenSSL
 
-/// A certificate's fingerprint, as SDP carries it in `a=fingerprint` (RFC 8122 §5).
+/// A certificate's fingerprint, the value of `a=fingerprint` (RFC 8122 §5).
 package struct Fingerprint: Hashable, Sendable {
-    /// A hash function that is strong enough to tie a certificate to an SDP.
+    /// A hash function that is strong enough to authenticate a certificate through SDP.
     package enum Algorithm: String, CaseIterable, Comparable, Sendable {
         /// SHA-256, which every WebRTC peer supports (RFC 8827 §6.5).
         case sha256 = "sha-256"
@@ -11,7 +11,7 @@ package struct Fingerprint: Hashable, Sendable {
         /// SHA-512.
         case sha512 = "sha-512"
 
-        /// Length of a digest in bytes.
+        /// The length of a digest in bytes.
         package var byteCount: Int {
             switch self {
             case .sha256: 32
@@ -20,7 +20,7 @@ package struct Fingerprint: Hashable, Sendable {
             }
         }
 
-        /// Whether `left` is the weaker one.
+        /// Whether `left` is the weaker hash function.
         package static func < (left: Algorithm, right: Algorithm) -> Bool { left.byteCount < right.byteCount }
 
         var digest: OpaquePointer? {
@@ -34,10 +34,10 @@ package struct Fingerprint: Hashable, Sendable {
 
     /// The hash function.
     package let algorithm: Algorithm
-    /// The digest of the certificate's DER form.
+    /// The digest of the certificate in DER.
     package let bytes: [UInt8]
 
-    /// A fingerprint of known bytes; the digest's length must be the algorithm's.
+    /// Creates a fingerprint from a digest, whose length must match the algorithm.
     package init(algorithm: Algorithm, bytes: [UInt8]) throws(FingerprintError) {
         guard bytes.count == algorithm.byteCount else {
             throw .wrongLength(algorithm: algorithm, byteCount: bytes.count)
@@ -46,7 +46,7 @@ package struct Fingerprint: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// Parses the attribute's value, `sha-256 AB:CD:…`. Letters may be of either case.
+    /// Parses the attribute's value, `sha-256 AB:CD:…`, with upper-case or lower-case letters.
     package init(_ text: some StringProtocol) throws(FingerprintError) {
         let parts = text.split(separator: " ", omittingEmptySubsequences: true)
         guard parts.count == 2 else { throw .malformed(offset: 0) }
@@ -62,22 +62,22 @@ package struct Fingerprint: Hashable, Sendable {
         try self.init(algorithm: algorithm, bytes: Self.parse(hexadecimal))
     }
 
-    /// The fingerprint of a certificate in DER form.
+    /// Creates the fingerprint of a certificate in DER.
     package init(ofCertificate derBytes: [UInt8], algorithm: Algorithm = .sha256) {
         var digest = [UInt8](repeating: 0, count: algorithm.byteCount)
-        // SHA-2 over bytes in memory has no way to fail but lack of memory, and then equals no peer's fingerprint.
+        // SHA-2 of bytes in memory only fails without memory. The result then matches no peer's fingerprint.
         EVP_Digest(derBytes, derBytes.count, &digest, nil, algorithm.digest, nil)
         self.algorithm = algorithm
         self.bytes = digest
     }
 
-    /// Whether two fingerprints are the same, found in a time that does not depend on where they differ.
+    /// Whether two fingerprints are equal. The time of the comparison does not depend on the position of a difference.
     package func matches(_ other: Fingerprint) -> Bool {
         guard algorithm == other.algorithm, bytes.count == other.bytes.count else { return false }
         return CRYPTO_memcmp(bytes, other.bytes, bytes.count) == 0
     }
 
-    /// Hashes that no longer tie a certificate to anything (RFC 8122 §5 forbids MD2 and MD5; SHA-1 collides).
+    /// The hash functions that are too weak (RFC 8122 §5 forbids MD2 and MD5; SHA-1 has collisions).
     private static let weakAlgorithms: Set<String> = ["md2", "md5", "sha-1", "sha-224"]
 
     private static func parse(_ text: String) throws(FingerprintError) -> [UInt8] {
@@ -110,7 +110,7 @@ package struct Fingerprint: Hashable, Sendable {
 }
 
 extension Fingerprint {
-    /// The digest as SDP writes it: upper-case pairs of digits with colons between.
+    /// The digest in the format of SDP: upper-case pairs of digits with colons between.
     package var hexadecimal: String {
         let digits = Array("0123456789ABCDEF".utf8)
         var text: [UInt8] = []
@@ -130,14 +130,14 @@ extension Fingerprint: CustomStringConvertible {
 }
 
 extension Fingerprint.Algorithm: CustomStringConvertible {
-    /// The name that SDP uses.
+    /// The name in SDP.
     package var description: String { rawValue }
 }
 
 extension [Fingerprint] {
-    /// Whether a certificate is the one that these fingerprints promise.
+    /// Whether a certificate matches these fingerprints.
     ///
-    /// Of several hash functions only the strongest counts, and of its fingerprints one must match (RFC 8122 §5).
+    /// Only the strongest hash function counts, and one of its fingerprints must match (RFC 8122 §5).
     func accept(certificate derBytes: [UInt8]) -> Bool {
         guard let strongest = map(\.algorithm).max() else { return false }
         let actual = Fingerprint(ofCertificate: derBytes, algorithm: strongest)
@@ -147,20 +147,20 @@ extension [Fingerprint] {
     }
 }
 
-/// Why a text is no fingerprint that can be relied on.
+/// The reason why a text is not a usable fingerprint.
 package enum FingerprintError: Error, Hashable, Sendable {
-    /// Not pairs of hexadecimal digits with colons between; `offset` counts bytes of the digest's text.
+    /// The text is not pairs of hexadecimal digits with colons between. `offset` counts bytes of the digest's text.
     case malformed(offset: Int)
-    /// A known hash function that is too weak to tie a certificate to an SDP.
+    /// The hash function is known but too weak to authenticate a certificate.
     case tooWeak(algorithm: String)
-    /// A hash function that this library does not know.
+    /// The hash function is unknown.
     case unknownAlgorithm(String)
-    /// The digest is longer or shorter than the hash function makes it.
+    /// The digest does not have the length of the hash function.
     case wrongLength(algorithm: Fingerprint.Algorithm, byteCount: Int)
 }
 
 extension FingerprintError: CustomStringConvertible {
-    /// What is wrong and what would do.
+    /// The error and an acceptable value.
     package var description: String {
         switch self {
         case .malformed(let offset):

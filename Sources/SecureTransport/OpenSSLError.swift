@@ -1,13 +1,13 @@
 internal import RTCShareCOpenSSL
 
-/// The one place where OpenSSL's thread-wide error queue is read and emptied.
+/// The only access to OpenSSL's error queue of the thread.
 enum OpenSSLError {
-    /// Forgets errors of earlier calls, so that what is found afterwards belongs to the next call alone.
+    /// Removes the errors of earlier calls, so that later ones belong to the next call.
     static func clear() {
         ERR_clear_error()
     }
 
-    /// Empties the queue; the reason that was put in first, which is the cause, in OpenSSL's words.
+    /// Empties the queue. Returns the first reason, which is the cause, in OpenSSL's words.
     static func takeReason() -> String {
         var first: String?
         while true {
@@ -24,11 +24,11 @@ enum OpenSSLError {
     }
 }
 
-/// Owns an `X509`.
+/// An owner of an `X509`.
 struct X509Handle: ~Copyable {
     let pointer: OpaquePointer
 
-    /// Takes over a pointer that the caller would otherwise have to free.
+    /// Takes ownership of a pointer.
     init?(adopting pointer: OpaquePointer?) {
         guard let pointer else { return nil }
         self.pointer = pointer
@@ -36,7 +36,7 @@ struct X509Handle: ~Copyable {
 
     deinit { X509_free(pointer) }
 
-    /// The certificate in DER; empty only where memory ran out.
+    /// The certificate in DER; empty only if there is no memory left.
     var derBytes: [UInt8] {
         let length = i2d_X509(pointer, nil)
         guard length > 0 else { return [] }
@@ -47,11 +47,11 @@ struct X509Handle: ~Copyable {
     }
 }
 
-/// Owns an `EVP_PKEY`.
+/// An owner of an `EVP_PKEY`.
 struct KeyHandle: ~Copyable {
     let pointer: OpaquePointer
 
-    /// Takes over a pointer that the caller would otherwise have to free.
+    /// Takes ownership of a pointer.
     init?(adopting pointer: OpaquePointer?) {
         guard let pointer else { return nil }
         self.pointer = pointer
@@ -60,17 +60,17 @@ struct KeyHandle: ~Copyable {
     deinit { EVP_PKEY_free(pointer) }
 }
 
-/// Owns a memory `BIO`, for PEM in and out.
+/// An owner of a memory `BIO`, for reading and writing PEM.
 struct MemoryBIO: ~Copyable {
     let pointer: OpaquePointer
 
-    /// An empty one to write to.
+    /// Creates an empty `BIO` for writing.
     init?() {
         guard let pointer = BIO_new(BIO_s_mem()) else { return nil }
         self.pointer = pointer
     }
 
-    /// One that reads `text`, of which it keeps a copy.
+    /// Creates a `BIO` for reading a copy of `text`.
     init?(_ text: String) {
         guard let pointer = BIO_new(BIO_s_mem()) else { return nil }
         var text = text
@@ -84,7 +84,7 @@ struct MemoryBIO: ~Copyable {
 
     deinit { BIO_free(pointer) }
 
-    /// Takes out all that was written.
+    /// Returns all bytes that were written.
     consuming func readAll() -> String {
         let size = Int(clamping: BIO_ctrl_pending(pointer))
         let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in

@@ -1,10 +1,10 @@
 internal import RTCShareCOpenSSL
 
-/// Memory that holds a secret: it is wiped before it is given back, by `OPENSSL_cleanse`, which no compiler leaves out.
+/// Memory for a secret. `OPENSSL_cleanse`, which no compiler removes, wipes it before it is freed.
 final class SecretBytes {
     private let memory: UnsafeMutableRawBufferPointer
 
-    /// Zeros, to be written over.
+    /// Creates zeros, to be overwritten.
     init(byteCount: Int) {
         memory = .allocate(byteCount: byteCount, alignment: 1)
         memory.initializeMemory(as: UInt8.self, repeating: 0)
@@ -22,19 +22,19 @@ final class SecretBytes {
         OPENSSL_cleanse(memory.baseAddress, memory.count)
     }
 
-    /// Lends the secret for as long as `body` runs.
+    /// Calls `body` with the secret.
     func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         body(UnsafeRawBufferPointer(memory))
     }
 
-    /// Lends the memory to write to for as long as `body` runs.
+    /// Calls `body` with the memory for writing.
     func withUnsafeMutableBytes<Result>(_ body: (UnsafeMutableRawBufferPointer) -> Result) -> Result {
         body(memory)
     }
 }
 
 extension SecretBytes: Equatable {
-    /// In a time that does not depend on where two secrets of one length differ.
+    /// Whether two secrets are equal. For equal lengths, the time does not depend on the position of a difference.
     static func == (left: SecretBytes, right: SecretBytes) -> Bool {
         left.byteCount == right.byteCount
             && CRYPTO_memcmp(left.memory.baseAddress, right.memory.baseAddress, left.byteCount) == 0

@@ -2,23 +2,23 @@ internal import RTCShareCVPX
 internal import RTCShareCYUV
 package import RTCShareMedia
 
-/// libvpx's VP8 decoder: frames in, I420 pictures out. Used from one thread at a time.
+/// libvpx's VP8 decoder, which returns I420 frames. One thread at a time can use it.
 ///
-/// What a peer sends can't harm it: a damaged frame is an error that says so, and the next key frame mends it.
+/// A peer's data can't harm it: a damaged frame causes an error, and the next key frame repairs it.
 package final class VP8Decoder {
-    /// Larger pictures are refused before memory is taken for them.
+    /// The maximum size. Larger frames are rejected before memory is allocated for them.
     package let largestSize: PixelSize
     private let context: UnsafeMutablePointer<vpx_codec_ctx_t>
     private let pool = PixelBufferPool(capacity: 4)
     private var hasPicture = false
 
-    /// Makes the decoder. A key frame's header can ask for 400 MB (16383 by 16383), so there is a limit to it.
+    /// Creates a decoder. Its size is limited, since a key frame's header can require 400 MB (16383 by 16383).
     package init(largestSize: PixelSize = PixelSize(width: 8192, height: 8192)) throws(VideoCodingError) {
         self.largestSize = largestSize
         context = .allocate(capacity: 1)
         context.initialize(to: vpx_codec_ctx_t())
         var config = vpx_codec_dec_cfg_t(threads: 1, w: 0, h: 0)
-        // Should this fail, every property is set and `deinit` frees the memory.
+        // If this fails, every property is set and `deinit` frees the memory.
         try check("making a decoder", cvpx_dec_init(context, &config))
     }
 
@@ -27,9 +27,9 @@ package final class VP8Decoder {
         context.deallocate()
     }
 
-    /// Decodes one frame. Nil where the frame is one that is not to be shown.
+    /// Decodes one frame; nil if it is not shown.
     ///
-    /// After an error pictures go on only with a key frame; until then frames are refused with `keyFrameNeeded`.
+    /// After an error, frames are rejected with `keyFrameNeeded` until a key frame.
     package func decode(_ frame: Span<UInt8>) throws(VideoCodingError) -> PixelBuffer? {
         try advance(frame)
         do throws(VideoCodingError) {
@@ -42,12 +42,12 @@ package final class VP8Decoder {
         }
     }
 
-    /// Decodes one frame that lies in an array: see the other `decode`.
+    /// Decodes one frame in an array: see the other `decode`.
     package func decode(_ frame: [UInt8]) throws(VideoCodingError) -> PixelBuffer? {
         try decode(frame.span)
     }
 
-    /// Decodes one frame, of which nothing is given out.
+    /// Decodes one frame without returning it.
     func advance(_ frame: Span<UInt8>) throws(VideoCodingError) {
         guard frame.count > 0 else { throw .emptyFrame }
         // RFC 6386 §9.1: the lowest bit of the first byte is 0 in a key frame, where the size follows at byte 6.
@@ -65,17 +65,17 @@ package final class VP8Decoder {
         }
     }
 
-    /// Decodes one frame that lies in an array, of which nothing is given out.
+    /// Decodes one frame in an array without returning it.
     func advance(_ frame: [UInt8]) throws(VideoCodingError) {
         try advance(frame.span)
     }
 
-    /// Copies a picture that the next frame may build on.
+    /// Copies a reference frame of the decoder.
     func copy(_ reference: ReferenceFrame, to picture: ReferencePicture) throws(VideoCodingError) {
         try check("copying the \(reference) frame", try picture.copy(reference, of: context))
     }
 
-    /// Has the next frame build on this picture.
+    /// Sets a reference frame for the next frame.
     func set(_ reference: ReferenceFrame, to picture: ReferencePicture) throws(VideoCodingError) {
         try check("setting the \(reference) frame", try picture.set(reference, of: context))
     }
@@ -111,7 +111,7 @@ package final class VP8Decoder {
         guard corrupted == 0 else { throw .corruptedFrame(reason: "its data ends early or builds on damage") }
     }
 
-    /// The decoder writes its pictures anew with each frame, so what goes out is a copy.
+    /// Returns a copy of the image, since the decoder overwrites its images with each frame.
     private func copy(_ image: vpx_image_t) throws(VideoCodingError) -> PixelBuffer {
         let size = PixelSize(width: Int(image.d_w), height: Int(image.d_h))
         guard image.fmt == VPX_IMG_FMT_I420, let sourceLuma = image.planes.0, let sourceBlue = image.planes.1,

@@ -1,35 +1,35 @@
 public import RTCShareMedia
 
-/// Why a picture could not be converted, encoded or decoded.
+/// The reason why a frame could not be converted, encoded or decoded.
 public enum VideoCodingError: Error, Sendable, Hashable {
-    /// A setting is out of what the codec takes; `allowed` says what it does take.
+    /// A setting is outside the codec's range; `allowed` is that range.
     case invalidSetting(name: String, value: String, allowed: String)
-    /// A picture has no pixels.
+    /// A frame has no pixels.
     case emptyPicture
-    /// A buffer lends fewer planes, or shorter ones, than its size and format need.
+    /// A buffer has fewer or shorter planes than its size and format require.
     case planesTooShort(size: PixelSize, format: PixelFormat)
-    /// The encoder was given another layout or size than it was made for.
+    /// The encoder received a frame of another format or size than it was made for.
     case unexpectedPicture(size: PixelSize, format: PixelFormat, expected: PixelSize)
-    /// Two pictures that were to be compared differ in size.
+    /// Two frames that should be compared differ in size.
     case sizesDiffer(PixelSize, PixelSize)
-    /// libyuv refused a conversion.
+    /// libyuv rejected a conversion.
     case conversionFailed(operation: String, code: Int)
-    /// libvpx refused; `reason` is its own words.
+    /// libvpx reported an error; `reason` is its text.
     case codecFailed(operation: String, reason: String)
-    /// The system gave no thread to encode on; `reason` is its own words.
+    /// The system started no thread for encoding; `reason` is its text.
     case threadFailed(reason: String)
-    /// The decoder was given no bytes.
+    /// The decoder received no bytes.
     case emptyFrame
-    /// The decoder has no picture to build on: ask the sender for a key frame.
+    /// The decoder has no reference frame: request a key frame from the sender.
     case keyFrameNeeded
-    /// A frame is damaged: ask the sender for a key frame.
+    /// A frame is damaged: request a key frame from the sender.
     case corruptedFrame(reason: String)
-    /// A key frame announces a picture larger than the decoder's limit.
+    /// A key frame is larger than the decoder's limit.
     case pictureTooLarge(size: PixelSize, limit: PixelSize)
 }
 
 extension VideoCodingError: CustomStringConvertible {
-    /// What failed and why, in a sentence.
+    /// The failure and its reason, in a sentence.
     public var description: String {
         switch self {
         case .invalidSetting(let name, let value, let allowed): "\(name) can't be \(value): it takes \(allowed)"

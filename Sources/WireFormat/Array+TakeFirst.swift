@@ -1,8 +1,8 @@
 extension Array {
-    /// Takes the first element out; nil where there is none.
+    /// Removes and returns the first element. Returns nil if the array is empty.
     ///
-    /// Without elements the array keeps no memory: a room has thousands of connections, each with many lists that are
-    /// empty nearly always, and are asked for every packet.
+    /// An array that becomes empty keeps no memory: a room has thousands of connections, each with many lists that are
+    /// nearly always empty and are searched for every packet.
     @inlinable
     public mutating func takeFirst() -> Element? {
         guard count > 1 else {

@@ -1,15 +1,15 @@
-/// Input ended before a field did. `offset` is where the field began, in bytes from the start of the reader's bytes.
+/// An error for input that ended within a field.
 public struct EndOfBytes: Error, Hashable, Sendable {
-    /// Where the field began, in bytes.
+    /// The offset of the field's start, in bytes from the start of the reader's bytes.
     public let offset: Int
 
-    /// An end met at `offset`.
+    /// Creates an error for a field that starts at `offset`.
     public init(offset: Int) {
         self.offset = offset
     }
 }
 
-/// Reads big-endian fields from bytes that it borrows; nothing is copied until a caller asks for an array.
+/// A reader of big-endian fields in bytes that it borrows. It copies bytes only for ``readArray(_:)``.
 ///
 /// Every read checks its bounds and throws ``EndOfBytes``, so that no input can trap.
 public struct ByteReader: ~Escapable {
@@ -17,7 +17,7 @@ public struct ByteReader: ~Escapable {
     /// Bytes read so far.
     public private(set) var offset = 0
 
-    /// A reader at the start of `bytes`.
+    /// Creates a reader at the start of `bytes`.
     @_lifetime(copy bytes)
     public init(_ bytes: RawSpan) {
         self.bytes = bytes
@@ -26,19 +26,19 @@ public struct ByteReader: ~Escapable {
     /// Bytes not yet read.
     public var remaining: Int { bytes.byteCount - offset }
 
-    /// The next byte.
+    /// Reads the next byte.
     @_lifetime(self: copy self)
     public mutating func readUInt8() throws(EndOfBytes) -> UInt8 {
         UInt8(truncatingIfNeeded: try read(UInt8.self))
     }
 
-    /// The next two bytes, big-endian.
+    /// Reads the next two bytes, big-endian.
     @_lifetime(self: copy self)
     public mutating func readUInt16() throws(EndOfBytes) -> UInt16 {
         try read(UInt16.self)
     }
 
-    /// The next three bytes, big-endian, in the low 24 bits.
+    /// Reads the next three bytes, big-endian, into the low 24 bits.
     @_lifetime(self: copy self)
     public mutating func readUInt24() throws(EndOfBytes) -> UInt32 {
         try require(3)
@@ -46,19 +46,19 @@ public struct ByteReader: ~Escapable {
         return high << 16 | UInt32(try read(UInt16.self))
     }
 
-    /// The next four bytes, big-endian.
+    /// Reads the next four bytes, big-endian.
     @_lifetime(self: copy self)
     public mutating func readUInt32() throws(EndOfBytes) -> UInt32 {
         try read(UInt32.self)
     }
 
-    /// The next eight bytes, big-endian.
+    /// Reads the next eight bytes, big-endian.
     @_lifetime(self: copy self)
     public mutating func readUInt64() throws(EndOfBytes) -> UInt64 {
         try read(UInt64.self)
     }
 
-    /// The next `count` bytes, borrowed.
+    /// Reads the next `count` bytes without copying them.
     @_lifetime(copy self)
     public mutating func readBytes(_ count: Int) throws(EndOfBytes) -> RawSpan {
         try require(count)
@@ -67,7 +67,7 @@ public struct ByteReader: ~Escapable {
         return span
     }
 
-    /// Everything not yet read, borrowed.
+    /// Reads all remaining bytes without copying them.
     @_lifetime(copy self)
     public mutating func readRemaining() -> RawSpan {
         let span = bytes.extracting(offset..<bytes.byteCount)
@@ -75,13 +75,13 @@ public struct ByteReader: ~Escapable {
         return span
     }
 
-    /// The next `count` bytes, copied.
+    /// Reads a copy of the next `count` bytes.
     @_lifetime(self: copy self)
     public mutating func readArray(_ count: Int) throws(EndOfBytes) -> [UInt8] {
         [UInt8](try readBytes(count))
     }
 
-    /// Passes over `count` bytes.
+    /// Skips `count` bytes.
     @_lifetime(self: copy self)
     public mutating func skip(_ count: Int) throws(EndOfBytes) {
         try require(count)
@@ -102,12 +102,12 @@ public struct ByteReader: ~Escapable {
 }
 
 extension [UInt8] {
-    /// A copy of borrowed bytes.
+    /// Creates a copy of borrowed bytes.
     public init(_ bytes: RawSpan) {
         self = unsafe bytes.withUnsafeBytes { unsafe [UInt8]($0) }
     }
 
-    /// These bytes, borrowed for reading.
+    /// Calls `body` with these bytes, borrowed.
     public func withRawSpan<Result, Failure: Error>(_ body: (RawSpan) throws(Failure) -> Result) throws(Failure)
         -> Result
     {

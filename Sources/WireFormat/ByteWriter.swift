@@ -1,24 +1,24 @@
-/// Writes big-endian fields into memory that somebody else owns, for packets that are built in place.
+/// A writer of big-endian fields into memory that another object owns, for packets that are built in place.
 ///
 /// A write past the end throws ``EndOfBytes`` and changes nothing. Messages that are rare or of unknown size are built
 /// with the `append(bigEndian:)` methods of `[UInt8]` instead.
 ///
-/// Its methods are inlined where they are called, in other modules too: a field then costs a comparison and a store,
-/// where a call of the generic ones would cost more than encrypting the packet does.
+/// The methods are inlined at their call sites, in other modules too. A field then costs a comparison and a store. A
+/// call of the generic methods would cost more than the packet's encryption.
 public struct ByteWriter: ~Copyable, ~Escapable {
     @usableFromInline var bytes: MutableRawSpan
     /// Bytes written so far.
     @inlinable public var offset: Int { position }
     @usableFromInline var position = 0
 
-    /// A writer at the start of `bytes`.
+    /// Creates a writer at the start of `bytes`.
     @_lifetime(copy bytes)
     @inlinable
     public init(_ bytes: consuming MutableRawSpan) {
         self.bytes = bytes
     }
 
-    /// What was written so far.
+    /// The bytes written so far.
     @inlinable public var written: RawSpan {
         @_lifetime(borrow self)
         get { bytes.bytes.extracting(0..<position) }
@@ -87,7 +87,7 @@ extension [UInt8] {
         append(bigEndian: UInt16(truncatingIfNeeded: value))
     }
 
-    /// Replaces the two bytes at `offset`, for a length that is known only after what it counts.
+    /// Replaces the two bytes at `offset`, such as a length field in front of the data that it counts.
     public mutating func replace(bigEndian value: UInt16, at offset: Int) {
         self[offset] = UInt8(truncatingIfNeeded: value >> 8)
         self[offset + 1] = UInt8(truncatingIfNeeded: value)

@@ -1,10 +1,10 @@
-/// What failed and why, and what a person can do about it: apart, so that each reader gets them in a form of its own.
+/// A failure, its reason and its remedy. They are separate, so that each reader can format them.
 package struct Explanation: Hashable, Sendable {
-    /// What failed, and why: a sentence without its period.
+    /// The failure and its reason: a sentence without its period.
     package var problem: String
-    /// What there is instead, such as windows or cameras: an entry each. The problem introduces it.
+    /// The alternatives, such as windows or cameras, one per entry. The problem introduces them.
     package var list: [String]
-    /// What to type or to change, as an instruction without its period; nil if nothing helps.
+    /// An instruction on how to mend the failure, without its period; nil if nothing helps.
     package var remedy: String?
 
     package init(_ problem: String, list: [String] = [], remedy: String? = nil) {
@@ -13,15 +13,15 @@ package struct Explanation: Hashable, Sendable {
         self.remedy = remedy
     }
 
-    /// What failed, and why, in one line.
+    /// The failure, its reason and the alternatives, in one line.
     package var statement: String { list.isEmpty ? problem : "\(problem): \(list.joined(separator: ", "))" }
 
-    /// All in one line, for a log or for a program that prints its errors.
+    /// The statement and the remedy in one line, for a log or for a program that prints its errors.
     package var text: String { statement + (remedy.map { "; \($0)" } ?? "") }
 }
 
 extension Explanation {
-    /// What an error says of itself.
+    /// Creates the explanation of an error: its own if it has one, otherwise its description.
     package init(_ error: any Error) { self = (error as? any ExplainedError)?.explanation ?? Explanation("\(error)") }
 }
 
@@ -29,12 +29,12 @@ extension Explanation: ExpressibleByStringInterpolation {
     package init(stringLiteral problem: String) { self.init(problem) }
 }
 
-/// An error that says what failed and, apart, what to do about it.
+/// An error that has an explanation with a separate remedy.
 package protocol ExplainedError: Error, CustomStringConvertible {
     var explanation: Explanation { get }
 }
 
 extension ExplainedError {
-    /// What failed, why, and what to do about it.
+    /// The failure, its reason and its remedy.
     package var description: String { explanation.text }
 }

@@ -1,20 +1,20 @@
 /// A point on the monotonic clock (`CLOCK_MONOTONIC`, or the virtual clock of a test), in nanoseconds since its start.
 ///
-/// The floors below the runtime never read a clock: they are told the instant with each input.
+/// The layers below the runtime never read a clock: they receive the instant with each input.
 ///
-/// What is asked for every packet is inlined where it is asked, and divides in 64 bits where they hold the time: the
-/// 128-bit divisions of `Duration.components` cost more than all else that pacing a packet takes.
+/// Methods that run for every packet are inlined, and divide in 64 bits if these hold the time: the 128-bit divisions
+/// of `Duration.components` cost more than the rest of a packet's pacing.
 public struct Instant: InstantProtocol, Hashable, Sendable {
     /// Nanoseconds since the clock's start.
     public let nanoseconds: Int64
 
-    /// The instant this many nanoseconds after the clock's start.
+    /// Creates the instant `nanoseconds` after the clock's start.
     @inlinable
     public init(nanoseconds: Int64) {
         self.nanoseconds = nanoseconds
     }
 
-    /// The instant `duration` later, held at the clock's ends.
+    /// Returns the instant `duration` later, limited to the clock's range.
     @inlinable
     public func advanced(by duration: Duration) -> Instant {
         let (sum, overflow) = nanoseconds.addingReportingOverflow(duration.wholeNanoseconds)
@@ -22,7 +22,7 @@ public struct Instant: InstantProtocol, Hashable, Sendable {
         return duration < .zero ? Instant(nanoseconds: .min) : .distantFuture
     }
 
-    /// How long it is from this instant to `other`.
+    /// Returns the time from this instant to `other`.
     @inlinable
     public func duration(to other: Instant) -> Duration {
         .nanoseconds(other.nanoseconds) - .nanoseconds(nanoseconds)
@@ -34,18 +34,18 @@ public struct Instant: InstantProtocol, Hashable, Sendable {
         left.nanoseconds < right.nanoseconds
     }
 
-    /// How long it is from `right` to `left`.
+    /// Returns the time from `right` to `left`.
     @inlinable
     public static func - (left: Instant, right: Instant) -> Duration {
         right.duration(to: left)
     }
 
-    /// Later than anything that will be asked for.
+    /// The latest instant, for an event that never happens.
     public static let distantFuture = Instant(nanoseconds: .max)
 }
 
 extension Duration {
-    /// This duration in nanoseconds, held at the ends of 64 bits.
+    /// This duration in nanoseconds, limited to the range of 64 bits.
     @inlinable public var wholeNanoseconds: Int64 {
         if let attoseconds = shortAttoseconds { return attoseconds / 1_000_000_000 }
         let (seconds, attoseconds) = components
@@ -68,7 +68,7 @@ extension Duration {
     /// This duration in milliseconds.
     @inlinable public var milliseconds: Double { seconds * 1000 }
 
-    /// All of it in attoseconds, up to some nine seconds either way; nil for more.
+    /// This duration in attoseconds if these fit in 64 bits (some nine seconds either way); nil otherwise.
     @inlinable var shortAttoseconds: Int64? {
         let whole = attoseconds
         let short = Int64(truncatingIfNeeded: whole)

@@ -4,12 +4,13 @@ public protocol SerialNumber: Hashable, Sendable {
     associatedtype RawValue: FixedWidthInteger & UnsignedInteger & Sendable
     /// The number on the wire.
     var rawValue: RawValue { get }
-    /// The number with this value on the wire.
+    /// Creates the number with this value on the wire.
     init(_ rawValue: RawValue)
 }
 
 extension SerialNumber {
-    /// The signed way from `other` to this number, the shorter way round; positive where this one is newer.
+    /// Returns the signed distance from `other` to this number along the shorter direction, positive if this number is
+    /// newer.
     @inlinable
     public func distance(from other: Self) -> Int {
         let difference = rawValue &- other.rawValue
@@ -24,7 +25,7 @@ extension SerialNumber {
         return distance > 0
     }
 
-    /// The number `offset` further on, around the wrap.
+    /// Returns the number `offset` after this one, with wraparound.
     @inlinable
     public func advanced(by offset: Int) -> Self {
         Self(rawValue &+ RawValue(truncatingIfNeeded: offset))
@@ -34,15 +35,15 @@ extension SerialNumber {
     @inlinable public var next: Self { advanced(by: 1) }
 }
 
-/// Unrolls a serial number into one that never wraps, taking each number to be near the newest one seen.
+/// Converts serial numbers into numbers that never wrap. It assumes that each number is near the newest one so far.
 public struct SerialNumberUnwrapper<Number: SerialNumber>: Sendable {
     @usableFromInline var newest: (number: Number, unwrapped: Int64)?
 
-    /// An unwrapper that has seen nothing: the first number stands for itself.
+    /// Creates an unwrapper for which the first number has its own value.
     @inlinable
     public init() {}
 
-    /// The number without its wrap; may be negative for a number that came before the first one.
+    /// Returns the number without its wrap. It can be negative for a number that is older than the first one.
     @inlinable
     public mutating func unwrap(_ number: Number) -> Int64 {
         let unwrapped = peek(number)
@@ -50,7 +51,7 @@ public struct SerialNumberUnwrapper<Number: SerialNumber>: Sendable {
         return unwrapped
     }
 
-    /// What ``unwrap(_:)`` would return, without taking note of the number.
+    /// Returns the same number as ``unwrap(_:)``, without storing it as the newest one.
     @inlinable
     public func peek(_ number: Number) -> Int64 {
         guard let newest else { return Int64(number.rawValue) }

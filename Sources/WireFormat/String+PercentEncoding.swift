@@ -1,6 +1,6 @@
 extension StringProtocol {
-    /// The text that percent-encoding stands for (RFC 3986 §2.1). It is nil if a percent sign has no two digits behind it, or
-    /// if the bytes are not UTF-8.
+    /// The decoded form of percent-encoded text (RFC 3986 §2.1). It is nil if two hexadecimal digits do not follow a
+    /// percent sign, or if the bytes are not UTF-8.
     package var percentDecoded: String? {
         var bytes: [UInt8] = []
         var rest = Array(utf8)[...]
@@ -16,7 +16,7 @@ extension StringProtocol {
         return String(validating: bytes, as: UTF8.self)
     }
 
-    /// The text with every byte percent-encoded that is not plain.
+    /// Returns the text with every byte percent-encoded except plain bytes.
     package func percentEncoded(unless isPlain: (UInt8) -> Bool) -> String {
         utf8.reduce(into: "") { text, byte in
             let digits = String(byte, radix: 16, uppercase: true)

@@ -1,8 +1,8 @@
 extension String {
-    /// This text as a person may be shown it, in one line: what steers a terminal, ends a line, or has text stand where it
-    /// is not (Unicode's general categories Cc, Cf, Zl and Zp) is replaced.
+    /// This text in one line that is safe to display. U+FFFD replaces every scalar that controls a terminal, ends a
+    /// line or moves other text (Unicode's general categories Cc, Cf, Zl and Zp).
     ///
-    /// Whatever a stranger wrote goes through this before it is told to people.
+    /// All text from a remote party passes through this property before it is displayed.
     package var printable: String {
         guard !utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else { return self }
         return String(UnicodeScalarView(unicodeScalars.map { $0.isPrintable ? $0 : "\u{FFFD}" }))
@@ -10,7 +10,7 @@ extension String {
 }
 
 extension Unicode.Scalar {
-    /// Whether it only shows itself.
+    /// Whether the scalar does not control the display of other text.
     package var isPrintable: Bool {
         switch properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator: false

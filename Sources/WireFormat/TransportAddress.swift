@@ -6,12 +6,13 @@
 
 /// An IP address, version 4 or 6, as its bytes in network order.
 public enum IPAddress: Hashable, Sendable {
-    /// An IPv4 address; the most significant byte is its first.
+    /// An IPv4 address whose first byte is the most significant one.
     case v4(UInt32)
     /// An IPv6 address as its two halves.
     case v6(UInt64, UInt64)
 
-    /// Parses `192.0.2.1` or `2001:db8::1`, without brackets, port or zone; nil for anything else, names included.
+    /// Parses an address such as `192.0.2.1` or `2001:db8::1`, without brackets, port or zone. Returns nil for any
+    /// other text, such as a name.
     public init?(_ text: some StringProtocol) {
         let text = String(text)
         var v4 = in_addr()
@@ -32,7 +33,7 @@ public enum IPAddress: Hashable, Sendable {
     /// Whether this is an IPv4 address.
     public var isV4: Bool { if case .v4 = self { true } else { false } }
 
-    /// `127.0.0.0/8` or `::1`.
+    /// Whether the address is in `127.0.0.0/8` or is `::1`.
     public var isLoopback: Bool {
         switch self {
         case .v4(let value): value >> 24 == 127
@@ -40,7 +41,7 @@ public enum IPAddress: Hashable, Sendable {
         }
     }
 
-    /// `169.254.0.0/16` or `fe80::/10`.
+    /// Whether the address is in `169.254.0.0/16` or `fe80::/10`.
     public var isLinkLocal: Bool {
         switch self {
         case .v4(let value): value >> 16 == 0xA9FE
@@ -48,7 +49,7 @@ public enum IPAddress: Hashable, Sendable {
         }
     }
 
-    /// `224.0.0.0/4` or `ff00::/8`.
+    /// Whether the address is in `224.0.0.0/4` or `ff00::/8`.
     public var isMulticast: Bool {
         switch self {
         case .v4(let value): value >> 28 == 0xE
@@ -56,12 +57,12 @@ public enum IPAddress: Hashable, Sendable {
         }
     }
 
-    /// `::ffff:0:0/96`: an IPv4 address that is written as IPv6, and reached over IPv4 (RFC 4291 §2.5.5.2).
+    /// Whether the address is in `::ffff:0:0/96`: an IPv4 address in the form of an IPv6 address (RFC 4291 §2.5.5.2).
     package var isV4Mapped: Bool {
         if case .v6(0, let low) = self { low >> 32 == 0xFFFF } else { false }
     }
 
-    /// `0.0.0.0` or `::`.
+    /// Whether the address is `0.0.0.0` or `::`.
     public var isUnspecified: Bool {
         switch self {
         case .v4(let value): value == 0
@@ -71,7 +72,7 @@ public enum IPAddress: Hashable, Sendable {
 }
 
 extension IPAddress: CustomStringConvertible {
-    /// The address as RFC 5952 writes it.
+    /// The address in the format of RFC 5952.
     public var description: String {
         switch self {
         case .v4(let value):
@@ -89,20 +90,20 @@ extension IPAddress: CustomStringConvertible {
     }
 }
 
-/// An IP address and a port: where a datagram comes from or goes to.
+/// An IP address and a port: the source or the destination of a datagram.
 public struct TransportAddress: Hashable, Sendable {
-    /// The address.
+    /// The IP address.
     public let ip: IPAddress
     /// The UDP port.
     public let port: UInt16
 
-    /// The port of an address.
+    /// Creates an address from its IP address and its port.
     public init(ip: IPAddress, port: UInt16) {
         self.ip = ip
         self.port = port
     }
 
-    /// The port of an address that is given as text; nil where ``IPAddress/init(_:)`` is.
+    /// Creates an address from the text of an IP address and a port. Returns nil if ``IPAddress/init(_:)`` does.
     public init?(_ ip: some StringProtocol, port: UInt16) {
         guard let ip = IPAddress(ip) else { return nil }
         self.init(ip: ip, port: port)
@@ -110,7 +111,7 @@ public struct TransportAddress: Hashable, Sendable {
 }
 
 extension TransportAddress: CustomStringConvertible {
-    /// `192.0.2.1:9` or `[2001:db8::1]:9`.
+    /// The address in a form such as `192.0.2.1:9` or `[2001:db8::1]:9`.
     public var description: String {
         ip.isV4 ? "\(ip):\(port)" : "[\(ip)]:\(port)"
     }

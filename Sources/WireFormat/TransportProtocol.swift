@@ -1,12 +1,13 @@
-/// How messages get from one address to another.
+/// The protocol that carries messages between two transport addresses.
 public enum TransportProtocol: String, Hashable, Sendable, CaseIterable, Encodable {
-    /// Datagrams.
+    /// UDP datagrams.
     case udp
     /// A TCP connection.
     case tcp
     /// A TLS connection over TCP.
     case tls
 
-    /// Whether it is a stream of bytes, which delivers by itself and has to be cut into messages.
+    /// Whether the protocol is a stream of bytes, which retransmits by itself and does not preserve the bounds of
+    /// messages.
     public var isStream: Bool { self != .udp }
 }

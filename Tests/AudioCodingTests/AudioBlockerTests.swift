@@ -17,7 +17,7 @@ struct AudioBlockerTests {
     }
 
     @Test(
-        "Whatever the lengths, blocks hold each sample once, at its time",
+        "Blocks contain each sample once, at its time, whatever the lengths of the frames",
         arguments: [
             [960, 960, 960], [480, 480, 480, 480], [1, 2, 3, 5000], [441, 441, 441, 441, 441], [100_000],
             [959, 1, 1, 959],
@@ -38,7 +38,7 @@ struct AudioBlockerTests {
         }
     }
 
-    @Test("A gap of more than 60 ms starts anew, a smaller one does not", arguments: [-100, -50, 50, 100])
+    @Test("A gap of more than 60 ms restarts the blocks, a shorter one does not", arguments: [-100, -50, 50, 100])
     func gap(milliseconds: Int) throws {
         var blocker = AudioBlocker(sampleCount: 960, channels: 1, sampleRate: 48_000)
         let frames = frames([1000, 1000, 1000])
@@ -59,7 +59,7 @@ struct AudioBlockerTests {
         #expect(later.allSatisfy { !$0.startsAnew })
     }
 
-    @Test("A device whose clock is a little off never drifts away")
+    @Test("Blocks of a device whose clock is slightly off do not drift")
     func drift() throws {
         var blocker = AudioBlocker(sampleCount: 960, channels: 1, sampleRate: 48_000)
         // 1000 ppm fast, for ten minutes: 600 ms in all.
@@ -74,7 +74,7 @@ struct AudioBlockerTests {
         }
     }
 
-    @Test("Another format is an error that names both, and an empty frame is nothing")
+    @Test("A change of format is an error that names both formats, and an empty frame is ignored")
     func formats() throws {
         var blocker = AudioBlocker(sampleCount: 960, channels: 1, sampleRate: 48_000)
         for (channels, rate) in [(2, 48_000), (1, 44_100)] {

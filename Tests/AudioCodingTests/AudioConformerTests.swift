@@ -19,7 +19,7 @@ struct AudioConformerTests {
     }
 
     @Test(
-        "Any rate and channels become blocks of 20 ms whose timestamps are those of their samples, within one",
+        "Audio of any rate and channel count becomes blocks of 20 ms with the timestamps of their samples",
         arguments: [8000, 16_000, 22_050, 32_000, 44_100, 48_000, 96_000, 192_000], [1, 2, 7])
     func timestamps(sampleRate: Int, channels: Int) throws {
         // 22.05 kHz has no whole number of samples in 10 ms: its blocks drift by less than a sample each.
@@ -42,7 +42,7 @@ struct AudioConformerTests {
         #expect(conformer.framesRefused == 0)
     }
 
-    @Test("After a gap blocks begin anew, where the sound does", arguments: [44_100, 48_000])
+    @Test("After a gap the blocks restart at the time of the audio", arguments: [44_100, 48_000])
     func gap(sampleRate: Int) throws {
         let conformer = AudioConformer(channels: 1)
         var blocks = ramp(sampleRate: sampleRate, channels: 1, blocks: 11).flatMap { conformer.process($0) }
@@ -57,7 +57,7 @@ struct AudioConformerTests {
         #expect(blocks.first?.startsAnew == true && blocks.first?.frame.timestamp == .seconds(55))
     }
 
-    @Test("A change of channels or of the rate goes on at the right time")
+    @Test("The timestamps stay right when the channel count or the sample rate changes")
     func change() throws {
         let conformer = AudioConformer(channels: 2)
         var blocks = ramp(sampleRate: 44_100, channels: 1, blocks: 10).flatMap { conformer.process($0) }
@@ -76,7 +76,7 @@ struct AudioConformerTests {
         #expect(abs(told - Double(last.samples[0])) < 1e-4)
     }
 
-    @Test("Frames that nothing can be made of are counted, and what follows is taken")
+    @Test("Unusable frames are counted, and later frames are accepted")
     func refusals() {
         let conformer = AudioConformer(channels: 1)
         let strange = [

@@ -8,7 +8,7 @@ private struct Run {
     /// One letter a step: p packet, r recover, c conceal, s silence.
     struct Played: Equatable {
         let letter: Character
-        /// What the packet was, or 0.
+        /// The payload's number, or 0.
         let number: UInt8
         let due: Int
     }
@@ -65,7 +65,7 @@ private struct Run {
 
 @Suite("AudioJitterBuffer")
 struct AudioJitterBufferTests {
-    @Test("Packets in order are played in order, each 20 ms after the one before")
+    @Test("Packets in order are played in order at intervals of 20 ms")
     func steady() {
         var run = Run()
         #expect(run.buffer.pop(now: .seconds(1000)) == .wait(until: nil))
@@ -85,7 +85,7 @@ struct AudioJitterBufferTests {
     }
 
     @Test(
-        "What comes out of order within the wait is put in order",
+        "Packets that arrive out of order within the delay are reordered",
         arguments: [[0, 2, 1, 3, 4, 5], [1, 0, 2, 3, 5, 4], [0, 1, 2, 4, 3, 5]])
     func reordering(order: [Int]) {
         var run = Run()
@@ -97,7 +97,7 @@ struct AudioJitterBufferTests {
         #expect(run.statistics.packetsDiscarded == 0)
     }
 
-    @Test("What comes twice is played once and is not counted as discarded")
+    @Test("A duplicate packet is played once and not counted as discarded")
     func duplicates() {
         var run = Run()
         for number in 0..<20 {
@@ -109,7 +109,7 @@ struct AudioJitterBufferTests {
         #expect(run.statistics.packetsDiscarded == 0)
     }
 
-    @Test("A lost packet is concealed, or recovered where the next one repeats it")
+    @Test("A lost packet is concealed, or recovered when the next packet repeats it")
     func loss() {
         for repeating in [false, true] {
             var run = Run()
@@ -125,7 +125,7 @@ struct AudioJitterBufferTests {
         }
     }
 
-    @Test("Of a burst of losses the last is recovered, and all are one event")
+    @Test("The last packet of a burst of losses is recovered, and the burst counts as one event")
     func burst() {
         var run = Run()
         for number in 0..<30 where !(10..<13).contains(number) { run.insert(number, at: number * 20, repeating: true) }
@@ -151,7 +151,7 @@ struct AudioJitterBufferTests {
         #expect(run.buffer.currentDelay == .milliseconds(20))
     }
 
-    @Test("A packet lost before a pause is one event, and the pause begins with it")
+    @Test("A packet lost before a pause is one event, at the beginning of the pause")
     func lossAndPause() {
         var run = Run()
         for number in 0..<20 { run.insert(number, at: number * 20) }
@@ -160,7 +160,7 @@ struct AudioJitterBufferTests {
         #expect(run.numbers.starts(with: Array(0..<20) + Array(21..<37)))
     }
 
-    @Test("When nothing comes it is concealed for half a second, then silent, until packets return")
+    @Test("When packets stop, half a second is concealed, and silence follows until they return")
     func outage() {
         var run = Run()
         for number in 0..<20 { run.insert(number, at: number * 20) }
@@ -174,7 +174,7 @@ struct AudioJitterBufferTests {
         #expect(run.statistics.silentConcealedSamples == 75 * 960)
     }
 
-    @Test("A packet that was given up is counted as discarded, and too few of them change nothing")
+    @Test("A packet after its concealment counts as discarded, and few of them change nothing")
     func late() {
         var run = Run()
         for number in 0..<150 where number != 100 { run.insert(number, at: number * 20) }
@@ -189,7 +189,7 @@ struct AudioJitterBufferTests {
         #expect(late.buffer.targetDelay == run.buffer.targetDelay)
     }
 
-    @Test("The wait follows the jitter, up and down, within 20 ms to 1 s")
+    @Test("The delay follows the jitter up and down between 20 ms and 1 s")
     func adaptation() {
         var generator = SeededGenerator(seed: 3)
         var run = Run()
@@ -219,7 +219,7 @@ struct AudioJitterBufferTests {
     }
 
     @Test(
-        "A packet that comes after its time, with nothing newer played, is played late rather than not at all",
+        "A packet after its time is played late when nothing newer was played",
         arguments: [false, true])
     func overdue(isReversed: Bool) {
         var run = Run()
@@ -235,7 +235,7 @@ struct AudioJitterBufferTests {
         #expect(run.buffer.currentDelay == .milliseconds(120))
     }
 
-    @Test("Packets that were held up lengthen the wait instead of being lost")
+    @Test("Delayed packets lengthen the playout delay instead of being lost")
     func growth() {
         var run = Run()
         for number in 0..<100 { run.insert(number, at: number * 20) }
@@ -246,7 +246,7 @@ struct AudioJitterBufferTests {
         #expect(run.letters.suffix(200).allSatisfy { $0 == "p" })
     }
 
-    @Test("A stream that begins anew is played from there", arguments: [-50_000_000, 50_000_000])
+    @Test("A restarted stream is played from its restart", arguments: [-50_000_000, 50_000_000])
     func restart(jump: Int64) {
         for numberJump in [0, 5000] {
             var run = Run()
@@ -260,7 +260,7 @@ struct AudioJitterBufferTests {
         }
     }
 
-    @Test("One that was overtaken by a new beginning does not bring the old one back")
+    @Test("A packet from before a restart that arrives after it does not undo the restart")
     func straggler() {
         var run = Run()
         for number in 0..<20 { run.insert(number, at: number * 20) }
@@ -275,7 +275,7 @@ struct AudioJitterBufferTests {
         #expect(run.letters.suffix(30).allSatisfy { $0 == "p" })
     }
 
-    @Test("Timestamps that stood still during a pause are taken as a new beginning")
+    @Test("Timestamps that stood still during a pause count as a restart")
     func stoppedTimestamps() {
         for pause in [500, 5000] {
             var run = Run()
@@ -287,7 +287,7 @@ struct AudioJitterBufferTests {
         }
     }
 
-    @Test("After packets were held up and came at once, the wait is short again")
+    @Test("The delay is short again after delayed packets arrived at once")
     func heldUp() {
         for hold in [400, 1500, 4000] {
             var run = Run()
@@ -303,7 +303,7 @@ struct AudioJitterBufferTests {
         }
     }
 
-    @Test("Sound that all comes at once, at the beginning too, is played", arguments: [0, 100])
+    @Test("Audio that arrives at once is played, also at the beginning", arguments: [0, 100])
     func atOnce(before: Int) {
         var run = Run()
         for number in 0..<before { run.insert(number, at: number * 20) }
@@ -315,7 +315,7 @@ struct AudioJitterBufferTests {
         #expect(run.statistics.packetsDiscarded <= 15)
     }
 
-    @Test("A player that was away goes on with what is new")
+    @Test("Playback after an absence continues with the newest packets")
     func absence() {
         var run = Run()
         for number in 0..<20 { run.insert(number, at: number * 20) }
@@ -331,7 +331,7 @@ struct AudioJitterBufferTests {
         #expect(run.statistics.packetsDiscarded > 200)
     }
 
-    @Test("Packets of other lengths, and lengths that change, are played without a gap")
+    @Test("Packets of other or changing lengths are played without a gap")
     func lengths() {
         var run = Run()
         var time = 0
@@ -344,7 +344,7 @@ struct AudioJitterBufferTests {
         #expect(run.statistics.packetsDiscarded == 0)
     }
 
-    @Test("Speeding up and slowing down move what is due")
+    @Test("Acceleration and deceleration move the next due time")
     func scaling() {
         var run = Run()
         run.insert(0, at: 0)
@@ -358,7 +358,7 @@ struct AudioJitterBufferTests {
         #expect(run.buffer.nextDue == .milliseconds(1_000_065))
     }
 
-    @Test("Nonsense is counted, never played, and never traps")
+    @Test("Absurd values are counted, are never played and never trap")
     func nonsense() {
         var buffer = AudioJitterBuffer()
         let extremes: [Int64] = [.min, -1, 0, 1, .max]
@@ -377,7 +377,7 @@ struct AudioJitterBufferTests {
         #expect(buffer.statistics.packetsDiscarded > 0)
     }
 
-    @Test("Any order of any packets ends, keeps to its size, and gives each sample once")
+    @Test("Playback of packets in any order ends, stays within the capacity and plays each sample once")
     func chaos() {
         for seed in 1...40 as ClosedRange<UInt64> {
             var generator = SeededGenerator(seed: seed)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RTCShareAudioCoding
 
-/// What is added to what, in virtual time.
+/// The sums of inputs, in virtual time.
 @Suite("AudioMix")
 struct AudioMixTests {
     private final class Source {}
@@ -29,7 +29,7 @@ struct AudioMixTests {
         frames.map { frame in frame.samples.allSatisfy { $0 == frame.samples[0] } ? frame.samples[0] : nil }
     }
 
-    @Test("Two inputs are added, each with its volume, and full scale is no limit")
+    @Test("Two inputs are added with their volumes, without a limit at full scale")
     func sum() {
         var mix = mix([(one, 1), (other, 0.5)])
         var frames: [AudioFrame] = []
@@ -47,7 +47,7 @@ struct AudioMixTests {
     }
 
     @Test(
-        "An input that pauses is waited for three blocks, and is silent then; what it gives later is where it belongs")
+        "The mix waits three blocks for a paused input; its later blocks are mixed at their time")
     func pause() {
         var mix = mix([(one, 1), (other, 1)])
         var frames = mix.insert(block(0.25, at: 0), of: ObjectIdentifier(other))
@@ -62,7 +62,7 @@ struct AudioMixTests {
     }
 
     @Test(
-        "An input that is later than another is waited for, and one that gives its sound in large pieces",
+        "The mix waits for an input that lags, or delivers its audio in large pieces",
         arguments: [
             (40, 20), (60, 20), (80, 20), (150, 20), (200, 20), (400, 20), (0, 80), (0, 100), (0, 200), (80, 200),
         ])
@@ -88,7 +88,7 @@ struct AudioMixTests {
         #expect(zip(frames, frames.dropFirst()).allSatisfy { $0.timestamp + .milliseconds(20) == $1.timestamp })
     }
 
-    @Test("One that is hopelessly late is not waited for, but counted; one that was late once is forgotten")
+    @Test("The mix does not wait for a hopelessly late input, and forgets that an input was late once")
     func hopeless() {
         var mix = mix([(one, 1), (other, 1)])
         var frames: [AudioFrame] = []
@@ -121,7 +121,7 @@ struct AudioMixTests {
         #expect(waiting.last == 3, "\(waiting.suffix(20))")
     }
 
-    @Test("An input that ends gives free what waited for it")
+    @Test("Removing an input releases the blocks that waited for it")
     func end() {
         var mix = mix([(one, 1), (other, 1)])
         var frames = mix.insert(block(0.5, at: 0), of: ObjectIdentifier(one))
@@ -132,7 +132,7 @@ struct AudioMixTests {
         #expect(mix.insert(block(0.5, at: 40), of: ObjectIdentifier(one)).isEmpty)
     }
 
-    @Test("After a pause of all inputs, sound is at its time again, however long that was", arguments: [0.5, 2, 3600])
+    @Test("Audio after a pause of all inputs is at its time, however long the pause was", arguments: [0.5, 2, 3600])
     func longPause(seconds: Double) {
         var mix = mix([(one, 1)])
         // Half a block is left over when the sound pauses.
@@ -153,7 +153,7 @@ struct AudioMixTests {
         #expect(zip(frames, frames.dropFirst()).allSatisfy { $0.timestamp + .milliseconds(20) <= $1.timestamp })
     }
 
-    @Test("A clock that jumps back plays on from there, and keeps what comes before")
+    @Test("An input whose clock jumps back continues there, and earlier audio is kept")
     func jump() {
         var mix = mix([(one, 1), (other, 1)])
         var frames = mix.insert(block(0.5, at: 0), of: ObjectIdentifier(one))
@@ -167,7 +167,7 @@ struct AudioMixTests {
         #expect(frames.last?.samples[958...961] == [0.5, 0.5, 0.25, 0.25])
     }
 
-    @Test("The first block of an input is where its time says, even if that is within what drift is allowed")
+    @Test("The first block of an input is placed at its timestamp, even within the tolerance for drift")
     func offset() throws {
         var mix = mix([(one, 1), (other, 1)])
         var frames = mix.insert(block(0.5, at: 0), of: ObjectIdentifier(one))
@@ -178,7 +178,7 @@ struct AudioMixTests {
     }
 
     @Test(
-        "Clocks that drift apart by 1000 ppm stay together within a block, and nothing piles up",
+        "Clocks that drift apart by 1000 ppm stay within a block of each other, and no blocks accumulate",
         arguments: [20.02, 19.98])
     func drift(interval: Double) {
         var mix = mix([(one, 1), (other, 1)])
@@ -202,7 +202,7 @@ struct AudioMixTests {
         #expect(Double(samples.count { $0 == 0.75 }) > 0.995 * Double(samples.count))
     }
 
-    @Test("A block of the future, or a first one of long ago, is one of now, beyond what clocks and devices are apart")
+    @Test("A block with a timestamp far from the present is placed at the present")
     func future() {
         let now = Duration.seconds(100)
         for lead in [-2000, -20, 0, 499, 500] {
@@ -220,10 +220,10 @@ struct AudioMixTests {
         }
     }
 
-    @Test("Blocks of a clock that is ahead are as far apart as it says, until it jumps")
+    @Test("Blocks of a clock that is ahead keep their distances until it jumps")
     func aheadAndApart() {
         var clock = AudioMix.InputClock()
-        /// When a block of this time that comes now was taken, all in milliseconds.
+        /// Returns the time given to a block with this timestamp that arrives at `now`, both in milliseconds.
         func time(_ timestamp: Int, at now: Int) -> Int {
             let taken = clock.plausible(block(0.5, at: Double(timestamp)), now: .milliseconds(now)).timestamp
             return Int((taken / .milliseconds(1)).rounded())
@@ -237,7 +237,7 @@ struct AudioMixTests {
         #expect([5_000, 5_020].map { time($0, at: 2_000) } == [2_000, 2_020])
     }
 
-    @Test("Blocks stamped from zero are as far apart as they say, and one that is late later stays late")
+    @Test("Blocks stamped from zero keep their distances, and a later late block stays late")
     func fromZero() {
         var clock = AudioMix.InputClock()
         func time(_ timestamp: Int, at now: Int) -> Int {
@@ -250,7 +250,7 @@ struct AudioMixTests {
         #expect(present.plausible(block(0.5, at: 50_020), now: .seconds(60)).timestamp == .milliseconds(50_020))
     }
 
-    @Test("Absurd times are left out, and the rest goes on")
+    @Test("Blocks with absurd timestamps are dropped, and mixing continues")
     func absurd() {
         var mix = mix([(one, 1)])
         var frames = mix.insert(block(0.5, at: 0), of: ObjectIdentifier(one))

@@ -24,7 +24,7 @@ struct AudioMixerTests {
             timestamp: .milliseconds(number * 20))
     }
 
-    @Test("Blocks that two threads give come out in order, each once")
+    @Test("Blocks from two threads are mixed in order, each once")
     func order() async {
         let clock = Clock()
         let mixer = AudioMixer { clock.now.withLock { $0 } }
@@ -57,7 +57,7 @@ struct AudioMixerTests {
     }
 
     @Test(
-        "An input that gives the sound of the future silences no other, nor itself where its blocks come in bursts",
+        "An input with timestamps in the future silences neither others nor itself",
         arguments: [1, 3600, 1_000_000_000], [1, 3])
     func future(seconds: Int, burst: Int) {
         let now = Locked(Duration.zero)
@@ -81,7 +81,7 @@ struct AudioMixerTests {
         #expect(heard >= 90, "\(heard) of 99 blocks")
     }
 
-    @Test("Inputs come and go while the others sound; a source that ends is gone")
+    @Test("Inputs are added and removed while others play, and a source that ends is removed")
     func inputs() {
         let mixer = AudioMixer { .zero }
         let (one, other) = (CustomAudioSource(), CustomAudioSource())
@@ -107,7 +107,7 @@ struct AudioMixerTests {
         #expect(log.frames.last?.samples.first == 0.75)
     }
 
-    @Test("A mixer that is let go of leaves its sources alone")
+    @Test("A released mixer is detached from its sources")
     func release() {
         let source = CustomAudioSource()
         var mixer: AudioMixer? = AudioMixer()
@@ -117,7 +117,7 @@ struct AudioMixerTests {
         #expect(mixer == nil && !source.broadcaster.hasSinks)
     }
 
-    @Test("Two sums of full scale stay finite when they are encoded")
+    @Test("The sum of two full-scale inputs stays finite when it is encoded")
     func fullScale() throws {
         let mixer = AudioMixer()
         let sources = [CustomAudioSource(), CustomAudioSource()]

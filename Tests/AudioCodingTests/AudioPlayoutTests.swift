@@ -57,7 +57,7 @@ struct AudioPlayoutTests {
     private let voice = OpusEncoder.Configuration(channels: 1, application: .voice, usesDTX: false)
 
     @Test(
-        "What was said is heard, in frames of 20 ms that follow each other",
+        "Speech is played in consecutive frames of 20 ms",
         arguments: [120, 240, 480, 960, 1920, 2880])
     func steady(block: Int) throws {
         for channels in [1, 2] {
@@ -86,7 +86,7 @@ struct AudioPlayoutTests {
         }
     }
 
-    @Test("A wait that is too long gets shorter while the tone goes on, and nobody hears it")
+    @Test("A delay that is too long is shortened inaudibly while a tone plays")
     func acceleration() throws {
         var call = try Call(
             Signals.tones([440], count: 10 * 48_000), configuration: .init(channels: 1, application: .music))
@@ -103,7 +103,7 @@ struct AudioPlayoutTests {
         }
     }
 
-    @Test("A sender's clock that is off is followed", arguments: [0.999, 1.001])
+    @Test("Playout follows a sender's clock that runs fast or slow", arguments: [0.999, 1.001])
     func drift(clock: Double) throws {
         var call = try Call(Signals.speech(count: 60 * 48_000), configuration: voice)
         try call.run(clock: clock) { 20 + $0 * 7 % 5 }
@@ -114,7 +114,7 @@ struct AudioPlayoutTests {
         if clock < 1 { #expect(statistics.removedSamplesForAcceleration > 1000) }
     }
 
-    @Test("A wait that is too long gets shorter in noise too, which has no periods to be left out")
+    @Test("A delay that is too long is also shortened in noise, which has no periods")
     func accelerationOfNoise() throws {
         var call = try Call(
             Signals.noise(count: 40 * 48_000), configuration: .init(channels: 1, application: .music, complexity: 0))
@@ -127,7 +127,7 @@ struct AudioPlayoutTests {
         for frame in call.frames.suffix(1700) { #expect(Signals.energy(frame.samples) > 0.01) }
     }
 
-    @Test("The clock of a sender of noise is followed", arguments: [0.9995, 1.0005])
+    @Test("Playout follows the clock of a sender of noise", arguments: [0.9995, 1.0005])
     func driftInNoise(clock: Double) throws {
         var call = try Call(
             Signals.noise(count: 100 * 48_000), configuration: .init(channels: 1, application: .music, complexity: 0))
@@ -138,7 +138,7 @@ struct AudioPlayoutTests {
     }
 
     @Test(
-        "On a network that holds packets up each second, or each by its own time, little is lost for long",
+        "Little audio is lost for long on a network with periodic or random delays",
         arguments: [(300, 0), (500, 0), (800, 0), (0, 200), (0, 300)])
     func bursts(hold: Int, jitter: Int) throws {
         var generator = SeededGenerator(seed: 5)
@@ -163,7 +163,7 @@ struct AudioPlayoutTests {
         #expect(share < (hold > 0 ? 0.01 : 0.04), "\(share) at a wait of \(playout.currentDelay)")
     }
 
-    @Test("With losses the repetitions are used, and it sounds better than without")
+    @Test("Repetitions are used when packets are lost, and improve the audio")
     func recovery() throws {
         let sound = Signals.speech(count: 5 * 48_000)
         var configuration = voice
@@ -182,7 +182,7 @@ struct AudioPlayoutTests {
     }
 
     @Test(
-        "On a rough network what is played has no break, and little of it is made up", arguments: [1, 2, 3] as [UInt64])
+        "Audio on a lossy, jittery network has no gap, and little of it is concealed", arguments: [1, 2, 3] as [UInt64])
     func roughNetwork(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         var configuration = voice
@@ -206,7 +206,7 @@ struct AudioPlayoutTests {
         #expect(statistics.silentConcealedSamples == 0)
     }
 
-    @Test("A pause that is not sent is quiet, not a loss, and the voice returns")
+    @Test("A pause with DTX is quiet, counts as no loss, and the voice returns")
     func pause() throws {
         let sound =
             Signals.speech(count: 96_000) + [Float](repeating: 0, count: 144_000) + Signals.speech(count: 96_000)
@@ -223,7 +223,7 @@ struct AudioPlayoutTests {
         #expect(abs((call.timestamps.last ?? 0) - Int64(call.frames.count - 1) * 960) < 3000)
     }
 
-    @Test("Packets that are none are counted, concealed, and harm nothing")
+    @Test("Invalid packets are counted, concealed and do no harm")
     func hostile() throws {
         let playout = try AudioPlayout(channels: 2)
         var generator = SeededGenerator(seed: 11)
@@ -246,7 +246,7 @@ struct AudioPlayoutTests {
 
 @Suite("TimeScaling")
 struct TimeScalingTests {
-    @Test("A tone stays a tone", arguments: [100.0, 220, 440, 997, 3000])
+    @Test("A scaled tone stays a tone", arguments: [100.0, 220, 440, 997, 3000])
     func tone(frequency: Double) throws {
         for channels in [1, 2] {
             let sound = Signals.tones(Array(repeating: frequency, count: channels), count: 960)
@@ -266,7 +266,7 @@ struct TimeScalingTests {
         }
     }
 
-    @Test("Noise is left as it is, silence is not, and what is too short neither")
+    @Test("Noise is scaled only on demand, silence always, and short blocks never")
     func limits() {
         let noise = Signals.noise(count: 960)
         #expect(TimeScaling.shortened(noise, channels: 1, limit: 4800) == nil)

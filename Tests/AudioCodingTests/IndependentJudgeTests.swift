@@ -16,7 +16,7 @@ private enum Judge {
         return candidates.first { (try? run($0, "import av, wave", in: ".")) != nil }
     }()
 
-    /// Where everything is meant to be installed, what is missing fails.
+    /// Whether the tests run; where everything is meant to be installed, a missing Python makes them fail.
     static var isThere: Bool {
         ProcessInfo.processInfo.environment["RTCSHARE_REQUIRE_PEERS"] != nil || python != nil
     }
@@ -52,10 +52,10 @@ private enum Judge {
         """
 }
 
-@Suite("Independent judges", .enabled(if: Judge.isThere, "needs a Python with aiortc: set RTCSHARE_PYTHON"))
+@Suite("Independent implementations", .enabled(if: Judge.isThere, "needs a Python with aiortc: set RTCSHARE_PYTHON"))
 struct IndependentJudgeTests {
     @Test(
-        "FFmpeg's decoder hears what we encoded", arguments: [OpusEncoder.Application.voice, .music], [1, 2])
+        "FFmpeg decodes our Opus packets", arguments: [OpusEncoder.Application.voice, .music], [1, 2])
     func opus(application: OpusEncoder.Application, channels: Int) throws {
         let python = try #require(Judge.python)
         let folder = FileManager.default.temporaryDirectory.appending(path: "judge-\(UUID().uuidString)").path
@@ -88,7 +88,7 @@ struct IndependentJudgeTests {
         }
     }
 
-    @Test("WAVE files by Python, of 8 to 32 bits, are read")
+    @Test("WAVE files of 8 to 32 bits written by Python are read")
     func wave() throws {
         let python = try #require(Judge.python)
         let folder = FileManager.default.temporaryDirectory.appending(path: "judge-\(UUID().uuidString)").path

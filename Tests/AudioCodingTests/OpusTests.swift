@@ -16,7 +16,7 @@ func encode(_ samples: [Float], with encoder: OpusEncoder, block: Int = 960) thr
 
 @Suite("Opus")
 struct OpusTests {
-    @Test("A tone keeps its frequency and its loudness", arguments: [OpusEncoder.Application.voice, .music], [1, 2])
+    @Test("A tone keeps its frequency and loudness", arguments: [OpusEncoder.Application.voice, .music], [1, 2])
     func tone(application: OpusEncoder.Application, channels: Int) throws {
         let encoder = try OpusEncoder(configuration: .init(channels: channels, application: application))
         let decoder = try OpusDecoder(channels: channels)
@@ -33,7 +33,7 @@ struct OpusTests {
         }
     }
 
-    @Test("Left and right stay apart")
+    @Test("The left and right channels stay separate")
     func stereo() throws {
         let encoder = try OpusEncoder(configuration: .init(channels: 2, application: .music))
         let decoder = try OpusDecoder(channels: 2)
@@ -47,7 +47,7 @@ struct OpusTests {
         #expect(Signals.amplitude(of: 440, in: right) < 0.02)
     }
 
-    @Test("Music has the whole band, and no more of it than the receiver plays")
+    @Test("Music has the full audio bandwidth, limited to the receiver's maximum playback rate")
     func bandwidth() throws {
         for (rate, hears) in [(48_000, true), (24_000, false), (16_000, false), (8000, false)] {
             let encoder = try OpusEncoder(
@@ -65,7 +65,7 @@ struct OpusTests {
         }
     }
 
-    @Test("The bit rate is kept to", arguments: [16_000, 32_000, 64_000, 128_000, 256_000])
+    @Test("The encoder keeps to its bitrate", arguments: [16_000, 32_000, 64_000, 128_000, 256_000])
     func bitrate(rate: Int) throws {
         for isConstant in [true, false] {
             let encoder = try OpusEncoder(
@@ -79,7 +79,7 @@ struct OpusTests {
         }
     }
 
-    @Test("No packet is too large for a datagram, whatever the rate and the block")
+    @Test("Every packet fits into a datagram, whatever the rate and the block")
     func largest() throws {
         let encoder = try OpusEncoder(
             configuration: .init(channels: 2, application: .music, bitrate: .kilobitsPerSecond(510)))
@@ -90,7 +90,7 @@ struct OpusTests {
         }
     }
 
-    @Test("A pause of a voice is not sent but for its noise, music always is")
+    @Test("Only comfort noise is sent in pauses of a voice, while music is always sent")
     func discontinuous() throws {
         let sound =
             Signals.speech(count: 96_000) + [Float](repeating: 0, count: 4 * 48_000) + Signals.speech(count: 48_000)
@@ -113,7 +113,7 @@ struct OpusTests {
         #expect(try encode(sound, with: always).allSatisfy { $0 != nil })
     }
 
-    @Test("A lost packet is mended better by the repetition in the next one than by guessing")
+    @Test("A repetition in the next packet restores a lost packet better than concealment does")
     func forwardErrorCorrection() throws {
         let encoder = try OpusEncoder(
             configuration: .init(
@@ -142,7 +142,7 @@ struct OpusTests {
         #expect(errors.mended < errors.guessed / 2, "\(errors)")
     }
 
-    @Test("Repetitions are seen where they are and nowhere else")
+    @Test("Repetitions are detected in the packets that contain them and in no others")
     func repetitionsSeen() throws {
         let sound = Signals.speech(count: 48_000)
         for block in [480, 960, 1920, 2880] {
@@ -165,7 +165,7 @@ struct OpusTests {
         #expect(!packets.contains { OpusPacketLayout.repeatsLastFrame($0) })
     }
 
-    @Test("What is made up fades out")
+    @Test("Concealment fades out")
     func concealmentFades() throws {
         let encoder = try OpusEncoder(configuration: .init(channels: 1, application: .voice))
         let decoder = try OpusDecoder(channels: 1)
@@ -178,7 +178,7 @@ struct OpusTests {
         #expect(try decoder.conceal(sampleCount: 7).count == 7)
     }
 
-    @Test("Settings change while running, and the decoder goes on")
+    @Test("Settings change while the encoder runs, and decoding continues")
     func reconfiguration() throws {
         var configuration = OpusEncoder.Configuration(channels: 2, application: .music)
         let encoder = try OpusEncoder(configuration: configuration)
@@ -210,7 +210,7 @@ struct OpusTests {
             Signals.amplitude(of: 440, in: Array(Signals.channel(1, of: decoded, channels: 2).dropFirst(9600))) > 0.4)
     }
 
-    @Test("A higher rate takes effect with the next packets")
+    @Test("A higher bitrate takes effect with the next packets")
     func rateChange() throws {
         var configuration = OpusEncoder.Configuration(channels: 2, application: .music, bitrate: .kilobitsPerSecond(32))
         let encoder = try OpusEncoder(configuration: configuration)
@@ -221,7 +221,7 @@ struct OpusTests {
         #expect(high > 3 * low)
     }
 
-    @Test("What is too loud is bent, not wrapped, and what is no number is silence")
+    @Test("Overloud samples are soft-clipped, and non-numbers become silence")
     func loud() throws {
         let encoder = try OpusEncoder(configuration: .init(channels: 1, application: .music))
         let decoder = try OpusDecoder(channels: 1)
@@ -238,7 +238,7 @@ struct OpusTests {
         #expect(abs(Signals.amplitude(of: 440, in: Array(after.dropFirst(9600))) - 0.5) < 0.05)
     }
 
-    @Test("Wrong settings and lengths are errors that say what is right")
+    @Test("The errors for invalid settings and lengths name the valid ones")
     func refusals() throws {
         let good = OpusEncoder.Configuration(channels: 1, application: .voice)
         let changes: [(inout OpusEncoder.Configuration) -> Void] = [
@@ -273,7 +273,7 @@ struct OpusTests {
         }
     }
 
-    @Test("Hostile packets never crash the decoder, and the next good one is heard")
+    @Test("Hostile packets do not crash the decoder, and the next valid packet is decoded")
     func hostile() throws {
         let encoder = try OpusEncoder(
             configuration: .init(channels: 2, application: .voice, expectedLoss: 0.2, usesDTX: false))
@@ -309,7 +309,7 @@ struct OpusTests {
             Signals.amplitude(of: 440, in: Array(Signals.channel(0, of: heard, channels: 2).dropFirst(24_000))) > 0.4)
     }
 
-    @Test("The lookahead is what a decoder is late by")
+    @Test("The lookahead equals the decoder's delay")
     func lookahead() throws {
         let encoder = try OpusEncoder(configuration: .init(channels: 1, application: .music))
         #expect(encoder.lookahead == 312)

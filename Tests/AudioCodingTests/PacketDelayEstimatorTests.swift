@@ -13,7 +13,7 @@ import Testing
         return estimator.jitter
     }
 
-    @Test("What comes late one time in ten is waited for, one time in a hundred not")
+    @Test("The delay covers packets late one time in ten, but not one time in a hundred")
     func covered() {
         #expect(jitter(oneLateIn: 10) >= 2400)
         #expect(jitter(oneLateIn: 100) < 960)

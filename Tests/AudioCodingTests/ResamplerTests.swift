@@ -4,7 +4,7 @@ import Testing
 @Suite("Resampler")
 struct ResamplerTests {
     @Test(
-        "Frequency, loudness and length are kept",
+        "Resampling keeps frequency, loudness and length",
         arguments: [
             (44_100, 48_000), (48_000, 44_100), (8000, 48_000), (96_000, 48_000), (48_000, 8000), (11_025, 48_000),
             (192_000, 48_000), (48_000, 48_000), (44_056, 48_000),
@@ -32,7 +32,7 @@ struct ResamplerTests {
         }
     }
 
-    @Test("The sound is not delayed, and blocks make no difference")
+    @Test("Resampling does not delay the audio, and its blocks make no difference")
     func position() throws {
         var sound = [Float](repeating: 0, count: 44_100)
         sound[22_050] = 1
@@ -48,7 +48,7 @@ struct ResamplerTests {
         #expect(Signals.difference(parts, whole) < 1e-12)
     }
 
-    @Test("What the new rate can't hold is removed rather than folded back")
+    @Test("Frequencies above the new Nyquist frequency are removed, not aliased")
     func aliasing() throws {
         let resampler = try Resampler(channels: 1, from: 48_000, to: 8000)
         let heard = try resampler.process(Signals.tones([7000], count: 48_000)) + resampler.flush()
@@ -56,7 +56,7 @@ struct ResamplerTests {
         #expect(Signals.energy(heard[800..<7200]) < 1e-9)
     }
 
-    @Test("Wrong settings and lengths are errors")
+    @Test("Invalid settings and lengths are errors")
     func refusals() throws {
         for (channels, from, to) in [
             (0, 48_000, 48_000), (65, 48_000, 44_100), (1, 999, 48_000), (1, 48_000, 0), (1, -1, 48_000),

@@ -84,7 +84,7 @@ private func number(_ bytes: some Collection<UInt8>) -> Int {
 struct WAVTests {
     private let values = [0, 1, -1, 0.5, -0.5, 0.123_456_789, -0.987_654_321, 0.001, -0.25, 0.75, 0.333, -0.666]
 
-    @Test("Every kind of samples is read exactly", arguments: WAVBytes.Format.allCases, [false, true])
+    @Test("Samples of every supported format are read exactly", arguments: WAVBytes.Format.allCases, [false, true])
     fileprivate func formats(format: WAVBytes.Format, isExtensible: Bool) throws {
         let folder = try Folder()
         for (channels, rate) in [(1, 8000), (2, 44_100), (3, 48_000), (6, 96_000), (2, 192_000)] {
@@ -113,7 +113,7 @@ struct WAVTests {
         }
     }
 
-    @Test("What is no WAVE file says so, with its path and the cure")
+    @Test("The error for a file that is not WAVE names its path and a remedy")
     func refusals() throws {
         let folder = try Folder()
         let good = WAVBytes.file(.signed16, channels: 1, sampleRate: 48_000, samples: values)
@@ -144,7 +144,7 @@ struct WAVTests {
         #expect(failure(try folder.write(good)) == "no error")
     }
 
-    @Test("A file cut off or damaged anywhere is read as far as it goes, or is an error")
+    @Test("A truncated or damaged file is read as far as possible or is an error")
     func damage() throws {
         let folder = try Folder()
         let good = WAVBytes.file(.signed24, channels: 2, sampleRate: 44_100, samples: values, isExtensible: true)

@@ -17,7 +17,7 @@ private func claim(_ least: Int, _ most: Int, rank: Int, mayPause: Bool = false)
     ]
 
     @Test(
-        "Sound has what it asks for first, then what is shared, then the camera",
+        "Audio gets its bitrate first, then screen content, then the camera",
         arguments: [
             (3000, [100, 2000, 500]), (2400, [100, 2000, 300]), (1000, [100, 870, 30]), (180, [100, 50, 30]),
             (150, [70, 50, 30]), (99, [49, 50, 0]), (60, [20, 50, 0]), (0, [20, 50, 0]),
@@ -27,7 +27,7 @@ private func claim(_ least: Int, _ most: Int, rank: Int, mayPause: Bool = false)
         #expect(kilobits(allocator.allocate(.kilobitsPerSecond(total), among: claims)) == expected)
     }
 
-    @Test("What one of equals can't use goes to the others")
+    @Test("Bitrate that one of several equals cannot use goes to the others")
     func sharesRest() {
         var allocator = BitrateAllocator()
         let equals = [claim(0, 100, rank: 1), claim(0, 2000, rank: 1), nil, claim(0, 900, rank: 1)]
@@ -35,7 +35,7 @@ private func claim(_ least: Int, _ most: Int, rank: Int, mayPause: Bool = false)
         #expect(kilobits(allocator.allocate(.kilobitsPerSecond(2500), among: equals)) == [100, 1500, 0, 900])
     }
 
-    @Test("A camera that was paused stays so until there is clearly room for it again")
+    @Test("A paused camera resumes only when there is clearly room for it")
     func pausesSteadily() {
         var allocator = BitrateAllocator()
         var camera: [Int64] = []
@@ -45,7 +45,7 @@ private func claim(_ least: Int, _ most: Int, rank: Int, mayPause: Bool = false)
         #expect(camera == [30, 0, 0, 0, 0, 30, 30, 0])
     }
 
-    @Test("What is given is never more than there is, but for minima, and never less than can be used")
+    @Test("The allocated sum never exceeds the total apart from minima, and leaves no usable bitrate")
     func keepsToTotal() {
         var generator = SeededGenerator(seed: 3)
         for _ in 0..<2000 {

@@ -2,8 +2,8 @@
 import RTCShareWireFormat
 import Testing
 
-/// When there is forward error correction, and how much, and how long receivers hold pictures.
-@Suite("What is done against loss")
+/// The use and amount of forward error correction, and the time for which receivers hold frames.
+@Suite("Loss policy")
 struct LossPolicyTests {
     private static let far = Duration.milliseconds(200)
     private static let rate = DataRate.kilobitsPerSecond(2000)
@@ -30,7 +30,7 @@ struct LossPolicyTests {
         policy.corrections(forPackets: packets, bytesEach: 1200, now: at(second))
     }
 
-    @Test("Without loss, and before any report, there is none")
+    @Test("There are no corrections without loss or before any report")
     func clean() {
         var policy = LossPolicy()
         #expect(Self.corrections(&policy, packets: 10, at: 0) == 0)
@@ -39,7 +39,7 @@ struct LossPolicyTests {
     }
 
     @Test(
-        "While packets are lost pictures are held for a little more than a round trip, and not for long",
+        "While packets are lost frames are held slightly longer than a round trip, and not for long",
         arguments: [(10, 0), (20, 0), (30, 70), (80, 120), (150, 190), (400, 200)])
     func holds(roundTrip: Int, hold: Int) {
         var policy = LossPolicy()
@@ -56,7 +56,7 @@ struct LossPolicyTests {
     }
 
     @Test(
-        "Where so much is lost that what is sent again is, too, pictures are held until it was there a second time",
+        "Frames are held for two retransmissions when many of the retransmissions are lost too",
         arguments: [(30, 100, 70), (40, 120, 80), (80, 180, 120), (200, 300, 200), (400, 300, 200)])
     func holdsLonger(roundTrip: Int, heavy: Int, usual: Int) {
         var policy = LossPolicy()
@@ -72,7 +72,7 @@ struct LossPolicyTests {
         #expect(policy.hold == .milliseconds(usual))
     }
 
-    @Test("One lost packet in a second says nothing, two do")
+    @Test("One lost packet in a second has no effect, two have")
     func onset() {
         var policy = LossPolicy()
         Self.report(0.01, seconds: 1..<2, to: &policy)
@@ -82,7 +82,7 @@ struct LossPolicyTests {
     }
 
     @Test(
-        "Where a packet that is asked for is there again at once there is none, nor where its way is not known",
+        "There are no corrections when the round trip is short or unknown",
         arguments: [
             nil, Duration.zero, .milliseconds(20), LossPolicy.shortestRoundTrip - .nanoseconds(1),
         ])
@@ -96,7 +96,7 @@ struct LossPolicyTests {
         #expect(policy.ratio == 0)
     }
 
-    @Test("It goes when the loss does, within a quarter of a minute")
+    @Test("Corrections end within 15 s of the end of the loss")
     func end() {
         var policy = LossPolicy()
         Self.report(0.05, seconds: 1..<20, to: &policy)
@@ -108,7 +108,7 @@ struct LossPolicyTests {
     }
 
     @Test(
-        "A frame has as many corrections as its losses are likely to need, and one at least",
+        "A frame has as many corrections as its losses probably need, and at least one",
         arguments: [0.02, 0.05, 0.1], [1, 4, 10, 20, 48, 300])
     func amount(loss: Double, packets: Int) {
         var policy = LossPolicy()
@@ -118,7 +118,7 @@ struct LossPolicyTests {
         #expect(Self.corrections(&policy, packets: packets, at: 41) == Int(expected))
     }
 
-    @Test("However much is lost, the corrections keep to their share of the rate", arguments: [0.02, 0.1, 0.9])
+    @Test("The corrections keep to their share of the rate, however much is lost", arguments: [0.02, 0.1, 0.9])
     func share(loss: Double) {
         var policy = LossPolicy()
         Self.report(loss, seconds: 1..<10, to: &policy)

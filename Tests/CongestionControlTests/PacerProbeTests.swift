@@ -15,7 +15,7 @@ private struct Sender: ~Copyable {
 
     var pacer: Pacer<Int>
     var departures: [Departure] = []
-    /// What a packet of padding can be at most.
+    /// The size of the largest padding packet.
     var largestPadding = 255
 
     init(target: Int, pacing: Int? = nil, padding: Int = 0) {
@@ -53,7 +53,7 @@ private struct Sender: ~Copyable {
 
 @Suite struct PacerProbeTests {
     @Test(
-        "A probe of media alone, of padding alone and of both leaves at its rate", arguments: [0, 2, 20], [900, 1800])
+        "A probe of media, padding or both is sent at its rate", arguments: [0, 2, 20], [900, 1800])
     func sendsAtRate(packets: Int, kilobits: Int) {
         var sender = Sender(target: 300, pacing: 400)
         sender.pacer.allowsPadding = true
@@ -70,7 +70,7 @@ private struct Sender: ~Copyable {
         #expect(sender.departures.count { $0.packet != nil } == packets)
     }
 
-    @Test("Clusters follow one another, and sound goes on meanwhile")
+    @Test("Clusters follow one another while audio continues")
     func keepsClustersApart() {
         var sender = Sender(target: 300)
         sender.pacer.allowsPadding = true
@@ -86,7 +86,7 @@ private struct Sender: ~Copyable {
         #expect(Set(order) == [1, 2])
     }
 
-    @Test("Without padding a probe waits for a packet, and is forgotten in time")
+    @Test("Without padding a probe waits for a packet and expires")
     func waitsForMedia() {
         var sender = Sender(target: 300)
         sender.pacer.enqueue(ProbeCluster(identifier: 1, rate: .kilobitsPerSecond(900)), now: at(0))
@@ -105,7 +105,7 @@ private struct Sender: ~Copyable {
         #expect(sender.pacer.probesAbandoned == 2)
     }
 
-    @Test("A probe that comes too late is given up, and what waits goes on at the usual rate")
+    @Test("A late probe is dropped, and waiting packets continue at the usual rate")
     func givesUpLate() {
         var sender = Sender(target: 300)
         sender.pacer.enqueue(ProbeCluster(identifier: 1, rate: .kilobitsPerSecond(900)), now: at(0))
@@ -119,7 +119,7 @@ private struct Sender: ~Copyable {
         #expect(sender.pacer.probesAbandoned == 1)
     }
 
-    @Test("No more than five probes wait")
+    @Test("At most five probes wait")
     func boundsRequests() {
         var sender = Sender(target: 300)
         for number in 1...11 {
@@ -130,7 +130,7 @@ private struct Sender: ~Copyable {
         #expect(sender.pacer.cluster == 7)
     }
 
-    @Test("Padding fills up to its rate, and no further", arguments: [0, 4])
+    @Test("Padding is sent up to its rate and no further", arguments: [0, 4])
     func padsToRate(packetsEach100Milliseconds: Int) {
         var sender = Sender(target: 800, padding: 800)
         sender.largestPadding = 1200
@@ -151,7 +151,7 @@ private struct Sender: ~Copyable {
         #expect(sender.pacer.nextDeadline(now: at(2000)) == nil)
     }
 
-    @Test("The queue is full past half a second of the target, until it is below a quarter")
+    @Test("The queue is full above half a second of the target, until it falls below a quarter")
     func tellsFullness() {
         var sender = Sender(target: 400)
         for packet in 0..<20 { sender.pacer.enqueue(packet, size: 1250, priority: .video, now: at(0)) }

@@ -48,7 +48,7 @@ extension Pacer.Configuration {
 private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(milliseconds) * 1_000_000) }
 
 @Suite struct PacerTests {
-    @Test("In any time no more leaves than the pacing rate carries and one group", arguments: [300, 2500, 20_000])
+    @Test("The packets sent in any period fit the pacing rate plus one group", arguments: [300, 2500, 20_000])
     func staysWithinRate(kilobits: Int) {
         let rate = DataRate.kilobitsPerSecond(kilobits)
         var pacer = Pacer<Int>(targetRate: rate)
@@ -90,7 +90,7 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
         #expect(largest == 13)
     }
 
-    @Test("A group has no more than sixteen packets, however high the rate")
+    @Test("A group has at most sixteen packets, however high the rate")
     func boundsGroup() {
         var pacer = Pacer<Int>(targetRate: .kilobitsPerSecond(400_000))
         for packet in 0..<100 { pacer.enqueue(packet, size: 1200, priority: .video, now: at(0)) }
@@ -99,7 +99,7 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
         #expect(count == 16)
     }
 
-    @Test("A key frame leaves within the longest queue time, at an even pace", arguments: [100, 300, 1000])
+    @Test("A key frame is sent within the longest queue time, at an even pace", arguments: [100, 300, 1000])
     func keyFrameLeavesInTime(kilobits: Int) throws {
         var pacer = Pacer<Int>(targetRate: .kilobitsPerSecond(kilobits), configuration: .raising)
         let sizes = Array(repeating: 1200, count: 250)
@@ -117,7 +117,7 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
     }
 
     @Test(
-        "Every packet of a backlog that grows meets the longest queue time, but for what overtakes it",
+        "Every packet of a growing backlog meets the longest queue time, apart from packets that overtake it",
         arguments: [0, 0.2])
     func growingBacklogLeavesInTime(overtaking: Double) {
         var pacer = Pacer<Int>(targetRate: .kilobitsPerSecond(100), configuration: .raising)
@@ -142,7 +142,7 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
         #expect(longest <= .milliseconds(505) * (1 + overtaking))
     }
 
-    @Test("Priorities go in their order, each in the order of queueing")
+    @Test("Packets are sent by priority, and in the order of queueing within one")
     func keepsPriorities() {
         var configuration = Pacer<String>.Configuration()
         configuration.burstDuration = .seconds(1)
@@ -156,7 +156,7 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
         #expect(order == ["sound", "retransmission", "video 1", "video 2"])
     }
 
-    @Test("At low rates two full packets leave together, as far as they take no longer than the longest burst")
+    @Test("At low rates two full packets are sent together if they take no longer than the longest burst")
     func twoPacketsLeaveTogether() {
         // 1 Mbit/s carries two packets in 19.2 ms.
         var pacer = Pacer<Int>(targetRate: .kilobitsPerSecond(400))
@@ -176,7 +176,7 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
         #expect(pacer.pop(now: at(20)) == 1)
     }
 
-    @Test("Sound never waits, and video waits for the sound's share")
+    @Test("Audio never waits, and video leaves audio its share")
     func soundNeverWaits() {
         var configuration = Pacer<Int>.Configuration()
         configuration.leastBurst = 0
@@ -197,7 +197,7 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
         #expect(pacer.nextDeadline(now: at(11)) == nil)
     }
 
-    @Test("Waiting packets are told by bytes and time, and counted when thrown away")
+    @Test("Waiting packets are reported in bytes and time, and counted when discarded")
     func reportsQueue() {
         var pacer = Pacer<Int>(targetRate: .kilobitsPerSecond(400))
         #expect(pacer.queueDuration == .zero)
@@ -212,7 +212,7 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
         #expect(pacer.nextDeadline(now: at(1000)) == nil)
     }
 
-    @Test("Extreme sizes, rates and times lose no packet and make no deadline of the past")
+    @Test("Extreme sizes, rates and times lose no packet and set no deadline in the past")
     func survivesExtremes() {
         var pacer = Pacer<Int>(targetRate: .bitsPerSecond(Int64.max))
         for packet in 0..<64 { pacer.enqueue(packet, size: .max / 128, priority: .sound, now: at(0)) }

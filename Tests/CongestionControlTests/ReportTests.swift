@@ -11,7 +11,7 @@ import Testing
             delaySinceLastSenderReport: NTPShortTime(delay))
     }
 
-    @Test("The round trip is the arrival less LSR and DLSR (RFC 3550 6.4.1, figure 2)")
+    @Test("The round-trip time is the arrival less LSR and DLSR (RFC 3550 6.4.1, figure 2)")
     func roundTrip() {
         var tracker = ReceiverReportTracker(clockRate: 90_000)
         let arrival = NTPTimestamp(0xB44D_B710_8000_0000)
@@ -23,7 +23,7 @@ import Testing
         #expect(tracker.smoothedRoundTripTime == .milliseconds(6125))
     }
 
-    @Test("A report that answers none measures none; measurements add up, and what is smoothed falls at once")
+    @Test("A report without LSR measures no round trip; measurements add up and are smoothed")
     func accumulates() {
         var tracker = ReceiverReportTracker(clockRate: 90_000)
         let arrival = NTPTimestamp(0x0000_0010_0000_0000)
@@ -38,7 +38,7 @@ import Testing
         #expect(tracker.smoothedRoundTripTime == .microseconds(562_500))
     }
 
-    @Test("Feedback on the last second is joined whatever the rate was before")
+    @Test("Feedback and packets of the last second are matched whatever the rate was before")
     func joinsFeedbackWhileItsRoomChanges() {
         var tracker = TransportFeedbackTracker()
         var number = TransportSequenceNumber(65_000)

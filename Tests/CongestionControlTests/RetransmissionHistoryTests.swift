@@ -8,7 +8,7 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
 @Suite struct RetransmissionHistoryTests {
     private let roundTrip = Duration.milliseconds(50)
 
-    @Test("A packet is found by its number, across the wrap")
+    @Test("A packet is found by its sequence number across the wrap")
     func findsPackets() {
         var history = RetransmissionHistory<Int>(capacity: 64)
         for index in 0..<40 {
@@ -24,7 +24,7 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
         #expect(history.requestsUnknown == 1)
     }
 
-    @Test("A packet is not sent again while it waits for that, nor within a round trip of being sent again")
+    @Test("A packet is not resent while it waits for that, nor within a round trip of its last retransmission")
     func refusesWithinRoundTrip() {
         var history = RetransmissionHistory<Int>(capacity: 64)
         history.insert(SequenceNumber(1), 1, size: 10, now: at(0))
@@ -38,7 +38,7 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
         #expect(history.packetsRetransmitted == 2)
     }
 
-    @Test("When a packet was sent again is known to the millisecond, and never as earlier than it was")
+    @Test("The time of a retransmission is kept to the millisecond and never earlier than it was")
     func roundsUp() {
         let sent = Instant(nanoseconds: 700)
         for delay in [Int64(0), 1, 999_999, 1_000_000, 1_000_001, 2_999_000_000] {
@@ -54,7 +54,7 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
         #expect(MemoryLayout<RetransmissionHistory<Int>.Record?>.stride == 16)
     }
 
-    @Test("Room that one busy second needed is given back", arguments: [40, 60, 84])
+    @Test("Capacity that one busy second needed is released", arguments: [40, 60, 84])
     func shrinks(packetsPerSecond: Int) {
         var history = RetransmissionHistory<Int>(capacity: 4096)
         var number = SequenceNumber(65_000)
@@ -74,7 +74,7 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
         #expect((0..<packetsPerSecond - 1).allSatisfy { history.contains(newest.advanced(by: -$0), now: now) })
     }
 
-    @Test("Whatever the rate was before, what was sent within the last second is there")
+    @Test("Packets of the last second are kept whatever the rate was before")
     func keepsTheLastSecondWhileItsRoomChanges() {
         var history = RetransmissionHistory<Int>(capacity: 4096)
         var sent: [(number: SequenceNumber, time: Int)] = []
@@ -96,7 +96,7 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
         #expect(history.lookup(newest, now: at(time), roundTripTime: roundTrip) == Int(newest.rawValue))
     }
 
-    @Test("The ring keeps the newest packets only")
+    @Test("The buffer keeps only the newest packets")
     func boundsByCount() {
         var history = RetransmissionHistory<Int>(capacity: 100)
         #expect(history.capacity == 128)
@@ -106,7 +106,7 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
         #expect(RetransmissionHistory<Int>(capacity: .max).capacity == 16_384)
     }
 
-    @Test("A ring may be allowed more, and keeps what it has")
+    @Test("Raising the capacity keeps the packets")
     func allowsMore() {
         var history = RetransmissionHistory<Int>(capacity: 100)
         for index in 0..<100 { history.insert(SequenceNumber(UInt16(index)), index, size: 10, now: at(0)) }
@@ -118,7 +118,7 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
         #expect(history.lookup(SequenceNumber(0), now: at(0), roundTripTime: roundTrip) == 0)
     }
 
-    @Test("Old packets are let go as new ones come")
+    @Test("Old packets are removed as new ones are added")
     func boundsByAge() {
         final class Token: Sendable {}
         var history = RetransmissionHistory<Token>(capacity: 64, maximumAge: .milliseconds(1000))
@@ -136,7 +136,7 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
         #expect(!history.contains(SequenceNumber(5), now: at(2001)))
     }
 
-    @Test("A numbering that begins anew forgets the old one")
+    @Test("A restart of the numbering discards the old packets")
     func restarts() {
         var history = RetransmissionHistory<Int>(capacity: 64)
         history.insert(SequenceNumber(1000), 1, size: 10, now: at(0))

@@ -3,7 +3,7 @@ import RTCShareRTP
 import RTCShareWireFormat
 import Testing
 
-/// How many packets back feedback can still be joined: what there is room for.
+/// The number of packets back to which feedback can still be matched, and the memory for them.
 struct TransportFeedbackTrackerTests {
     private static let first = TransportSequenceNumber(65_000)
 
@@ -29,7 +29,7 @@ struct TransportFeedbackTrackerTests {
             }
         }
 
-        /// What feedback tells on the packet that was sent so many packets ago, 1 being the newest.
+        /// Reports the packet that was sent `age` packets ago, 1 being the newest, and returns the number of results.
         private func report(_ age: Int, in tracker: inout TransportFeedbackTracker, delta: Int16?) -> Int {
             tracker.receive(
                 TransportFeedback(
@@ -49,7 +49,7 @@ struct TransportFeedbackTrackerTests {
         var memory: Int { (1...10_000).first { !remembers($0) }.map { $0 - 1 } ?? .max }
     }
 
-    @Test("Room for the packets of a second grows at once", arguments: [(20, 128), (10, 128), (2, 512), (1, 1024)])
+    @Test("The capacity for a second of packets grows at once", arguments: [(20, 128), (10, 128), (2, 512), (1, 1024)])
     func growsToASecond(step: Int, room: Int) {
         var flow = Flow()
         flow.send(3000, step: Int64(step))
@@ -57,7 +57,7 @@ struct TransportFeedbackTrackerTests {
     }
 
     @Test(
-        "Room goes by halves where three eighths of it held more than a second",
+        "The capacity halves when three eighths of it held more than a second of packets",
         arguments: [(20, 128), (11, 128), (10, 256), (6, 256), (5, 512), (3, 512), (2, 1024), (1, 1024)])
     func shrinks(step: Int, room: Int) {
         var flow = Flow()
@@ -67,7 +67,7 @@ struct TransportFeedbackTrackerTests {
         #expect(flow.memory == room)
     }
 
-    @Test("A packet that nothing was told of keeps its place, and the room with it")
+    @Test("A packet without feedback keeps its place, and the capacity with it")
     func keepsWhatIsUnderWay() {
         var flow = Flow()
         flow.send(2000, step: 1)
@@ -79,7 +79,7 @@ struct TransportFeedbackTrackerTests {
         #expect(flow.tracker.packetsUnresolved == 0)
     }
 
-    @Test("What is taken along into a smaller room is told of once")
+    @Test("Packets moved to a smaller buffer are reported once")
     func movesWhatIsKnown() {
         var flow = Flow()
         flow.send(2000, step: 1)

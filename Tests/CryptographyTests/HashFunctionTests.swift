@@ -33,7 +33,7 @@ import Testing
         #expect(hexadecimal(code) == expected)
     }
 
-    @Test("Comparison looks at every byte and at the length")
+    @Test("The comparison includes every byte and the length")
     func comparison() {
         func areEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
             isEqualInConstantTime(left.span.bytes, right.span.bytes)

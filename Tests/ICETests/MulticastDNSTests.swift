@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(
-        "Only one label under local is a candidate's name",
+        "Only a single label under local is a candidate's name",
         arguments: [
             ("a.local", true), ("A.LOCAL.", true), ("a.b.local", false), ("local", false), (".local", false),
             ("a.example", false), ("192.0.2.1", false), ("", false),
@@ -42,7 +42,7 @@ import Testing
         #expect((MulticastDNSName(text) != nil) == isName)
     }
 
-    @Test("Compressed names are followed backwards only")
+    @Test("Compressed names are only followed backward")
     func compression() throws {
         // One answer whose name points at the question's.
         let question: [UInt8] = [1, 0x61, 5, 0x6C, 0x6F, 0x63, 0x61, 0x6C, 0, 0, 1, 0, 1]
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test("No answer: asked at 0, 250 ms and 1 s, given up after 3 s")
+    @Test("Without an answer there are queries at 0, 250 ms and 1 s, and the result after 3 s")
     func silence() throws {
         let name = try #require(MulticastDNSName(text))
         var resolver = MulticastDNSResolver()
@@ -80,7 +80,7 @@ import Testing
         #expect(resolver.pollEvent() == nil)
     }
 
-    @Test("Each address is told once; what was not asked for is not told")
+    @Test("Each address is reported once; addresses of other names are not reported")
     func answers() throws {
         let name = try #require(MulticastDNSName(text))
         let other = try #require(MulticastDNSName("other.local"))
@@ -103,7 +103,7 @@ import Testing
         #expect(resolver.pollEvent() == nil && resolver.nextDeadline == nil)
     }
 
-    @Test("A peer's names are bounded")
+    @Test("The number of a peer's names is limited")
     func bound() throws {
         var resolver = MulticastDNSResolver()
         let now = Instant(nanoseconds: 0)
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test("A name's addresses are bounded, and so is what one message may hold")
+    @Test("The numbers of a name's addresses and of a message's entries are limited")
     func boundedAnswers() throws {
         let name = try #require(MulticastDNSName(text))
         var resolver = MulticastDNSResolver()
@@ -154,7 +154,7 @@ import Testing
     }
 
     @Test(
-        "No file of the corpus, whole, cut or changed, holds more than it announces or means anything to who did not ask",
+        "No corpus file, whole or damaged, yields more than it announces, or affects an idle resolver",
         .enabled(if: Corpus.multicastDNS.isThere, "no ../shared/corpora/mdns-corpus beside the clone"))
     func corpusFiles() throws {
         let files = try Corpus.multicastDNS.files()

@@ -24,7 +24,7 @@ private actor TestActor {
 
     private static let priorities: [TaskPriority?] = [nil, .high, .background, .low, .medium, .utility, .userInitiated]
 
-    @Test("Tasks that one thread begins run in its order, whatever their priorities", arguments: [1, 8])
+    @Test("Tasks that one thread starts run in order, whatever their priorities", arguments: [1, 8])
     func order(threads: Int) async throws {
         let (log, count) = (Log(), 10_000)
         let posters = try (0..<threads).map { poster in
@@ -41,7 +41,7 @@ private actor TestActor {
         #expect(numbers == Dictionary(uniqueKeysWithValues: (0..<threads).map { ($0, Array(0..<count)) }))
     }
 
-    @Test("Tasks that a job begins run after those that wait, in order")
+    @Test("Tasks that a job starts run after the pending ones, in order")
     func jobsOfJobs() async {
         let log = Log()
         await Task { @TestActor in
@@ -56,7 +56,7 @@ private actor TestActor {
         #expect(await Task { @TestActor in log.numbers }.value == [0: Array(0..<200)])
     }
 
-    @Test("The executor knows its own thread, and how long that computed")
+    @Test("The executor recognizes its own thread, and reports its processor time")
     func thread() async {
         #expect(!TestActor.executor.isCurrent && TestActor.executor.isIsolatingCurrentContext() == false)
         await Task { @TestActor in
@@ -66,7 +66,7 @@ private actor TestActor {
         }.value
     }
 
-    @Test("An alarm sounds once, for the next job or when it is asked for, and not if a job waits already")
+    @Test("An alarm is called once, by the next job or on request, and not if a job is pending already")
     func alarm() async {
         await Task { @TestActor in
             let (executor, count) = (TestActor.executor, Mailbox(0))

@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test("A thread takes what is posted, and every task that waits for its end resumes")
+    @Test("A thread receives what is posted, and every task that waits for its end resumes")
     func finish() async throws {
         let (mailbox, sum) = (Mailbox(Inbox.empty), Mailbox(0))
         let thread = try makeAdder(mailbox, sum: sum)
@@ -43,7 +43,7 @@ import Testing
         #expect(!thread.isCurrent)
     }
 
-    @Test("A thread that waits for its own end continues at once")
+    @Test("A thread that waits for its own end continues immediately")
     func ownEnd() async throws {
         let itself = Mailbox<WorkerThread?>(nil)
         let thread = try WorkerThread(named: "itself") {
@@ -57,7 +57,7 @@ import Testing
         #expect(itself.read { $0 == nil })
     }
 
-    @Test("The memory that a thread's body held is free when its end is known")
+    @Test("The memory of a thread's body is free when its end is reported")
     func capturedMemory() async throws {
         final class Held: Sendable {}
         func begin() throws -> (WorkerThread, () -> Held?) {
@@ -69,7 +69,7 @@ import Testing
         #expect(held() == nil)
     }
 
-    @Test("More calls that block than there are threads for tasks return their results and errors")
+    @Test("More blocking calls than there are task threads return their results and errors")
     func blockingCalls() async {
         struct Odd: Error, Equatable { let number: Int }
         let (count, waiting) = (64, Mailbox(0))
@@ -96,7 +96,7 @@ import Testing
         #expect(results.contains(.failure(Odd(number: 63))))
     }
 
-    @Test("A look into a mailbox is repeated at its deadline")
+    @Test("A check of a mailbox is repeated at its deadline")
     func deadline() {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)

@@ -33,7 +33,7 @@ import Testing
         return count
     }
 
-    @Test("STUN, RTP and RTCP with any one byte changed, or cut short, change nothing")
+    @Test("Truncated STUN, RTP and RTCP packets, and ones with any byte changed, have no effect")
     func damagedPackets() throws {
         let call = try SimulatedCall(conditions: PathTests.clean, seed: 401)
         let count = damage(call, kinds: [.stun, .rtp, .rtcp], perKind: 40, seed: 402)
@@ -67,7 +67,7 @@ import Testing
         return call
     }
 
-    @Test("DTLS with a byte changed ends in a call or in a failure that says why", arguments: UInt64(410)..<418)
+    @Test("A DTLS handshake with a changed byte completes or fails with a reason", arguments: UInt64(410)..<418)
     func damagedHandshake(seed: UInt64) throws {
         let call = try callWithDamagedHandshake(seed: seed) { $0.indices }
         let isInsecure = call.record.failures.allSatisfy { if case .insecure = $0 { true } else { false } }
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test(
-        "A record of DTLS with its head changed, or one that is protected with any byte changed, stops no call",
+        "A DTLS record with a changed header, or a protected one with any byte changed, ends no call",
         arguments: UInt64(450)..<458)
     func damagedRecords(
         seed: UInt64
@@ -87,7 +87,7 @@ import Testing
         #expect(call.record.failures.isEmpty, "\(call.record.failures)")
     }
 
-    @Test("Random bytes of every kind are let fall")
+    @Test("Random bytes of every kind are dropped")
     func randomBytes() throws {
         let call = try SimulatedCall(conditions: PathTests.clean, seed: 420)
         call.run(for: .seconds(1))
@@ -111,7 +111,7 @@ import Testing
         #expect(call.record.frames.count > count + 25)
     }
 
-    @Test("What a peer encrypts itself may say anything: RTCP with any byte changed")
+    @Test("RTCP with any byte changed before encryption does not break the call")
     func hostilePeerRTCP() throws {
         let call = try SimulatedCall(conditions: WholeCallTests.disturbed(loss: 0.1), seed: 430)
         let wire = Box<[[UInt8]]>([])
@@ -143,7 +143,7 @@ import Testing
         #expect(call.record.sent.count > count + 50)
     }
 
-    @Test("What a peer encrypts itself may say anything: RTP with any byte changed")
+    @Test("RTP with any byte changed before encryption does not break the call")
     func hostilePeerRTP() throws {
         let call = try SimulatedCall(conditions: PathTests.clean, seed: 440)
         let wire = Box<[[UInt8]]>([])

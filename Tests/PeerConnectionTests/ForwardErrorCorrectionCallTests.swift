@@ -21,7 +21,7 @@ struct ForwardErrorCorrectionCallTests {
         LinkConditions(loss: loss, delay: .milliseconds(delay))
     }
 
-    @Test("Far away, what is lost is made again, and frames come without the round trip that asking takes")
+    @Test("Losses on a long path are recovered without a retransmission's round trip")
     func repairs() throws {
         func call(_ editAnswer: @escaping (String) -> String = { $0 }) throws -> SimulatedCall {
             var options = SimulatedCall.Options()
@@ -48,7 +48,7 @@ struct ForwardErrorCorrectionCallTests {
         #expect(with.record.failures.isEmpty)
     }
 
-    @Test("Where the rate allows no correction for each frame, one makes again what any of some frames lost")
+    @Test("One FEC packet covers several frames when the rate allows none for each")
     func sharedCorrections() throws {
         var options = SimulatedCall.Options()
         options.sender.maximumBitrate = .kilobitsPerSecond(700)
@@ -74,7 +74,7 @@ struct ForwardErrorCorrectionCallTests {
         #expect(Double(received(call).packetsRecovered - before) > Double(lost.value) * 0.6)
     }
 
-    @Test("While packets are lost the receiver is told to hold pictures, and not for longer")
+    @Test("The receiver is asked to delay playout only while packets are lost")
     func holds() throws {
         let call = try SimulatedCall(conditions: Self.path(loss: 0.05, delay: 50), seed: 904)
         call.run(for: .seconds(3), sendsFrames: false)
@@ -90,7 +90,7 @@ struct ForwardErrorCorrectionCallTests {
     }
 
     @Test(
-        "On a path that loses nothing, and on a short one, nothing is sent for it", arguments: [(0.0, 100), (0.05, 10)])
+        "No FEC is sent on a lossless path or on a short one", arguments: [(0.0, 100), (0.05, 10)])
     func costsNothing(loss: Double, delay: Int) throws {
         let call = try SimulatedCall(conditions: Self.path(loss: loss, delay: delay), seed: 902)
         let red = Box(0)
@@ -104,7 +104,7 @@ struct ForwardErrorCorrectionCallTests {
         #expect(red.value == 0 && sent(call).fecPacketsSent == 0)
     }
 
-    @Test("When the loss is over, so is the correction, and the encoder has its rate back")
+    @Test("FEC ends with the loss, and the encoder gets its rate back")
     func ends() throws {
         let call = try SimulatedCall(conditions: Self.path(loss: 0), seed: 903)
         var random = SeededGenerator(seed: 903)
@@ -125,7 +125,7 @@ struct ForwardErrorCorrectionCallTests {
         #expect(sent(call).fecPacketsSent == before)
     }
 
-    @Test("Pictures and their correction together keep to what the path is estimated to carry")
+    @Test("Video and FEC together keep to the estimated bandwidth")
     func keepsToEstimate() throws {
         var conditions = Self.path(loss: 0.04)
         conditions.rate = .kilobitsPerSecond(2000)
@@ -144,7 +144,7 @@ struct ForwardErrorCorrectionCallTests {
         }
     }
 
-    @Test("Numbers, retransmissions and frames go on where an answer takes the correction away, and gives it back")
+    @Test("Numbers, retransmissions and frames continue when an answer removes FEC and adds it again")
     func renegotiation() throws {
         let call = try SimulatedCall(conditions: Self.path(loss: 0.05), seed: 905)
         call.run(for: .seconds(10))
@@ -162,7 +162,7 @@ struct ForwardErrorCorrectionCallTests {
         #expect(call.record.frames.count == call.framesSent)
     }
 
-    @Test("Frames of more packets than a mask can name arrive whole, numbers of corrections among them or not")
+    @Test("Frames of more packets than a mask covers arrive whole, even with FEC packets among them")
     func largeFrames() throws {
         var options = SimulatedCall.Options()
         options.sender.maximumBitrate = .kilobitsPerSecond(20_000)

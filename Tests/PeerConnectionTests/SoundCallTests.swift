@@ -51,7 +51,7 @@ import Testing
         #expect(call.record.failures.isEmpty)
     }
 
-    @Test("With loss and reordering pictures are repaired, and sound comes as it comes, each packet once")
+    @Test("Video is repaired on a lossy, reordering link, and each audio packet is delivered once, in order of arrival")
     func disturbedLink() throws {
         let call = try Self.makeCall(seed: 502, conditions: WholeCallTests.disturbed(loss: 0.05))
         call.run(for: .seconds(10))
@@ -67,7 +67,7 @@ import Testing
         #expect(call.record.lossReportsOf[0] == nil)
     }
 
-    @Test("Sound given after a key frame leaves before it")
+    @Test("Audio that is sent after a key frame leaves before it")
     func soundOvertakesKeyFrame() throws {
         let call = try Self.makeCall(seed: 503)
         call.run(for: .seconds(2), sendsFrames: false)
@@ -90,7 +90,7 @@ import Testing
         #expect(order.value.count > 20)
     }
 
-    @Test("Pictures with sound may be held back for it, and are shown at once when the sound has stopped")
+    @Test("Video may be delayed to match audio, and is shown at once when the audio has stopped")
     func picturesWaitForSound() throws {
         let call = try Self.makeCall(seed: 509, media: Array(Self.four[0...1]))
         call.run(for: .seconds(1), sendsFrames: false)
@@ -105,7 +105,7 @@ import Testing
             ])
     }
 
-    @Test("Sound and pictures that were taken together are told to be of one time")
+    @Test("Audio and video captured together have equal capture times")
     func synchronization() throws {
         let call = try Self.makeCall(seed: 504)
         call.run(for: .seconds(4))
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    @Test("Each picture's sender is asked for its own key frame")
+    @Test("A key frame is requested from the sender of each video")
     func ownKeyFrames() throws {
         let call = try Self.makeCall(seed: 505)
         call.run(for: .seconds(2))
@@ -140,7 +140,7 @@ import Testing
         #expect(call.record.keyFrameRequestsOf == [3: 1])
     }
 
-    @Test("What is given for no media, or for the other kind, is counted and dropped")
+    @Test("Frames for unknown media, or media of the other kind, are counted and dropped")
     func wrongMedia() throws {
         let call = try Self.makeCall(seed: 506)
         call.sender.send(call.soundFrame(marking: 0), media: 1, now: call.now)
@@ -153,7 +153,7 @@ import Testing
         #expect(call.record.soundOf.isEmpty)
     }
 
-    @Test("Statistics tell of sound under W3C's names, on both ends")
+    @Test("The statistics of audio have W3C's names on both ends")
     func soundStatistics() throws {
         let call = try Self.makeCall(seed: 507)
         call.run(for: .seconds(4))
@@ -185,7 +185,7 @@ import Testing
         for objects in [sent.objects, seen.objects] { #expect(Set(objects.map(\.id)).count == objects.count) }
     }
 
-    @Test("More media than a connection has room for are refused")
+    @Test("More media than a connection supports are rejected")
     func tooManyMedia() throws {
         var random = SeededGenerator(seed: 508)
         let kinds = [LocalIdentity.MediaKind](repeating: Self.four[2], count: PeerConnection.maximumMedia)

@@ -7,7 +7,7 @@ import Testing
 
 /// Readers of statistics files depend on what these tests hold.
 @Suite struct StatisticsNamesTests {
-    @Test("The reports of a call of video and audio have these ids, types and member names")
+    @Test("The reports of a call with audio and video have these IDs, types and member names")
     func call() throws {
         let call = try SoundCallTests.makeCall(seed: 507, media: Array(SoundCallTests.four.prefix(2)))
         call.run(for: .seconds(4))
@@ -15,7 +15,7 @@ import Testing
         #expect(call.viewer.report(now: call.now).objects.map(\.outline).sorted() == Self.viewer)
     }
 
-    @Test("A relayed candidate has the URL of its server, the protocol to it and the related address")
+    @Test("A relayed candidate's report has its server's URL, the protocol used and the related address")
     func relayedCandidate() throws {
         var candidate = Candidate(
             foundation: "1", priority: 1, address: try #require(TransportAddress("192.0.2.1", port: 5000)),

@@ -14,7 +14,7 @@ import Testing
             loss: loss, delay: .milliseconds(20), jitter: .milliseconds(5), reordering: 0.1, duplication: 0.05)
     }
 
-    @Test("On a clean path every frame arrives, after a quarter of a second at most")
+    @Test("Every frame arrives within a quarter of a second on a lossless path")
     func cleanPath() throws {
         let call = try SimulatedCall(conditions: Self.lossless, seed: 1)
         let start = call.now
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(
-        "With loss, reordering and duplicates the call connects and frames are repaired",
+        "A call connects and its frames are repaired despite loss, reordering and duplicates",
         arguments: [0.0, 0.05, 0.2], [UInt64(11), 12, 13])
     func lossReorderingDuplicates(
         loss: Double, seed: UInt64
@@ -44,7 +44,7 @@ import Testing
         #expect(share >= least, "\(call.record.frames.count) of \(call.framesSent)")
     }
 
-    @Test("Decoding can go on from frame to frame: no gap but before a key frame")
+    @Test("Every delivered frame is decodable: gaps occur only before key frames")
     func decodableFrames() throws {
         let call = try SimulatedCall(conditions: Self.disturbed(loss: 0.2), seed: 21)
         call.run(for: .seconds(10))
@@ -74,7 +74,7 @@ import Testing
         #expect(first.frames.map(\.data) == second.frames.map(\.data))
     }
 
-    @Test("A frame is paced: no 5 ms carry more than the pacing rate and one group allow")
+    @Test("Frames are paced: any 5 ms carry at most the pacing rate and one group")
     func pacedFrame() throws {
         let call = try SimulatedCall(conditions: Self.lossless, seed: 41)
         let rates = Box<[DataRate]>([])
@@ -99,7 +99,7 @@ import Testing
         #expect(fullest > 0.5, "else nothing was held back")
     }
 
-    @Test("Closing says goodbye, and the other end hears it")
+    @Test("Closing sends a goodbye, which the other end receives")
     func closingSaysGoodbye() throws {
         let call = try SimulatedCall(conditions: Self.lossless, seed: 51)
         call.run(for: .seconds(2))
@@ -109,7 +109,7 @@ import Testing
         #expect(call.record.failures.isEmpty)
     }
 
-    @Test("Statistics carry W3C's names and count what went out and what came in")
+    @Test("The statistics have W3C's names and count what was sent and received")
     func w3cStatistics() throws {
         let call = try SimulatedCall(conditions: Self.disturbed(loss: 0.05), seed: 61)
         call.run(for: .seconds(5))

@@ -3,7 +3,7 @@ import RTCShareWireFormat
 import Testing
 
 struct AudioLevelTests {
-    @Test("Every byte is a level")
+    @Test("Every byte is a valid level")
     func everyByteIsALevel() {
         for byte in UInt8.min...UInt8.max {
             let level = AudioLevel(rawValue: byte)
@@ -41,7 +41,7 @@ struct AudioLevelTests {
         }
     }
 
-    @Test("A packet of another implementation is read and written alike")
+    @Test("A packet of another implementation is parsed and written identically")
     func foreignPacket() throws {
         // aiortc: marker, payload type 109, mid "snd" (1), audio level (7), an Opus packet of one frame.
         let packet = hex("90ed12341234567887654321bede000212736e6470aa0000fc010203")
@@ -60,7 +60,7 @@ struct AudioLevelTests {
         #expect(bytes + hex("fc010203") == packet)
     }
 
-    @Test("An element of another length is passed over")
+    @Test("An element of another length is ignored")
     func otherLength() throws {
         var map = HeaderExtensionMap()
         map[.audioLevel] = 7
@@ -69,7 +69,7 @@ struct AudioLevelTests {
         #expect(HeaderExtensions(header, in: packet.span.bytes, map: map).audioLevel == nil)
     }
 
-    @Test("The sound's clock runs from the peer's offset")
+    @Test("The audio timestamp starts at the peer's offset")
     func soundClock() {
         let frame = EncodedAudioFrame(
             payload: [0xFC], mediaTime: 1 << 32 | 960, captureTime: .seconds(1), sampleCount: 960)

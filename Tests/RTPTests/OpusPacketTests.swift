@@ -35,7 +35,7 @@ struct OpusPacketTests {
 
     /// Table 2 of RFC 6716 §3.1, in samples at 48 kHz.
     @Test(
-        "Every configuration is known",
+        "Every configuration is recognized",
         arguments: [
             Row(0...3, .silk, .narrowband, [480, 960, 1920, 2880]),
             Row(4...7, .silk, .mediumband, [480, 960, 1920, 2880]),
@@ -69,7 +69,7 @@ struct OpusPacketTests {
         #expect(row.configurations.count == row.samples.count)
     }
 
-    @Test("A packet of twenty milliseconds says so")
+    @Test("A packet of twenty milliseconds has that duration")
     func twentyMilliseconds() throws {
         // Configuration 31, stereo, one frame: what a browser sends for music.
         let packet = try parse([0xFC, 1, 2, 3])

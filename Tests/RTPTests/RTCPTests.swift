@@ -107,19 +107,19 @@ struct RTCPPacketTests {
                 sender: one, bitrate: .bitsPerSecond(bits), sources: [two, SynchronizationSource(3)]))
     }
 
-    @Test("Packets are read and written by the byte", arguments: vectors)
+    @Test("Packets are parsed and written to the byte", arguments: vectors)
     func byteForByte(_ text: String, _ packet: RTCPPacket) throws {
         let bytes = hex(text)
         #expect(try RTCPPacket.parse(compound: bytes.span.bytes) == [packet])
         #expect(packet.bytes == bytes)
     }
 
-    @Test("Whatever is read of a damaged packet is written as it was read", arguments: vectors.map(\.0))
+    @Test("The parsed part of a damaged packet is written as it was parsed", arguments: vectors.map(\.0))
     func damagedPacket(_ text: String) {
         forEachDamage(of: hex(text), readEverything)
     }
 
-    @Test("Every truncation is refused", arguments: vectors.map(\.0))
+    @Test("Every truncation is rejected", arguments: vectors.map(\.0))
     func everyTruncationIsRefused(_ text: String) {
         let bytes = hex(text)
         for count in 0..<bytes.count {
@@ -127,13 +127,13 @@ struct RTCPPacketTests {
         }
     }
 
-    @Test("A compound holds its packets in order")
+    @Test("A compound packet contains its packets in order")
     func compoundOrder() throws {
         let all = Self.vectors.flatMap { hex($0.0) }
         #expect(try RTCPPacket.parse(compound: all.span.bytes) == Self.vectors.map(\.1))
     }
 
-    @Test("Content that cannot be read leaves the others standing")
+    @Test("Malformed content of one packet does not affect the others")
     func unreadableContent() throws {
         // A receiver report that announces a block it doesn't hold, then a PLI.
         let packets = try RTCPPacket.parse(compound: hex("81c90001 00000001 81ce0002 00000001 00000002").span.bytes)
@@ -144,7 +144,7 @@ struct RTCPPacketTests {
         #expect(packets.last == .pictureLossIndication(PictureLossIndication(sender: one, media: two)))
     }
 
-    @Test("Frames that are wrong spoil the compound")
+    @Test("An invalid packet header invalidates the compound packet")
     func wrongFraming() {
         func error(_ text: String) -> RTPError? {
             let bytes = hex(text)
@@ -169,7 +169,7 @@ struct RTCPPacketTests {
         }
     }
 
-    @Test("A list of missing packets is bounded")
+    @Test("The list of missing packets is limited")
     func aListOfMissingPacketsIsBounded() throws {
         let limit = GenericNACK.maximumEntryCount
         for count in [limit, limit + 1] {
@@ -199,7 +199,7 @@ struct RTCPPacketTests {
         if case .opaque(let packet) = packet { packet.error } else { nil }
     }
 
-    @Test("A list of requests for key frames is bounded")
+    @Test("The list of key frame requests is limited")
     func boundedRequests() throws {
         let limit = FullIntraRequest.maximumEntryCount
         func read(_ count: Int) throws -> RTCPPacket? {
@@ -214,7 +214,7 @@ struct RTCPPacketTests {
             try error(of: read(limit + 1)) == .tooMany(.feedbackControl, limit: limit, offset: 12 + 8 * limit))
     }
 
-    @Test("What is said of a source is bounded, and how many are spoken of at a time")
+    @Test("The numbers of items and of described sources are limited")
     func boundedDescriptions() throws {
         let limit = SourceDescription.maximumItemCount
         func read(items count: Int) throws -> RTCPPacket? {
@@ -241,7 +241,7 @@ struct RTCPPacketTests {
                 == .truncated(.sourceDescriptionChunk, offset: 4 + 8 * 30))
     }
 
-    @Test("Those who leave are as many as a packet counts, and so are those whom an estimate is for")
+    @Test("The numbers of leaving sources and of an estimate's sources are limited")
     func boundedSources() throws {
         guard case .goodbye(let goodbye) = try read(203, count: 31, [UInt8](repeating: 0, count: 4 * 100))
         else {
@@ -266,13 +266,13 @@ struct RTCPPacketTests {
                 == .truncated(.feedbackControl, offset: 4 + 16 + 4 * 254))
     }
 
-    @Test("Padding is left aside")
+    @Test("Padding is ignored")
     func paddingIsLeftAside() throws {
         let packets = try RTCPPacket.parse(compound: hex("a1ce0003 00000001 00000002 00000004").span.bytes)
         #expect(packets == [.pictureLossIndication(PictureLossIndication(sender: one, media: two))])
     }
 
-    @Test("A description with zeros too many is read")
+    @Test("A description with additional zeros is parsed")
     func extraZeros() throws {
         // aiortc ends a chunk with two zeros at least, where one would do.
         let bytes = hex("81ca0005 00000063 0109 7b6120636e616d657d 00 00000000")
@@ -286,7 +286,7 @@ struct RTCPPacketTests {
         #expect(read.canonicalName(of: one) == nil)
     }
 
-    @Test("The subgroup of a source is a private item, and other items are not taken for it")
+    @Test("The subgroup of a source is a private item, and other items are not mistaken for it")
     func subgroup() throws {
         let bytes = hex("81ca0007 00000001 0101 63 080f 08 73756267726f7570 64657369676e 00000000")
         let description = SourceDescription(source: one, canonicalName: "c", subgroup: "design")
@@ -320,7 +320,7 @@ struct RTCPPacketTests {
         #expect(most.bitrate.bitsPerSecond == .max)
     }
 
-    @Test("What one packet cannot count goes into more")
+    @Test("Items beyond a packet's count are written into further packets")
     func manyReportBlocks() throws {
         let blocks = [ReportBlock](repeating: Self.block, count: 70)
         let report = RTCPPacket.senderReport(
@@ -338,7 +338,7 @@ struct RTCPPacketTests {
         #expect(counts == [31, 1031, 1008])
     }
 
-    @Test("The round trip time is what is left after the delay")
+    @Test("The round-trip time excludes the receiver's delay")
     func roundTripTime() {
         // RFC 3550 §6.4.1, figure 2.
         var block = Self.block
@@ -360,7 +360,7 @@ struct RTCPBundleWriterTests {
         try RTCPPacket.parse(compound: datagram.span.bytes).map { $0.bytes[1] }
     }
 
-    @Test("A compound begins with a report and the name")
+    @Test("A compound packet begins with a report and the CNAME")
     func reportFirst() throws {
         let writer = RTCPBundleWriter(source: one, canonicalName: "name", allowsReducedSize: false)
         #expect(try writer.datagrams(feedback: [pli]).map(kinds) == [[201, 202, 206]])
@@ -374,13 +374,13 @@ struct RTCPBundleWriterTests {
         #expect(writer.datagrams() == [])
     }
 
-    @Test("Feedback of reduced size goes alone")
+    @Test("Reduced-size feedback is sent without a report")
     func feedbackOfReducedSizeGoesAlone() throws {
         let writer = RTCPBundleWriter(source: one, canonicalName: "name", allowsReducedSize: true)
         #expect(writer.datagrams(feedback: [pli]) == [pli.bytes])
     }
 
-    @Test("A datagram holds as much as is allowed, and the next begins with what is more", arguments: [true, false])
+    @Test("A datagram is filled up to its limit, and the rest is in the next one", arguments: [true, false])
     func fullDatagram(_ allowsReducedSize: Bool) {
         let prefix = allowsReducedSize ? 0 : 8 + 16
         func count(_ maximumByteCount: Int) -> [Int] {
@@ -393,7 +393,7 @@ struct RTCPBundleWriterTests {
         #expect(count(prefix + 35) == [prefix + 24, prefix + 12])
     }
 
-    @Test("No datagram is longer than allowed", arguments: [true, false])
+    @Test("No datagram exceeds the limit", arguments: [true, false])
     func noDatagramIsLongerThanAllowed(_ allowsReducedSize: Bool) throws {
         let writer = RTCPBundleWriter(
             source: one, canonicalName: "name", allowsReducedSize: allowsReducedSize, maximumByteCount: 600)

@@ -28,14 +28,14 @@ struct RTPDumpTests {
         #expect(packets.map(\.bytes) == [Self.packet, Self.control])
     }
 
-    @Test("What is no dump is refused with its place")
+    @Test("A file that is not a dump is rejected with the position")
     func refusals() {
         #expect(throws: RTPError.invalid(.dumpSignature, offset: 0)) { try read(Array("#!rtpplay2.0 x\n".utf8)) }
         #expect(throws: RTPError.truncated(.dumpSignature, offset: 13)) { try read(Array("#!rtpplay1.0 x".utf8)) }
         #expect(throws: RTPError.invalid(.dumpPacket, offset: 44)) { try read(Self.head + hex("0007 0000 00000000")) }
     }
 
-    @Test("A dump cut within a packet gives those before and an error at its place")
+    @Test("A dump truncated within a packet returns the packets before it and an error")
     func cutDump() throws {
         let starts = [Self.head.count, Self.head.count + 8 + Self.packet.count]
         for count in Self.head.count..<Self.file.count {
@@ -55,7 +55,7 @@ struct RTPDumpTests {
         }
     }
 
-    @Test("Packets of a damaged dump have no more than its bytes")
+    @Test("Packets of a damaged dump contain only its bytes")
     func damagedDump() {
         forEachDamage(of: Self.file) { bytes in
             guard let packets = try? read(bytes) else { return }
@@ -104,7 +104,7 @@ struct CorpusTests {
     }
 
     @Test(
-        "What is read of RTCP is written as it was",
+        "Parsed RTCP is written unchanged",
         .enabled(if: Corpus.rtcp.isThere, "no ../shared/corpora/rtcp-corpus beside the clone"))
     func rtcpRoundTrip() throws {
         var compared = 0

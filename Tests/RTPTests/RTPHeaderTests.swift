@@ -53,7 +53,7 @@ struct RTPHeaderTests {
         #expect(header.extensionElement(6, in: Self.oneByte.span.bytes) == nil)
     }
 
-    @Test("Padding and contributing sources are left out of the payload")
+    @Test("The payload excludes padding and contributing sources")
     func payloadBounds() throws {
         let header = try RTPHeader(parsing: Self.padded.span.bytes)
         #expect(header.paddingByteCount == 7)
@@ -61,7 +61,7 @@ struct RTPHeaderTests {
         #expect(Array(Self.padded[header.payloadRange]) == hex("90e07061796c6f6164"))
     }
 
-    @Test("A header is written as another implementation writes it")
+    @Test("A header is written like that of another implementation")
     func writtenBytes() throws {
         var extensions = HeaderExtensions()
         extensions.mediaIdentification = "0"
@@ -106,7 +106,7 @@ struct RTPHeaderTests {
         }
     }
 
-    @Test("An identification too long for the one-byte form takes the other")
+    @Test("An identification too long for the one-byte form uses the two-byte form")
     func longIdentification() throws {
         var extensions = HeaderExtensions()
         extensions.mediaIdentification = "seventeen letters"
@@ -161,7 +161,7 @@ struct RTPHeaderTests {
         #expect(header.extensionElement(2, in: padded.span.bytes) == 22..<23)
     }
 
-    @Test("What is not a header is refused with its field")
+    @Test("Data that is not a header is rejected with its field")
     func refusals() {
         func error(_ text: String) -> RTPError? {
             let bytes = hex(text)
@@ -182,7 +182,7 @@ struct RTPHeaderTests {
         #expect(error("a0600001 00000002 00000003 0003") == .invalid(.padding, offset: 13))
     }
 
-    @Test("Whatever is read of a damaged packet lies within it", arguments: [oneByte, padded, twoByte])
+    @Test("The ranges of a damaged packet's header are within the packet", arguments: [oneByte, padded, twoByte])
     func damagedPacket(_ packet: [UInt8]) {
         forEachDamage(of: packet, readEverything)
     }
@@ -200,7 +200,7 @@ struct RTPHeaderTests {
     }
 
     @Test(
-        "A datagram is known by its first bytes",
+        "A datagram is classified by its first bytes",
         arguments: [
             ("8060", DatagramKind.rtp), ("80e0", .rtp), ("80c8", .rtcp), ("81df", .rtcp), ("80e0", .rtp),
             ("80bf", .rtp),

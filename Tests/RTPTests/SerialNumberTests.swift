@@ -4,7 +4,7 @@ import Testing
 
 /// RFC 1982, for the numbers of RTP.
 struct SerialNumberTests {
-    @Test("Of two numbers that are less than half of all apart one is newer, and of those that are half apart neither")
+    @Test("One of two numbers less than half the range apart is newer, and neither at half the range")
     func order() {
         for start in [0, 1, 0x7FFF, 0x8000, 0xFFFF] as [UInt16] {
             let number = SequenceNumber(start)
@@ -19,7 +19,7 @@ struct SerialNumberTests {
         }
     }
 
-    @Test("Numbers that wrap go on counting, and an older one leaves the newest as it is")
+    @Test("Unwrapped numbers continue after a wrap, and an older number leaves the newest unchanged")
     func unwrapping() {
         var unwrapper = SerialNumberUnwrapper<SequenceNumber>()
         let numbers: [UInt16] = [0xFFFE, 0xFFFF, 1, 0, 0x7000, 0xE000, 0x5000, 0x4FFF]

@@ -8,7 +8,7 @@ func hex(_ text: String) -> [UInt8] {
     return stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
 }
 
-/// What `body` writes into a buffer of `capacity` bytes.
+/// Returns the bytes that `body` writes into a buffer of `capacity` bytes.
 func written(capacity: Int = 2048, _ body: (inout ByteWriter) throws -> Void) throws -> [UInt8] {
     var buffer = [UInt8](repeating: 0xEE, count: capacity)
     var count = 0

@@ -20,7 +20,7 @@ struct TransportFeedbackTests {
     }
 
     /// Two packets that a browser sent and one in its manner, padded by 1, 3 and 2 bytes, which is no multiple of four.
-    @Test("Feedback of browsers is read")
+    @Test("Feedback of browsers is parsed")
     func feedbackOfBrowsersIsRead() throws {
         let single = try parse(hex("afcd0005 fa17fa17 43032fa0 00990001 3de80217 20019401"))
         #expect(single.baseSequenceNumber == TransportSequenceNumber(153))
@@ -33,7 +33,7 @@ struct TransportFeedbackTests {
         #expect(vector.deltas == [16, 12, 12, nil, 16] + [Int16?](repeating: nil, count: 9))
     }
 
-    @Test("The draft's examples of chunks are read")
+    @Test("The draft's examples of chunks are parsed")
     func draftExamples() throws {
         // §3.1.3 and §3.1.4: a run of 221 lost packets, then one bit each for 14.
         let run = try parse(hex("8fcd0007 00000001 00000002 000000eb 00000000 00dd9f1c" + "0102030405060708"))
@@ -57,7 +57,7 @@ struct TransportFeedbackTests {
         #expect(later.referenceDuration(since: earlier) == .milliseconds(64))
     }
 
-    @Test("Reserved statuses and empty runs are refused")
+    @Test("Reserved statuses and empty runs are rejected")
     func refusedChunks() {
         for chunks in ["60010000", "f0000000", "00000000"] {
             let bytes = hex("8fcd0005 00000001 00000002 00000008 00000000" + chunks)
@@ -76,7 +76,7 @@ struct TransportFeedbackTests {
         #expect(packet.error == .tooMany(.packetStatusCount, limit: 16384, offset: 14))
     }
 
-    @Test("Gaps in a senders numbers cost no more than a few are worth")
+    @Test("The cost of gaps in a sender's numbers is limited")
     func wideGaps() throws {
         var builder = TransportFeedbackBuilder(sender: sender)
         // Each is as far behind the one before as 16 bits can say without going back.
@@ -90,7 +90,7 @@ struct TransportFeedbackTests {
         #expect(told.flatMap(\.deltas).count(where: { $0 != nil }) == 500)
     }
 
-    @Test("A compound has one budget of statuses")
+    @Test("A compound packet has one budget of statuses")
     func statusBudget() throws {
         // 24 bytes that announce 8192 packets as lost, eighty times.
         let one = hex("8fcd0005 00000001 00000002 00002000 00000000 1fff0001")
@@ -144,7 +144,7 @@ struct TransportFeedbackTests {
         }
     }
 
-    @Test("A builder reports what arrived and what did not")
+    @Test("A builder reports arrived and missing packets")
     func arrivedAndLost() throws {
         var builder = TransportFeedbackBuilder(sender: sender)
         let packets = builder.makeFeedback(
@@ -163,7 +163,7 @@ struct TransportFeedbackTests {
         #expect(builder.makeFeedback(for: [], media: media).isEmpty)
     }
 
-    @Test("A late packet does not make others lost")
+    @Test("A late packet does not cause others to be reported as lost")
     func latePacket() throws {
         var builder = TransportFeedbackBuilder(sender: sender)
         _ = builder.makeFeedback(
@@ -179,7 +179,7 @@ struct TransportFeedbackTests {
         #expect(builder.makeFeedback(for: [arrival(5, milliseconds: 30)], media: media).isEmpty)
     }
 
-    @Test("A time too long for a difference begins a new packet")
+    @Test("A time difference that is too large starts a new packet")
     func longPause() {
         var builder = TransportFeedbackBuilder(sender: sender)
         let packets = builder.makeFeedback(

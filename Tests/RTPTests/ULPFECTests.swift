@@ -91,7 +91,7 @@ struct ULPFECTests {
         return packets
     }
 
-    @Test("The example of RFC 5109 §10.1 comes out as there")
+    @Test("The example of RFC 5109 §10.1 is reproduced")
     func example() throws {
         let lengths = [200, 140, 100, 340]
         let packets = lengths.indices.map { index in
@@ -112,7 +112,7 @@ struct ULPFECTests {
         #expect(bytes[14 + 140] == all ^ 3 ^ 2 && bytes[14 + 200] == 4)
     }
 
-    @Test("Whatever one packet is lost of a frame is made again, with any count of corrections", arguments: 1...12)
+    @Test("Any single lost packet of a frame is recovered, with any number of corrections", arguments: 1...12)
     func singleLosses(corrections: Int) throws {
         var encoder = ULPFECEncoder()
         for count in [1, 2, 3, 4, 7, 16, 17, 31, 48] {
@@ -130,7 +130,7 @@ struct ULPFECTests {
     }
 
     @Test(
-        "Whatever two packets are lost are made again where they go into different corrections, and else neither",
+        "Two lost packets are recovered if they are in different corrections, otherwise neither",
         arguments: [1, 2, 3, 4, 6, 9, 12])
     func doubleLosses(corrections: Int) throws {
         for count in [2, 3, 7, 12, 17, 48] {
@@ -153,7 +153,7 @@ struct ULPFECTests {
         }
     }
 
-    @Test("The words of a frame's packets differ as long as there are any left, and each has a packet in it")
+    @Test("The words of a frame's packets differ as long as possible, and each correction has a packet")
     func words() {
         for corrections in 1...ULPFECMask.maximumCorrections {
             let words = (0..<ULPFECHeader.maximumPackets).map {
@@ -164,7 +164,7 @@ struct ULPFECTests {
         }
     }
 
-    @Test("Corrections that come before the packets wait for them, and what one makes helps another")
+    @Test("Corrections wait for their packets, and a recovered packet helps other corrections")
     func order() throws {
         let packets = Self.frame(5, first: 100, seed: 3)
         let encoder = try Self.encoder(packets, corrections: 3)
@@ -179,7 +179,7 @@ struct ULPFECTests {
         #expect(try Set(Self.recovered(&decoder)) == Set([1, 0, 3].map { try packets[$0].whole() }))
     }
 
-    @Test("What is older than its numbers last makes nothing")
+    @Test("Packets older than the lifetime of their numbers recover nothing")
     func age() throws {
         let packets = Self.frame(3, first: 100, seed: 4)
         let encoder = try Self.encoder(packets, corrections: 1)
@@ -193,7 +193,7 @@ struct ULPFECTests {
         #expect(try Self.recovered(&decoder) == [packets[2].whole()])
     }
 
-    @Test("A frame of more packets than a mask can name has those protected that it can")
+    @Test("In a frame with more packets than a mask can name, the others are protected")
     func largeFrame() throws {
         let packets = Self.frame(60, first: 7, seed: 5)
         let encoder = try Self.encoder(packets, corrections: 2)
@@ -205,7 +205,7 @@ struct ULPFECTests {
         #expect(Set(headers.flatMap { Array($0.numbers) }).count == 48)
     }
 
-    @Test("A header is read as it was written, with the mask as long as it takes")
+    @Test("A header is parsed as written, with a mask as short as possible")
     func headers() throws {
         for mask: UInt64 in [1, 0xFFFF, 0x8000, 0x1_0000, 0x8000_0000_0001, 0xFFFF_FFFF_FFFF] {
             let header = ULPFECHeader(
@@ -226,7 +226,7 @@ struct ULPFECTests {
         }
     }
 
-    @Test("A block header says the payload type; several blocks, or none, are refused")
+    @Test("A block header contains the payload type; several blocks, or none, are rejected")
     func blocks() throws {
         let one: [UInt8] = [96, 1, 2]
         #expect(try REDPayload.blockPayloadType(of: one.span.bytes) == PayloadType(masking: 96))
@@ -235,7 +235,7 @@ struct ULPFECTests {
         }
     }
 
-    @Test("A damaged correction makes nothing larger than a packet, and harms nothing")
+    @Test("A damaged correction recovers nothing larger than a packet, and has no other effect")
     func damage() throws {
         let packets = Self.frame(3, first: 100, seed: 6)
         let whole = try Self.correction(0, of: Self.encoder(packets, corrections: 1))

@@ -61,13 +61,13 @@ struct VP8PayloadDescriptorTests {
         }
     }
 
-    @Test("Picture numbers wrap at their width")
+    @Test("Picture IDs wrap at their width")
     func pictureNumbersWrapAtTheirWidth() {
         #expect(VP8PictureID.long(1).distance(from: .long(0x7FFF)) == 2)
         #expect(VP8PictureID.short(120).distance(from: .short(2)) == -10)
     }
 
-    @Test("Counters number pictures and base layers, and wrap")
+    @Test("Counters number frames and base layers, and wrap")
     func pictureCounters() {
         var counters = VP8PictureCounters(pictureID: 0x7FFF, temporalLevelZeroIndex: 255)
         let first = counters.next()
@@ -80,7 +80,7 @@ struct VP8PayloadDescriptorTests {
 }
 
 struct VP8FrameHeaderTests {
-    @Test("A key frame states its size")
+    @Test("A key frame contains its size")
     func aKeyFrameStatesItsSize() throws {
         // The first bytes of a 640x480 key frame recorded from a browser.
         let header = try VP8FrameHeader(parsing: hex("b06400 9d012a 8002e001").span.bytes)
@@ -91,20 +91,20 @@ struct VP8FrameHeaderTests {
         #expect(header.firstPartitionByteCount == 0x64 << 3 | 5)
     }
 
-    @Test("Scaling bits are no part of the size")
+    @Test("Scaling bits are not part of the size")
     func scalingBitsAreNoPartOfTheSize() throws {
         let header = try VP8FrameHeader(parsing: hex("100000 9d012a 0045d082").span.bytes)
         #expect(header.width == 0x500 && header.height == 0x2D0)
     }
 
-    @Test("Another frame is no key frame")
+    @Test("An inter frame is not a key frame")
     func anotherFrameIsNoKeyFrame() throws {
         let header = try VP8FrameHeader(parsing: hex("b10100").span.bytes)
         #expect(!header.isKeyFrame)
         #expect(header.width == 0)
     }
 
-    @Test("A key frame without its start code is refused")
+    @Test("A key frame without its start code is rejected")
     func missingStartCode() {
         #expect(throws: RTPError.invalid(.frameHeader, offset: 3)) {
             try VP8FrameHeader(parsing: hex("b06400 9d012b 8002e001").span.bytes)
@@ -127,7 +127,7 @@ struct PacketizedFrameTests {
             isKeyFrame: true, captureTime: .seconds(2), width: 640, height: 480, maximumPayloadByteCount: limit)
     }
 
-    @Test("Pieces are nearly equal and make the frame", arguments: [0, 1, 5, 94, 95, 188, 189, 1000, 12345])
+    @Test("The pieces of a frame have nearly equal sizes", arguments: [0, 1, 5, 94, 95, 188, 189, 1000, 12345])
     func nearlyEqualPieces(_ count: Int) throws {
         let frame = frame(count, limit: 100)
         var joined: [UInt8] = []
@@ -149,13 +149,13 @@ struct PacketizedFrameTests {
         #expect((sizes.max() ?? 0) - (sizes.min() ?? 0) <= 1)
     }
 
-    @Test("A limit below the descriptor still moves on")
+    @Test("A limit below the descriptor still makes progress")
     func limitBelowDescriptor() throws {
         let frame = frame(3, limit: 2)
         #expect(frame.fragmentCount == 3)
     }
 
-    @Test("An index outside the frame is held to it")
+    @Test("An index outside the frame is limited to it")
     func indexOutsideFrame() throws {
         let frame = frame(200, limit: 100)
         #expect(frame.fragment(at: -1) == frame.fragment(at: 0))

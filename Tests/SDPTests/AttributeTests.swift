@@ -74,7 +74,7 @@ struct AttributeTests {
     }
 
     @Test(
-        "A candidate that the grammar forbids is refused",
+        "A candidate that violates the grammar is rejected",
         arguments: [
             "", "1", "1 1 udp 1 192.0.2.1 1 typ", "1 65536 udp 1 192.0.2.1 1 typ host",
             "1 1 udp 4294967296 192.0.2.1 1 typ host",
@@ -86,7 +86,7 @@ struct AttributeTests {
     }
 
     @Test(
-        "An attribute against its grammar is refused at its line when it is read",
+        "An attribute that violates its grammar is rejected at its line when it is read",
         arguments: [
             "fingerprint:sha-256 00:11", "fingerprint:sha-256 0:11", "fingerprint:sha-256", "setup:both",
             "ice-ufrag:abc", "ice-ufrag:ab cd", "ice-ufrag:ab:cd", "ice-ufrag:abcdé", "ice-pwd:short",
@@ -111,7 +111,7 @@ struct AttributeTests {
         #expect(flagged.first?.number == error?.line)
     }
 
-    @Test("A section's own ICE and DTLS attributes come before the session's, which hold where it has none")
+    @Test("A section's own ICE and DTLS attributes override the session's")
     func fallback() throws {
         let hash = Array(repeating: "AB", count: 32).joined(separator: ":")
         let session = try SessionDescription.parse(
@@ -138,7 +138,7 @@ struct AttributeTests {
         #expect(session.direction(of: session.media[1]) == .inactive)
     }
 
-    @Test("A codec or an extension that is written oddly doesn't spoil the others of its section")
+    @Test("A codec or an extension in an unusual format does not affect the others of its section")
     func oddities() throws {
         let session = try SessionDescription.parse(
             """
@@ -166,7 +166,7 @@ struct AttributeTests {
         #expect(flagged.map(\.text) == ["a=rtpmap:96 VP8", "a=rtpmap:97 VP8/none"])
     }
 
-    @Test("Spaces and tabs at the end of a line mean nothing, and are kept")
+    @Test("Spaces and tabs at the end of a line have no meaning, and are kept")
     func blanksAtLineEnds() throws {
         let text = """
             v=0 \r

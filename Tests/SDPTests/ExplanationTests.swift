@@ -29,14 +29,14 @@ struct ExplanationTests {
         ("m=video", "video section 1, no default port, UDP/TLS/RTP/SAVPF: H264 (102), rtx (103), VP8 (96)"),
     ]
 
-    @Test("Lines are told in plain words", arguments: expectations)
+    @Test("Lines are explained in plain words", arguments: expectations)
     func words(_ line: String, _ expected: String) throws {
         let lines = SessionDescription.explain(PeerDescriptions.chromiumOffer)
         let found = lines.filter { $0.text.hasPrefix(line) }.map(\.explanation)
         #expect(found.contains { $0.hasPrefix(expected) }, "\(found)")
     }
 
-    @Test("What breaks a text is told at its line, and the other lines are still explained")
+    @Test("An error is reported at its line, and the other lines are still explained")
     func problems() {
         let broken = PeerDescriptions.chromiumAnswer.replacing("a=mid:0", with: "a mid 0")
         let lines = SessionDescription.explain(broken)
@@ -47,7 +47,7 @@ struct ExplanationTests {
         #expect(SessionDescription.explain("{\"sdp\":\"\"}").first?.problem?.contains("JSON") == true)
     }
 
-    @Test("A section that lacks what WebRTC needs is flagged at its m= line")
+    @Test("A section without a required WebRTC attribute is flagged at its m= line")
     func missing() {
         let text = PeerDescriptions.chromiumAnswer.replacing("a=rtcp-mux\n", with: "").replacing(
             "a=setup:active\n", with: "")

@@ -33,7 +33,7 @@ struct RobustnessTests {
         }
     }
 
-    @Test("A description cut at any length", arguments: Fixture.all)
+    @Test("A truncated description parses or is rejected at any length", arguments: Fixture.all)
     func truncation(_ fixture: Fixture) {
         let text = fixture.text
         let bytes = Array(text.utf8)
@@ -43,7 +43,7 @@ struct RobustnessTests {
         #expect(exercise(bytes) != nil)
     }
 
-    @Test("A description with any one byte changed", arguments: Fixture.all)
+    @Test("A description with one changed byte parses or is rejected", arguments: Fixture.all)
     func corruption(_ fixture: Fixture) {
         let text = fixture.text
         var bytes = Array(text.utf8)
@@ -61,7 +61,7 @@ struct RobustnessTests {
     }
 
     @Test(
-        "The corpus round-trips or is refused at a line, and so are its damaged copies",
+        "Each corpus file, damaged or not, survives a round trip or is rejected at a line",
         .enabled(if: Corpus.sdp.isThere, "no ../shared/corpora/sdp-corpus beside the clone"))
     func corpus() throws {
         var parsed = 0
@@ -88,7 +88,7 @@ struct RobustnessTests {
         #expect(parsed > 50)
     }
 
-    @Test("Text that combines with what stands before it does not confuse the fields")
+    @Test("Combining characters do not confuse the fields")
     func combiningScalars() {
         let head = "v=0\no=- 1 1 IN IP4 127.0.0.1\nm=video 9 UDP/TLS/RTP/SAVPF 96\n"
         for name in ["candidate:", "rtpmap:", "fmtp:", "ssrc:", "extmap:", "msid:", "group:"] {

@@ -26,7 +26,7 @@ struct SessionDescriptionTests {
         #expect(try SessionDescription.parse("v=0\no=- 1 1 IN IP4 127.0.0.1\ns= \n").sessionName == " ")
     }
 
-    @Test("Lines that browsers do without may be missing, unknown ones are kept in place")
+    @Test("Lines that browsers don't require can be missing, and unknown ones are kept in place")
     func optionalAndUnknownLines() throws {
         let text = "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\nx=hello\r\na=unheard-of:1 2  3\r\nm=video 0 RTP/AVP 96\r\ny=\r\n"
         let parsed = try SessionDescription.parse(text)
@@ -72,7 +72,7 @@ struct SessionDescriptionTests {
         ("v=0\no=- 1 1 IN IP4 127.0.0.1\ns=\0\n", 3, .forbiddenByte(0)),
     ]
 
-    @Test("What is no description is refused at its line", arguments: refusals)
+    @Test("A text that is not a description is rejected at its line", arguments: refusals)
     func refusal(_ text: String, _ line: Int, _ rule: SDPError.Rule) {
         let error = #expect(throws: SDPError.self) { try SessionDescription.parse(text) }
         #expect(error?.line == line)
@@ -81,7 +81,7 @@ struct SessionDescriptionTests {
     }
 
     @Test(
-        "A line that its grammar forbids is refused with its grammar",
+        "A line that violates its grammar is rejected with the grammar",
         arguments: [
             "o=- x 1 IN IP4 127.0.0.1", "c=IN IP4", "t=0", "t=0 -1", "b=AS", "b=AS:-1", "a=", "a= x", "m=video",
             "m=video 65536 UDP/TLS/RTP/SAVPF 96", "m=video 9 UDP/TLS/RTP/SAVPF", "m=video +9 UDP/TLS/RTP/SAVPF 96",
@@ -100,7 +100,7 @@ struct SessionDescriptionTests {
         #expect(error?.text == line)
     }
 
-    @Test("Limits hold, and what is within them parses")
+    @Test("Limits apply, and descriptions within them parse")
     func limits() throws {
         let head = "v=0\no=- 1 1 IN IP4 127.0.0.1\n"
         func rule(_ text: String) -> SDPError.Rule? {
@@ -126,7 +126,7 @@ struct SessionDescriptionTests {
         #expect(rule(bytes + " ") == .limit(of: .bytes, maximum: SDPLimits.bytes))
     }
 
-    @Test("Bytes that are no UTF-8 are refused, other letters are kept")
+    @Test("Bytes that are not UTF-8 are rejected, and other letters are kept")
     func encoding() throws {
         let head = Array("v=0\no=- 1 1 IN IP4 127.0.0.1\ns=".utf8)
         let error = #expect(throws: SDPError.self) { try SessionDescription.parse(utf8: head + [0xC3, 0x28]) }
@@ -135,7 +135,7 @@ struct SessionDescriptionTests {
         #expect(try SessionDescription.parse(utf8: head + Array("Größe 你好".utf8)).sessionName == "Größe 你好")
     }
 
-    @Test("An error never shows a password, however it comes about")
+    @Test("No error shows a password")
     func secrets() {
         let error = #expect(throws: SDPError.self) {
             let session = try SessionDescription.parse("v=0\no=- 1 1 IN IP4 127.0.0.1\na=ice-pwd:secret\n")

@@ -14,7 +14,7 @@ import Testing
         """)
     static let username = "\u{30DE}\u{30C8}\u{30EA}\u{30C3}\u{30AF}\u{30B9}"
 
-    @Test("RFC 8489 §B.1: SHA-256, from the password as it is typed")
+    @Test("RFC 8489 §B.1: SHA-256 integrity from the password as typed")
     func sha256() throws {
         let message = try parse(Self.hashedUser)
         let credentials = try #require(
@@ -37,7 +37,7 @@ import Testing
         #expect(answer.passwordAlgorithms == [.sha256, .md5] && answer.isAuthentic(key: key, integrity: .sha256))
     }
 
-    @Test("RFC 5769 §2.4: the password as it is typed gives the key")
+    @Test("RFC 5769 §2.4: the password as typed results in the key")
     func typedPassword() throws {
         let message = try parse(Vector.longTerm)
         let credentials = try #require(
@@ -54,7 +54,7 @@ import Testing
         #expect(!dumped.contains("Matr"))
     }
 
-    @Test("A challenge whose algorithms were taken out on the way is not met (RFC 8489 §9.2.5)")
+    @Test("A challenge without the announced algorithms is not answered (RFC 8489 §9.2.5)")
     func weakened() throws {
         func meet(nonce: String, _ attributes: [Attribute]) throws(ChallengeError) -> LongTermAuthentication {
             guard let credentials = LongTermCredentials(username: "u", password: "p") else { throw .incomplete }
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test("Every attribute of TURN survives a round trip, and none that is cut short is read")
+    @Test("Every TURN attribute survives a round trip, and a truncated one is rejected")
     func attributes() throws {
         let v4 = try #require(TransportAddress("203.0.113.7", port: 54321))
         let v6 = try #require(TransportAddress("2001:db8::7", port: 1))
@@ -116,7 +116,7 @@ import Testing
         #expect(ChannelNumber(rawValue: 0x3FFF) == nil && ChannelNumber(rawValue: 0x5000) == nil)
     }
 
-    @Test("No byte that is changed in the vector of §B.1 goes unnoticed")
+    @Test("Every changed byte in the vector of §B.1 is detected")
     func corruption() throws {
         let key = try STUNMessage.longTermKey(
             username: Self.username, realm: "example.org", password: "TheMatrIX", algorithm: .sha256)
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test("A SHA-256 integrity may be cut to sixteen bytes, and no further")
+    @Test("A SHA-256 integrity can be truncated to sixteen bytes, but not further")
     func truncatedIntegrity() throws {
         var bytes = Array(Self.hashedUser[..<(Self.hashedUser.count - 36)])
         bytes.replace(bigEndian: UInt16(bytes.count), at: 2)
@@ -143,7 +143,7 @@ import Testing
         #expect(throws: STUNError.self) { try parse(bytes + [0x00, 0x1C, 0, 12] + code[..<12]) }
     }
 
-    @Test("ChannelData is padded over streams alone, and read from what it announces", arguments: 0..<9)
+    @Test("ChannelData is padded only over streams, and parsed by its announced length", arguments: 0..<9)
     func channelData(byteCount: Int) throws {
         let channel = try #require(ChannelNumber(rawValue: 0x4001))
         let payload = (0..<byteCount).map(UInt8.init)
@@ -161,7 +161,7 @@ import Testing
         #expect(encoded(long, channel: channel, isPadded: false) == nil)
     }
 
-    @Test("A stream comes apart at the same places however it is cut", arguments: [1, 2, 3, 7, 64, 1000])
+    @Test("A stream is split into the same messages, whatever the pieces", arguments: [1, 2, 3, 7, 64, 1000])
     func stream(pieceByteCount: Int) throws {
         let channel = try #require(ChannelNumber(rawValue: 0x4001))
         let data: [UInt8] = [1, 2, 3, 4, 5]

@@ -41,7 +41,7 @@ func parse(_ bytes: [UInt8]) throws(STUNError) -> STUNMessage {
 }
 
 @Suite struct STUNMessageTests {
-    @Test("RFC 5769 §2.1: the request is read, believed, and written to the byte")
+    @Test("RFC 5769 §2.1: the request is parsed, authenticated, and written to the byte")
     func request() throws {
         let message = try parse(Vector.request)
         #expect(message.messageClass == .request && message.method == .binding)
@@ -58,7 +58,7 @@ func parse(_ bytes: [UInt8]) throws(STUNError) -> STUNMessage {
     }
 
     @Test(
-        "RFC 5769 §2.2 and §2.3: both responses are read, believed, and written to the byte",
+        "RFC 5769 §2.2 and §2.3: both responses are parsed, authenticated, and written to the byte",
         arguments: [
             (Vector.responseV4, "192.0.2.1"), (Vector.responseV6, "2001:db8:1234:5678:11:2233:4455:6677"),
         ])
@@ -112,7 +112,7 @@ func parse(_ bytes: [UInt8]) throws(STUNError) -> STUNMessage {
         }
     }
 
-    @Test("A message cut short anywhere is refused")
+    @Test("A message truncated anywhere is rejected")
     func truncation() {
         for vector in [Vector.request, Vector.responseV4, Vector.responseV6, Vector.longTerm] {
             for count in 0..<vector.count {
@@ -121,7 +121,7 @@ func parse(_ bytes: [UInt8]) throws(STUNError) -> STUNMessage {
         }
     }
 
-    @Test("A changed byte anywhere is noticed: by the parser, the fingerprint or the integrity")
+    @Test("A changed byte anywhere is detected by the parser, the fingerprint or the integrity")
     func corruption() {
         for vector in [Vector.request, Vector.responseV4, Vector.responseV6] {
             for index in vector.indices {
@@ -137,7 +137,7 @@ func parse(_ bytes: [UInt8]) throws(STUNError) -> STUNMessage {
         }
     }
 
-    @Test("What follows MESSAGE-INTEGRITY is not believed")
+    @Test("Attributes after MESSAGE-INTEGRITY are ignored")
     func trailing() throws {
         var bytes = try STUNMessage(.request, transactionID: Vector.transactionID)
             .encoded(integrityKey: Vector.password, fingerprint: false)
@@ -148,7 +148,7 @@ func parse(_ bytes: [UInt8]) throws(STUNError) -> STUNMessage {
     }
 
     @Test(
-        "An attribute that may be ignored is unknown when its value can't be read, and the message is believed",
+        "A malformed optional attribute becomes unknown, and the message is accepted",
         arguments: [
             (AttributeType.software, Array("Serv\u{E9}r".unicodeScalars.map { UInt8($0.value) })),
             (.software, [UInt8](repeating: 0x41, count: 900)), (.alternateServer, [0, 3, 0, 0]),
@@ -165,7 +165,7 @@ func parse(_ bytes: [UInt8]) throws(STUNError) -> STUNMessage {
         #expect(message.unknownRequiredAttributes.isEmpty && message.isAuthentic(key: Vector.password))
     }
 
-    @Test("Errors name the attribute and where it began")
+    @Test("Errors name the attribute and its start")
     func errors() throws {
         func message(_ attribute: [UInt8]) -> [UInt8] {
             var bytes = Array(Vector.request[..<20]) + attribute
@@ -200,7 +200,7 @@ func parse(_ bytes: [UInt8]) throws(STUNError) -> STUNMessage {
         }
     }
 
-    @Test("STUN is told from DTLS, RTP and TURN channels by its first byte and cookie (RFC 7983)")
+    @Test("STUN is distinguished from DTLS, RTP and TURN channels by its first byte and cookie (RFC 7983)")
     func classification() {
         func isSTUN(_ bytes: [UInt8]) -> Bool { STUNMessage.isSTUN(bytes.span.bytes) }
         #expect(isSTUN(Vector.request) && isSTUN(Vector.responseV6))
@@ -214,7 +214,7 @@ func parse(_ bytes: [UInt8]) throws(STUNError) -> STUNMessage {
         #expect(!isSTUN(bytes) && !isSTUN(Array(Vector.request[..<19])) && !isSTUN([]))
     }
 
-    @Test("What aioice wrote is read and believed", arguments: AioiceFixture.allCases)
+    @Test("Messages by aioice are parsed and authenticated", arguments: AioiceFixture.allCases)
     func aioice(fixture: AioiceFixture) throws {
         let message = try parse(fixture.bytes)
         #expect(message.hasFingerprint && message.isAuthentic(key: Vector.password))
@@ -230,7 +230,7 @@ func parse(_ bytes: [UInt8]) throws(STUNError) -> STUNMessage {
     }
 
     @Test(
-        "No file of the corpus traps, whole, cut or changed",
+        "No file of the corpus traps, whole, truncated or changed",
         .enabled(if: Corpus.stun.isThere, "no ../shared/corpora/stun-corpus beside the clone"))
     func corpusFiles() throws {
         var readable = 0

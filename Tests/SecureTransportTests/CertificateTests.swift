@@ -6,21 +6,21 @@ import Testing
     static let text =
         "sha-256 4A:AD:B9:B1:3F:82:18:3B:54:02:12:DF:3E:5D:49:6B:19:E5:7C:AB:3A:4B:65:2E:7D:46:3F:54:42:CD:54:F1"
 
-    @Test("A fingerprint is written as it was read")
+    @Test("A fingerprint is written as it was parsed")
     func isWrittenAsItWasRead() throws {
         #expect(try Fingerprint(Self.text).description == Self.text)
         #expect(try Fingerprint(Self.text.lowercased()).description == Self.text)
         #expect(try Fingerprint("SHA-256 " + Self.text.dropFirst(8)).algorithm == .sha256)
     }
 
-    @Test("Hashes that are too weak are refused", arguments: ["sha-1", "md5", "md2", "SHA-1"])
+    @Test("Weak hashes are rejected", arguments: ["sha-1", "md5", "md2", "SHA-1"])
     func refusesHashesThatAreTooWeak(name: String) {
         #expect(throws: FingerprintError.tooWeak(algorithm: name.lowercased())) {
             try Fingerprint("\(name) 4A:AD:B9:B1:3F:82:18:3B:54:02:12:DF:3E:5D:49:6B:19:E5:7C:AB")
         }
     }
 
-    @Test("A fingerprint that is none says what is wrong")
+    @Test("The error for an invalid fingerprint says what is wrong")
     func tellsWhatIsWrong() {
         #expect(throws: FingerprintError.unknownAlgorithm("sha-3")) { try Fingerprint("sha-3 00") }
         #expect(throws: FingerprintError.wrongLength(algorithm: .sha256, byteCount: 2)) {
@@ -32,7 +32,7 @@ import Testing
         #expect(throws: FingerprintError.malformed(offset: 0)) { try Fingerprint("") }
     }
 
-    @Test("A fingerprint cut or corrupted throws or parses")
+    @Test("A truncated or corrupted fingerprint is parsed or throws, without a trap")
     func corruption() {
         let bytes = Array(Self.text.utf8)
         for count in 0..<bytes.count {
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test("A fingerprint matches the same digest alone")
+    @Test("A fingerprint matches only the same digest")
     func matchesOnlyTheSameDigest() throws {
         let fingerprint = try Fingerprint(Self.text)
         var bytes = fingerprint.bytes
@@ -61,7 +61,7 @@ import Testing
 }
 
 @Suite struct CertificateTests {
-    @Test("A certificate holds name, validity and key")
+    @Test("A certificate contains its name, validity and key")
     func holdsNameValidityAndKey() throws {
         let certificate = try #require(Identities.alice)
         #expect(certificate.commonName == "alice")
@@ -72,19 +72,19 @@ import Testing
         #expect(!certificate.isValid(at: 1_900_000_001))
     }
 
-    @Test("A certificate survives the session file")
+    @Test("A certificate survives a round trip through the session file")
     func survivesTheSessionFile() throws {
         let certificate = try #require(Identities.alice)
         let data = try JSONEncoder().encode(certificate)
         #expect(try JSONDecoder().decode(Certificate.self, from: data) == certificate)
     }
 
-    @Test("A certificate is never the same twice")
+    @Test("No two generated certificates are equal")
     func isNeverTheSameTwice() throws {
         #expect(Identities.alice?.fingerprint() != Identities.bob?.fingerprint())
     }
 
-    @Test("A certificate with the key of another is refused")
+    @Test("A certificate with another certificate's key is rejected")
     func refusesTheKeyOfAnother() throws {
         let alice = try #require(Identities.alice)
         let bob = try #require(Identities.bob)
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test("What is no PEM is refused")
+    @Test("Text that is not PEM is rejected")
     func refusesWhatIsNoPEM() throws {
         let alice = try #require(Identities.alice)
         #expect(throws: CertificateError.self) {
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test("An encrypted key is refused without asking")
+    @Test("An encrypted key is rejected without a prompt for its passphrase")
     func encryptedKeyRefused() throws {
         let alice = try #require(Identities.alice)
         let encrypted = """
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    @Test("What X.509 cannot hold is refused")
+    @Test("Values that X.509 cannot represent are rejected")
     func refusesWhatX509CannotHold() {
         #expect(throws: CertificateError.invalidCommonName) {
             try Certificate(selfSignedFor: "", notBefore: 0, notAfter: 1)
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test("No description shows a secret")
+    @Test("Descriptions contain no secret")
     func noDescriptionShowsASecret() throws {
         let certificate = try #require(Identities.alice)
         var dumped = ""

@@ -3,8 +3,8 @@ import Glibc
 import RTCShareWireFormat
 import Testing
 
-/// What a peer, or who forges its address, can have a handshake keep. OpenSSL sets most of the bounds: these tests hold it to
-/// them.
+/// Bounds of the memory that a peer, or an attacker with its address, can make a handshake use. OpenSSL sets most of
+/// the bounds; these tests verify them.
 @Suite struct DTLSFloodTests {
     /// One for each number that a handshake message can have.
     private static let floodCount = 1 << 16
@@ -53,7 +53,7 @@ import Testing
         #expect(try residentByteCount() - before < 32 << 20)
     }
 
-    @Test("Records for keys that are not there yet are kept in small number")
+    @Test("Only a few records of an epoch whose keys do not exist yet are kept")
     func earlyRecords() throws {
         var path = try Self.makePath()
         try Self.expectLittleKept(of: path) {
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(
-        "Beginnings of messages to come are kept in small number, and of those that no handshake gets to, none",
+        "Only a few fragments of future messages are kept, and none of messages that no handshake reaches",
         arguments: [8...15, 8...65_535] as [ClosedRange<Int>])
     func unfinishedMessages(numbers: ClosedRange<Int>) throws {
         let path = try Self.makePath()
@@ -83,7 +83,7 @@ import Testing
         #expect(path.server.state == .handshaking)
     }
 
-    @Test("What is never answered is sent so often and no more")
+    @Test("A flight that is never answered is retransmitted a limited number of times")
     func unansweredFlight() throws {
         let path = try Self.makePath()
         while path.server.pollTransmit() != nil {}

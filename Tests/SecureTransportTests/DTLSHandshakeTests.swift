@@ -31,7 +31,7 @@ import Testing
         #expect(client.local.salt.count == profile.masterSaltByteCount)
     }
 
-    @Test("Both ends release the same keys")
+    @Test("Both ends derive the same keys")
     func bothEndsReleaseTheSameKeys() throws {
         var path = try Self.makePath()
         path.run()
@@ -47,7 +47,7 @@ import Testing
         #expect(path.largestDatagram <= 1200)
     }
 
-    @Test("A small path makes fragments")
+    @Test("A small path MTU makes the handshake use fragments")
     func aSmallPathMakesFragments() throws {
         let alice = try #require(Identities.alice)
         let configuration = DTLSConfiguration(certificate: alice, maximumDatagramByteCount: 300)
@@ -74,7 +74,7 @@ import Testing
         try Self.expectConnected(path, agreed)
     }
 
-    @Test("Without a common profile both fail")
+    @Test("The handshake fails on both ends when they have no profile in common")
     func withoutACommonProfileBothFail() throws {
         var path = try Self.makePath(clientProfiles: [.aeadAES256GCM], serverProfiles: [.aeadAES128GCM])
         path.run()
@@ -82,7 +82,7 @@ import Testing
         #expect(path.server.failure == .noSRTPProfile)
     }
 
-    @Test("A handshake connects over a lossy path", arguments: [0.0, 0.05, 0.2], 1...20)
+    @Test("A handshake completes over a lossy path", arguments: [0.0, 0.05, 0.2], 1...20)
     func connectsOverALossyPath(loss: Double, seed: Int) throws {
         var path = try Self.makePath(seed: UInt64(seed))
         path.loss = loss
@@ -92,7 +92,7 @@ import Testing
         try Self.expectConnected(path)
     }
 
-    @Test("The same seed gives the same course")
+    @Test("The same seed gives the same sequence of datagrams")
     func theSameSeedGivesTheSameCourse() throws {
         func course() throws -> (Instant, UInt64, UInt64, Int) {
             var path = try Self.makePath(seed: 7)
@@ -133,7 +133,7 @@ import Testing
 
     /// The datagrams of each flight: one of the client's, one of the server's, one of the client's.
     @Test(
-        "A flight that is lost is sent again at the very instant that it is due",
+        "A lost flight is resent exactly when its retransmission is due",
         arguments: [[1], [2], [3], [1, 2], [2, 3, 4], [3, 4, 5]])
     func lostFlight(lost: [Int]) throws {
         var path = try Self.makePath()
@@ -146,7 +146,7 @@ import Testing
         #expect(path.client.statistics.retransmissions + path.server.statistics.retransmissions > 0)
     }
 
-    @Test("Repetitions of a flight have record numbers of their own and the same messages")
+    @Test("Repetitions of a flight have new record numbers and the same messages")
     func repeatedFlight() throws {
         let path = try Self.makePath()
         path.client.start(now: path.now)
@@ -160,7 +160,7 @@ import Testing
         #expect(flights.allSatisfy { $0.dropFirst(11) == flights[0].dropFirst(11) })
     }
 
-    @Test("The server's last flight is sent again when the client's comes again")
+    @Test("The server resends its last flight when the client's last flight is repeated")
     func serverLastFlight() throws {
         var path = try Self.makePath()
         let server = path.server
@@ -177,7 +177,7 @@ import Testing
         #expect(path.server.statistics.retransmissions == 0)
     }
 
-    @Test("A mismatch is told with both fingerprints")
+    @Test("A fingerprint mismatch is reported with both fingerprints")
     func fingerprintMismatch() throws {
         let alice = try #require(Identities.alice)
         let bob = try #require(Identities.bob)
@@ -191,7 +191,7 @@ import Testing
         #expect(text.contains(bob.fingerprint().hexadecimal))
     }
 
-    @Test("The server verifies the client too")
+    @Test("The server verifies the client's certificate too")
     func theServerVerifiesTheClientToo() throws {
         let alice = try #require(Identities.alice)
         let bob = try #require(Identities.bob)
@@ -203,7 +203,7 @@ import Testing
         #expect(path.client.failure == .peerAlert(code: 42, name: "bad certificate"))
     }
 
-    @Test("Of several hashes the strongest decides")
+    @Test("The strongest of several hashes decides")
     func strongestHash() throws {
         let alice = try #require(Identities.alice)
         let bob = try #require(Identities.bob)
@@ -216,14 +216,14 @@ import Testing
         #expect(bad.client.failure != nil)
     }
 
-    @Test("No fingerprint at all accepts nobody")
+    @Test("No certificate is accepted when there is no fingerprint")
     func noFingerprint() throws {
         var path = try Self.makePath(clientExpects: [])
         path.run()
         #expect(path.client.failure != nil)
     }
 
-    @Test("Close is told to the peer")
+    @Test("Closing is signaled to the peer")
     func closeIsToldToThePeer() throws {
         var path = try Self.makePath()
         path.run()
@@ -237,7 +237,7 @@ import Testing
         #expect(path.server.state == .closed(byPeer: true))
     }
 
-    @Test("Close in every state ends in a final one")
+    @Test("Closing leads to a final state from every state")
     func closeInEveryState() throws {
         let path = try Self.makePath()
         path.client.close()
@@ -267,7 +267,7 @@ import Testing
 
     // MARK: What a peer cannot do
 
-    @Test("What is no DTLS is counted and dropped")
+    @Test("Datagrams that are not DTLS are counted and dropped")
     func noDTLS() throws {
         var path = try Self.makePath()
         path.server.start(now: path.now)
@@ -307,7 +307,7 @@ import Testing
         try Self.expectConnected(path)
     }
 
-    @Test("Anything forged after the handshake changes nothing")
+    @Test("Forged records after the handshake have no effect")
     func forgedAfterHandshake() throws {
         var path = try Self.makePath()
         path.run()
@@ -332,7 +332,7 @@ import Testing
         #expect(path.server.state == .closed(byPeer: true), "what the peer says is heard as before")
     }
 
-    @Test("An alert in the clear ends the handshake once the peer is silent", arguments: [UInt8(40), 0])
+    @Test("An unencrypted alert ends the handshake once the peer is silent", arguments: [UInt8(40), 0])
     func alertInTheClear(code: UInt8) throws {
         let path = try Self.makePath()
         path.client.start(now: path.now)
@@ -352,7 +352,7 @@ import Testing
     }
 
     /// Alerts, and what contradicts itself, before each datagram of the peer's and beside it.
-    @Test("What is forged in the clear does not break the handshake", arguments: 1...20)
+    @Test("Forged unencrypted records do not break the handshake", arguments: 1...20)
     func forgedInTheClear(seed: Int) throws {
         var path = try Self.makePath()
         var generator = SeededGenerator(seed: UInt64(seed))
@@ -393,7 +393,7 @@ import Testing
         return record + body
     }
 
-    @Test("A truncated flight never traps and is made up for")
+    @Test("A truncated flight never traps, and the handshake recovers")
     func truncatedFlight() throws {
         for count in stride(from: 0, to: 700, by: 7) {
             for index in 1...4 {
@@ -405,7 +405,7 @@ import Testing
         }
     }
 
-    @Test("A corrupted flight never traps nor releases different keys")
+    @Test("A corrupted flight never traps and never leads to different keys")
     func corruptedFlight() throws {
         var generator = SeededGenerator(seed: 11)
         for round in 0..<300 {

@@ -2,7 +2,7 @@ import RTCShareSecureTransport
 import RTCShareWireFormat
 import Testing
 
-/// What a lost flight costs, where the round trip is known.
+/// The delay caused by a lost flight when the round-trip time is known.
 @Suite struct DTLSLossTests {
     private static let start = Instant(nanoseconds: 1_000_000_000)
 
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(
-        "Flights wait a little longer than the round trip, between 50 and 100 ms",
+        "A flight waits slightly longer than the round trip, between 50 and 100 ms",
         arguments: [(0, 50), (40, 55), (80, 95), (200, 100), (10_000, 100)])
     func roundTrip(trip: Int, wait: Int) throws {
         let (client, server) = try makeEnds()
@@ -42,7 +42,7 @@ import Testing
         #expect(try #require(server.nextDeadline) - Self.start == .milliseconds(wait))
     }
 
-    @Test("A flight comes again in as few datagrams as the first time", arguments: [300, 1200])
+    @Test("A retransmitted flight has as few datagrams as the first one", arguments: [300, 1200])
     func packing(maximumByteCount: Int) throws {
         let alice = try #require(Identities.alice)
         let context = try DTLSContext(
@@ -64,7 +64,7 @@ import Testing
         #expect(client.state == .connected && server.state == .connected)
     }
 
-    @Test("A flight that waited for a path is in the air from when there is one")
+    @Test("The timer of a flight that waited for a path begins when the path opens")
     func pathOpens() throws {
         let (client, server) = try makeEnds()
         client.start(now: Self.start)
@@ -78,7 +78,7 @@ import Testing
         #expect(try #require(server.nextDeadline) - later == .milliseconds(100), "it has left")
     }
 
-    @Test("A server whose client repeats its flight a round trip later sends its own again at once, and not before")
+    @Test("A server resends its flight at once when the client repeats its own at least a round trip later")
     func repeatedHello() throws {
         let (client, server) = try makeEnds()
         client.start(now: Self.start)
@@ -108,7 +108,7 @@ import Testing
         #expect(client.state == .connected && server.state == .connected)
     }
 
-    @Test("A client whose server repeats its flight a round trip later sends its own again at once")
+    @Test("A client resends its flight at once when the server repeats its own a round trip later")
     func repeatedServerHello() throws {
         let (client, server) = try makeEnds()
         client.start(now: Self.start)
@@ -139,7 +139,7 @@ import Testing
         return take(server)
     }
 
-    @Test("The server's last flight comes again as it was, first after 5 ms, at most as often as it is to")
+    @Test("The server's last flight is resent unchanged, first after 5 ms, up to the configured number of times")
     func lastFlight() throws {
         let (client, server) = try makeEnds(lastFlightRepetitions: 3)
         let flight = finish(client, server)
@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    @Test("The last flight rests where the peer has shown to have it, or all is over", arguments: [true, false])
+    @Test("The last flight is not resent once the peer has it or the connection closes", arguments: [true, false])
     func lastFlightRests(isThrough: Bool) throws {
         let (client, server) = try makeEnds(lastFlightRepetitions: 3)
         _ = finish(client, server)

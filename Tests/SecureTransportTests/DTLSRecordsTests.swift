@@ -3,7 +3,7 @@ import Testing
 
 @testable import RTCShareSecureTransport
 
-/// What of a datagram OpenSSL gets to see.
+/// The filter for the datagrams that OpenSSL receives.
 @Suite struct DTLSRecordsTests {
     /// A record with the first byte of a handshake message of `length` bytes.
     private static func beginning(ofMessage type: UInt8, length: UInt32, sequenceNumber: UInt16) -> [UInt8] {
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(
-        "Nobody is made to wait for a chain of certificates of more than 32 KB", arguments: [DTLSRole.client, .server])
+        "Nothing is kept of a certificate chain of more than 32 KB", arguments: [DTLSRole.client, .server])
     func longChain(role: DTLSRole) {
         for (length, isRead) in [(1, true), (32_768, true), (32_769, false), (0xFF_FFFF, false)] as [(UInt32, Bool)] {
             let datagram = Self.beginning(ofMessage: 11, length: length, sequenceNumber: 2)
@@ -30,7 +30,7 @@ import Testing
         #expect(DTLSRecords.longestMessage == 32_768)
     }
 
-    @Test("Nobody is made to remember more messages than a handshake has", arguments: [DTLSRole.client, .server])
+    @Test("Messages beyond the number that a handshake has are ignored", arguments: [DTLSRole.client, .server])
     func manyMessages(role: DTLSRole) {
         let numbers = (0...UInt16(100)).filter {
             Self.isRead(Self.beginning(ofMessage: 11, length: 100, sequenceNumber: $0), by: role)

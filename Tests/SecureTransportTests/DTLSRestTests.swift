@@ -35,7 +35,7 @@ import Testing
         return count
     }
 
-    @Test("A connection at rest hears the goodbye of its peer", arguments: [DTLSRole.client, .server])
+    @Test("A connection at rest receives its peer's close_notify", arguments: [DTLSRole.client, .server])
     func hearsTheGoodbyeOfItsPeer(role: DTLSRole) throws {
         let path = try Self.connectedPath()
         let (resting, other) = Self.ends(of: path, role)
@@ -48,7 +48,7 @@ import Testing
         #expect(resting.statistics.alertsReceived == 1)
     }
 
-    @Test("A connection at rest says goodbye to its peer", arguments: [DTLSRole.client, .server])
+    @Test("A connection at rest sends close_notify to its peer", arguments: [DTLSRole.client, .server])
     func saysGoodbyeToItsPeer(role: DTLSRole) throws {
         let path = try Self.connectedPath()
         let (resting, other) = Self.ends(of: path, role)
@@ -59,7 +59,7 @@ import Testing
         #expect(other.state == .closed(byPeer: true))
     }
 
-    @Test("Both ends may rest")
+    @Test("Both ends may be at rest")
     func bothMayRest() throws {
         let path = try Self.connectedPath()
         #expect(path.client.rest())
@@ -70,7 +70,7 @@ import Testing
         #expect(path.server.state == .closed(byPeer: true))
     }
 
-    @Test("A connection at rest takes nothing that is forged or cut off")
+    @Test("A connection at rest ignores forged and truncated records")
     func forgedAtRest() throws {
         let path = try Self.connectedPath()
         #expect(path.server.rest())

@@ -10,7 +10,7 @@ import Testing
     .enabled(if: OpenSSLCommand.isInstalled, "openssl is not installed"), .serialized, .timeLimit(.minutes(1)))
 struct OpenSSLCommandTests {
     @Test(
-        "The openssl command connects as the client of our server",
+        "A client of the openssl command connects to our server",
         arguments: [SRTPProfile.aeadAES128GCM, .aes128CMHMACSHA1Tag80])
     func asTheClientOfOurServer(profile: SRTPProfile) throws {
         let bob = try #require(Identities.bob)
@@ -28,7 +28,7 @@ struct OpenSSLCommandTests {
     }
 
     @Test(
-        "The openssl command is connected to as the server of our client",
+        "Our client connects to a server of the openssl command",
         arguments: [false, true], [SRTPProfile.aeadAES128GCM, .aes128CMHMACSHA1Tag80])
     func asTheServerOfOurClient(asksForACookie: Bool, profile: SRTPProfile) throws {
         let bob = try #require(Identities.bob)
@@ -49,7 +49,7 @@ struct OpenSSLCommandTests {
     }
 
     @Test(
-        "A record that is forged ends no connection, by suites of CBC neither", arguments: [DTLSRole.client, .server])
+        "A forged record ends no connection, not even with CBC cipher suites", arguments: [DTLSRole.client, .server])
     func forgedRecord(role: DTLSRole) throws {
         let bob = try #require(Identities.bob)
         let cipher = ["-dtls1_2", "-cipher", "ECDHE-ECDSA-AES128-SHA"]
@@ -79,7 +79,7 @@ struct OpenSSLCommandTests {
         peer.stop()
     }
 
-    @Test("The openssl command reads our certificate")
+    @Test("The openssl command parses our certificate")
     func readsOurCertificate() throws {
         let alice = try #require(Identities.alice)
         let text = try OpenSSLCommand.run(
@@ -92,7 +92,7 @@ struct OpenSSLCommandTests {
         #expect(text.contains("Signature Algorithm: ecdsa-with-SHA256"))
     }
 
-    @Test("Certificates of the openssl command are read here")
+    @Test("Certificates that the openssl command made are parsed")
     func itsCertificatesAreReadHere() throws {
         let text = try OpenSSLCommand.run(
             [

@@ -6,7 +6,7 @@ import Testing
 /// RFC 6347 §4.2.4.1.
 @Suite struct RetransmissionTimerTests {
     @Test(
-        "A flight waits twice as long each time, up to the longest, and the next flight begins with the shortest again")
+        "The timeout of a flight doubles each time up to the maximum, and the next flight begins with the shortest")
     func intervals() throws {
         var timer = RetransmissionTimer(initial: .seconds(1), maximum: .seconds(5))
         for _ in 0..<2 {
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test("After the last retransmission of a flight none is due")
+    @Test("No retransmission is due after the last one of a flight")
     func last() {
         var timer = RetransmissionTimer(initial: .milliseconds(1), maximum: .seconds(1))
         for _ in 0..<RetransmissionTimer.maximumRetransmissions {
@@ -36,7 +36,7 @@ import Testing
         #expect(timer.deadline == nil)
     }
 
-    @Test("A short round trip counts from the next flight on, and for this one until it is sent again")
+    @Test("A shorter round trip applies from the next flight on")
     func roundTrip() throws {
         var timer = RetransmissionTimer(initial: .milliseconds(100), maximum: .seconds(1))
         timer.expectAnswers(within: .milliseconds(250))
@@ -53,7 +53,7 @@ import Testing
         #expect(try #require(timer.deadline) - timer.now == .milliseconds(50))
     }
 
-    @Test("A flight is hastened where the peer repeats its own a round trip after it, and waits anew from then on")
+    @Test("A peer's repetition a round trip after a flight triggers a retransmission and restarts the timer")
     func hasten() throws {
         var timer = RetransmissionTimer(initial: .milliseconds(100), maximum: .seconds(1))
         var isHastened = timer.hasten()

@@ -6,7 +6,7 @@ import Testing
 
 /// The ciphers of libsrtp2, which are the whole process's.
 @Suite struct SRTPCipherTests {
-    /// What libsrtp2 has under a number; it looks that up by a function that its headers don't declare.
+    /// Looks up libsrtp2's cipher of a number, by a function that its headers don't declare.
     private static func listed(_ number: srtp_cipher_type_id_t) throws -> srtp_cipher_type_t? {
         typealias Lookup = @convention(c) (srtp_cipher_type_id_t) -> UnsafePointer<srtp_cipher_type_t>?
         let symbol = try #require(dlsym(nil, "srtp_crypto_kernel_get_cipher_type"))
@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(
-        "A session's ciphers are OpenSSL's, and who else uses libsrtp2 has those that it was built with",
+        "Our sessions use OpenSSL's ciphers; other users of libsrtp2 keep its built-in ones",
         arguments: SRTPProfile.allCases)
     func ownCiphers(profile: SRTPProfile) throws {
         let key = SRTPMasterKey(

@@ -35,7 +35,7 @@ import Testing
 
     private static let receiverReport: [UInt8] = [0x80, 201, 0, 1, 0, 0, 0, 7]
 
-    @Test("Round trip of many sources adds the overhead", arguments: SRTPProfile.allCases)
+    @Test("Packets of many sources make a round trip, with the expected overhead", arguments: SRTPProfile.allCases)
     func manySources(profile: SRTPProfile) throws {
         let (sender, receiver) = try Self.makePair(profile)
         for source in UInt32(1)...5 {
@@ -61,7 +61,7 @@ import Testing
         #expect(report == Self.receiverReport)
     }
 
-    @Test("A replay is refused", arguments: SRTPProfile.allCases)
+    @Test("A replayed packet is rejected", arguments: SRTPProfile.allCases)
     func aReplayIsRefused(profile: SRTPProfile) throws {
         let (sender, receiver) = try Self.makePair(profile)
         var packets: [[UInt8]] = []
@@ -84,7 +84,7 @@ import Testing
         #expect(throws: SRTPError.replayed) { try receiver.unprotectRTCP(&again) }
     }
 
-    @Test("A sequence number is protected twice only where allowed", arguments: SRTPProfile.allCases)
+    @Test("A sequence number is protected twice only when that is allowed", arguments: SRTPProfile.allCases)
     func repeatedSequenceNumber(profile: SRTPProfile) throws {
         var packet = Self.rtp(1)
         var again = Self.rtp(1)
@@ -100,7 +100,7 @@ import Testing
         #expect(packet == again)
     }
 
-    @Test("Every truncation and every bit is refused", arguments: SRTPProfile.allCases)
+    @Test("A packet that is truncated or has any bit changed is rejected", arguments: SRTPProfile.allCases)
     func truncationsAndBitFlips(profile: SRTPProfile) throws {
         let (sender, receiver) = try Self.makePair(profile)
         var packet = Self.rtpWithExtension(1)
@@ -135,7 +135,7 @@ import Testing
         #expect(report == Self.receiverReport)
     }
 
-    @Test("Noise of any length is refused", arguments: SRTPProfile.allCases)
+    @Test("Random bytes of any length are rejected", arguments: SRTPProfile.allCases)
     func noiseOfAnyLengthIsRefused(profile: SRTPProfile) throws {
         let (_, receiver) = try Self.makePair(profile)
         var generator = SeededGenerator(seed: 5)
@@ -151,7 +151,7 @@ import Testing
         }
     }
 
-    @Test("Any number of authentic sources takes so many streams and no more", arguments: SRTPProfile.allCases)
+    @Test("The number of streams is limited, however many authentic sources there are", arguments: SRTPProfile.allCases)
     func streamLimit(profile: SRTPProfile) throws {
         let (sender, receiver) = try Self.makePair(profile)
         func pass(_ packet: [UInt8], isControl: Bool = false) throws {
@@ -175,7 +175,7 @@ import Testing
         try pass(Self.rtp(2))
     }
 
-    @Test("The stream that makes room is the one that was silent longest")
+    @Test("The stream that was silent for the longest time makes room for a new one")
     func longestSilentStream() throws {
         let (sender, receiver) = try Self.makePair(.aeadAES128GCM)
         var packets: [[UInt8]] = []
@@ -200,7 +200,7 @@ import Testing
         try receiver.unprotectRTP(&packet)
     }
 
-    @Test("Sources of forged packets take no stream", arguments: SRTPProfile.allCases)
+    @Test("Sources of forged packets get no stream", arguments: SRTPProfile.allCases)
     func forgedSources(profile: SRTPProfile) throws {
         let (sender, receiver) = try Self.makePair(profile)
         var packet = Self.rtp(1)
@@ -215,7 +215,7 @@ import Testing
         #expect(throws: SRTPError.replayed) { try receiver.unprotectRTP(&replay) }
     }
 
-    @Test("Protection needs room and a packet")
+    @Test("Protection throws when the buffer lacks room or holds no packet")
     func protectionNeedsRoomAndAPacket() throws {
         let (sender, _) = try Self.makePair(.aeadAES128GCM)
         var memory = Self.rtp(1) + [UInt8](repeating: 0, count: 15)
@@ -232,14 +232,14 @@ import Testing
         }
     }
 
-    @Test("A key of the wrong length is refused")
+    @Test("A key of the wrong length is rejected")
     func aKeyOfTheWrongLengthIsRefused() {
         let key = SRTPMasterKey(key: [1, 2, 3], salt: [])
         #expect(throws: SRTPError.wrongKeyLength) { try SRTPSender(profile: .aeadAES128GCM, masterKey: key) }
         #expect(throws: SRTPError.wrongKeyLength) { try SRTPReceiver(profile: .aeadAES128GCM, masterKey: key) }
     }
 
-    @Test("Keys of a handshake protect both ways")
+    @Test("The keys of a handshake protect both directions")
     func handshakeKeys() throws {
         let alice = try #require(Identities.alice)
         let context = try DTLSContext(DTLSConfiguration(certificate: alice))

@@ -11,7 +11,7 @@ import Testing
 
     // MARK: The reference against the RFCs
 
-    @Test("The reference derives the keys of RFC 3711 B.3")
+    @Test("The reference implementation derives the keys of RFC 3711 B.3")
     func referenceDerivesKeys() {
         func derive(_ label: UInt8, _ count: Int) -> [UInt8] {
             ReferenceSRTP.derive(masterKey: Self.cmKey, masterSalt: Self.cmSalt, label: label, byteCount: count)
@@ -27,7 +27,7 @@ import Testing
                     """))
     }
 
-    @Test("The reference makes the keystream of RFC 3711 B.2")
+    @Test("The reference implementation computes the keystream of RFC 3711 B.2")
     func referenceMakesKeystream() {
         let stream = ReferenceSRTP.counterMode(
             key: bytes("2B7E151628AED2A6ABF7158809CF4F3C"), counter: bytes("F0F1F2F3F4F5F6F7F8F9FAFBFCFD0000"),
@@ -40,7 +40,7 @@ import Testing
                     """))
     }
 
-    @Test("The reference encrypts the packet of RFC 7714 16")
+    @Test("The reference implementation encrypts the packet of RFC 7714 16")
     func referenceEncryptsPacket() {
         let packet = bytes(
             """
@@ -63,7 +63,7 @@ import Testing
 
     // MARK: libsrtp2, as it is driven here, against the reference and known packets
 
-    @Test("Counter mode with HMAC is as the reference has it")
+    @Test("Counter mode with HMAC agrees with the reference implementation")
     func counterModeWithHMAC() throws {
         let key = SRTPMasterKey(key: Self.cmKey, salt: Self.cmSalt)
         let sender = try SRTPSender(profile: .aes128CMHMACSHA1Tag80, masterKey: key)
@@ -86,7 +86,7 @@ import Testing
         #expect(control == Self.rtcp)
     }
 
-    @Test("Galois/counter mode is as the reference has it")
+    @Test("Galois/counter mode agrees with the reference implementation")
     func galoisCounterMode() throws {
         let key = SRTPMasterKey(key: Self.gcmKey, salt: Self.gcmSalt)
         let sender = try SRTPSender(profile: .aeadAES128GCM, masterKey: key)
@@ -116,7 +116,7 @@ import Testing
         #expect(control == Self.rtcp)
     }
 
-    @Test("Galois/counter mode with 256 bits is as the reference has it")
+    @Test("Galois/counter mode with 256 bits agrees with the reference implementation")
     func galoisCounterModeWith256Bits() throws {
         let masterKey = (0..<32).map { UInt8($0) }
         let sender = try SRTPSender(
@@ -129,7 +129,7 @@ import Testing
         #expect(control == ReferenceSRTP.protectGCM(masterKey: masterKey, masterSalt: Self.gcmSalt, rtcp: Self.rtcp))
     }
 
-    @Test("Exported bytes are split in the order of RFC 5764")
+    @Test("Exported keying material is split in the order of RFC 5764")
     func exportedBytesSplit() throws {
         let exported = (0..<60).map { UInt8($0) }
         let client = try SRTPKeyingMaterial(

@@ -5,7 +5,7 @@ import Testing
 
 /// Secrets are where they are needed, and nowhere else.
 @Suite struct SecretTests {
-    @Test("A secret is zeros once it is wiped")
+    @Test("A wiped secret contains only zeros")
     func aSecretIsZerosOnceItIsWiped() {
         let secret = SecretBytes(byteCount: 16)
         secret.withUnsafeMutableBytes { $0.copyBytes(from: 1...16) }
@@ -14,7 +14,7 @@ import Testing
         #expect(secret.withUnsafeBytes { Array($0) } == [UInt8](repeating: 0, count: 16))
     }
 
-    @Test("Secrets are equal by their bytes")
+    @Test("Two secrets are equal when their bytes are equal")
     func secretsAreEqualByTheirBytes() {
         let secrets = [[1, 2, 3], [1, 2, 4], [1, 2]].map { (bytes: [UInt8]) in SRTPMasterKey(key: bytes, salt: [9]) }
         for (left, first) in secrets.enumerated() {
@@ -25,7 +25,7 @@ import Testing
     }
 
     /// Neither what DTLS exported nor a copy of it is left in the process, dead memory included.
-    @Test("Once SRTP has its keys their memory is wiped", arguments: SRTPProfile.allCases)
+    @Test("The memory of the keys is wiped once SRTP has them", arguments: SRTPProfile.allCases)
     func srtpKeysAreWiped(profile: SRTPProfile) throws {
         let alice = try #require(Identities.alice)
         let context = try DTLSContext(DTLSConfiguration(certificate: alice, profiles: [profile]))
@@ -73,7 +73,7 @@ import Testing
     /// copy that libsrtp2's cipher has freed would be found under the sanitizer: a salt may be public (RFC 3711 §3.2.1).
     private static let keepsFreedMemory = dlsym(nil, "__asan_init") != nil
 
-    /// How often the bytes stand in the memory that this process may write to.
+    /// Counts the occurrences of the bytes in the memory that this process may write to.
     private static func occurrences(ofMasked wanted: [UInt8]) throws -> Int {
         let memory = open("/proc/self/mem", O_RDONLY)
         try #require(memory >= 0)

@@ -4,9 +4,9 @@ import Testing
 
 @testable import RTCShareSecureTransport
 
-@Suite("The libraries for security")
+@Suite("Security libraries")
 struct SecurityLibrariesTests {
-    @Test("OpenSSL frees nothing at exit, while threads can still use it")
+    @Test("OpenSSL frees no memory at exit, while threads may still use it")
     func exit() async {
         await #expect(processExitsWith: .exitCode(3)) {
             OPENSSL_init_crypto(UInt64(OPENSSL_INIT_ADD_ALL_DIGESTS), nil)

@@ -53,7 +53,7 @@ import Testing
         bytes.withUnsafeBytes { connection.send($0) }
     }
 
-    @Test("What one side sends the other hears, however the stream cuts it", arguments: [1, 7, 1000, .max])
+    @Test("Data reaches the other side however the stream is split into segments", arguments: [1, 7, 1000, .max])
     func carriesBytes(size: Int) throws {
         var pair = try Pair(trusting: Self.own)
         pair.run(pieces: size)
@@ -67,7 +67,7 @@ import Testing
         #expect(pair.heardByClient == answer)
     }
 
-    @Test("A certificate is taken for the name and the address that it is of, and for no other")
+    @Test("A certificate is accepted for its own name and address and for no others")
     func checksTheHost() throws {
         for (host, isAddress, isOwn) in [
             ("relay.example", false, true), ("192.0.2.7", true, true), ("other.example", false, false),
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test("A certificate that nobody trusted vouches for is refused")
+    @Test("A certificate that no trusted root vouches for is rejected")
     func refusesStrangers() throws {
         let other = try Certificate(
             selfSignedFor: "rtcshare", hosts: ["relay.example"], notBefore: Self.now - 3600, notAfter: Self.now + 3600)
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test("What speaks no TLS is told from what fails")
+    @Test("Another protocol than TLS is reported as such")
     func tellsOtherProtocols() throws {
         let pair = try Pair(trusting: Self.own)
         for connection in [pair.client, pair.server] {
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test("An end that was told is told from a stream that was cut")
+    @Test("A closed connection is distinguished from a truncated stream")
     func tellsTheEnd() throws {
         var pair = try Pair(trusting: Self.own)
         pair.client.streamEnded()
@@ -123,7 +123,7 @@ import Testing
         #expect(pair.client.state == .closed && pair.server.state == .closed)
     }
 
-    @Test("A record of which a bit was changed ends the connection, and nothing of it is heard")
+    @Test("A record with a changed bit ends the connection, and none of its data is delivered")
     func refusesChangedRecords() throws {
         var pair = try Pair(trusting: Self.own)
         pair.run()
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    @Test("Files that hold no certificate or no key are named or refused")
+    @Test("Unreadable certificate and key files are errors")
     func refusesFiles() throws {
         #expect(throws: TLSError.unreadableTrustRoots(path: "/nowhere")) { try TLSContext(trusting: "/nowhere") }
         #expect(throws: TLSError.self) { try TLSContext(certificateFile: "/nowhere", keyFile: "/nowhere") }

@@ -4,13 +4,13 @@ package import RTCShareWireFormat
 public enum AudioFileError: Error, Sendable, Hashable {
     /// The file can't be opened; `reason` is the system's.
     case cannotOpen(path: String, reason: String)
-    /// The file is not a WAVE file; `found` says what it is instead, nil if that is not known.
+    /// The file is not a WAVE file; `found` is its actual type, nil if that is unknown.
     case notWAVE(path: String, found: String?)
-    /// The file is a WAVE file and damaged, or of a kind that is not read.
+    /// The file is a WAVE file, but damaged or of an unsupported kind.
     case unreadable(path: String, reason: String)
-    /// The file's channels or rate are none that can be used.
+    /// The file's number of channels or sampling rate is not supported.
     case unsuitableFormat(path: String, reason: String)
-    /// The file is open and can't be read.
+    /// The file was opened but can't be read.
     case cannotRead(path: String, reason: String)
 }
 
@@ -20,7 +20,7 @@ extension AudioFileError: CustomStringConvertible {
 }
 
 extension AudioFileError: ExplainedError {
-    /// What failed, with the path, and why; apart, what to do.
+    /// The failure with the path and the reason, and separately the remedy.
     package var explanation: Explanation {
         switch self {
         case .cannotOpen(let path, let reason):

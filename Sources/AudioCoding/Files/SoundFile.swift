@@ -2,7 +2,7 @@ internal import Glibc
 internal import RTCShareCSndFile
 internal import RTCShareMedia
 
-/// The owner of one libsndfile handle and of the descriptor that it reads.
+/// The owner of a libsndfile handle and its file descriptor.
 final class SoundFile {
     let path: String
     let info: SF_INFO
@@ -10,7 +10,7 @@ final class SoundFile {
     private let handle: OpaquePointer
 
     init(reading path: String) throws(AudioFileError) {
-        // Not blocking, so that a named pipe is an error rather than a wait; of no effect on files.
+        // Nonblocking mode makes a named pipe an error instead of a wait. It has no effect on files.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw .cannotOpen(path: path, reason: systemMessage(errno, path: path)) }
         if let reason = Self.unseekable(descriptor) {
@@ -36,7 +36,7 @@ final class SoundFile {
         Glibc.close(descriptor)
     }
 
-    /// At most `frames` samples a channel, interleaved.
+    /// Reads at most `frames` samples per channel, interleaved.
     func read(frames: Int) throws(AudioFileError) -> [Float] {
         let channels = Int(info.channels)
         let samples = [Float](unsafeUninitializedCapacity: frames * channels) { output, initialized in
@@ -57,12 +57,12 @@ final class SoundFile {
         Self.tidy(sf_strerror(handle).map { String(cString: $0) } ?? "libsndfile gives no reason")
     }
 
-    /// libsndfile's sentences end in a full stop; ours go on.
+    /// Returns a reason of libsndfile without its period, to be used within a sentence.
     private static func tidy(_ reason: String) -> String {
         reason.hasSuffix(".") ? String(reason.dropLast()) : reason
     }
 
-    /// Why this is not a file that can be read here and there; nil for one that can.
+    /// Returns the reason why a file is not seekable; nil for one that is.
     private static func unseekable(_ descriptor: Int32) -> String? {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return systemMessage(errno) }

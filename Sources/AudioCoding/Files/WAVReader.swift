@@ -1,20 +1,21 @@
 internal import RTCShareCSndFile
 
-/// Reads a WAVE file of any rate and number of channels: 8, 16, 24 or 32 bit and float, plain or extensible, and RF64.
+/// Reads a WAVE file of any sampling rate and number of channels: 8, 16, 24 or 32 bit and float, plain or extensible,
+/// and RF64.
 ///
-/// Used from one thread at a time.
+/// One thread at a time can use it.
 package final class WAVReader {
-    /// The file's path, as it was given.
+    /// The path of the file.
     package let path: String
-    /// Samples a second, a channel.
+    /// The sampling rate in Hz.
     package let sampleRate: Int
-    /// How many channels the samples are interleaved of.
+    /// The number of interleaved channels.
     package let channels: Int
-    /// The samples a channel that the file's header announces.
+    /// The number of samples per channel in the file's header.
     package let frameCount: Int
     private let file: SoundFile
 
-    /// The most samples a channel that one call reads.
+    /// The maximum number of samples per channel in one call.
     private static let largestRead = 1 << 20
 
     /// Opens the file.
@@ -38,14 +39,14 @@ package final class WAVReader {
         frameCount = max(0, Int(info.frames))
     }
 
-    /// The next samples, interleaved, -1 to 1 where the file holds integers: at most `frames` a channel (and a million),
-    /// fewer before the end, and none at the end.
+    /// Returns the next samples, interleaved, from -1 to 1 if the file contains integers: at most `frames` per channel
+    /// (and a million), fewer near the end, and none at the end.
     package func read(frames: Int) throws(AudioFileError) -> [Float] {
         guard frames > 0 else { return [] }
         return try file.read(frames: min(frames, Self.largestRead))
     }
 
-    /// Goes back to the first sample.
+    /// Returns to the first sample.
     package func rewind() throws(AudioFileError) {
         try file.rewind()
     }

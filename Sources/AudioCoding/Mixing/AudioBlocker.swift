@@ -1,44 +1,45 @@
 package import RTCShareMedia
 
-/// Cuts a stream of sound into blocks of one length, whatever the lengths it comes in.
+/// Splits an audio stream into blocks of one length, whatever the lengths of its frames are.
 ///
-/// Each block's timestamp is taken from the frame that holds its first sample, so that a device whose clock is not quite
-/// the system's does not drift away.
+/// Each block's timestamp follows from the frame of its first sample, so that a device whose clock deviates from the
+/// system's causes no drift.
 package struct AudioBlocker: Sendable {
-    /// A block and how it follows the one before.
+    /// A block and its relation to the previous one.
     package struct Block: Sendable, Hashable {
-        /// Exactly as many samples a channel as asked for.
+        /// The samples, exactly the requested number per channel.
         package let frame: AudioFrame
-        /// Sound is missing before it, or it is the first: what takes the blocks has to begin anew at its timestamp.
+        /// Whether audio is missing before the block, or it is the first: its receiver must restart at its timestamp.
         package let startsAnew: Bool
     }
 
-    /// A frame may be this much away from where the one before ended; beyond, sound is missing.
+    /// The maximum distance of a frame from the end of the previous one. Beyond it, audio is missing.
     package static let largestGap: Duration = .milliseconds(60)
 
-    /// Samples a channel in each block.
+    /// The number of samples per channel in each block.
     package let sampleCount: Int
-    /// How many channels the frames must have.
+    /// The required number of channels.
     package let channels: Int
-    /// The samples a second that the frames must have.
+    /// The required sampling rate in Hz.
     package let sampleRate: Int
-    /// Samples a channel that were left over before a gap, too few for a block.
+    /// The number of samples per channel that remained before a gap, too few for a block.
     package private(set) var droppedSampleCount = 0
 
     private var pending: [Float] = []
-    /// Where in `pending` a frame began, in samples a channel, and when that was. The first may lie before its start.
+    /// The offset in `pending` of each frame's start, in samples per channel, and its timestamp. The first offset can
+    /// be negative.
     private var marks: [(offset: Int, timestamp: Duration)] = []
     private var end: Duration?
     private var startsAnew = true
 
-    /// Blocks of `sampleCount` samples for each of `channels` channels, at least 1 of both.
+    /// Creates a blocker for blocks of `sampleCount` samples for each of `channels` channels, at least 1 of both.
     package init(sampleCount: Int, channels: Int, sampleRate: Int) {
         self.sampleCount = max(1, sampleCount)
         self.channels = max(1, channels)
         self.sampleRate = max(1, sampleRate)
     }
 
-    /// Takes a frame and gives the blocks that are full now. Throws where its channels or rate are others.
+    /// Adds a frame and returns the complete blocks. Throws an error if its channels or rate differ.
     package mutating func append(_ frame: AudioFrame) throws(AudioCodingError) -> [Block] {
         guard frame.channels == channels, frame.sampleRate == sampleRate else {
             throw .unexpectedFormat(
@@ -75,7 +76,7 @@ package struct AudioBlocker: Sendable {
         guard position > 0 else { return blocks }
         pending.removeFirst(position)
         let cut = position / channels
-        // The frame that holds the first of what is left stays known, with its start before it.
+        // The frame of the first remaining sample stays in the list, with its start before it.
         while marks.count > 1, marks[1].offset <= cut { marks.removeFirst() }
         for index in marks.indices { marks[index].offset -= cut }
         return blocks

@@ -1,41 +1,42 @@
 package import RTCShareMedia
 
-/// Brings sound of any rate, channels and block lengths to one format: what an encoder, or a mixer, takes.
+/// Converts audio of any sampling rate, channels and block lengths to one format, such as that of an encoder or a
+/// mixer.
 ///
-/// A frame that can't be brought to it (a rate that nothing plays) gives no blocks, and is counted. Used from one thread
-/// at a time.
+/// A frame that can't be converted (because of an unsupported rate) results in no blocks, and is counted. One thread at
+/// a time can use it.
 package final class AudioConformer {
-    /// Samples a second of the blocks, a channel.
+    /// The sampling rate of the blocks in Hz.
     package let sampleRate: Int
-    /// Samples a channel in each block.
+    /// The number of samples per channel in each block.
     package let sampleCount: Int
-    /// How many channels the blocks have. A change begins anew.
+    /// The number of channels of the blocks. A change restarts the conversion.
     package var channels: Int {
         didSet {
             if channels != oldValue { restart() }
         }
     }
-    /// Frames that could not be brought to the format.
+    /// The number of frames that could not be converted.
     package private(set) var framesRefused = 0
 
     private var resampler: Resampler?
     private var blocker: AudioBlocker?
-    /// Seconds of sound that went into the resampler, and that came out of it.
+    /// The seconds of audio that went into the resampler, and that it returned.
     private var progress = (consumed: 0.0, produced: 0.0)
     private var end: Duration?
 
-    /// Blocks of `sampleCount` samples for each of `channels` channels.
+    /// Creates a conformer for blocks of `sampleCount` samples for each of `channels` channels.
     package init(sampleRate: Int = 48_000, channels: Int, sampleCount: Int = 960) {
         self.sampleRate = sampleRate
         self.channels = channels
         self.sampleCount = sampleCount
     }
 
-    /// The instants that a monotonic clock can show, a hundred years to either side of its start: beyond there is no
-    /// arithmetic with samples.
+    /// The valid timestamps, a hundred years before and after the start of the monotonic clock: beyond them, sample
+    /// positions would overflow.
     package static let instants = Duration.seconds(-3_155_760_000)...Duration.seconds(3_155_760_000)
 
-    /// Takes a frame and gives the blocks that are full now.
+    /// Processes a frame and returns the complete blocks.
     package func process(_ frame: AudioFrame) -> [AudioBlocker.Block] {
         guard Self.instants.contains(frame.timestamp) else {
             framesRefused += 1
@@ -66,7 +67,7 @@ package final class AudioConformer {
         }
         guard let resampler else { return frame }
         let samples = try resampler.process(frame.samples)
-        // What is still inside comes out later than it went in: the timestamp is that of the sample, not of the frame.
+        // The resampler's output lags its input: the timestamp is that of the sample, not of the frame.
         let lag = progress.produced - progress.consumed
         progress.consumed += Double(frame.sampleCount) / Double(frame.sampleRate)
         progress.produced += Double(samples.count / channels) / Double(sampleRate)

@@ -1,37 +1,39 @@
 internal import RTCShareMedia
 
-/// Adds up sounds that come in blocks of their own times: a rule book without threads.
+/// Adds audio streams whose blocks have their own times, without threads.
 ///
-/// All are laid on one line of samples. A block of the sum is given when every input reaches beyond it, or when one is so
-/// far ahead that the others must be silent. How far that is, each input teaches: a headset's microphone gives its sound
-/// 200 ms after what the machine plays at the same time, and some sources give a tenth of a second at once.
+/// All streams are on one line of samples. A block of the sum is returned when every input extends beyond it, or when
+/// one input is so far ahead that the others must be silent. That distance is learned for each input: a headset's
+/// microphone provides its audio 200 ms after the simultaneous audio of the machine, and some sources provide a tenth
+/// of a second at once.
 struct AudioMix {
-    /// How far the foremost input may be ahead of one that is waited for, at least: three blocks.
+    /// The minimum distance of the foremost input from one that is waited for: three blocks.
     static let patience = 3 * blockSize
-    /// And at most, 500 ms: who is later than that is not heard.
+    /// The maximum distance, 500 ms. Audio that is later is not mixed.
     static let largestPatience = sampleRate / 2
-    /// What is left, after each block, of what an input taught: half is forgotten in ten seconds.
+    /// The factor on the learned distance after each block: half is forgotten in ten seconds.
     private static let memory = 0.9986
-    /// How far the time of a block may be ahead of the clock. All others would be left behind by one that is further.
+    /// The maximum time of a block ahead of the clock. A block that is further ahead would leave all other inputs
+    /// behind.
     static let largestLead = Duration.milliseconds(500)
-    /// How far the time of a block may be behind the clock: what is further behind is of another clock.
+    /// The maximum time of a block behind the clock. A block that is further behind is from another clock.
     static let largestLag = Duration.seconds(2)
     static let blockSize = 960
     static let sampleRate = 48_000
     static let channels = 2
-    /// What a device's clock shifts its blocks by is no gap until it is this much: half a block, so that a block that is
-    /// missing is one.
+    /// The minimum difference that counts as a gap: half a block, so that a missing block is a gap but the drift of a
+    /// device's clock is not.
     private static let tolerance = blockSize / 2
 
-    /// Tells when an input's blocks were taken, also of an input whose clock is ahead of this one or far behind it.
+    /// Corrects the times of an input whose clock is ahead of this one or far behind it.
     struct InputClock {
-        /// What is added to its times.
+        /// The offset that is added to the input's times.
         private var offset = Duration.zero
         private var hasBegun = false
 
-        /// A block at a time that it can have been taken at: the first of the future is taken for one of now, and those
-        /// after it for as much later as they say, until the clock jumps. An input whose first block is of long ago has
-        /// another clock; one that falls behind later is late.
+        /// Returns a block with a plausible time. The first block of the future gets the current time, and those after
+        /// it follow at their distances, until the clock jumps. An input whose first block is from long ago has another
+        /// clock; one that falls behind later is late.
         mutating func plausible(_ frame: AudioFrame, now: Duration) -> AudioFrame {
             let (latest, time) = (now + AudioMix.largestLead, frame.timestamp + offset)
             if time > latest || offset != .zero && time < now - AudioMix.largestLead {
@@ -48,25 +50,25 @@ struct AudioMix {
         let conformer = AudioConformer(sampleRate: sampleRate, channels: channels, sampleCount: blockSize)
         var clock = InputClock()
         var volume: Float
-        /// What waits, in order; between two stretches is silence.
+        /// The pending audio, in order. There is silence between two stretches.
         var stretches: [Stretch] = []
-        /// Where the last block ended; nil before the first.
+        /// The end of the last block; nil before the first.
         var end: Int?
-        /// By how much the foremost input was ahead of the end of this one's blocks when they came: the most, forgotten
-        /// slowly.
+        /// The distance of the foremost input from the end of this one's blocks at their arrival: the maximum, which
+        /// decays slowly.
         var lag = 0.0
 
-        /// How far the foremost may be ahead before this one is left behind.
+        /// The maximum distance of the foremost input before this one is left behind.
         var patience: Int { min(max(AudioMix.patience, Int(lag) + blockSize), largestPatience) }
 
         mutating func learn(lag new: Int) {
             lag *= memory
-            // Sound of long ago is no measure of what comes.
+            // Audio from long ago does not predict the future.
             if new <= largestPatience { lag = max(lag, Double(new)) }
         }
     }
 
-    /// Sound without a gap: interleaved samples from `position` on.
+    /// Audio without a gap: interleaved samples from `position`.
     private struct Stretch {
         var position: Int
         var samples: [Float]
@@ -77,7 +79,7 @@ struct AudioMix {
     private var inputs: [ObjectIdentifier: Input] = [:]
     private var origin: Duration?
     private var next = 0
-    /// Samples a channel that came after their time in the sum had been given out.
+    /// The number of samples per channel that arrived after their part of the sum was returned.
     private(set) var lateSampleCount = 0
 
     mutating func add(_ id: ObjectIdentifier, volume: Float) {
@@ -88,19 +90,19 @@ struct AudioMix {
         inputs[id]?.volume = volume
     }
 
-    /// Takes an input out; what waited for it is given.
+    /// Removes an input, and returns the blocks that waited for it.
     mutating func remove(_ id: ObjectIdentifier) -> [AudioFrame] {
         inputs[id] = nil
         return emit()
     }
 
-    /// Takes a block of an input that comes now, and gives what is complete.
+    /// Adds a block of an input that arrives now, and returns the complete blocks.
     mutating func insert(_ frame: AudioFrame, of id: ObjectIdentifier, now: Duration) -> [AudioFrame] {
         guard let frame = inputs[id]?.clock.plausible(frame, now: now) else { return [] }
         return insert(frame, of: id)
     }
 
-    /// Takes a block of an input at the time that it says, and gives what is complete.
+    /// Adds a block of an input at its timestamp, and returns the complete blocks.
     mutating func insert(_ frame: AudioFrame, of id: ObjectIdentifier) -> [AudioFrame] {
         guard var input = inputs[id] else { return [] }
         let origin = origin ?? frame.timestamp
@@ -120,7 +122,7 @@ struct AudioMix {
             if abs(position - end) <= Self.tolerance {
                 start = end
             } else {
-                // A clock that jumped back: what was to come later is not what comes now.
+                // The clock jumped back, so that the later samples of the former time are obsolete.
                 input.stretches.removeAll { $0.position >= position }
                 if let last = input.stretches.indices.last {
                     let excess = max(0, input.stretches[last].end - position)
@@ -129,7 +131,7 @@ struct AudioMix {
             }
         }
         input.end = start + block.sampleCount
-        // What comes too late is left out.
+        // Late samples are dropped.
         let late = min(max(0, next - start), block.sampleCount)
         lateSampleCount += late
         guard late < block.sampleCount else { return }
@@ -150,7 +152,7 @@ struct AudioMix {
                 $0.end ?? .min >= blockEnd || newest >= blockEnd + $0.patience
             }
             guard isComplete else { break }
-            // A sum of nothing for long: the line goes on where there is sound.
+            // After a long time without audio, the sum continues at the next audio.
             if let first = inputs.values.compactMap({ $0.stretches.first?.position }).min(), first >= blockEnd {
                 next = first
                 continue

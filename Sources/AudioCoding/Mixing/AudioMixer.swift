@@ -1,16 +1,16 @@
 internal import RTCShareLocks
 public import RTCShareMedia
 
-/// Mixes any number of sources into one: a microphone and what the machine plays, for instance. 48 kHz, stereo.
+/// Mixes any number of sources into one, such as a microphone and the audio of the machine, at 48 kHz in stereo.
 ///
-/// Each input has its volume, and may come, pause and go while the others sound. One that is slower than the others is
-/// waited for, up to half a second; one whose blocks are of the future is played from when the first of them comes. The
-/// sum may go beyond full scale: it is clipped softly where it is encoded.
+/// Each input has its volume, and can start, pause and stop at any time. The mixer waits up to half a second for an
+/// input that is slower than the others. An input with future timestamps is played from the arrival of its first block.
+/// The sum can exceed full scale: the encoder clips it softly.
 public final class AudioMixer: BroadcastingAudioSource {
     private struct State {
         var mix = AudioMix()
         var inputs: [ObjectIdentifier: Input] = [:]
-        /// What is to be given out, in order, and whether a thread is at it.
+        /// The blocks to pass on, in order. ``isSending`` means that a thread passes them on.
         var outbox: [AudioFrame] = []
         var isSending = false
     }
@@ -18,17 +18,17 @@ public final class AudioMixer: BroadcastingAudioSource {
     /// The sinks and observers.
     public let broadcaster = AudioBroadcaster()
     private let state: Locked<State>
-    /// What time it is. Only here does time enter: the rules have none.
+    /// The clock. Only the mixer reads it, the mix does not.
     private let clock: @Sendable () -> Duration
 
-    /// A mixer without inputs.
+    /// Creates a mixer without inputs.
     public convenience init() {
         self.init { CaptureClock.now }
     }
 
     init(clock: @escaping @Sendable () -> Duration) {
         self.clock = clock
-        // The conformers inside are used under the lock alone.
+        // The conformers inside are used only with the lock held.
         state = Locked(State())
     }
 
@@ -36,11 +36,11 @@ public final class AudioMixer: BroadcastingAudioSource {
         for input in state.withLock({ $0.inputs.values }) { input.source.remove(input) }
     }
 
-    /// Samples a channel, at 48 kHz, that came too late to be mixed in, of all inputs together: where an input turns out to
-    /// be slower than was known, and where one is more than half a second behind.
+    /// The number of samples per channel, at 48 kHz, that arrived too late to be mixed, of all inputs together: if an
+    /// input becomes slower than known, or is more than half a second behind.
     public var lateSampleCount: Int { state.withLock { $0.mix.lateSampleCount } }
 
-    /// Mixes in what `source` gives from now on, each sample multiplied by `volume`.
+    /// Adds an input, whose samples are multiplied by `volume`.
     public func add(input source: any AudioSource, volume: Float = 1) {
         let id = ObjectIdentifier(source)
         let input = state.withLock { state -> Input? in
@@ -53,7 +53,7 @@ public final class AudioMixer: BroadcastingAudioSource {
         if let input { source.add(input) }
     }
 
-    /// Mixes in no more of `source`.
+    /// Removes an input.
     public func remove(input source: any AudioSource) {
         if let input = state.withLock({ $0.inputs.removeValue(forKey: ObjectIdentifier(source)) }) {
             source.remove(input)
@@ -61,7 +61,7 @@ public final class AudioMixer: BroadcastingAudioSource {
         }
     }
 
-    /// Multiplies what `source` gives by `volume` from now on.
+    /// Sets the volume by which an input's samples are multiplied.
     public func setVolume(_ volume: Float, ofInput source: any AudioSource) {
         state.withLock { $0.mix.setVolume(volume, of: ObjectIdentifier(source)) }
     }
@@ -71,7 +71,8 @@ public final class AudioMixer: BroadcastingAudioSource {
         update { $0.insert(frame, of: ObjectIdentifier(source), now: now) }
     }
 
-    /// One thread at a time gives out what is complete, in order, with no lock held; the others leave it to that one.
+    /// Updates the mix. One thread at a time passes on complete blocks, in order and without a lock held. Other threads
+    /// leave that to it.
     private func update(_ body: (inout AudioMix) -> [AudioFrame]) {
         let sends = state.withLock { state in
             state.outbox += body(&state.mix)
@@ -88,7 +89,7 @@ public final class AudioMixer: BroadcastingAudioSource {
         }) { broadcaster.send(frame) }
     }
 
-    /// Stands between one source and the mixer, which the source does not keep alive.
+    /// The sink of one source, which the source does not keep alive through the mixer.
     private final class Input: AudioSink {
         let source: any AudioSource
         private let mixer: @Sendable () -> AudioMixer?

@@ -1,37 +1,37 @@
 internal import RTCShareCSampleRate
 
-/// libsamplerate's converter: interleaved samples at one rate in, at another out. Used from one thread at a time.
+/// libsamplerate's converter of interleaved samples from one rate to another. One thread at a time can use it.
 ///
-/// The sound is not delayed: the first sample out is the first one in. But the last few milliseconds of what went in
-/// stay inside until more comes, or until ``flush()``.
+/// It does not delay the audio: the first output sample corresponds to the first input sample. But the last few
+/// milliseconds of the input are returned only with further input, or by ``flush()``.
 package final class Resampler {
-    /// How much computing goes into it.
+    /// The quality of the conversion, which determines its cost.
     package enum Quality: Sendable, Hashable, CaseIterable {
-        /// 97 dB below the sound, to 80 % of the band: for speech and slow machines.
+        /// A noise level of -97 dB, and 80 % of the bandwidth, for speech and slow machines.
         case fast
-        /// 97 dB or more below the sound, to 90 % of the band.
+        /// A noise level of -97 dB or less, and 90 % of the bandwidth.
         case medium
-        /// 144 dB below the sound, to 96 % of the band.
+        /// A noise level of -144 dB, and 96 % of the bandwidth.
         case best
     }
 
-    /// The rates in Hz that it takes and gives. libsamplerate goes up to 256 times up or down between them.
+    /// The supported rates in Hz. libsamplerate supports ratios of up to 256 between them.
     package static let sampleRates = 1000...768_000
 
-    /// How many channels the samples are interleaved of.
+    /// The number of interleaved channels.
     package let channels: Int
-    /// Samples a second that go in, a channel.
+    /// The input rate in Hz.
     package let inputRate: Int
-    /// Samples a second that come out, a channel.
+    /// The output rate in Hz.
     package let outputRate: Int
-    /// Nil where there is nothing to convert.
+    /// libsamplerate's state; nil if there is nothing to convert.
     private let state: OpaquePointer?
     private var scratch: [Float]
 
-    /// The samples a channel that come out of libsamplerate at a time.
+    /// The maximum number of output samples per channel in one step.
     private static let step = 4096
 
-    /// Makes a converter of `channels` channels, 1 to 64, between two rates in Hz.
+    /// Creates a converter of `channels` channels, 1 to 64, between two rates in Hz.
     package init(
         channels: Int, from inputRate: Int, to outputRate: Int, quality: Quality = .medium
     ) throws(AudioCodingError) {
@@ -66,7 +66,7 @@ package final class Resampler {
         if let state { src_delete(state) }
     }
 
-    /// Converts the next samples; they need not be of any length, but whole for all channels.
+    /// Converts the next samples: any number that is a multiple of the number of channels.
     package func process(_ samples: [Float]) throws(AudioCodingError) -> [Float] {
         guard samples.count % channels == 0 else {
             throw .wrongSampleCount(count: samples.count, allowed: "as many for each of \(channels) channels")
@@ -74,7 +74,7 @@ package final class Resampler {
         return try convert(samples, isEnd: false)
     }
 
-    /// Gives what is left inside, and begins anew: what is processed next is another sound.
+    /// Returns the remaining samples, and restarts: the next samples are other audio.
     package func flush() throws(AudioCodingError) -> [Float] {
         let rest = try convert([], isEnd: true)
         if let state {
@@ -95,7 +95,7 @@ package final class Resampler {
             let code = samples.withUnsafeBufferPointer { input in
                 scratch.withUnsafeMutableBufferPointer { output in
                     var data = SRC_DATA()
-                    // With nothing to read it still wants a place to read from.
+                    // Even without input, libsamplerate requires a pointer.
                     data.data_in =
                         input.baseAddress.map { $0 + consumed * channels } ?? UnsafePointer(output.baseAddress)
                     data.input_frames = samples.count / channels - consumed
@@ -112,7 +112,7 @@ package final class Resampler {
             guard code == 0 else { throw Self.error(code) }
             consumed += used
             converted.append(contentsOf: scratch[..<(made * channels)])
-            // Where it neither takes nor gives anything, it never will.
+            // If it neither consumes nor returns samples, it never will.
             if made < Self.step, consumed * channels >= samples.count || used == 0 { return converted }
         }
     }

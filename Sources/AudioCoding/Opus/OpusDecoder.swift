@@ -1,19 +1,20 @@
 internal import RTCShareCOpus
 
-/// libopus's decoder: packets in, interleaved samples at 48 kHz out (RFC 6716). Used from one thread at a time.
+/// libopus's decoder, which converts packets to interleaved samples at 48 kHz (RFC 6716). One thread at a time can use
+/// it.
 ///
-/// What a peer sends can't harm it: a packet that is none is an error, and the next good one goes on.
+/// A peer's data can't harm it: an invalid packet causes an error, and the next valid one continues.
 package final class OpusDecoder {
-    /// Samples a second, a channel.
+    /// The sampling rate in Hz.
     package static let sampleRate = 48_000
-    /// The most samples a channel of one packet, 120 ms (RFC 6716 §3.2.5).
+    /// The maximum number of samples per channel in one packet, 120 ms (RFC 6716 §3.2.5).
     package static let largestSampleCount = 5760
 
-    /// 1 or 2, whatever the packets have: stereo is mixed into one channel, mono is given twice.
+    /// The number of channels, 1 or 2, whatever the packets have: stereo is mixed down, mono is duplicated.
     package let channels: Int
     private let decoder: OpaquePointer
 
-    /// Makes a decoder that gives `channels` channels, 1 or 2.
+    /// Creates a decoder for `channels` channels, 1 or 2.
     package init(channels: Int) throws(AudioCodingError) {
         guard (1...2).contains(channels) else {
             throw .invalidSetting(name: "the number of channels", value: "\(channels)", allowed: "1 or 2")
@@ -35,19 +36,19 @@ package final class OpusDecoder {
         return try decode(packet, sampleCount: OpusPacketLayout.sampleCount(of: packet), usesFEC: false)
     }
 
-    /// Makes the `sampleCount` samples a channel that were lost just before `following`, from what that packet repeats
-    /// of them (RFC 6716 §2.1.7); if it repeats nothing, from what was heard before. `following` is to be decoded next.
+    /// Reconstructs the `sampleCount` samples per channel that were lost just before `following`, from that packet's
+    /// in-band FEC (RFC 6716 §2.1.7), or by concealment if it has none. Decode `following` next.
     package func decodeLost(following packet: [UInt8], sampleCount: Int) throws(AudioCodingError) -> [Float] {
         guard !packet.isEmpty else { throw .emptyPacket }
         return try decodeCut(packet, sampleCount: sampleCount)
     }
 
-    /// Makes `sampleCount` samples a channel from what was heard before; libopus fades them out as it goes on.
+    /// Conceals `sampleCount` lost samples per channel. libopus fades them out gradually.
     package func conceal(sampleCount: Int) throws(AudioCodingError) -> [Float] {
         try decodeCut(nil, sampleCount: sampleCount)
     }
 
-    /// What is made up comes in steps of 2.5 ms, and is cut to what was asked for.
+    /// Decodes concealment or FEC in steps of 2.5 ms, and truncates it to `sampleCount`.
     private func decodeCut(_ packet: [UInt8]?, sampleCount: Int) throws(AudioCodingError) -> [Float] {
         guard (1...Self.largestSampleCount).contains(sampleCount) else {
             throw .wrongSampleCount(count: sampleCount, allowed: "1 to \(Self.largestSampleCount) a channel")

@@ -2,39 +2,40 @@ internal import RTCShareCOpus
 package import RTCShareWireFormat
 
 extension OpusEncoder {
-    /// What the sound is, and so what libopus is tuned for.
+    /// The kind of audio, for which libopus is tuned.
     package enum Application: Sendable, Hashable, CaseIterable {
-        /// Somebody speaks: intelligible at low rates, can pause in silence.
+        /// Speech, which is intelligible at low bitrates and can pause in silence.
         case voice
-        /// Anything else: film, music, a game. The whole band, never paused.
+        /// Any other audio, such as movies, music and games: the whole bandwidth, without pauses.
         case music
     }
 
-    /// How to encode. All but the channels and the application change without a new encoder.
+    /// The configuration of an encoder. Only the channels and the application require a new encoder.
     package struct Configuration: Sendable, Hashable {
-        /// 1 or 2.
+        /// The number of channels, 1 or 2.
         package var channels: Int
-        /// What the sound is.
+        /// The kind of audio.
         package var application: Application
-        /// The target rate, 6 to 510 kbit/s of Opus data alone, without packet headers.
+        /// The target bitrate, 6 to 510 kbit/s of Opus data without packet headers.
         package var bitrate: DataRate
-        /// Repeats each frame coarsely in the next packet, if the codec's mode allows and `expectedLoss` is above 0
-        /// (RFC 6716 §2.1.7). libopus takes to a speech mode for that when much is lost, with music too.
+        /// Whether each frame is repeated coarsely in the next packet, if the codec's mode allows it and `expectedLoss`
+        /// is above 0 (RFC 6716 §2.1.7). With high loss, libopus changes to a speech mode for this, even for music.
         package var usesInbandFEC: Bool
-        /// The part of the packets that will be lost, 0 to 1: what receiver reports say.
+        /// The expected fraction of lost packets, 0 to 1, from receiver reports.
         package var expectedLoss: Double
-        /// Sends nothing while nobody speaks (RFC 6716 §2.1.9). Of no effect with music.
+        /// Whether no packets are sent in silence (RFC 6716 §2.1.9). It has no effect with music.
         package var usesDTX: Bool
-        /// The highest rate in Hz that the receiver plays, 8000 to 48000 (RFC 7587 §6.1, `maxplaybackrate`): no bits go
-        /// into what lies above half of it.
+        /// The maximum sampling rate in Hz that the receiver plays, 8000 to 48000 (RFC 7587 §6.1, `maxplaybackrate`).
+        /// No bits are spent on frequencies above half of it.
         package var maximumPlaybackRate: Int
-        /// Every packet has the same size (RFC 7587 §6.1, `cbr`).
+        /// Whether every packet has the same size (RFC 7587 §6.1, `cbr`).
         package var isConstantBitrate: Bool
-        /// How much computing goes into quality, 0 to 10.
+        /// The computational complexity, 0 to 10.
         package var complexity: Int
 
-        /// 48 kHz, with variable rate, forward error correction, and the rest as the application wants it: voice at
-        /// 32 kbit/s a channel with DTX, music at 64 kbit/s a channel without.
+        /// Creates a configuration at 48 kHz with a variable bitrate and forward error correction. The other defaults
+        /// depend on the application: 32 kbit/s per channel with DTX for voice, 64 kbit/s per channel without DTX for
+        /// music.
         package init(
             channels: Int, application: Application, bitrate: DataRate? = nil, usesInbandFEC: Bool = true,
             expectedLoss: Double = 0, usesDTX: Bool? = nil, maximumPlaybackRate: Int = 48_000,
@@ -70,12 +71,12 @@ extension OpusEncoder {
             }
         }
 
-        /// libopus's numbers for all that can change in a running encoder.
+        /// libopus's values of all parameters that can change in a running encoder.
         var controls: [(name: String, request: Int32, value: Int32)] {
             [
                 ("the bit rate", OPUS_SET_BITRATE_REQUEST, Int32(clamping: bitrate.bitsPerSecond)),
                 ("the variable rate", OPUS_SET_VBR_REQUEST, isConstantBitrate ? 0 : 1),
-                // No packet is far larger than the rate's share, so that one frame never delays a picture.
+                // No packet is much larger than the rate's share, so that one audio frame never delays a video frame.
                 ("the rate's constraint", OPUS_SET_VBR_CONSTRAINT_REQUEST, 1),
                 ("the complexity", OPUS_SET_COMPLEXITY_REQUEST, Int32(clamping: complexity)),
                 ("the signal", OPUS_SET_SIGNAL_REQUEST, application == .voice ? OPUS_SIGNAL_VOICE : OPUS_SIGNAL_MUSIC),
@@ -88,7 +89,7 @@ extension OpusEncoder {
 
         var pausesInSilence: Bool { usesDTX && application == .voice }
 
-        /// RFC 7587 §3.1.1: the audio bandwidths and the sampling rates that hold them.
+        /// The maximum audio bandwidth for the sampling rate (RFC 7587 §3.1.1).
         private var maximumBandwidth: Int32 {
             switch maximumPlaybackRate {
             case ..<12_000: OPUS_BANDWIDTH_NARROWBAND

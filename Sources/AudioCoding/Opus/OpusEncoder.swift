@@ -1,28 +1,29 @@
 internal import RTCShareCOpus
 package import RTCShareWireFormat
 
-/// libopus's encoder: samples in, packets out (RFC 6716). Used from one thread at a time.
+/// libopus's encoder, which converts samples to packets (RFC 6716). One thread at a time can use it.
 ///
-/// It takes 48 kHz. What is louder than full scale is bent rather than cut, so that it does not crackle.
+/// It requires 48 kHz. Samples beyond full scale are clipped softly, so that they do not crackle.
 package final class OpusEncoder {
-    /// What one block of samples became.
+    /// The result for one block of samples.
     package enum Outcome: Sendable, Hashable {
         /// A packet to send.
         case packet([UInt8])
-        /// Nobody speaks: there is nothing to send, but the media time goes on (RFC 7587 §3.1.3).
+        /// Silence: there is nothing to send, but the media time advances (RFC 7587 §3.1.3).
         case silence
     }
 
-    /// Samples a second, a channel.
+    /// The sampling rate in Hz.
     package static let sampleRate = 48_000
-    /// The bit rates that Opus has (RFC 6716 §2.1.1).
+    /// The range of Opus' bitrates (RFC 6716 §2.1.1).
     package static let bitrates = DataRate.kilobitsPerSecond(6) ... .kilobitsPerSecond(510)
-    /// The most bytes of a packet: with its headers and its tag it stays below the 1200 bytes that pass everywhere.
+    /// The maximum number of bytes in a packet: with its headers and its tag it stays below the 1200 bytes that every
+    /// path carries.
     package static let largestPacket = 1120
-    /// How many samples a channel a block can have: 2.5, 5, 10, 20, 40 or 60 ms (RFC 6716 §2.1.4).
+    /// The allowed numbers of samples per channel in a block: 2.5, 5, 10, 20, 40 or 60 ms (RFC 6716 §2.1.4).
     package static let blockSizes = [120, 240, 480, 960, 1920, 2880]
 
-    /// What it encodes by.
+    /// The current configuration.
     package private(set) var configuration: Configuration
 
     private var handle: EncoderHandle
@@ -30,7 +31,7 @@ package final class OpusEncoder {
     private var softClipState: [Float]
     private var output = [UInt8](repeating: 0, count: largestPacket)
 
-    /// Makes the encoder.
+    /// Creates an encoder.
     package init(configuration: Configuration) throws(AudioCodingError) {
         try configuration.validate()
         self.configuration = configuration
@@ -38,9 +39,9 @@ package final class OpusEncoder {
         handle = try EncoderHandle(configuration)
     }
 
-    /// Changes how the next block is encoded; decoders go on as they are. If it throws, nothing has changed.
+    /// Changes the configuration from the next block on. Decoders continue. An error leaves everything unchanged.
     ///
-    /// Only other channels or another application make a new encoder, which has no memory of the sound so far.
+    /// Only other channels or another application create a new encoder, without the state of the former one.
     package func reconfigure(_ new: Configuration) throws(AudioCodingError) {
         try new.validate()
         guard new != configuration else { return }
@@ -53,17 +54,17 @@ package final class OpusEncoder {
         configuration = new
     }
 
-    /// How many samples a channel pass before a sample comes out of a decoder: what lip sync has to add.
+    /// The delay of encoder and decoder in samples per channel, which lip synchronization must add.
     package var lookahead: Int { handle.lookahead }
 
-    /// Encodes one block of interleaved samples; 20 ms, 960 a channel, is what to use.
+    /// Encodes one block of interleaved samples. The recommended length is 20 ms, 960 samples per channel.
     package func encode(_ samples: [Float]) throws(AudioCodingError) -> Outcome {
         let channels = configuration.channels
         guard samples.count % channels == 0, Self.blockSizes.contains(samples.count / channels) else {
             let allowed = Self.blockSizes.map(String.init).joined(separator: ", ")
             throw .wrongSampleCount(count: samples.count, allowed: "\(allowed) for each of \(channels) channels")
         }
-        // An encoder's filters would keep a value that is no number for ever.
+        // A value that is not a number would stay in the encoder's filters forever.
         input.removeAll(keepingCapacity: true)
         input.append(contentsOf: samples.lazy.map { $0.isFinite ? $0 : 0 })
         let frameSize = Int32(clamping: samples.count / channels)
@@ -73,14 +74,14 @@ package final class OpusEncoder {
             }
         }
         let count = try handle.encode(input, frameSize: frameSize, into: &output)
-        // opus_encode: packets of one or two bytes need not be sent. Every 400 ms there is a longer one, which tells
-        // decoders how the background sounds.
+        // opus_encode: packets of one or two bytes need not be sent. Every 400 ms there is a longer one, which
+        // describes the background noise to decoders.
         if configuration.pausesInSilence, count <= 2 { return .silence }
         return .packet(Array(output[..<count]))
     }
 }
 
-/// The one owner of a libopus encoder.
+/// The owner of a libopus encoder.
 private final class EncoderHandle {
     private let encoder: OpaquePointer
 
@@ -111,7 +112,7 @@ private final class EncoderHandle {
         return Int(value)
     }
 
-    /// The number of bytes written.
+    /// Returns the number of bytes written.
     func encode(_ samples: [Float], frameSize: Int32, into output: inout [UInt8]) throws(AudioCodingError) -> Int {
         let result = samples.withUnsafeBufferPointer { samples in
             output.withUnsafeMutableBufferPointer { output in
@@ -124,7 +125,7 @@ private final class EncoderHandle {
     }
 }
 
-/// libopus's code as an error: the one place where it becomes one.
+/// Returns the error for a libopus code: the only place of that conversion.
 func opusError(_ operation: String, _ code: Int32) -> AudioCodingError {
     let reason = String(cString: opus_strerror(code))
     return code == OPUS_INVALID_PACKET

@@ -1,8 +1,8 @@
 internal import RTCShareCOpus
 
-/// What can be told of an Opus packet without decoding it (RFC 6716 §3 and §4.2.3).
+/// The properties of an Opus packet that are known without decoding it (RFC 6716 §3 and §4.2.3).
 enum OpusPacketLayout {
-    /// The samples a channel at 48 kHz.
+    /// Returns the number of samples per channel at 48 kHz.
     static func sampleCount(of packet: [UInt8]) throws(AudioCodingError) -> Int {
         guard !packet.isEmpty else { throw .emptyPacket }
         let count = packet.withUnsafeBufferPointer { bytes in
@@ -13,15 +13,16 @@ enum OpusPacketLayout {
         return Int(count)
     }
 
-    /// Whether the packet repeats the frame before it, which only the speech layer can.
+    /// Whether the packet repeats the previous frame, which only the speech layer supports.
     ///
-    /// That layer's data begin with one bit a 20 ms for "somebody speaks", then one for "there is a repetition", for
-    /// each channel (RFC 6716 §4.2.3); all of them have even odds, so that they lie in the first byte as they are.
+    /// That layer's data starts, for each channel, with one bit per 20 ms for voice activity, and then one for a
+    /// repetition (RFC 6716 §4.2.3). All of them have a probability of one half, so that they are unchanged in the
+    /// first byte.
     static func repeatsLastFrame(_ packet: [UInt8]) -> Bool {
         // RFC 6716 §3.1: configurations 16 to 31 have no speech layer.
         guard let head = packet.first, head & 0x80 == 0 else { return false }
         let configuration = Int(head >> 3)
-        // In hybrid mode 10 and 20 ms, below it 10, 20, 40 and 60 ms.
+        // Hybrid mode has 10 and 20 ms, the modes below it 10, 20, 40 and 60 ms.
         let speechFrames = configuration < 12 ? max(1, configuration % 4) : 1
         guard let first = firstFrameByte(packet) else { return false }
         let isStereo = head & 0x04 != 0
@@ -29,7 +30,7 @@ enum OpusPacketLayout {
         return isStereo && first >> UInt8(6 - 2 * speechFrames) & 1 == 1
     }
 
-    /// Nil for a packet that is none, and for one whose first frame is empty.
+    /// Returns the first byte of the first frame; nil for an invalid packet, and if the first frame is empty.
     private static func firstFrameByte(_ packet: [UInt8]) -> UInt8? {
         var head: UInt8 = 0
         var offset: Int32 = 0

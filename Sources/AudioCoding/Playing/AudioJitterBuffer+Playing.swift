@@ -1,14 +1,14 @@
 internal import RTCShareMedia
 
 extension AudioJitterBuffer {
-    /// What stands at `position`, which is due.
+    /// Returns the step at `position`, which is due.
     mutating func nextStep() -> Step {
         cutExcess()
         while let first = packets.first {
             resolveUnderrun(first)
             if first.timestamp > position { return stepBefore(first) }
             packets.removeFirst()
-            // A packet can reach back into what was made up in its place.
+            // A packet can overlap with the concealment that replaced it.
             let overlap = position - first.timestamp
             guard overlap == 0 || delay + overlap <= target + Self.tolerance else {
                 statistics.packetsDiscarded += 1
@@ -21,7 +21,7 @@ extension AudioJitterBuffer {
         return stepWithoutPackets()
     }
 
-    /// The caller was away: the sound of that time is gone.
+    /// Skips the audio of a time in which the caller was absent.
     mutating func catchUp(to now: Int64) {
         position += now - due
         due = now
@@ -58,7 +58,7 @@ extension AudioJitterBuffer {
         return .recover(from: next.payload, sampleCount: Int(gap))
     }
 
-    /// The sender paused: nobody hears it if the pause is made a little shorter or longer.
+    /// Handles a pause of the sender, whose length can be changed slightly without an audible effect.
     private mutating func stepInPause(before next: Packet) -> Step {
         let surplus = delay - target
         if surplus >= 240 {
@@ -86,7 +86,7 @@ extension AudioJitterBuffer {
         return step
     }
 
-    /// With the next packet it shows whether nothing was there because the sender paused.
+    /// Determines with the next packet whether the underrun was a pause of the sender.
     private mutating func resolveUnderrun(_ next: Packet) {
         guard let state = underrun else { return }
         underrun = nil
@@ -118,7 +118,7 @@ extension AudioJitterBuffer {
         due += count
     }
 
-    /// After a burst of packets that had been held up, the wait is far too long: the oldest are left out.
+    /// Drops the oldest packets after a burst of delayed packets, when the delay is far too long.
     private mutating func cutExcess() {
         guard delay > target + Self.largestSurplus, !packets.isEmpty else { return }
         let wanted = position + delay - target

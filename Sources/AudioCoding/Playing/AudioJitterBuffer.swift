@@ -1,51 +1,51 @@
 package import RTCShareMedia
 
-/// Puts packets of sound in order and says, at each moment, what to play: a packet, what stands in for one, or silence.
+/// Orders audio packets and determines what to play at each time: a packet, a replacement for one, or silence.
 ///
-/// A value without a clock: time is a parameter. Packets wait as long as the jitter seen makes necessary, 20 ms to 1 s.
-/// That wait grows when a packet comes after all for which time had run out, and both grows and shrinks where the sender pauses
-/// (gaps in the timestamps but not in the sequence numbers, RFC 3551 §4.1) and by ``shorten(by:)`` and
-/// ``lengthen(by:)``, with which whoever plays tells by how much it sped up or slowed down.
+/// It is a value without a clock: time is a parameter. Packets wait as long as the measured jitter requires, 20 ms to 1
+/// s. That delay grows when a packet arrives after all for which time had run out. It grows and shrinks in pauses of
+/// the sender (gaps in the timestamps but not in the sequence numbers, RFC 3551 §4.1), and by ``shorten(by:)`` and
+/// ``lengthen(by:)``, with which the player reports that it played faster or slower.
 ///
-///              packet                     nothing there                 packet after all,
-///     waiting ────────▶ playing ◀──────────────────────────▶ underrun ── wait grows ──▶ playing
+///              packet                     no packet                     late packet,
+///     waiting ────────▶ playing ◀──────────────────────────▶ underrun ── delay grows ─▶ playing
 ///                         │  ▲          next packet                │
 ///            sequence gap │  │                                     │ 500 ms
 ///                         ▼  │                                     ▼
 ///                   recover, conceal                            silence
 package struct AudioJitterBuffer: Sendable {
-    /// What to play next.
+    /// The next step of the playout.
     package enum Step: Sendable, Hashable {
-        /// Nothing is due before this instant; nil before the first packet.
+        /// Wait, since nothing is due before this instant; nil before the first packet.
         case wait(until: Duration?)
         /// Decode this packet.
         case packet(payload: [UInt8], sampleCount: Int)
-        /// A packet is lost, and the one after it repeats its sound; that one comes with a later step.
+        /// Recover a lost packet from the repetition in the next packet, which follows in a later step.
         case recover(from: [UInt8], sampleCount: Int)
-        /// Make up this much from what was heard: lost sound, or the background noise of a pause.
+        /// Conceal this number of samples: lost audio, or the background noise of a pause.
         case conceal(sampleCount: Int)
-        /// Nothing came for so long that making up would be heard: silence.
+        /// Play silence, since nothing arrived for so long that concealment would be audible.
         case silence(sampleCount: Int)
     }
 
-    /// The wait before anything is known of the jitter.
+    /// The delay before the jitter is known.
     package static let initialDelay: Duration = .milliseconds(40)
-    /// The most packets kept; the oldest gives way.
+    /// The maximum number of packets. The oldest ones are dropped.
     package static let capacity = 512
 
     static let smallestTarget: Int64 = 960
     static let largestTarget: Int64 = 48_000
     static let largestConcealment: Int64 = 24_000
-    /// A wait that is 280 ms too long is cut at once, by leaving out packets.
+    /// The excess of the delay, 280 ms, above which packets are dropped immediately.
     static let largestSurplus: Int64 = 13_440
-    /// A packet that reaches back into what was made up may lengthen the wait this far beyond the target.
+    /// The maximum excess over the target of a delay that is extended for a packet that overlaps with concealment.
     static let tolerance: Int64 = 480
     static let restartDistance: Int64 = 96_000
-    /// A caller that was away for longer does not get to hear what it missed.
+    /// The absence of a caller after which it skips the missed audio.
     static let longestAbsence: Int64 = 48_000
-    /// If all packets have been late for this long, it is not they who are wrong.
+    /// The time of only late packets after which the playout adapts to them.
     static let longestLateness: Int64 = 9600
-    /// How much older than the first packet one may be with which playing begins after all.
+    /// The maximum age, compared with the first packet, of a packet with which the playout can start.
     static let largestOvertaking: Int64 = 9600
 
     struct Packet: Sendable {
@@ -60,22 +60,22 @@ package struct AudioJitterBuffer: Sendable {
     /// The counts so far.
     package internal(set) var statistics = JitterBufferStatistics()
 
-    /// How long packets wait at least, whatever the jitter is.
+    /// The minimum delay of packets, whatever the jitter is.
     var minimumTarget: Int64 = 0
     var estimator = PacketDelayEstimator()
-    /// In the order of their timestamps, none of them twice.
+    /// The packets in the order of their timestamps, without duplicates.
     var packets: [Packet] = []
     var hasStream = false
     var isPlaying = false
-    /// The timestamp of the next sample to play, and when that is, in samples.
+    /// The timestamp of the next sample to play, and its time, in samples.
     var position: Int64 = 0
     var due: Int64 = 0
-    /// The timestamp and instant of what the last step gave.
+    /// The timestamp and the time of the last step.
     var stepTimestamp: Int64 = 0
     var stepDue: Int64 = 0
     var lastSequence: Int64?
     var lastSampleCount: Int64 = 960
-    /// From where to where nothing was there to be played, and how much was made up: it shows later what it was.
+    /// The range of an underrun, and its number of concealed samples: its cause is known later.
     var underrun: (position: Int64, end: Int64, concealed: Int)?
     var isLossCounted = false
     var concealedRun: Int64 = 0
@@ -83,24 +83,24 @@ package struct AudioJitterBuffer: Sendable {
     private var highestSequence: Int64?
     private var recentSequences: UInt64 = 0
 
-    /// An empty buffer.
+    /// Creates an empty buffer.
     package init() {}
 
-    /// When the next step is due; nil before the first packet.
+    /// The time of the next step; nil before the first packet.
     package var nextDue: Duration? { hasStream ? Self.duration(due) : nil }
 
-    /// How long packets are to wait for the jitter seen, counted from when the quickest would have come.
+    /// The delay that the jitter requires, relative to the fastest packet.
     package var targetDelay: Duration { Self.duration(target) }
 
-    /// How long they wait.
+    /// The current delay of packets.
     package var currentDelay: Duration { Self.duration(delay) }
 
-    /// By how many samples the wait is longer than the target; negative where it is shorter.
+    /// The number of samples by which the delay exceeds the target; negative if it is shorter.
     package var surplus: Int { Int(delay - target) }
 
     var target: Int64 {
         guard estimator.base != nil else { return Self.samples(Self.initialDelay) }
-        // To mend a loss the packet after it must be there in time.
+        // To repair a loss, the packet after it must arrive in time.
         let last = packets.last
         let mending = last?.repeatsLast == true ? last?.sampleCount ?? 0 : 0
         return min(max(estimator.jitter + mending, Self.smallestTarget, minimumTarget), Self.largestTarget)
@@ -111,8 +111,8 @@ package struct AudioJitterBuffer: Sendable {
         return due - position - base
     }
 
-    /// Takes a packet, in any order. `timestamp` is the extended RTP timestamp at 48 kHz, `sampleCount` what it decodes
-    /// to; a nonsensical packet is counted as discarded.
+    /// Stores a packet, in any order. `timestamp` is the extended RTP timestamp at 48 kHz, `sampleCount` the number of
+    /// decoded samples. An invalid packet counts as discarded.
     package mutating func insert(
         sequenceNumber: Int64, timestamp: Int64, payload: [UInt8], sampleCount: Int, now: Duration
     ) {
@@ -131,7 +131,7 @@ package struct AudioJitterBuffer: Sendable {
 
         let packetDelay = packet.arrival - timestamp
         if let base = estimator.base, abs(packetDelay - base) > Self.restartDistance {
-            // One that was overtaken by the new beginning does not bring the old one back.
+            // A packet from before a restart that arrives after it does not undo the restart.
             if let highest, sequenceNumber < highest, highest - sequenceNumber < 1000 {
                 statistics.packetsDiscarded += 1
                 return
@@ -144,7 +144,7 @@ package struct AudioJitterBuffer: Sendable {
         keep(packet)
     }
 
-    /// What to play now. To be called again until it says to wait.
+    /// Returns the next step. Call it until it returns a wait.
     package mutating func pop(now: Duration) -> Step {
         guard hasStream else { return .wait(until: nil) }
         let now = Self.samples(now)
@@ -153,14 +153,14 @@ package struct AudioJitterBuffer: Sendable {
         return nextStep()
     }
 
-    /// Whoever plays left out `sampleCount` samples of the last step.
+    /// Records that the player omitted `sampleCount` samples of the last step.
     package mutating func shorten(by sampleCount: Int) {
         guard hasStream, sampleCount > 0 else { return }
         due -= Int64(sampleCount)
         statistics.removedSamplesForAcceleration += sampleCount
     }
 
-    /// Whoever plays made the last step `sampleCount` samples longer.
+    /// Records that the player extended the last step by `sampleCount` samples.
     package mutating func lengthen(by sampleCount: Int) {
         guard hasStream, sampleCount > 0 else { return }
         due += Int64(sampleCount)
@@ -172,7 +172,7 @@ package struct AudioJitterBuffer: Sendable {
         lateSince = nil
         let wanted = packet.arrival + max(target, isFirstStream ? Self.samples(Self.initialDelay) : 0)
         if isPlaying {
-            // What is played goes on without a break: until the packet is due, nothing was sent.
+            // The playout continues without a break: until the packet is due, nothing was sent.
             position = packet.timestamp - max(0, wanted - due)
         } else {
             position = packet.timestamp
@@ -182,7 +182,7 @@ package struct AudioJitterBuffer: Sendable {
 
     private var isFirstStream: Bool { statistics.totalSamplesReceived == 0 }
 
-    /// What was there is of a stream that is over.
+    /// Removes the packets of a stream that has ended.
     private mutating func restart() {
         statistics.packetsDiscarded += packets.count
         packets.removeAll(keepingCapacity: true)
@@ -193,7 +193,7 @@ package struct AudioJitterBuffer: Sendable {
         isLossCounted = false
     }
 
-    /// Whether the packet can still be played. If it is late, that is counted, or the wait lengthened for it.
+    /// Whether the packet can still be played. A late packet is counted, or extends the delay.
     private mutating func isInTime(_ packet: Packet) -> Bool {
         let lateness = position - packet.timestamp
         guard lateness > 0 else {
@@ -201,12 +201,12 @@ package struct AudioJitterBuffer: Sendable {
             return true
         }
         if !isPlaying, lateness <= Self.largestOvertaking {
-            // Nothing was played yet: the stream begins with this one, which was overtaken.
+            // Nothing was played yet: the stream starts with this reordered packet.
             position -= lateness
             due -= lateness
             return true
         }
-        // Where nothing newer was played, it was a break in any case: the sound goes on where it broke off.
+        // If nothing newer was played, there was a break in any case, and the audio continues after it.
         if let underrun, packet.timestamp >= underrun.position,
             delay + lateness <= Self.largestTarget
         {
@@ -240,7 +240,7 @@ package struct AudioJitterBuffer: Sendable {
         }
     }
 
-    /// Looks 64 sequence numbers back; one that is older is late anyway.
+    /// Whether a sequence number was received, among the last 64. An older packet is late anyway.
     private mutating func isDuplicate(_ sequenceNumber: Int64) -> Bool {
         guard let highest = highestSequence, abs(sequenceNumber - highest) < 1000 else {
             highestSequence = sequenceNumber
@@ -258,15 +258,15 @@ package struct AudioJitterBuffer: Sendable {
         return false
     }
 
-    /// A duration in samples at 48 kHz, rounded down.
+    /// Returns a duration in samples at 48 kHz, rounded down.
     static func samples(_ duration: Duration) -> Int64 {
         let (seconds, attoseconds) = duration.components
-        // A clock that has run for thousands of years is no clock.
+        // This limits a clock that has run for thousands of years.
         let whole = min(max(seconds, -1 << 40), 1 << 40) * 48_000
         return whole + attoseconds / 1_000_000_000 * 48_000 / 1_000_000_000
     }
 
-    /// Samples at 48 kHz as a duration, rounded up: at that instant they are over.
+    /// Returns samples at 48 kHz as a duration, rounded up to the instant at which they end.
     static func duration(_ samples: Int64) -> Duration {
         let (seconds, rest) = samples.quotientAndRemainder(dividingBy: 48_000)
         return .seconds(seconds) + .nanoseconds((rest * 1_000_000_000 + 47_999) / 48_000)

@@ -1,38 +1,39 @@
 package import RTCShareMedia
 
-/// From Opus packets as they come to an even stream of sound: jitter buffer and decoder. Used from one thread at a time.
+/// Converts Opus packets into a steady audio stream, with a jitter buffer and a decoder. One thread at a time can use
+/// it.
 ///
-/// Time is a parameter; timestamps of what is played are on the same clock as the `now` that is passed.
+/// Time is a parameter. Timestamps of the result are on the same clock as `now`.
 package final class AudioPlayout {
-    /// Samples a channel in each frame, 20 ms.
+    /// The number of samples per channel in each frame, 20 ms.
     package static let frameSampleCount = 960
 
-    /// 1 or 2, whatever the packets have.
+    /// The number of channels, 1 or 2, whatever the packets have.
     package let channels: Int
-    /// The RTP timestamp (extended, 48 kHz) of the first sample of the frame that was pulled last; nil before it.
+    /// The RTP timestamp (extended, 48 kHz) of the first sample in the last frame; nil before the first.
     package private(set) var playedTimestamp: Int64?
-    /// Packets that the decoder refused and that were concealed like lost ones.
+    /// The number of packets that the decoder rejected and that were concealed like lost ones.
     package private(set) var undecodablePackets = 0
 
     private var buffer = AudioJitterBuffer()
     private let decoder: OpusDecoder
-    /// Decoded and not pulled, with the instant and the RTP timestamp of its first sample, both in samples.
+    /// The decoded samples, with the time and the RTP timestamp of the first one, both in samples.
     private var pending: [Float] = []
     private var pendingDue: Int64 = 0
     private var pendingTimestamp: Int64 = 0
     private var stepsUntilScaling = 0
-    /// Samples a channel since the wait was off its target and nothing was found by which to correct it.
+    /// The number of samples per channel for which the delay was off its target without a way to correct it.
     private var unscaled = 0
 
-    /// A wait that is this much off its target is corrected, 15 ms: less comes and goes by itself.
+    /// The difference from the target, 15 ms, that is corrected: smaller ones are temporary.
     private static let tolerance = 720
-    /// A period in at most every fifth packet: the speed changes by no more than a tenth.
+    /// The minimum number of packets between corrections by a period: the speed changes by at most a tenth.
     private static let scalingInterval = 5
-    /// Sound without a period, as noise and much music is, is corrected all the same after 2 s, and then twice a second:
-    /// a seam now and then is less than a wait that never ends.
+    /// The time after which audio without a period, such as noise and much music, is corrected anyway: 2 s, and then
+    /// twice per second. An occasional seam is better than a permanent delay.
     private static let patience = 96_000
 
-    /// Playing with `channels` channels, 1 or 2.
+    /// Creates a playout with `channels` channels, 1 or 2.
     package init(channels: Int) throws(AudioCodingError) {
         decoder = try OpusDecoder(channels: channels)
         self.channels = channels
@@ -41,33 +42,34 @@ package final class AudioPlayout {
     /// The counts so far.
     package var statistics: JitterBufferStatistics { buffer.statistics }
 
-    /// How long they are to wait at least, whatever the jitter is: for pictures that take longer. At most a second counts.
+    /// The minimum delay of packets, whatever the jitter is, for synchronization with slower video. At most a second
+    /// counts.
     package var minimumDelay: Duration {
         get { AudioJitterBuffer.duration(buffer.minimumTarget) }
         set { buffer.minimumTarget = AudioJitterBuffer.samples(max(newValue, .zero)) }
     }
 
-    /// How long they wait.
+    /// The current delay of packets.
     package var currentDelay: Duration { buffer.currentDelay }
 
-    /// When to pull next; nil before the first packet.
+    /// The time of the next pull; nil before the first packet.
     package var nextPull: Duration? {
         guard pending.count < Self.frameSampleCount * channels else { return AudioJitterBuffer.duration(pendingDue) }
         return buffer.nextDue
     }
 
-    /// Takes a packet, in any order; one that is no Opus packet is counted as discarded.
+    /// Stores a packet, in any order. An invalid one counts as discarded.
     package func insert(sequenceNumber: Int64, timestamp: Int64, payload: [UInt8], now: Duration) {
-        // A count of 0 is refused by the buffer, which counts it.
+        // The buffer rejects and counts a sample count of 0.
         let sampleCount = (try? OpusPacketLayout.sampleCount(of: payload)) ?? 0
         buffer.insert(
             sequenceNumber: sequenceNumber, timestamp: timestamp, payload: payload, sampleCount: sampleCount, now: now)
     }
 
-    /// The next 20 ms at 48 kHz; nil when they are not due yet. To be called until it gives nil, at ``nextPull`` or at
-    /// a steady pace of 20 ms or less.
+    /// Returns the next 20 ms at 48 kHz; nil if they are not due yet. Call it until it returns nil, at ``nextPull`` or
+    /// at a steady interval of 20 ms or less.
     ///
-    /// The frame's timestamp is when its first sample is to be heard.
+    /// The frame's timestamp is the time at which its first sample should be played.
     package func pull(now: Duration) throws(AudioCodingError) -> AudioFrame? {
         let length = Self.frameSampleCount * channels
         while pending.count < length {
@@ -109,7 +111,7 @@ package final class AudioPlayout {
         }
     }
 
-    /// Brings the wait nearer to its target, a period at a time.
+    /// Moves the delay toward its target, by a period at a time.
     private func scaled(_ samples: [Float]) -> [Float] {
         let surplus = buffer.surplus
         guard abs(surplus) > Self.tolerance else {

@@ -1,32 +1,32 @@
-/// Learns how much later than the quickest packets come: the wait that lets nearly all of them be in time.
+/// Learns the delay of packets relative to the fastest ones that lets almost all of them arrive in time.
 ///
-/// All times are in samples at 48 kHz, of clocks whose difference does not matter.
+/// All times are in samples at 48 kHz. The difference of the clocks does not matter.
 struct PacketDelayEstimator: Sendable {
-    /// The part of the packets that is to be in time.
+    /// The fraction of packets that should arrive in time.
     private static let covered = 0.97
-    /// A packet counts half after this many further ones: some seconds of 20 ms packets.
+    /// The number of packets after which a packet counts half: some seconds of 20 ms packets.
     private static let memory = 140.0
-    /// 5 ms.
+    /// The width of a bucket, 5 ms.
     private static let bucketWidth: Int64 = 240
-    /// How long the quickest packet is remembered at least: clocks drift and routes change.
+    /// The minimum time for which the fastest packet counts: clocks drift and routes change.
     private static let epoch: Int64 = 5 * 48_000
 
-    /// Up to a little more than a second.
+    /// The weight of each bucket, up to slightly more than a second.
     private var weights = [Double](repeating: 0, count: 210)
     private var count = 0.0
     private var epochEnd: Int64?
     private var quickest: Int64 = .max
     private var quickestBefore: Int64 = .max
 
-    /// The delay of the quickest packet of the last 5 to 10 seconds; nil before the first.
+    /// The delay of the fastest packet in the last 5 to 10 seconds; nil before the first.
     var base: Int64? {
         epochEnd == nil ? nil : min(quickest, quickestBefore)
     }
 
-    /// How much longer than the quickest a packet may take to be in time.
+    /// The maximum delay relative to the fastest packet at which a packet is in time.
     private(set) var jitter: Int64 = 0
 
-    /// A packet came with this difference between its arrival and its timestamp.
+    /// Records a packet with this difference between its arrival and its timestamp.
     mutating func note(delay: Int64, now: Int64) {
         if let end = epochEnd {
             if now >= end {
@@ -44,15 +44,15 @@ struct PacketDelayEstimator: Sendable {
         learn(bucket: min(Int(clamping: excess / Self.bucketWidth), weights.count - 1))
     }
 
-    /// The stream begins anew with other timestamps; how the packets' delays vary is still true.
+    /// Handles a restart of the stream with other timestamps. The distribution of delays stays valid.
     mutating func forgetBase() {
         epochEnd = nil
         quickest = .max
         quickestBefore = .max
     }
 
-    /// The packets so far were that much later than the quickest: what was held up comes oldest first, and only the last
-    /// of it shows for how long.
+    /// Shifts the earlier packets, which were slower than the new fastest one by `difference`: delayed packets arrive
+    /// oldest first, and only the last one reveals their delay.
     private mutating func shift(by difference: Int64) {
         let distance = min(Int(clamping: difference / Self.bucketWidth), weights.count - 1)
         guard distance > 0 else { return }
@@ -64,7 +64,7 @@ struct PacketDelayEstimator: Sendable {
 
     private mutating func learn(bucket: Int) {
         count += 1
-        // The first packets count in full, later ones fade out: the weights sum up to one at any time.
+        // The first packets count in full, later ones fade out: the sum of the weights is always one.
         let share = max(1 / count, 1 - 1 / (1 + 0.693 / Self.memory))
         var sum = 0.0
         var reached: Int?

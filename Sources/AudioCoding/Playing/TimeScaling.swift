@@ -1,17 +1,17 @@
-/// Plays a block of sound a little faster or slower without changing its pitch: one period is left out, or repeated,
-/// with a cross-fade of 5 ms (overlap-add where the waveform is most like itself).
+/// Plays an audio block slightly faster or slower without a change of pitch: it removes or repeats one period, with a
+/// cross-fade of 5 ms (overlap-add at the best match of the waveform).
 package enum TimeScaling {
-    /// 5 ms at 48 kHz: what is compared and cross-faded.
+    /// The length of comparisons and cross-fades, 5 ms at 48 kHz.
     private static let overlap = 240
-    /// 2.5 to 10 ms: the periods of voices, and of any tone above 100 Hz a multiple.
+    /// The range of periods, 2.5 to 10 ms: those of voices, and a multiple of any tone above 100 Hz.
     private static let lags = 120...480
-    /// How alike two stretches must be (a correlation of 1 is the same), so that the seam is not heard.
+    /// The minimum correlation of two stretches (1 means equal) at which the seam is inaudible.
     private static let likeness: Float = 0.85
-    /// Below this mean square, -60 dB, no seam is heard.
+    /// The mean square, -60 dB, below which no seam is audible.
     private static let quiet: Float = 1e-6
 
-    /// The block without one period, of at most `limit` samples a channel; nil where there is none to be left out. With
-    /// `anyway`, what comes nearest to a period is left out, however unlike it is.
+    /// Returns the block without one period, of at most `limit` samples per channel; nil if there is none. With
+    /// `anyway`, it removes the best match for a period, however different it is.
     package static func shortened(
         _ samples: [Float], channels: Int, limit: Int, anyway: Bool = false
     ) -> (samples: [Float], removed: Int)? {
@@ -25,8 +25,8 @@ package enum TimeScaling {
         return (result, lag)
     }
 
-    /// The block with one period twice, of at most `limit` samples a channel; nil where there is none to be repeated. With
-    /// `anyway`, what comes nearest to a period is repeated, however unlike it is.
+    /// Returns the block with one period repeated, of at most `limit` samples per channel; nil if there is none. With
+    /// `anyway`, it repeats the best match for a period, however different it is.
     package static func lengthened(
         _ samples: [Float], channels: Int, limit: Int, anyway: Bool = false
     ) -> (samples: [Float], added: Int)? {
@@ -54,7 +54,7 @@ package enum TimeScaling {
         }
     }
 
-    /// The shift in samples at which the block's start is most like itself.
+    /// Returns the shift in samples at which the block's start matches itself best.
     private static func bestLag(_ samples: [Float], channels: Int, limit: Int, likeness least: Float) -> Int? {
         let count = samples.count / channels
         let longest = min(lags.upperBound, limit, count - overlap)

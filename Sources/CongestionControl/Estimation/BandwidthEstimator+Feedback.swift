@@ -2,13 +2,13 @@ package import RTCShareRTP
 package import RTCShareWireFormat
 
 extension BandwidthEstimator {
-    /// Takes note of a packet that leaves: every one, with a transport-wide number or not.
+    /// Records a sent packet. Call it for every packet, with a transport-wide number or not.
     ///
     /// - Parameters:
-    ///   - number: its transport-wide number; nil where it bears none.
-    ///   - size: its bytes, counted alike for all.
-    ///   - cluster: the identifier of the probe that it is part of; nil for none.
-    ///   - now: when it leaves.
+    /// - number: The packet's transport-wide number; nil if it has none.
+    /// - size: The packet's size in bytes, counted in the same way for all.
+    /// - cluster: The identifier of the packet's probe; nil for none.
+    /// - now: The time of sending.
     package mutating func packetSent(number: TransportSequenceNumber?, size: Int, cluster: Int?, now: Instant) {
         let size = min(max(0, size), 1 << 20)
         outstanding.packetSent(number, size: size, cluster: cluster, now: now)
@@ -17,7 +17,7 @@ extension BandwidthEstimator {
         updateLimitedRegion(now: now)
     }
 
-    /// Takes what transport-wide feedback says of packets that were sent, arrived and lost ones.
+    /// Processes the results of transport-wide feedback for arrived and lost packets.
     package mutating func receive(_ results: [TransportFeedbackTracker.PacketResult], now: Instant) {
         guard !results.isEmpty else { return }
         lastActivity = now
@@ -34,10 +34,10 @@ extension BandwidthEstimator {
         if deviations.contains(.burstRate) { pictures.receive(results, now: now) }
         queueing.receive(arrived, now: now)
         recentArrivals.receive(arrived, queueing: queueing)
-        // What the path loses anyway would have arrived otherwise: it is no part of what is too much.
+        // Packets of background loss would have arrived otherwise, and do not show that the rate is too high.
         let kept = 1 / (1 - background.share)
         let acknowledged = throughput.estimate.map { $0 * kept }
-        // After little else, a burst arrives faster than the mean over a second says, and shows what the path carries.
+        // After little traffic, a burst arrives faster than the average over a second, and shows the path's capacity.
         let burst = deviations.contains(.burstCut) ? recentArrivals.rate ?? .zero : .zero
         let carried = acknowledged.map { max($0, burst * kept) }
         let probe = probeResult(arrived, acknowledged: acknowledged)
@@ -65,31 +65,31 @@ extension BandwidthEstimator {
         }
     }
 
-    /// Takes a receiver report on one of the streams.
+    /// Processes a receiver report on one of the streams.
     ///
-    /// Where transport-wide feedback comes it says more, and reports only tell ``fractionLost``.
+    /// If there is transport-wide feedback, which contains more, reports only determine ``fractionLost``.
     ///
     /// - Parameters:
-    ///   - report: what it says.
-    ///   - packets: how many packets of the stream it stands for: those since the report before.
-    ///   - now: when it came in.
+    /// - report: The report.
+    /// - packets: The number of packets of the stream since the previous report.
+    /// - now: The arrival time of the report.
     package mutating func receive(_ report: LossReport, packets: Int, now: Instant) {
         lastActivity = now
         guard sendSide.receive(fractionLost: report.fractionLost, packets: packets, now: now) else { return }
         update(now: now)
     }
 
-    /// Where packets wait less than this, none are lost for want of room.
+    /// The queueing delay below which loss is not caused by a full queue.
     private static let emptyingDelay = Duration.milliseconds(60)
 
-    /// Whether packets waited of late: the delay of a path without a queue grows and shrinks by itself.
+    /// Whether packets recently waited in a queue: the delay of a path without a queue also fluctuates.
     private func hasQueue(now: Instant) -> Bool {
         guard deviations.contains(.queueCut) else { return true }
         return queueing.highest(since: now.advanced(by: .milliseconds(-300))).map { $0.delay >= QueueingDelay.jitter }
             ?? true
     }
 
-    /// Takes note of the loss of a time in which nothing waited on the path.
+    /// Records the loss of a period without a queue on the path.
     private mutating func updateBackgroundLoss(now: Instant) {
         guard deviations.contains(.backgroundLoss) else { return }
         background.expire(now: now)
@@ -100,7 +100,8 @@ extension BandwidthEstimator {
         background.receive(sendSide.lossBased.averageLoss, now: now)
     }
 
-    /// Tells queues that others make from one's own: bursts, and flows that fill the queue whatever the delay.
+    /// Distinguishes queues of competing traffic from our own: bursts, and flows that fill the queue whatever the
+    /// delay.
     private mutating func updateCompetition(
         _ results: [TransportFeedbackTracker.PacketResult], roundTrip: Duration?, estimateBefore: DataRate?,
         now: Instant
@@ -125,8 +126,8 @@ extension BandwidthEstimator {
         }
     }
 
-    /// Whether more is under way than the window holds, because the path does not carry it: packets wait, or feedback does.
-    /// A large picture that is let out fast is under way, too, and arrives as fast.
+    /// Whether more bytes are in flight than the window allows because the path does not carry them: packets or
+    /// feedback are delayed. The bytes of a large frame that is sent fast are also in flight, but arrive as fast.
     func isWindowExceeded(now: Instant) -> Bool {
         guard deviations.contains(.window), !competing.isActive, window.isExceeded(by: outstanding.bytes) else {
             return false
@@ -135,7 +136,7 @@ extension BandwidthEstimator {
         return waitingTime > window.patience
     }
 
-    /// Where more is under way than the window holds, the path carries what arrives, and what is sent is to be less.
+    /// Lowers the estimate to the arrival rate if more bytes are in flight than the window allows.
     private mutating func lowerToArrivals(now: Instant) {
         guard deviations.contains(.arrivalsBound), isWindowExceeded(now: now), let recent = recentArrivals.rate,
             delayBased.estimate.map({ recent < $0 }) ?? false
@@ -143,7 +144,7 @@ extension BandwidthEstimator {
         delayBased.lower(to: recent * AIMDRateControl.backoffFactor, now: now)
     }
 
-    /// Passes on where the application began or ceased to be the limit.
+    /// Forwards starts and ends of application-limited regions.
     mutating func updateLimitedRegion(now: Instant) {
         let start = limitedRegion.startTime
         if start == nil, probeController.limitedRegionStart != nil {
@@ -152,7 +153,7 @@ extension BandwidthEstimator {
         probeController.limitedRegionStart = start
     }
 
-    /// What the probes measured that arrived.
+    /// Returns the rate that the arrived probes measured.
     private mutating func probeResult(
         _ arrived: [TransportFeedbackTracker.PacketResult], acknowledged: DataRate?
     ) -> DataRate? {
@@ -161,12 +162,12 @@ extension BandwidthEstimator {
             probeEstimator.receive(sent: result.sent, arrival: arrival, size: result.size, of: cluster)
         }
         guard let rate = probeEstimator.takeEstimate() else { return nil }
-        // A few packets that were held up do not disprove what arrives all the time.
+        // A few delayed packets do not disprove the rate that arrives all the time.
         guard let acknowledged, let estimate = delayBased.estimate else { return rate }
         return max(rate, min(estimate, acknowledged * AIMDRateControl.backoffFactor))
     }
 
-    /// The packets that arrived, in that order: nearly always all of them, as they come.
+    /// Returns the packets that arrived, in order of arrival: usually all of them without a change.
     private static func arrived(
         _ results: [TransportFeedbackTracker.PacketResult]
     ) -> [TransportFeedbackTracker.PacketResult] {
@@ -186,7 +187,7 @@ extension BandwidthEstimator {
 }
 
 extension Array {
-    /// Whether sorting would change nothing.
+    /// Whether the array is already sorted.
     func isSorted(by areInIncreasingOrder: (Element, Element) -> Bool) -> Bool {
         var index = 1
         while index < count {

@@ -1,11 +1,10 @@
 package import RTCShareWireFormat
 
-/// Estimates what a path carries, out of what its receiver tells: the whole controller of Google congestion control, one
-/// for each transport.
+/// Estimates the bandwidth of a path from its receiver's feedback: the whole controller of Google congestion control,
+/// one for each transport.
 ///
-/// It reads no clock and sends nothing. Its owner tells it every packet that leaves and all feedback that comes, lets it
-/// run when ``nextDeadline`` is due, takes the probes from ``pollProbe()``, and goes by ``target``, ``pacingRate`` and
-/// ``paddingRate``.
+/// It reads no clock and sends nothing. Its owner reports every sent packet and all feedback, calls ``process(now:)``
+/// at ``nextDeadline``, takes probes from ``pollProbe()``, and applies ``target``, ``pacingRate`` and ``paddingRate``.
 ///
 /// ```
 ///   feedback ─┬─▶ throughput ──┬─▶ delay-based ─▶ loss-based ─▶ bounds ─▶ window ─▶ target
@@ -13,75 +12,76 @@ package import RTCShareWireFormat
 ///             └─▶ round trip                        REMB, reports ┘
 /// ```
 ///
-/// Source: libwebrtc, `goog_cc/goog_cc_network_control`. What differs has a switch each: ``Deviations``.
+/// Source: libwebrtc, `goog_cc/goog_cc_network_control`. Each deviation has a switch: ``Deviations``.
 ///
-/// It is large, and is asked with every packet: not copyable, so that no question is answered by a copy of it.
+/// It is large and used for every packet: it is not copyable, so that no access makes a copy.
 package struct BandwidthEstimator: ~Copyable, Sendable {
     /// The rates of a transport.
     package struct Configuration: Sendable, Hashable {
-        /// Where the estimate begins.
+        /// The initial estimate.
         package var start = DataRate.kilobitsPerSecond(300)
-        /// What the target does not go below.
+        /// The minimum target.
         package var minimum = DataRate.kilobitsPerSecond(30)
-        /// What the target does not go above: pictures, sound and retransmissions together.
+        /// The maximum target, for video, audio and retransmissions together.
         package var maximum = DataRate.kilobitsPerSecond(2500)
-        /// What is done otherwise than in libwebrtc.
+        /// The active deviations from libwebrtc.
         package var deviations = Deviations.all
 
-        /// The default rates.
+        /// Creates the default rates.
         package init() {}
     }
 
-    /// What keeps the target from being higher.
+    /// The reason why the target is not higher.
     package enum Limitation: String, Hashable, Sendable, CaseIterable {
-        /// The delay, which would grow.
+        /// Delay, which would grow.
         case delay
-        /// Loss.
+        /// Packet loss.
         case loss
-        /// What the receiver estimates (REMB).
+        /// The receiver's estimate (REMB).
         case remote
-        /// The application, which sends less than the path would take.
+        /// The application, which sends less than the path can carry.
         case application
-        /// The maximum that was set.
+        /// The configured maximum.
         case maximum
-        /// No feedback comes for what is sent.
+        /// The lack of feedback for sent packets.
         case feedback
-        /// More is under way than the path carries in a round trip.
+        /// The bytes in flight, which exceed the path's capacity in a round trip.
         case window
     }
 
-    /// The time between two runs while packets flow.
+    /// The interval of processing while packets are sent.
     package static let processInterval = Duration.milliseconds(25)
-    /// The time between two runs while none do.
+    /// The interval of processing while no packets are sent.
     package static let idleInterval = Duration.seconds(1)
-    /// The multiple of the target at which packets leave: frames differ in size, and each is to be out before the next.
+    /// The ratio of pacing rate to target: frames differ in size, and each must be sent before the next one.
     package static let pacingFactor = 2.5
-    /// As many times the target at most, where the path was seen to carry that.
+    /// The maximum ratio, if the path is known to carry it.
     static let largestPacingFactor = 32.0
-    /// Of the maximum, what the estimate has to be for the maximum to be what bounds it: it wavers by some percent.
+    /// The fraction of the maximum above which the maximum counts as the limit: the estimate fluctuates by a few
+    /// percent.
     private static let unboundShare = 0.9
-    /// The multiple of libwebrtc's growth near the capacity.
+    /// The factor on libwebrtc's growth near the capacity.
     private static let growth = 3.0
-    /// How long after a packet it is looked after often: while feedback is waited for, and where all is there.
+    /// The time after a packet for which processing is frequent: without and with feedback for all packets.
     private static let activeTimeUnanswered = Duration.seconds(2)
     private static let activeTimeAnswered = Duration.milliseconds(300)
 
-    /// What media and retransmissions may take together.
+    /// The bitrate that media and retransmissions together can use.
     package private(set) var target: DataRate
-    /// The bandwidth of the path, before the packets that are under way lower the target.
+    /// The estimated bandwidth of the path, before the bytes in flight lower the target.
     package var estimate: DataRate { sendSide.target }
-    /// The rate that the pacer goes by.
+    /// The rate of the pacer.
     package private(set) var pacingRate: DataRate
-    /// The rate up to which padding fills what media leave free; zero for none.
+    /// The rate up to which padding fills the rate that media leave unused; zero for none.
     package private(set) var paddingRate = DataRate.zero
-    /// What keeps the target from being higher.
+    /// The reason why the target is not higher.
     package private(set) var limitation = Limitation.delay
-    /// The share lost by the newest sample of receiver reports, 0...1.
+    /// The fraction lost in the latest sample of receiver reports, 0...1.
     package var fractionLost: Double { sendSide.fractionLost }
-    /// The rate at which packets arrive; nil where not known.
+    /// The rate at which packets arrive; nil if unknown.
     package var acknowledged: DataRate? { throughput.estimate }
 
-    /// When the last packet left; nil where none did.
+    /// The time at which the last packet was sent; nil if there is none.
     package var lastSent: Instant? { outstanding.lastSent }
 
     let configuration: Configuration
@@ -91,7 +91,7 @@ package struct BandwidthEstimator: ~Copyable, Sendable {
     var allocation: DataRate?
     var outstanding = OutstandingPackets()
     var throughput = RobustThroughputEstimator()
-    /// Follows what arrives faster, for when it falls.
+    /// A faster measurement of the arrival rate, for decreases.
     var recentArrivals = RecentArrivals()
     var queueing = QueueingDelay()
     var competing = CompetingRate()
@@ -104,20 +104,20 @@ package struct BandwidthEstimator: ~Copyable, Sendable {
     var sendSide: SendSideEstimator
     var limitedRegion = ALRDetector()
     var window = CongestionWindow()
-    /// The round trip of the newest packet that feedback tells of: what is asked for again sooner may be on its way. Nil
-    /// where no feedback comes.
+    /// The round-trip time of the newest packet in feedback: a packet that is requested again earlier can be in flight.
+    /// It is nil without feedback.
     package internal(set) var feedbackRoundTrip: Duration?
     var roundTripTime: Duration?
     var lastProcess: Instant?
     var lastActivity: Instant?
     var lastFeedback: Instant?
-    /// The estimate before feedback stayed away; nil while it comes.
+    /// The estimate before feedback stopped; nil while feedback arrives.
     var estimateBeforeBackoff: DataRate?
     private var probes: [ProbeCluster] = []
-    /// What the probe controller was last told.
+    /// The latest values that the probe controller received.
     private var announced: (rate: DataRate, limit: ProbeController.Limit)?
 
-    /// An estimator of a path that is not there yet.
+    /// Creates an estimator for a path that is not available yet.
     package init(configuration: Configuration) {
         self.configuration = configuration
         let minimum = max(configuration.minimum, .bitsPerSecond(1))
@@ -130,7 +130,7 @@ package struct BandwidthEstimator: ~Copyable, Sendable {
         begin(at: sendSide.target)
     }
 
-    /// When ``process(now:)`` is next due; nil while there is no path.
+    /// The time of the next ``process(now:)``; nil while there is no path.
     package var nextDeadline: Instant? {
         guard isNetworkAvailable, let lastProcess else { return nil }
         let activeTime = outstanding.bytes > 0 ? Self.activeTimeUnanswered : Self.activeTimeAnswered
@@ -138,13 +138,13 @@ package struct BandwidthEstimator: ~Copyable, Sendable {
         return lastProcess.advanced(by: isActive ? Self.processInterval : Self.idleInterval)
     }
 
-    /// The oldest probe that was asked for and not taken; nil where there is none.
+    /// Removes and returns the oldest pending probe; nil if there is none.
     package mutating func pollProbe() -> ProbeCluster? {
         probes.takeFirst()
     }
 
-    /// Tells that packets can leave. The first time probes follow from the start rate; after
-    /// ``networkUnavailable(now:)`` they test whether the last estimate still holds.
+    /// Records that packets can be sent. The first time this starts probes from the start rate. After
+    /// ``networkUnavailable(now:)`` it starts probes that test the last estimate.
     package mutating func networkAvailable(now: Instant) {
         guard !isNetworkAvailable else { return }
         isNetworkAvailable = true
@@ -162,7 +162,7 @@ package struct BandwidthEstimator: ~Copyable, Sendable {
         announce(now: now)
     }
 
-    /// Tells that no packets can leave. The estimate stays; what is under way is forgotten.
+    /// Records that packets cannot be sent. The estimate stays, and packets in flight no longer count.
     package mutating func networkUnavailable(now: Instant) {
         guard isNetworkAvailable else { return }
         isNetworkAvailable = false
@@ -171,8 +171,8 @@ package struct BandwidthEstimator: ~Copyable, Sendable {
         outstanding.forget()
     }
 
-    /// Tells that packets take another path from now on: all that was learnt is forgotten, it begins at the start rate,
-    /// and probes follow.
+    /// Records that packets use another path from now on. This resets the estimator to the start rate and starts
+    /// probes.
     package mutating func pathChanged(now: Instant) {
         let start = min(max(configuration.start, bounds.minimum), bounds.maximum)
         outstanding.forget()
@@ -200,7 +200,7 @@ package struct BandwidthEstimator: ~Copyable, Sendable {
         announce(now: now)
     }
 
-    /// Sets what the target does not go below and above. A higher maximum is probed for.
+    /// Sets the minimum and maximum target. A higher maximum causes a probe.
     package mutating func setBounds(minimum: DataRate, maximum: DataRate, now: Instant) {
         let minimum = max(minimum, .bitsPerSecond(1))
         bounds = (minimum, max(maximum, minimum))
@@ -212,7 +212,7 @@ package struct BandwidthEstimator: ~Copyable, Sendable {
         announce(now: now)
     }
 
-    /// Sets what all media together could use; nil where that is not known. Nothing far beyond it is probed for.
+    /// Sets the bitrate that all media together could use; nil if it is unknown. Probes don't go far beyond it.
     package mutating func setAllocation(maximum: DataRate?, now: Instant) {
         guard maximum != allocation else { return }
         allocation = maximum
@@ -220,7 +220,7 @@ package struct BandwidthEstimator: ~Copyable, Sendable {
         announce(now: now)
     }
 
-    /// Takes a round trip time of RTCP or of connectivity checks, not smoothed.
+    /// Sets a round-trip time from RTCP or connectivity checks, without smoothing.
     package mutating func setRoundTripTime(_ time: Duration, now: Instant) {
         guard time >= .zero else { return }
         roundTripTime = time
@@ -228,15 +228,14 @@ package struct BandwidthEstimator: ~Copyable, Sendable {
         sendSide.setRoundTripTime(time)
     }
 
-    /// Takes what the receiver says it can take altogether (REMB, draft-alvestrand-rmcat-remb-03); nil where it says nothing
-    /// any more.
+    /// Sets the receiver's estimate (REMB, draft-alvestrand-rmcat-remb-03); nil if there is none any more.
     package mutating func setRemoteEstimate(_ rate: DataRate?, now: Instant) {
         guard rate != sendSide.remoteLimit else { return }
         sendSide.setRemoteLimit(rate)
         update(now: now)
     }
 
-    /// Does what is due.
+    /// Does everything that is due.
     package mutating func process(now: Instant) {
         guard isNetworkAvailable else { return }
         lastProcess = max(now, lastProcess ?? now)
@@ -264,24 +263,24 @@ package struct BandwidthEstimator: ~Copyable, Sendable {
             outstanding.add(cluster)
             probes.append(cluster)
         }
-        // Probes that nobody takes are of no use later.
+        // Old probes are useless later.
         if probes.count > 5 { probes.removeFirst(probes.count - 5) }
     }
 
-    /// Decides the estimate anew and tells what follows from it.
+    /// Updates the estimate and the rates that depend on it.
     mutating func update(now: Instant) {
         let before = sendSide.target
         sendSide.update(waiting: waitingTime, now: now)
         if sendSide.isBackingOff, deviations.contains(.returnProbe) {
             estimateBeforeBackoff = estimateBeforeBackoff ?? before
-            // Once feedback is back, the path is not held to carry what it did.
+            // When feedback returns, the path may carry less than before.
             delayBased.lower(to: sendSide.target, now: now)
             if let estimate = delayBased.estimate { sendSide.setDelayLimit(estimate) }
         }
         announce(now: now)
     }
 
-    /// Where the path proved wider than it was when last found full, growing by shares would take long: probe.
+    /// Probes a path that carries more than when it was last full, since growth by a fraction would take long.
     private mutating func searchCapacity(now: Instant) {
         let wanted = min(bounds.maximum, allocation ?? bounds.maximum)
         guard deviations.contains(.capacitySearch), delayBased.rateControl.isCapacityUnknown, estimate < wanted,
@@ -290,13 +289,13 @@ package struct BandwidthEstimator: ~Copyable, Sendable {
         add(probeController.searchCapacity(now: now))
     }
 
-    /// How long feedback had stayed away as the newest packet left.
+    /// The time without feedback when the newest packet was sent.
     var waitingTime: Duration {
         guard let lastFeedback, let lastSent = outstanding.lastSent else { return .zero }
         return max(.zero, lastSent - lastFeedback) + (feedbackRoundTrip ?? .zero)
     }
 
-    /// Derives the rates that others go by.
+    /// Derives the target, the pacing rate and the padding rate.
     mutating func announce(now: Instant) {
         let estimate = sendSide.target
         let limit = probeLimit
@@ -306,7 +305,7 @@ package struct BandwidthEstimator: ~Copyable, Sendable {
             add(probeController.setEstimate(estimate, limit: limit, now: now))
         }
         window.update(target: estimate)
-        // Beside others that fill the queue, what is under way is that queue and none of one's own making.
+        // Competing flows fill the queue, so that the bytes in flight are not our own queue.
         let isExceeded = isWindowExceeded(now: now)
         let pushed =
             competing.isActive || !deviations.contains(.window)
@@ -318,7 +317,7 @@ package struct BandwidthEstimator: ~Copyable, Sendable {
         limitation = limitation(estimate: estimate)
     }
 
-    /// How fast a picture may leave where not the path is what keeps the rate from being higher; else zero.
+    /// Returns the rate at which a frame can be sent if the path is not what limits the rate; zero otherwise.
     private func burstRate(now: Instant) -> DataRate {
         guard deviations.contains(.burstRate), sendSide.target >= bounds.maximum * Self.unboundShare,
             case .delay = probeLimit, !competing.isActive,

@@ -1,7 +1,7 @@
 internal import RTCShareWireFormat
 
 extension DataRate {
-    /// The difference, no less than zero.
+    /// Returns the difference, at least zero.
     static func - (left: DataRate, right: DataRate) -> DataRate {
         let (difference, overflow) = left.bitsPerSecond.subtractingReportingOverflow(right.bitsPerSecond)
         return .bitsPerSecond(overflow ? 0 : max(0, difference))
@@ -10,7 +10,7 @@ extension DataRate {
     /// This rate in kilobits per second.
     var kilobits: Double { Double(bitsPerSecond) / 1000 }
 
-    /// The rate of so many kilobits per second; zero for fewer than none, the highest for more than can be held.
+    /// Creates a rate in kilobits per second. Negative numbers become zero, too large numbers the maximum.
     init(kilobits: Double) {
         self = .bitsPerSecond(Int64(exactly: max(0, kilobits * 1000).rounded()) ?? .max)
     }

@@ -1,30 +1,30 @@
 internal import RTCShareWireFormat
 
-/// Puts the bounds together: the delay-based and the loss-based estimate, what the receiver estimates, and the missing of
-/// any answer; and where there is no transport-wide feedback, the loss that receiver reports tell.
+/// Combines the limits: the delay-based and the loss-based estimate, the receiver's estimate, and missing feedback.
+/// Without transport-wide feedback it uses the loss in receiver reports.
 ///
-/// Source: libwebrtc, `goog_cc/send_side_bandwidth_estimation`. Deviations: while the loss-based estimate does not bind, the
-/// delay-based one is followed at once, not with the next interval (`Deviations.promptDelay`); by reports alone the rate grows
-/// by half each second until the first loss or the first queue, where libwebrtc grows by 8 percent from the first
-/// (`Deviations.reportGrowth`); no separate stable target.
+/// Source: libwebrtc, `goog_cc/send_side_bandwidth_estimation`. Deviations: while the loss-based estimate does not
+/// limit the rate, the delay-based one applies immediately instead of at the next interval (`Deviations.promptDelay`);
+/// with receiver reports only, the rate grows by half each second until the first loss or the first queue, where
+/// libwebrtc grows by 8 percent from the beginning (`Deviations.reportGrowth`); there is no separate stable target.
 struct SendSideEstimator: Sendable {
-    /// What the first loss reports are not yet held against.
+    /// The initial period in which loss reports do not count yet.
     static let startPhase = Duration.seconds(2)
-    /// Packets that make up a sample of loss.
+    /// The number of packets in a sample of loss.
     static let samplePackets = 20
-    /// The loss up to which the rate grows by reports.
+    /// The loss up to which receiver reports let the rate grow.
     static let lowLoss = 0.02
-    /// The loss above which it falls.
+    /// The loss above which receiver reports reduce the rate.
     static let highLoss = 0.1
-    /// The growth in a second by reports.
+    /// The growth per second with receiver reports.
     private static let growth = 1.08
-    /// The same while nothing has been lost, and nothing waits.
+    /// The growth per second before the first loss or queue.
     private static let firstGrowth = 1.5
-    /// A round trip that is longer than the shortest by more than this has a queue in it.
+    /// The excess over the shortest round-trip time that indicates a queue.
     private static let queueingDelay = Duration.milliseconds(50)
-    /// Waiting this long for feedback lowers the rate.
+    /// The time without feedback after which the rate decreases.
     static let feedbackTimeout = Duration.seconds(3)
-    /// The rate that a missing feedback does not go below.
+    /// The minimum rate without feedback.
     static let backoffFloor = DataRate.kilobitsPerSecond(5)
     private static let backoffInterval = Duration.seconds(1)
     private static let backoffFactor = 0.8
@@ -32,26 +32,26 @@ struct SendSideEstimator: Sendable {
     private static let decreaseInterval = Duration.milliseconds(300)
     private static let reportLifetime = Duration.seconds(6)
 
-    /// The rate that all of this allows.
+    /// The rate that all limits allow.
     private(set) var target: DataRate
-    /// The loss-based estimate, of which the results are given by `receive`.
+    /// The loss-based estimate, whose input is that of `receive`.
     private(set) var lossBased = LossBasedEstimator()
-    /// What the delay allows; nil where nothing is known.
+    /// The delay-based limit; nil if unknown.
     private(set) var delayLimit: DataRate?
-    /// What the receiver says it can take; nil where it does not.
+    /// The receiver's estimate; nil if there is none.
     private(set) var remoteLimit: DataRate?
-    /// The share lost by the newest sample of receiver reports.
+    /// The fraction lost in the latest sample of receiver reports.
     private(set) var fractionLost = 0.0
-    /// Whether the rate went down because no feedback comes.
+    /// Whether the rate decreases because of missing feedback.
     private(set) var isBackingOff = false
-    /// Whether receiver reports lower the rate.
+    /// Whether receiver reports limit the rate.
     private(set) var isBoundByReports = false
     private(set) var minimum: DataRate
     private(set) var maximum: DataRate
     private let deviations: Deviations
     private var roundTripTime = Duration.zero
     private var shortestRoundTrip: Duration?
-    /// Whether a report told of loss, or a round trip of a queue.
+    /// Whether a report contained loss, or a round-trip time showed a queue.
     private var hasMetLimit = false
     private var expected = 0
     private var lost = 0.0
@@ -60,12 +60,12 @@ struct SendSideEstimator: Sendable {
     private var hasDecreasedSinceReport = false
     private var lastDecrease: Instant?
     private var lastBackoff: Instant?
-    /// Targets that are remembered: far more than the usual feedback of a second makes.
+    /// The maximum number of stored targets: far more than the usual feedback of a second causes.
     static let lowestCapacity = 256
-    /// The targets of the last second that are lower than all after them, from the oldest.
+    /// The targets of the last second that are lower than all later ones, from the oldest.
     private(set) var lowest: [(time: Instant, rate: DataRate)] = []
 
-    /// Begins at `start`.
+    /// Creates an estimator with the target `start`.
     init(start: DataRate, minimum: DataRate, maximum: DataRate, deviations: Deviations = .all) {
         self.deviations = deviations
         self.minimum = minimum
@@ -88,25 +88,25 @@ struct SendSideEstimator: Sendable {
         if time > shortest + Self.queueingDelay { hasMetLimit = true }
     }
 
-    /// Takes what the receiver estimates; counts with the next `update`.
+    /// Sets the receiver's estimate, which applies with the next `update`.
     mutating func setRemoteLimit(_ rate: DataRate?) {
         remoteLimit = rate
     }
 
-    /// Takes a rate that was measured, whatever the delay said before.
+    /// Sets a measured rate, which replaces the delay-based limit.
     mutating func setMeasured(_ rate: DataRate) {
         delayLimit = nil
         lowest = []
         set(rate)
     }
 
-    /// Takes the delay-based estimate.
+    /// Sets the delay-based estimate.
     mutating func setDelayLimit(_ rate: DataRate) {
         delayLimit = rate
         set(target)
     }
 
-    /// Takes results for the loss-based estimate.
+    /// Processes results for the loss-based estimate.
     mutating func receive(
         _ results: [TransportFeedbackTracker.PacketResult], acknowledged: DataRate?, isApplicationLimited: Bool,
         background: Double
@@ -117,7 +117,7 @@ struct SendSideEstimator: Sendable {
             background: background)
     }
 
-    /// Takes a receiver report that stands for `packets` packets. True where it completes a sample of loss.
+    /// Processes a receiver report about `packets` packets. Returns true if it completes a sample of loss.
     mutating func receive(fractionLost: Double, packets: Int, now: Instant) -> Bool {
         firstReport = firstReport ?? now
         guard packets > 0 else { return false }
@@ -133,9 +133,9 @@ struct SendSideEstimator: Sendable {
         return true
     }
 
-    /// Decides the target anew.
+    /// Updates the target.
     ///
-    /// - Parameter waiting: how long feedback had stayed away as the newest packet was sent; zero where none ever came.
+    /// - Parameter waiting: The time without feedback when the newest packet was sent; zero if there never was any.
     mutating func update(waiting: Duration, now: Instant) {
         isBackingOff = waiting > Self.feedbackTimeout
         guard !isBackingOff else {
@@ -156,7 +156,7 @@ struct SendSideEstimator: Sendable {
             }
         }
         if lossBased.isReady, lastReport != nil {
-            // Once it is ready it stays so: nobody asks for the lowest targets any more.
+            // The loss-based estimate stays ready, so that the lowest targets are not needed any more.
             applyLossBasedLimit()
             return
         }
@@ -168,7 +168,7 @@ struct SendSideEstimator: Sendable {
         }
     }
 
-    /// Whether loss is what keeps the target down.
+    /// Whether loss limits the target.
     var isBoundByLoss: Bool {
         lossBased.isReady ? lossBased.state != .delayBased : isBoundByReports
     }
@@ -178,7 +178,7 @@ struct SendSideEstimator: Sendable {
     }
 
     private mutating func applyLossBasedLimit() {
-        // Where loss does not bind, the delay does, and what it allows by now.
+        // While loss does not limit the rate, the current delay-based estimate does.
         let isUnbound = deviations.contains(.promptDelay) && lossBased.state == .delayBased
         set((isUnbound ? delayLimit : nil) ?? lossBased.estimate ?? target)
     }
@@ -189,7 +189,8 @@ struct SendSideEstimator: Sendable {
             return
         }
         if fractionLost <= Self.lowLoss {
-            // From the lowest of the last second, so that the rate grows by a share a second however often this runs.
+            // This starts from the lowest target of the last second, so that the growth does not depend on the
+            // frequency of calls.
             let before = lowest.first?.rate ?? target
             let isFirst = deviations.contains(.reportGrowth) && !hasMetLimit
             set(before * (isFirst ? Self.firstGrowth : Self.growth) + .bitsPerSecond(1000))
@@ -211,7 +212,7 @@ struct SendSideEstimator: Sendable {
         let expired = lowest.prefix { $0.time.nanoseconds < earliest }.count
         if expired > 0 { lowest.removeFirst(expired) }
         while let last = lowest.last, last.rate >= target { lowest.removeLast() }
-        // What is left out is higher than all that is there: it would not be gone by before those are forgotten.
+        // An omitted target is higher than all stored ones, and those expire before it.
         if lowest.count < Self.lowestCapacity { lowest.append((now, target)) }
     }
 

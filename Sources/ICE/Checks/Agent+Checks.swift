@@ -6,7 +6,7 @@ extension Agent {
         remoteCredentials != nil && (!checklist.triggered.isEmpty || checklist.nextOrdinaryPair() != nil)
     }
 
-    /// Sends one check if the pace allows: a triggered one first.
+    /// Sends one check if the pace allows it. Triggered checks come first.
     mutating func sendNextCheck(now: Instant) {
         guard remoteCredentials != nil, checklist.paceOpens.map({ $0 <= now }) ?? true else { return }
         if let (index, nominates) = checklist.takeTriggered() {
@@ -33,8 +33,8 @@ extension Agent {
         transmit(id, now: now)
     }
 
-    /// How long a check of a pair waits for its answer (RFC 8445 §14.3): a little longer than the pair's round trip, where
-    /// that is known (RFC 8489 §6.2.1), within the same bounds.
+    /// Returns the retransmission timeout of a pair's check (RFC 8445 §14.3): a little longer than the pair's
+    /// round-trip time, if it is known (RFC 8489 §6.2.1), within the same bounds.
     func checkWait(of index: Int) -> Duration {
         let pair = checklist.pairs[index]
         if pair.remote.transport.isStream { return timing.streamCheckTimeout }
@@ -68,14 +68,14 @@ extension Agent {
             .encoded(integrityKey: remote.key)
     }
 
-    /// What our candidate would be worth if the peer saw another address than the base (RFC 8445 §7.1.1).
+    /// Returns the priority of a peer-reflexive candidate that the check may reveal (RFC 8445 §7.1.1).
     private func peerReflexivePriority(of base: TransportAddress) -> UInt32 {
         let base = locals.base(at: base)
         return Candidate.priority(
             type: .peerReflexive, over: base?.transport ?? .udp, localPreference: base?.localPreference ?? 0)
     }
 
-    /// Sends a transaction's request and says when it is due again (RFC 8489 §6.2.1).
+    /// Sends a transaction's request and schedules the next transmission (RFC 8489 §6.2.1).
     private mutating func transmit(_ id: TransactionID, now: Instant) {
         guard var transaction = transactions[id] else { return }
         if case .relayBinding = transaction.purpose {
@@ -111,7 +111,7 @@ extension Agent {
         transactions[id] = transaction
     }
 
-    /// Sends again what was not answered, or gives it up.
+    /// Retransmits unanswered requests, or ends them.
     mutating func expireTransactions(now: Instant) {
         for id in transactions.due(now: now) {
             guard let transaction = transactions[id] else { continue }
@@ -127,7 +127,7 @@ extension Agent {
             case .consent, .relayBinding:
                 transactions[id] = nil
             case .check(let pair, _, let nominates, _):
-                // Once the choice is made only its own check and triggered ones matter.
+                // After nomination only the nominating check and triggered checks matter.
                 let isIdle = checklist.isConcluded && !nominates && state == .connected
                 let isRepeated = transaction.isRepeated && transaction.transmissions != .max
                 if now < transaction.limit, isRepeated, !isIdle {
@@ -141,7 +141,7 @@ extension Agent {
         }
     }
 
-    /// Trades roles with the peer (RFC 8445 §7.3.1.1): pair priorities depend on the role, nominations belong to it.
+    /// Switches to the opposite role (RFC 8445 §7.3.1.1). Pair priorities depend on the role, and nominations are void.
     mutating func switchRole() {
         role = role.opposite
         checklist.forgetNominations()

@@ -2,8 +2,8 @@ import RTCShareSTUN
 import RTCShareWireFormat
 
 extension Agent {
-    /// A request of the peer (RFC 8445 §7.3). The answer goes out at once; what it means for the pairs comes after. False
-    /// where it is not the peer's, or was there before: then nothing has changed.
+    /// Handles a request of the peer (RFC 8445 §7.3). It sends the response first and then updates the pairs. Returns
+    /// false, without any change, if the request is not from the peer or is repeated.
     mutating func handleRequest(
         _ message: STUNMessage, byteCount: Int, from source: TransportAddress, to base: Base, now: Instant
     ) -> Bool {
@@ -21,7 +21,8 @@ extension Agent {
         }
         if let path = incoming.answered.path(of: message.transactionID) {
             statistics.repeatedRequests += 1
-            // The answer was lost, or somebody else repeats what was caught: it is answered where it came from first.
+            // The response was lost, or an attacker replays the request: only a request over the first path is
+            // answered.
             guard path == .init(source: source, base: base.address) else { return false }
             respond(
                 to: message, .successResponse, attributes: [.xorMappedAddress(source)], key: own.key, from: source,
@@ -48,8 +49,8 @@ extension Agent {
         return true
     }
 
-    /// Refuses who does not know the password; never with more bytes than came, and seldom, so that nobody is flooded
-    /// by way of this side, and no flood takes the way of what is shared.
+    /// Rejects a request from a sender that does not know the password. Responses are rare and never longer than the
+    /// request, so that nobody can use this agent to flood another host, or to take bandwidth from media.
     private mutating func refuseStranger(
         _ message: STUNMessage, _ byteCount: Int, with error: ErrorCode, from source: TransportAddress, to base: Base,
         now: Instant
@@ -64,7 +65,7 @@ extension Agent {
         return false
     }
 
-    /// Resolves a role conflict (RFC 8445 §7.3.1.1); false where the peer is the one to give way.
+    /// Resolves a role conflict (RFC 8445 §7.3.1.1). Returns false if the peer must change its role.
     private mutating func settleRoles(_ message: STUNMessage) -> Bool {
         switch role {
         case .controlling:
@@ -78,7 +79,7 @@ extension Agent {
         return true
     }
 
-    /// False where there is no room.
+    /// Stores an early check. Returns false if there is no room.
     private mutating func remember(_ check: IncomingCheck) -> Bool {
         guard incoming.keep(check) else {
             statistics.overLimit += 1
@@ -87,7 +88,7 @@ extension Agent {
         return true
     }
 
-    /// What an authentic request means for its pair (RFC 8445 §7.3.1.3 to §7.3.1.5).
+    /// Updates the pair of an authentic request (RFC 8445 §7.3.1.3 to §7.3.1.5).
     mutating func process(_ check: IncomingCheck, now: Instant) {
         guard let remote = remoteCandidate(of: check), let local = locals.candidate(of: check.base),
             let index = addPair(local, remote)
@@ -102,7 +103,7 @@ extension Agent {
         switch checklist.pairs[index].state {
         case .succeeded: break
         case .inProgress:
-            // The peer has just shown that a way is open.
+            // The request has just shown that the route is open.
             let wait = checkWait(of: index)
             transactions.hastenCheck(
                 of: checklist.pairs[index].id, pause: wait, wait: wait,
@@ -115,7 +116,7 @@ extension Agent {
         } else if checklist.pairs[index].id == checklist.selected || isFresh(checklist.pairs[index], now: now) {
             nominate(index, now: now)
         } else {
-            // The pair answered too long ago for that to be consent (RFC 7675 §5.1): it is asked again first.
+            // The pair's last answer is too old to count as consent (RFC 7675 §5.1), so that it is checked first.
             checklist.pairs[index].awaitsNomination = true
             checklist.trigger(index)
         }
@@ -125,7 +126,7 @@ extension Agent {
         pair.latestResponse.map { now - $0 < timing.consentExpiry / 2 } ?? false
     }
 
-    /// The candidate that a request came from, learned from the request if need be (RFC 8445 §7.3.1.3).
+    /// Returns the candidate of a request's source, a new peer-reflexive one if it is unknown (RFC 8445 §7.3.1.3).
     private mutating func remoteCandidate(of check: IncomingCheck) -> Candidate? {
         let transport = locals.transport(of: check.base)
         if let index = remotes.index(of: check.source, over: transport) { return remotes.candidates[index] }

@@ -2,7 +2,8 @@ import RTCShareSTUN
 import RTCShareWireFormat
 
 extension Agent {
-    /// A response to one of our requests (RFC 8445 §7.2.5). False where it is not: then nothing has changed.
+    /// Handles a response to one of our requests (RFC 8445 §7.2.5). Returns false, without any change, for any other
+    /// message.
     mutating func handleResponse(
         _ message: STUNMessage, from source: TransportAddress, to base: Base, now: Instant
     ) -> Bool {
@@ -38,7 +39,7 @@ extension Agent {
 
     private mutating func isAuthentic(_ message: STUNMessage, of index: Int) -> Bool {
         guard let key = credentials(of: index)?.remote.key, message.isAuthentic(key: key) else {
-            // Anyone can write an error without integrity (RFC 8489 §9.1.4): it explains, but it decides nothing.
+            // Anyone can send an error without integrity (RFC 8489 §9.1.4), so that it only serves as an explanation.
             if let error = message.errorCode, checklist.pairs[index].state != .succeeded {
                 checklist.pairs[index].failure = .refused(
                     code: error.code, reason: String(error.reason.printable.prefix(64)))
@@ -97,7 +98,7 @@ extension Agent {
             checklist.fail(index, as: .refused(code: error.code, reason: String(error.reason.printable.prefix(64))))
             return
         }
-        // RFC 8445 §7.2.5.1. A role that has changed since the request went out is not changed back.
+        // RFC 8445 §7.2.5.1. If the role has changed since the request was sent, it does not change back.
         switch transaction.purpose {
         case .check(_, role, _, _), .consent(_, role):
             switchRole()
@@ -107,7 +108,7 @@ extension Agent {
         if checklist.pairs[index].state != .succeeded { checklist.trigger(index) }
     }
 
-    /// A check was answered as it should: the pair is valid, and its foundation thaws (RFC 8445 §7.2.5.3).
+    /// Marks a pair as valid after a successful check, and unfreezes its foundation (RFC 8445 §7.2.5.3).
     private mutating func succeed(_ index: Int, mapped: TransportAddress, priority: UInt32, now: Instant) {
         checklist.succeed(index, now: now)
         checklist.pairs[index].local =
@@ -126,7 +127,7 @@ extension Agent {
         if checklist.pairs[index].awaitsNomination, role == .controlled { nominate(index, now: now) }
     }
 
-    /// Our candidate as the peer sees it, learned from the answer if need be (RFC 8445 §7.2.5.3.1).
+    /// Returns our candidate as the peer sees it, a new peer-reflexive one if it is unknown (RFC 8445 §7.2.5.3.1).
     private mutating func localCandidate(
         _ mapped: TransportAddress, base: TransportAddress, priority: UInt32
     ) -> Candidate? {

@@ -1,7 +1,7 @@
 package import RTCShareWireFormat
 
 extension Agent {
-    /// A pair that the controlling agent, we or the peer, has chosen and that a check has shown to work.
+    /// Selects a nominated pair whose check has succeeded.
     mutating func nominate(_ index: Int, now: Instant) {
         let pair = checklist.pairs[index]
         checklist.endNomination(of: index)
@@ -18,18 +18,18 @@ extension Agent {
         select(index, now: now)
     }
 
-    /// Which of two nominated pairs a controlled agent follows: as a rule the newest. A peer that nominates every pair
-    /// at once, as RFC 5245 let it, means the best of those.
+    /// Whether a controlled agent replaces one nominated pair with another: usually it follows the newest. If a peer
+    /// nominates all pairs at once, as in RFC 5245, it follows the best.
     private func isOutranked(_ current: CandidatePair, by other: CandidatePair, now: Instant) -> Bool {
         if other.priority > current.priority || !current.latestRequestNominates { return true }
         let silence = current.latestRequest.map { now - $0 } ?? timing.consentInterval
         return silence >= timing.consentInterval / 2
     }
 
-    /// Until there is a nomination, media goes over the best pair that works (RFC 8445 §12.1.1).
+    /// Selects the best working pair as long as no pair is nominated (RFC 8445 §12.1.1).
     mutating func reselect(now: Instant) {
         if checklist.isConcluded { return }
-        // The pair from before a restart carries media until the choice is made, as long as it answers.
+        // The pair from before a restart carries media until nomination, as long as it answers.
         if checklist.isSelectedRetired, state == .connected { return }
         guard let best = usablePairs(now: now).max(by: { checklist.pairs[$0].priority < checklist.pairs[$1].priority })
         else { return }
@@ -47,8 +47,8 @@ extension Agent {
         if isNew { setState(.connected) }
     }
 
-    /// The controlling agent's choice: at once if no better pair can still succeed, else after a short while. A selected
-    /// pair that has stopped answering is replaced by one that answers.
+    /// Nominates a pair as the controlling agent: immediately if no better pair can still succeed, otherwise after a
+    /// short wait. A selected pair that has stopped answering is replaced by one that answers.
     mutating func considerNomination(now: Instant) {
         guard role == .controlling, checklist.nominating == nil, let best = pairToNominate() else { return }
         guard nominationOpens(best) <= now else { return }
@@ -69,7 +69,7 @@ extension Agent {
         let isBest = !checklist.pairs.contains { $0.isOpen && $0.priority > checklist.pairs[best].priority }
         let pair = checklist.pairs[best]
         let isRelayed = pair.local.type == .relayed || pair.remote.type == .relayed
-        // A relay is for the whole call: candidates that are still to come may make a better pair.
+        // A relay would carry the whole call, and future candidates can make a better pair.
         let areAllKnown = remotes.haveEnded && asked.limit == nil
         if isBest, areAllKnown || !isRelayed { return start }
         return start.advanced(by: isRelayed ? timing.relayedNominationSettle : timing.nominationSettle)
@@ -91,8 +91,8 @@ extension Agent {
         if state == .disconnected { setState(.connected) }
     }
 
-    /// Asks the peer now whether it still consents, where it has not said so for a while: for an owner who needs to know
-    /// soon whether the peer is there. A peer that answers is asked no more than once a second.
+    /// Sends a consent check now if the last answer is not recent, for an owner that must learn soon whether the peer
+    /// is reachable. A peer that answers receives at most one such check per second.
     package mutating func checkConsent(now: Instant) {
         guard state == .connected, consent.unanswered == 0, let index = checklist.selectedIndex,
             let answered = checklist.pairs[index].latestResponse, now - answered >= timing.consentInterval / 5
@@ -130,7 +130,7 @@ extension Agent {
         consent.asked(again: now.advanced(by: pause))
     }
 
-    /// The selected pair does not carry any more. Another way may still be open: everything is tried once more.
+    /// Marks the selected pair as disconnected. All other pairs are checked once more, since another route can work.
     mutating func disconnect() {
         guard state == .connected else { return }
         setState(.disconnected)
@@ -142,8 +142,8 @@ extension Agent {
         }
     }
 
-    /// Gives up where nothing works. A peer that announced nothing usable may still come forward by itself, so that
-    /// only the overall limit ends the wait for it (RFC 8863).
+    /// Fails if no pair can work. A peer without usable candidates can still send checks itself, so that only the
+    /// overall limit ends the wait for it (RFC 8863).
     mutating func concludeFailure(now: Instant) {
         guard state == .checking, let since = checklist.checkingSince else { return }
         let patience = now - since

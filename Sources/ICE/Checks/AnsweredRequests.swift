@@ -1,10 +1,10 @@
 import RTCShareSTUN
 import RTCShareWireFormat
 
-/// The newest authentic requests: each counts once, so that whoever has caught one and sends it again, from wherever,
-/// brings nothing about. RFC 8489 has no rule for this: a request says no time, and integrity holds for ever.
+/// The latest authentic requests. Each counts once, so that an attacker's replay from any address has no effect. RFC
+/// 8489 has no rule for this: a request has no time, and its integrity stays valid forever.
 struct AnsweredRequests: Sendable {
-    /// Where a request came to, and from where.
+    /// The source of a request and the base that received it.
     struct Path: Hashable, Sendable {
         let source: TransportAddress
         let base: TransportAddress
@@ -12,22 +12,22 @@ struct AnsweredRequests: Sendable {
 
     private let limit: Int
     private var paths: [TransactionID: Path] = [:]
-    /// A ring, once it is full.
+    /// The identifiers in order of arrival: a ring once it is full.
     private var order: [TransactionID] = []
     private var oldest = 0
 
-    /// Remembers the newest `limit` requests.
+    /// Creates a store of the latest `limit` requests.
     init(limit: Int) {
         self.limit = max(1, limit)
     }
 
-    /// Where a request came that is known.
+    /// Returns the path of a stored request.
     func path(of id: TransactionID) -> Path? { paths[id] }
 
-    /// How many are remembered.
+    /// The number of stored requests.
     var count: Int { paths.count }
 
-    /// Remembers a request that is not known.
+    /// Stores a new request.
     mutating func note(_ id: TransactionID, from source: TransportAddress, to base: TransportAddress) {
         guard paths.updateValue(Path(source: source, base: base), forKey: id) == nil else { return }
         guard order.count >= limit else { return order.append(id) }

@@ -1,45 +1,45 @@
 package import RTCShareWireFormat
 
-/// Where a pair is in its checks (RFC 8445 §6.1.2.6, under the names of webrtc-stats).
+/// The state of a pair's checks (RFC 8445 §6.1.2.6, with the names of webrtc-stats).
 package enum PairState: String, Hashable, Sendable, Encodable {
-    /// Waits for another pair of its foundation.
+    /// The pair waits for another pair of its foundation.
     case frozen
-    /// Will be checked.
+    /// The pair waits for its check.
     case waiting
-    /// Is being checked.
+    /// The pair's check is in progress.
     case inProgress = "in-progress"
-    /// A check was answered.
+    /// A check succeeded.
     case succeeded
-    /// No check was answered, or not as it must be.
+    /// No check was answered, or the answer was invalid.
     case failed
 }
 
-/// How a pair came to its end, for an error message.
+/// The outcome of a pair's checks, for an error message.
 package enum PairFate: Hashable, Sendable, CustomStringConvertible {
     /// No check was sent.
     case notTried
-    /// Checks are under way.
+    /// Checks are in progress.
     case trying(checks: Int)
     /// A check was answered.
     case answered
-    /// Checks were answered, and no more.
+    /// Checks were answered at first, and then no more.
     case fellSilent
     /// No check was answered.
     case noAnswer(checks: Int)
     /// The last answer was an error.
     case refused(code: Int, reason: String)
-    /// The answer came from elsewhere than the check went to (RFC 8445 §7.2.5.2.1).
+    /// The response came from another address than the check's destination (RFC 8445 §7.2.5.2.1).
     case answeredFromElsewhere(TransportAddress)
-    /// The system could not send there.
+    /// The system could not send to the destination.
     case unreachable
-    /// The TCP connection could not be opened, or it ended.
+    /// The TCP connection could not be opened, or was closed.
     case connectionLost
-    /// The relay lets nothing pass to and from the peer: its error, code 0 where it did not answer.
+    /// The relay forwards no packets between the peer and us. The code is that of its error, or 0 if it did not answer.
     case refusedByRelay(code: Int, reason: String)
-    /// The relay is gone.
+    /// The allocation at the relay has ended.
     case relayLost(TURNError)
 
-    /// Words for a person.
+    /// The outcome in words.
     package var description: String {
         switch self {
         case .notTried: "not tried"
@@ -59,85 +59,86 @@ package enum PairFate: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// One pair as statistics and error messages show it; the counts carry the names of webrtc-stats.
+/// A pair for statistics and error messages. The counts have the names of webrtc-stats.
 package struct PairReport: Sendable, CustomStringConvertible {
-    /// Stays the same for the life of the pair.
+    /// An identifier that does not change for the life of the pair.
     package let id: Int
-    /// Our candidate; once a check was answered, the one that the peer saw.
+    /// Our candidate; after a successful check, the candidate that the peer saw.
     package let local: Candidate
     /// The peer's candidate.
     package let remote: Candidate
-    /// Where the pair is in its checks.
+    /// The state of the pair's checks.
     package let state: PairState
-    /// Whether the controlling agent chose it.
+    /// Whether the controlling agent nominated the pair.
     package let nominated: Bool
-    /// RFC 8445 §6.1.2.3.
+    /// The pair priority (RFC 8445 §6.1.2.3).
     package let priority: UInt64
-    /// How it ended, or where it stands.
+    /// The outcome of the checks so far.
     package let fate: PairFate
-    /// What was counted.
+    /// The counts of the pair.
     package let statistics: PairStatistics
 
-    /// `host 192.0.2.1:9 → host 192.0.2.2:9: no answer to 10 checks`.
+    /// The pair and its outcome, such as `host 192.0.2.1:9 → host 192.0.2.2:9: no answer to 10 checks`.
     package var description: String { "\(local) → \(remote): \(fate)" }
 }
 
-/// The counts of a pair under the names of webrtc-stats' RTCIceCandidatePairStats.
+/// The counts of a pair, with the names of webrtc-stats' RTCIceCandidatePairStats.
 package struct PairStatistics: Hashable, Sendable, Encodable {
-    /// Checks sent, retransmissions included, consent checks too.
+    /// The number of checks sent, including retransmissions and consent checks.
     package internal(set) var requestsSent = 0
-    /// Authentic requests received.
+    /// The number of authentic requests received.
     package internal(set) var requestsReceived = 0
-    /// Responses sent to those.
+    /// The number of responses to received requests.
     package internal(set) var responsesSent = 0
-    /// Authentic responses received.
+    /// The number of authentic responses received.
     package internal(set) var responsesReceived = 0
-    /// Of the requests sent, those that asked for consent.
+    /// The number of consent checks among the requests sent.
     package internal(set) var consentRequestsSent = 0
-    /// The newest round trip of a request that was sent once.
+    /// The latest round-trip time of a request that was sent once.
     package internal(set) var currentRoundTripTime: Duration?
-    /// All round trips together.
+    /// The sum of all round-trip times.
     package internal(set) var totalRoundTripTime: Duration = .zero
 }
 
-/// A pair on the checklist. As candidates that share a base are checked once (RFC 8445 §6.1.2.4), the base and the
-/// remote address identify it; the local candidate is the base's until an answer says what the peer saw.
+/// A pair on the checklist. Since candidates with the same base are checked once (RFC 8445 §6.1.2.4), the base and the
+/// remote address identify it. The local candidate is the base's until a response reveals the address that the peer
+/// saw.
 struct CandidatePair: Sendable {
     let id: Int
     let base: TransportAddress
-    /// The restarts that were before it.
+    /// The number of restarts before the pair.
     let generation: Int
     var local: Candidate
     var remote: Candidate
     var state: PairState
     var priority: UInt64
-    /// The controlling agent chose it, and a check succeeded.
+    /// Whether the controlling agent nominated the pair and its check succeeded.
     var isNominated = false
-    /// The peer nominated it before our own check succeeded (RFC 8445 §7.3.1.5).
+    /// Whether the peer nominated the pair before our check succeeded (RFC 8445 §7.3.1.5).
     var awaitsNomination = false
-    /// Whether the newest request on it carried USE-CANDIDATE.
+    /// Whether the pair's latest request had USE-CANDIDATE.
     var latestRequestNominates = false
     var latestRequest: Instant?
     var latestResponse: Instant?
     var failure: PairFate?
-    /// What the round trip does not exceed, as far as it is known: of a check that was sent again it can't be told which
-    /// transmission was answered.
+    /// An upper bound of the round-trip time, if it is known. If a check was retransmitted, the response does not show
+    /// which transmission it answers.
     private(set) var roundTripBound: Duration?
-    /// Consent on it has expired: under these credentials it is not to be used again (RFC 7675 §5.1).
+    /// Whether consent on the pair has expired: it must not be used again with these credentials (RFC 7675 §5.1).
     var hasLostConsent = false
     var statistics = PairStatistics()
 
-    /// Takes note of an answer to a request that was sent so long ago for the first time.
+    /// Records a response that arrived `time` after the first transmission of its request.
     mutating func note(answerAfter time: Duration, isExact: Bool) {
         roundTripBound = isExact ? time : min(time, roundTripBound ?? time)
     }
 
-    /// Whether it leads to a candidate of the peer.
+    /// Whether the pair's remote candidate is the given one.
     func isOf(_ candidate: Candidate) -> Bool {
         remote.address == candidate.address && remote.transport == candidate.transport
     }
 
-    /// Whether it is being checked, or will be, and no check was refused by the system or lost with its stream so far.
+    /// Whether the pair is or will be checked, and the system has not rejected a check or lost its stream.
     var isOpen: Bool {
         switch state {
         case .frozen, .waiting: true
@@ -158,7 +159,7 @@ struct CandidatePair: Sendable {
         }
     }
 
-    /// RFC 8445 §6.1.2.3, from the priorities of both candidates and our role.
+    /// Returns the pair priority of RFC 8445 §6.1.2.3 for the priorities of both candidates and our role.
     static func priority(local: UInt32, remote: UInt32, role: Role) -> UInt64 {
         let controlling = UInt64(role == .controlling ? local : remote)
         let controlled = UInt64(role == .controlling ? remote : local)

@@ -1,22 +1,22 @@
 internal import RTCShareWireFormat
 
-/// The pairs, and which of them is checked next (RFC 8445 §6.1.2): those of the newest generation, and the one that media
-/// is on while a restart is to replace it.
+/// The candidate pairs and the order of their checks (RFC 8445 §6.1.2): the pairs of the newest generation, and the
+/// pair that carries media until a restart replaces it.
 struct Checklist: Sendable {
     var pairs: [CandidatePair] = []
-    /// The pair that media goes over.
+    /// The identifier of the selected pair, which carries media.
     var selected: Int?
-    /// The pair whose nominating check is queued or under way.
+    /// The pair whose nominating check is queued or in progress.
     private(set) var nominating: Int?
-    /// The queue of triggered checks (RFC 8445 §6.1.4.1), nominations included.
+    /// The queue of triggered checks (RFC 8445 §6.1.4.1), including nominations.
     private(set) var triggered: [TriggeredCheck] = []
-    /// When checks began; nil before, and after a restart until the peer's credentials are here.
+    /// The start of checks; nil before, and between a restart and the peer's new credentials.
     private(set) var checkingSince: Instant?
-    /// When the next check may be sent; nil before the first.
+    /// The earliest time of the next check; nil before the first.
     private(set) var paceOpens: Instant?
-    /// When the first pair was found to work.
+    /// The time at which the first pair became valid.
     private(set) var firstValid: Instant?
-    /// Counts restarts.
+    /// The number of restarts.
     private(set) var generation = 0
     private var nextID = 0
 
@@ -26,7 +26,7 @@ struct Checklist: Sendable {
         let nominates: Bool
     }
 
-    // Where a pair is.
+    // The places of pairs.
 
     func index(_ id: Int) -> Int? {
         pairs.firstIndex { $0.id == id }
@@ -44,15 +44,15 @@ struct Checklist: Sendable {
     /// Whether a pair belongs to the newest generation.
     func isCurrent(_ index: Int) -> Bool { pairs[index].generation == generation }
 
-    /// Whether media is on a pair that a restart is to replace.
+    /// Whether the selected pair is one that a restart will replace.
     var isSelectedRetired: Bool { selectedIndex.map { !isCurrent($0) } ?? false }
 
-    /// Whether the controlling agent's choice is known, so that no more pairs are tried (RFC 8445 §8.1.1).
+    /// Whether a pair of the newest generation is nominated, so that no more pairs are checked (RFC 8445 §8.1.1).
     var isConcluded: Bool { selectedIndex.map { pairs[$0].isNominated && isCurrent($0) } ?? false }
 
-    // Which pairs there are.
+    // The set of pairs.
 
-    /// Adds a pair, waiting or frozen (RFC 8445 §6.1.2.6, RFC 8838 §12); returns where it is.
+    /// Adds a pair, waiting or frozen (RFC 8445 §6.1.2.6, RFC 8838 §12). Returns its index.
     mutating func add(_ local: Candidate, _ remote: Candidate, priority: UInt64) -> Int {
         var pair = CandidatePair(
             id: nextID, base: local.base, generation: generation, local: local, remote: remote, state: .frozen,
@@ -64,7 +64,7 @@ struct Checklist: Sendable {
         } else if let first = others.first(where: { $0.state == .waiting }), first.priority < priority,
             let index = index(first.id), first.statistics.requestsSent == 0
         {
-            // The best of a foundation goes first.
+            // The best pair of a foundation is checked first.
             pairs[index].state = .frozen
             pair.state = .waiting
         }
@@ -72,7 +72,7 @@ struct Checklist: Sendable {
         return pairs.count - 1
     }
 
-    /// Gives up the worst pair for one of a priority; false where none is worse, or all are needed.
+    /// Removes the worst pair for a pair of `priority`. Returns false if none is worse, or all are in use.
     mutating func makeRoom(for priority: UInt64) -> Bool {
         let expendable = pairs.indices.filter {
             pairs[$0].state != .succeeded && pairs[$0].state != .inProgress && pairs[$0].id != selected
@@ -86,7 +86,7 @@ struct Checklist: Sendable {
         return true
     }
 
-    /// Begins the next generation: of the pairs only the one that media is on stays.
+    /// Starts the next generation. Only the selected pair stays.
     mutating func restart() {
         pairs = selectedIndex.map { [pairs[$0]] } ?? []
         triggered = []
@@ -95,25 +95,25 @@ struct Checklist: Sendable {
         generation += 1
     }
 
-    /// Lets go of the pair that a restart has replaced.
+    /// Removes the pair that a restart has replaced.
     mutating func removeFormer() {
         pairs.removeAll { $0.generation != generation }
     }
 
     // Checks.
 
-    /// Checks begin.
+    /// Records the start of checks.
     mutating func begin(now: Instant) {
         checkingSince = now
     }
 
-    /// A check was sent: the next one waits until then.
+    /// Records the earliest time of the next check.
     mutating func pace(until opens: Instant) {
         paceOpens = opens
     }
 
-    /// The next pair to check without cause: the best waiting one, else the best frozen one of a foundation that
-    /// nothing is under way for (RFC 8445 §6.1.4.2).
+    /// Returns the pair of the next ordinary check: the best waiting one, or else the best frozen one of a foundation
+    /// without a check in progress (RFC 8445 §6.1.4.2).
     func nextOrdinaryPair() -> Int? {
         guard !isConcluded else { return nil }
         let waiting = pairs.indices.filter { pairs[$0].state == .waiting }
@@ -123,7 +123,7 @@ struct Checklist: Sendable {
         return frozen.max { pairs[$0].priority < pairs[$1].priority }
     }
 
-    /// The first triggered check whose pair is still there.
+    /// Removes and returns the first triggered check whose pair still exists.
     mutating func takeTriggered() -> (index: Int, nominates: Bool)? {
         while !triggered.isEmpty {
             let check = triggered.removeFirst()
@@ -132,7 +132,7 @@ struct Checklist: Sendable {
         return nil
     }
 
-    /// Has a pair checked, unless it may not be used any more.
+    /// Triggers a check of a pair, unless the pair must not be used any more.
     mutating func trigger(_ index: Int) {
         let id = pairs[index].id
         guard isCurrent(index), !pairs[index].hasLostConsent else { return }
@@ -141,36 +141,36 @@ struct Checklist: Sendable {
         triggered.append(TriggeredCheck(pair: id, nominates: false))
     }
 
-    /// Has a pair that works checked once more.
+    /// Triggers another check of a working pair.
     mutating func confirm(_ index: Int) {
         triggered.append(TriggeredCheck(pair: pairs[index].id, nominates: false))
     }
 
-    /// Has a pair checked as the controlling agent's choice, before all others.
+    /// Triggers the nominating check of a pair, before all other checks.
     mutating func nominate(_ index: Int) {
         nominating = pairs[index].id
         triggered.insert(TriggeredCheck(pair: pairs[index].id, nominates: true), at: 0)
     }
 
-    /// A pair was nominated: its check is no longer waited for.
+    /// Ends the nomination of a pair.
     mutating func endNomination(of index: Int) {
         pairs[index].awaitsNomination = false
         if nominating == pairs[index].id { nominating = nil }
     }
 
-    /// No nomination is waited for any longer.
+    /// Cancels the pending nomination.
     mutating func cancelNomination() {
         nominating = nil
     }
 
-    /// Nominations belong to a role that was given up.
+    /// Cancels nominations, since they belong to the former role.
     mutating func forgetNominations() {
         nominating = nil
         triggered = triggered.map { TriggeredCheck(pair: $0.pair, nominates: false) }
         for index in pairs.indices { pairs[index].awaitsNomination = false }
     }
 
-    /// A check was answered as it should: the pair is valid.
+    /// Marks a pair as valid after a successful check.
     mutating func succeed(_ index: Int, now: Instant) {
         let id = pairs[index].id
         pairs[index].state = .succeeded
@@ -187,7 +187,7 @@ struct Checklist: Sendable {
         if nominating == id { nominating = nil }
     }
 
-    /// Nothing is sent any more.
+    /// Clears the selection and the triggered checks.
     mutating func stop() {
         triggered = []
         selected = nil

@@ -1,6 +1,6 @@
 internal import RTCShareWireFormat
 
-/// An authentic request of the peer, and what it says.
+/// The content of the peer's authentic request.
 struct IncomingCheck: Sendable {
     let source: TransportAddress
     let base: TransportAddress
@@ -9,12 +9,12 @@ struct IncomingCheck: Sendable {
     let nominates: Bool
 }
 
-/// The peer's requests: those that came before they could be acted on, and those that were answered.
+/// The peer's requests: those that arrived before the agent could process them, and those that were answered.
 struct IncomingChecks: Sendable {
-    /// The authentic ones that came before the peer's credentials.
+    /// The authentic requests that arrived before the peer's credentials.
     private(set) var early: [IncomingCheck] = []
     var answered: AnsweredRequests
-    /// How many of the others may still be refused.
+    /// The limit of error responses to other senders.
     var refusals = RefusalAllowance()
     private let earlyLimit: Int
 
@@ -23,7 +23,8 @@ struct IncomingChecks: Sendable {
         earlyLimit = limits.earlyChecks
     }
 
-    /// Keeps a request until the peer's credentials are here, the newest of each way; false where there is no room.
+    /// Stores a request until the peer's credentials arrive, the latest one of each path. Returns false if there is no
+    /// room.
     mutating func keep(_ check: IncomingCheck) -> Bool {
         if let index = early.firstIndex(where: { $0.source == check.source && $0.base == check.base }) {
             early[index] = check
@@ -35,12 +36,12 @@ struct IncomingChecks: Sendable {
         return true
     }
 
-    /// Whether one was kept that came this way.
+    /// Whether a request of this path is stored.
     func hasEarly(from source: TransportAddress, to base: TransportAddress) -> Bool {
         early.contains { $0.source == source && $0.base == base }
     }
 
-    /// Those that were kept, for who can act on them.
+    /// Removes and returns the stored requests.
     mutating func takeEarly() -> [IncomingCheck] {
         defer { early = [] }
         return early
@@ -50,7 +51,7 @@ struct IncomingChecks: Sendable {
         early = []
     }
 
-    /// Forgets what came to bases that are gone.
+    /// Removes the requests that arrived at removed bases.
     mutating func forgetEarly(to bases: [TransportAddress]) {
         early.removeAll { bases.contains($0.base) }
     }

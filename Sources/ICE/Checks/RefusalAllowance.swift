@@ -1,13 +1,13 @@
 import RTCShareWireFormat
 
-/// How often strangers are told that they are refused: what they send must not become what this side sends.
+/// The limit of error responses to strangers, so that their requests don't determine the traffic of this agent.
 struct RefusalAllowance: Sendable {
-    /// Refusals in a row, and in a second.
+    /// The maximum number of error responses per second.
     static let perSecond = 16
     private var second: Instant?
     private var given = 0
 
-    /// Whether one more may leave.
+    /// Whether one more response is allowed, which it counts.
     mutating func take(now: Instant) -> Bool {
         if second.map({ now - $0 >= .seconds(1) }) ?? true { (second, given) = (now, 0) }
         guard given < Self.perSecond else { return false }

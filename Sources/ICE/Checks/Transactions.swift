@@ -1,16 +1,16 @@
 internal import RTCShareSTUN
 internal import RTCShareWireFormat
 
-/// A request under way.
+/// A pending request.
 struct Transaction: Sendable {
     enum Purpose: Sendable {
         case check(pair: Int, role: Role, nominates: Bool, priority: UInt32)
         case consent(pair: Int, role: Role)
         case gather(order: Int)
-        /// Asks a relay's server what it sees of us.
+        /// A Binding request to a TURN server for our mapped address.
         case relayBinding(Int)
 
-        /// The pair that it is about.
+        /// The pair of the request.
         var pair: Int? {
             switch self {
             case .check(let pair, _, _, _), .consent(let pair, _): pair
@@ -24,27 +24,28 @@ struct Transaction: Sendable {
     let base: TransportAddress
     let destination: TransportAddress
     let bytes: [UInt8]
-    /// Over a stream a request is sent once (RFC 8489 §6.2.2), and once more where that is opened again.
+    /// Whether the request is retransmitted. Over a stream it is sent once (RFC 8489 §6.2.2), and once more if the
+    /// stream is reopened.
     var isRepeated = true
-    /// How often the stream that it goes over was opened again.
+    /// The number of times that its stream was reopened.
     var reopenings = 0
     var transmissions = 0
-    /// How many transmissions the system refused to send.
+    /// The number of transmissions that the system rejected.
     var refusals = 0
     let firstTransmission: Instant
     var latestTransmission: Instant
-    /// From when on a check is not sent again.
+    /// The time after which a check is not retransmitted.
     var limit: Instant
-    /// When it is sent again, or given up.
+    /// The time of the next retransmission or of the failure.
     var due: Instant
-    /// How long to wait after the next transmission.
+    /// The time to wait after the next transmission.
     var wait: Duration
 
-    /// Whether the system has refused every transmission so far.
+    /// Whether the system has rejected every transmission so far.
     var isUnsent: Bool { refusals > 0 && refusals >= transmissions }
 }
 
-/// Our requests that are under way.
+/// Our pending requests.
 struct Transactions: Sendable {
     private var table: [TransactionID: Transaction] = [:]
 
@@ -55,16 +56,16 @@ struct Transactions: Sendable {
         set { table[id] = newValue }
     }
 
-    /// When each is sent again, or given up.
+    /// The times at which requests are retransmitted or fail.
     var deadlines: [Instant] { table.values.map(\.due) }
 
-    /// Those that are to be sent again or given up, in the order in which they were to be.
+    /// Returns the requests that must be retransmitted or fail, in the order of their times.
     func due(now: Instant) -> [TransactionID] {
         table.values.filter { $0.due <= now }.sorted { $0.due < $1.due }.map(\.id)
     }
 
-    /// Notes that the system refused the newest transmission from a base to a destination. Returns the requests of which
-    /// none was sent yet. All stay on their schedule: a route can come back, as after a datagram that was lost.
+    /// Records that the system rejected the latest transmission from a base to a destination. Returns the requests
+    /// without any successful transmission. All stay on schedule, since a route can come back.
     mutating func recordRefusal(from base: TransportAddress, to destination: TransportAddress) -> [Transaction] {
         for (id, transaction) in table where transaction.base == base && transaction.destination == destination {
             table[id]?.refusals = min(transaction.refusals + 1, transaction.transmissions)
@@ -72,21 +73,22 @@ struct Transactions: Sendable {
         return table.values.filter { $0.base == base && $0.destination == destination && $0.isUnsent }
     }
 
-    /// Another check of a pair follows: those under way may still be answered, but no longer speak for its failure.
+    /// Replaces the pending checks of a pair by a new one. They can still be answered, but their timeouts no longer
+    /// fail the pair.
     mutating func supersedeChecks(of pair: Int) {
         for (id, transaction) in table {
             if case .check(pair, _, _, _) = transaction.purpose { table[id]?.transmissions = .max }
         }
     }
 
-    /// Has the check of a pair that is under way sent again, as from the start: it was last sent `pause` ago or earlier,
-    /// and waits for `wait` from then on, until `limit`.
+    /// Restarts the retransmissions of a pair's pending check if its last transmission is at least `pause` old. The
+    /// check then waits for `wait`, and its retransmissions end at `limit`.
     mutating func hastenCheck(of pair: Int, pause: Duration, wait: Duration, limit: Instant, now: Instant) {
         for (id, transaction) in table {
             guard case .check(pair, _, _, _) = transaction.purpose, transaction.transmissions != .max,
                 transaction.isRepeated, now - transaction.latestTransmission >= pause
             else { continue }
-            // Counted from one, as a round trip can no longer be told from this answer.
+            // The count restarts at one, but the answer no longer determines the round-trip time.
             table[id]?.refusals = transaction.isUnsent ? 1 : 0
             table[id]?.transmissions = 1
             table[id]?.wait = wait
@@ -95,8 +97,8 @@ struct Transactions: Sendable {
         }
     }
 
-    /// Has a pair's check sent again over another stream in a while, as the one it went over is gone; false where the time
-    /// for that is over, or there is none under way.
+    /// Schedules another transmission of a pair's check over a new stream, since its stream was closed. Returns false
+    /// if it is too late for that, or no check is pending.
     mutating func reopen(of pair: Int, now: Instant) -> Bool {
         for (id, transaction) in table {
             guard case .check(pair, _, _, _) = transaction.purpose, transaction.transmissions != .max else { continue }
@@ -110,32 +112,32 @@ struct Transactions: Sendable {
         return false
     }
 
-    /// Gives up what is asked of STUN servers.
+    /// Cancels the requests to STUN servers.
     mutating func removeGathering() {
         table = table.filter { if case .gather = $0.value.purpose { false } else { true } }
     }
 
-    /// Gives up what is asked of one STUN server.
+    /// Cancels the request to one STUN server.
     mutating func remove(ofGather order: Int) {
         table = table.filter { if case .gather(order) = $0.value.purpose { false } else { true } }
     }
 
-    /// Whether one STUN server's answer is awaited.
+    /// Whether a request to one STUN server is pending.
     func hasGather(_ order: Int) -> Bool {
         table.values.contains { if case .gather(order) = $0.purpose { true } else { false } }
     }
 
-    /// Gives up all checks; consent goes on.
+    /// Cancels all checks except consent checks.
     mutating func removeChecks() {
         table = table.filter { if case .check = $0.value.purpose { false } else { true } }
     }
 
-    /// Gives up what is about a pair.
+    /// Cancels the requests of a pair.
     mutating func remove(of pair: Int) {
         table = table.filter { $0.value.purpose.pair != pair }
     }
 
-    /// Gives up what goes from bases that are gone.
+    /// Cancels the requests from removed bases.
     mutating func remove(from bases: [TransportAddress]) {
         table = table.filter { !bases.contains($0.value.base) }
     }

@@ -1,10 +1,10 @@
 package import RTCShareWireFormat
 
 extension Agent {
-    /// Adds a socket: its address is a host candidate and the base of what is found through it.
+    /// Adds a socket. Its address is a host candidate and the base of other candidates.
     ///
-    /// `interfaceOrder` counts interfaces from the one that the system prefers; it decides between addresses of one
-    /// kind (RFC 8445 §5.1.2.2).
+    /// `interfaceOrder` is the position of the interface in the system's order of preference. It ranks addresses of one
+    /// type (RFC 8445 §5.1.2.2).
     package mutating func addLocalHost(_ base: TransportAddress, interfaceOrder: Int = 0, now: Instant) {
         guard isActive, !locals.hasBase(at: base) else { return }
         guard max(locals.bases.count, locals.candidates.count) < limits.localCandidates else {
@@ -14,7 +14,7 @@ extension Agent {
         var preference = Candidate.localPreference(of: base.ip, interfaceOrder: interfaceOrder)
         while preference > 0, locals.bases.contains(where: { $0.localPreference == preference }) { preference -= 1 }
         locals.add(Base(address: base, localPreference: preference))
-        // Relays are asked from it; the peer is not told of it.
+        // The base serves only requests to relays, and the peer does not learn it.
         guard configuration.iceTransportPolicy == .all else { return advance(now: now) }
         let candidate = Candidate(
             foundation: locals.foundation(type: .host, base: base.ip, server: nil),
@@ -26,7 +26,7 @@ extension Agent {
         advance(now: now)
     }
 
-    /// Pairs the candidate of a new base. A base that comes back may be checked anew from.
+    /// Pairs the candidate of a new base. A base that was removed before can be checked again.
     mutating func pairWithRemotes(_ candidate: Candidate) {
         checklist.pairs.removeAll {
             $0.base == candidate.base && $0.state == .failed && !$0.hasLostConsent && $0.id != checklist.selected
@@ -34,8 +34,8 @@ extension Agent {
         for remote in remotes.candidates where Self.isWorthChecking(candidate, remote) { addPair(candidate, remote) }
     }
 
-    /// Adds a candidate that the peer announced, in the words of its line (RFC 8839 §5.1, RFC 6544 §4.5). A name in place of the
-    /// address is for the caller to resolve first; ``noteUnresolvedRemoteName()`` says that it could not.
+    /// Adds a candidate of the peer, from the fields of its line (RFC 8839 §5.1, RFC 6544 §4.5). The caller must
+    /// resolve a name to an address first, or call ``noteUnresolvedRemoteName()`` if that fails.
     @discardableResult
     package mutating func addRemoteCandidate(
         foundation: String, component: Int, transport: String, priority: UInt32, address: TransportAddress,
@@ -54,13 +54,13 @@ extension Agent {
         return outcome
     }
 
-    /// Says that the peer announced a name that could not be resolved: the agent then waits for the peer to come
-    /// forward, until its overall limit.
+    /// Records that the peer announced a name that could not be resolved. The agent then waits for checks from the
+    /// peer, until its overall limit.
     package mutating func noteUnresolvedRemoteName() {
         statistics.remoteNamesUnresolved += 1
     }
 
-    /// Says that the peer will announce no more (RFC 8838 §13).
+    /// Records that the peer will announce no more candidates (RFC 8838 §13).
     package mutating func endOfRemoteCandidates(now: Instant) {
         remotes.end()
         advance(now: now)
@@ -78,12 +78,13 @@ extension Agent {
         guard address.port != 0, !address.ip.isUnspecified, !address.ip.isMulticast, !address.ip.isV4Mapped else {
             return .ignoredAddress
         }
-        // The foundation is the peer's text: a bound on what is kept of it.
+        // The foundation is text from the peer, whose length is limited.
         let remote = Candidate(
             foundation: String(foundation.prefix(32)), priority: priority, address: address, type: type,
             transport: transport)
         if let index = remotes.index(of: address, over: transport) {
-            // Known from its own check, or announced twice: the announced type and priority hold (RFC 8838 §11.4).
+            // The candidate is known from a check, or was announced twice. The announced type and priority apply (RFC
+            // 8838 §11.4).
             guard remotes.candidates[index].type == .peerReflexive else { return .known }
             remotes.replace(index, with: remote)
             for index in checklist.pairs.indices
@@ -105,8 +106,9 @@ extension Agent {
         return .added
     }
 
-    /// Whether one more of the peer's candidates can be remembered. Whoever sends a check of the peer's on from many
-    /// addresses is not to use up the room: of those that checks came from, the oldest that never answered goes.
+    /// Returns whether there is room for another candidate of the peer, after it has removed one if necessary. An
+    /// attacker who forwards the peer's check from many addresses must not use up the room. So this removes the oldest
+    /// peer-reflexive candidate that never answered.
     mutating func makeRoomForRemote() -> Bool {
         guard remotes.candidates.count >= limits.remoteCandidates else { return true }
         let index = remotes.candidates.firstIndex { remote in
@@ -119,16 +121,17 @@ extension Agent {
         return true
     }
 
-    /// Transports and families must agree, and scopes (RFC 4007 §6): a loopback address means its own machine and a
-    /// link-local one its own link. From any other address, or through a relay, it would be a host that the peer is not
-    /// at, and that is not the peer's to have asked. Private addresses are paired with all, as routers map them.
+    /// Whether a pair is worth checking. Transports, families and scopes (RFC 4007 §6) must agree: a loopback address
+    /// means its own machine, and a link-local one its own link. From any other address or through a relay, the check
+    /// would reach another host, which the peer must not cause. Private addresses are paired with all, since routers
+    /// map them.
     static func isWorthChecking(_ local: Candidate, _ remote: Candidate) -> Bool {
         let (from, to) = (local.base.ip, remote.address.ip)
         return local.transport == remote.transport && from.isV4 == to.isV4 && from.isLoopback == to.isLoopback
             && from.isLinkLocal == to.isLinkLocal
     }
 
-    /// Puts a pair on the checklist, unless it is there; returns where it is, or nil where there is no room.
+    /// Adds a pair to the checklist, unless it exists. Returns its index, or nil if there is no room.
     @discardableResult
     mutating func addPair(_ local: Candidate, _ remote: Candidate) -> Int? {
         if let index = checklist.index(base: local.base, remote: remote.address) { return index }

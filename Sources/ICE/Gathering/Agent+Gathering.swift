@@ -2,13 +2,13 @@ import RTCShareSTUN
 package import RTCShareWireFormat
 
 extension Agent {
-    /// Asks STUN servers what our bases look like from outside, and TURN servers for addresses to relay from
-    /// (RFC 8445 §5.1.1.2); with no servers, gathering is complete at once. To be called after the last
-    /// ``addLocalHost(_:interfaceOrder:now:)``, and again for bases that came later and for servers that gave nothing.
+    /// Requests mapped addresses of our bases from STUN servers and relayed addresses from TURN servers (RFC 8445
+    /// §5.1.1.2). Without servers, gathering is complete immediately. Call it after the last
+    /// ``addLocalHost(_:interfaceOrder:now:)``, and again for later bases and for servers that failed.
     ///
-    /// Each base asks each server of its own IP version, the preferred base first. A relayed address is of IPv4, as
-    /// browsers ask for it; where bases of both versions have a TURN server, those of IPv6 ask for IPv6, so that peers of
-    /// either are reached. Where the server has no address of the version that was asked for, the other one is.
+    /// Each base sends requests to each server of its own IP version, the preferred base first. A relayed address is
+    /// IPv4, as in browsers. If bases of both versions have a TURN server, those of IPv6 request IPv6, so that peers of
+    /// either version are reachable. If the server has no address of the requested version, the other one is requested.
     package mutating func gather(servers: [ICEServerAddress], now: Instant) {
         guard isActive else { return }
         for server in servers where !locals.bases.contains(where: { Self.isWorthAsking(server.address.ip, from: $0) }) {
@@ -27,8 +27,8 @@ extension Agent {
         advance(now: now)
     }
 
-    /// Asks every server again, as for a restart (RFC 8445 §9): what this machine looks like from outside may have changed,
-    /// and a server that gave nothing may be back.
+    /// Sends new requests to every server, as for a restart (RFC 8445 §9): our mapped addresses can have changed, and a
+    /// failed server can work again.
     package mutating func gatherAgain(now: Instant) {
         guard isActive else { return }
         isGatheredAgain = true
@@ -41,7 +41,7 @@ extension Agent {
         advance(now: now)
     }
 
-    /// Whether servers are being waited for.
+    /// Whether requests to servers are pending.
     package var isGathering: Bool { asked.limit != nil }
 
     private mutating func waitForServers(now: Instant) {
@@ -60,19 +60,20 @@ extension Agent {
         if asked.refuse(failure) { emit(.serverFailed(failure)) }
     }
 
-    /// Whether there is room to ask one more server from a base.
+    /// Whether there is room for a request to one more server from a base.
     private mutating func mayAsk(_ server: ICEServerAddress) -> Bool {
         if asked.count < limits.servers { return true }
-        // Where the preferred bases ask it, the others need not.
+        // If preferred bases have sent a request to the server, the others don't need to.
         if !asked.hasReport(of: server) { refuse(server, from: nil, as: .overLimit) }
         return false
     }
 
-    /// Asks a STUN server what a base looks like from outside; `isImplied` where it is named as a TURN server.
+    /// Requests a base's mapped address from a STUN server. `isImplied` marks a server that is configured as a TURN
+    /// server.
     private mutating func ask(
         _ server: ICEServerAddress, from base: Base, isImplied: Bool = false, at start: inout Instant
     ) {
-        // What a server sees of a socket is told to the peer only where paths without relays are allowed.
+        // The peer may learn mapped addresses only if the policy allows routes without relays.
         guard configuration.iceTransportPolicy == .all else { return }
         guard server.transport == .udp else {
             return refuse(server, from: base.address, as: .unsupportedTransport(server.transport))
@@ -102,8 +103,8 @@ extension Agent {
         ask(seen, from: base, isImplied: true, at: &start)
     }
 
-    /// Sends a Binding request to a STUN server at `start`, in place of one whose answer is awaited, and says when the next
-    /// request to any server may leave.
+    /// Sends a Binding request to a STUN server at `start`, which replaces a pending one, and moves `start` to the time
+    /// of the next request to any server.
     private mutating func bind(_ order: Int, at start: inout Instant) {
         transactions.remove(ofGather: order)
         let id = TransactionID(using: &generator)
@@ -120,7 +121,8 @@ extension Agent {
         configuration.software.map { [.software($0)] } ?? []
     }
 
-    /// The answer of a STUN server. A server has no credentials to prove: the transaction identifier stands for them.
+    /// Handles a STUN server's response. A server has no credentials, so that the transaction identifier authenticates
+    /// it.
     mutating func finishGather(
         _ order: Int, _ transaction: Transaction, with message: STUNMessage, now: Instant
     ) {
@@ -142,18 +144,18 @@ extension Agent {
         addReflexive(mapped, of: base, server: asked.gathers[order].server, insteadOf: former)
     }
 
-    /// A STUN server that gives nothing.
+    /// Records a STUN server's failure.
     mutating func finishGather(_ order: Int, as error: ServerError) {
         if let failure = asked.finishGather(order, as: error) { emit(.serverFailed(failure)) }
     }
 
-    /// A server's words, made fit to be shown: few, and without control characters.
+    /// Returns a server's error with a reason that is safe to display: short, and without control characters.
     private static func shortened(_ error: ErrorCode) -> ErrorCode {
         ErrorCode(code: error.code, reason: String(error.reason.printable.prefix(64)))
     }
 
-    /// Says that this machine is known outside under `address`, port for port (1:1 NAT): every base is told to be reached
-    /// there too, as a STUN server would have told. To be called after the last ``addLocalHost(_:interfaceOrder:now:)``.
+    /// Adds `address` as a server-reflexive candidate of every base, with the base's port (1:1 NAT). Call it after the
+    /// last ``addLocalHost(_:interfaceOrder:now:)``.
     package mutating func addPublicAddress(_ address: IPAddress, now: Instant) {
         guard isActive, configuration.iceTransportPolicy == .all else { return }
         for base in locals.bases where base.route == .socket && base.address.ip.isV4 == address.isV4 {
@@ -163,7 +165,7 @@ extension Agent {
         advance(now: now)
     }
 
-    /// Adds what a base looks like from outside, unless that is known, and forgets what a server saw of it before. The pairs
+    /// Adds a mapped address of a base, unless it is known, and removes the former one from the same server. The pairs
     /// are those of the base (RFC 8445 §6.1.2.4).
     mutating func addReflexive(
         _ mapped: TransportAddress, of base: Base, server: ICEServerAddress?, insteadOf former: TransportAddress? = nil
@@ -198,8 +200,8 @@ extension Agent {
         keepBindingsAlive(now: now)
     }
 
-    /// Keeps the bindings alive that translators on the way to STUN servers have, as long as no pair that works does so. The
-    /// answers say what this machine looks like by now; after a pair has stopped working, all are asked at once.
+    /// Keeps the NAT bindings toward STUN servers alive as long as no working pair does so. The responses contain the
+    /// current mapped addresses. After a pair has stopped working, all servers receive a request immediately.
     private mutating func keepBindingsAlive(now: Instant) {
         asked.setKeepalives(areNeeded: state != .connected, now: now)
         var start = now

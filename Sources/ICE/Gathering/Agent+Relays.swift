@@ -2,7 +2,7 @@ import RTCShareSTUN
 import RTCShareWireFormat
 
 extension Agent {
-    /// The IP version of the address that a base asks to be relayed from; see ``gather(servers:now:)``.
+    /// Returns the IP version of the relayed address that a base requests; see ``gather(servers:now:)``.
     func relayedFamily(from base: Base, servers: [ICEServerAddress]) -> AddressFamily {
         guard !base.address.ip.isV4 else { return .v4 }
         let isOtherServed = servers.contains { server in
@@ -41,7 +41,7 @@ extension Agent {
         return configuration
     }
 
-    /// Begins, renews and follows the allocations, and asks them to let the peer's candidates through.
+    /// Starts, refreshes and monitors the allocations, and creates permissions for the peer's candidates.
     mutating func advanceRelays(now: Instant) {
         for index in asked.relays.indices {
             guard asked.relays[index].advance(now: now) else { continue }
@@ -54,8 +54,8 @@ extension Agent {
         }
     }
 
-    /// Asks a relay's server once what it sees of us: that keeps the bindings of translators on the way alive, and the
-    /// answer says whether they have changed.
+    /// Sends one Binding request to a relay's server. It keeps NAT bindings alive, and the response shows whether they
+    /// have changed.
     private mutating func askWhatIsSeen(ofRelay index: Int, now: Instant) {
         let id = TransactionID(using: &generator)
         guard let bytes = try? STUNMessage(.request, transactionID: id).encoded() else { return }
@@ -66,8 +66,8 @@ extension Agent {
             wait: timing.bindingKeepalive / 2)
     }
 
-    /// Where a relay's server sees another address of us than it granted the allocation to, that is lost: the server is
-    /// asked at once.
+    /// Handles the response. If the server sees another address than the one that it granted the allocation to, the
+    /// allocation is lost, and the relay is verified immediately.
     mutating func finishBinding(
         ofRelay index: Int, _ transaction: Transaction, with message: STUNMessage, now: Instant
     ) {
@@ -89,19 +89,19 @@ extension Agent {
                 former = reflexive
             case .failed(let error): relayFailed(index, error, now: now)
             case .permissionRefused(let ip, let error): refusedByRelay(index, ip, error)
-            // Of a redirection the relay takes note. Routers' words anyone can forge: consent finds out by itself.
+            // The relay handles redirects itself. ICMP errors can be forged, so that only consent decides.
             case .redirected, .peerUnreachable, .released: continue
             }
         }
     }
 
-    /// Queues what an allocation has to say to its server.
+    /// Queues an allocation's messages to its server.
     private mutating func drainRelay(_ index: Int) {
         while let transmit = asked.relays[index].pollTransmit() { queue(transmit) }
     }
 
-    /// A relayed candidate, its base, and what the server saw of the socket (RFC 8445 §5.1.1.2). The reflexive address
-    /// is that of our socket only where the server was asked over UDP, and from that socket.
+    /// Adds a relayed candidate with its base, and the mapped address of the socket (RFC 8445 §5.1.1.2). The mapped
+    /// address belongs to our socket only if the request was sent over UDP, and from that socket.
     private mutating func addRelayed(
         _ relayed: TransportAddress, _ reflexive: TransportAddress, insteadOf former: TransportAddress?, of index: Int,
         now: Instant
@@ -110,7 +110,7 @@ extension Agent {
         guard !locals.hasBase(at: relayed), relayed.port != 0, !relayed.ip.isUnspecified,
             !relayed.ip.isMulticast, locals.candidates.count < limits.localCandidates
         else {
-            // Nobody is to choose an address that is another base of ours.
+            // A server must not allocate an address that is another base of ours.
             statistics.overLimit += 1
             asked.relays[index].release(now: now)
             drainRelay(index)
@@ -127,7 +127,7 @@ extension Agent {
         }
         let base = Base(address: relayed, localPreference: preference, route: .relay(index))
         locals.add(base)
-        // A peer that is to see nothing but the relay is not shown what the server sees either (as in browsers).
+        // A peer that may see only the relay does not learn the mapped address either (as in browsers).
         let hidden = TransportAddress(ip: relayed.ip.isV4 ? .v4(0) : .v6(0, 0), port: 0)
         var candidate = Candidate(
             foundation: locals.foundation(
@@ -142,7 +142,7 @@ extension Agent {
         pairWithRemotes(candidate)
     }
 
-    /// An allocation that could not be had, or is lost.
+    /// Handles an allocation that failed or was lost.
     private mutating func relayFailed(_ index: Int, _ error: TURNError, now: Instant) {
         let relay = asked.relays[index]
         guard case .turn(let credentials) = relay.server.kind else { return }
@@ -167,7 +167,7 @@ extension Agent {
         asked.relays[index].ask(by: other, at: start)
     }
 
-    /// Asks a TURN server again that gave nothing, as where it is back; whether there is something to ask.
+    /// Sends a new request to a TURN server that failed. Returns whether there is something to request.
     mutating func askAgain(relay index: Int, at start: Instant) -> Bool {
         guard asked.relays[index].hasFailed, case .turn(let credentials) = asked.relays[index].server.kind else {
             return false
@@ -176,7 +176,7 @@ extension Agent {
         return true
     }
 
-    /// Nothing comes back through a relay: it is asked whether it still is one.
+    /// Verifies that a relay still exists, since no packets arrive through it.
     mutating func verifyRelay(of base: TransportAddress, now: Instant) {
         guard case .relay(let index) = locals.base(at: base)?.route else { return }
         asked.relays[index].verify(now: now)
@@ -190,7 +190,7 @@ extension Agent {
         if let relayed { loseBases([relayed], as: .relayLost(error), now: now) }
     }
 
-    /// A relay lets through whom it was told of: every address that is to be checked from it (RFC 8445 §7.2.2).
+    /// Creates permissions at a relay for every address that is checked from it (RFC 8445 §7.2.2).
     private mutating func permitRemotes(_ index: Int, now: Instant) {
         guard let relayed = asked.relays[index].relayed else { return }
         for pair in checklist.pairs where pair.base == relayed && pair.state != .failed {
@@ -207,7 +207,7 @@ extension Agent {
         }
     }
 
-    /// Sends through a relay; without a permission for the peer nothing is sent.
+    /// Sends through a relay. Without a permission for the peer this sends nothing.
     mutating func relay(_ bytes: [UInt8], to peer: TransportAddress, through index: Int) {
         guard let transmit = asked.relays[index].enclose(bytes, to: peer) else {
             statistics.overLimit += 1
@@ -216,7 +216,7 @@ extension Agent {
         queue(transmit)
     }
 
-    /// Gives the relayed addresses back, unless they are left for who takes them up.
+    /// Releases the relayed addresses, unless they are left for another agent.
     mutating func releaseRelays(now: Instant) {
         for index in asked.relays.indices {
             asked.relays[index].release(leaving: keepsRelays, now: now)

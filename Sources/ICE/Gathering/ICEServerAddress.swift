@@ -1,26 +1,26 @@
 package import RTCShareSTUN
 package import RTCShareWireFormat
 
-/// A STUN or TURN server by its address: what is left of a `stun:` or `turn:` URL once its name is resolved.
+/// A STUN or TURN server by its address: the content of a `stun:` or `turn:` URL after its name was resolved.
 package struct ICEServerAddress: Hashable, Sendable {
-    /// What the server is asked for.
+    /// The service that is requested from the server.
     package enum Kind: Hashable, Sendable {
-        /// What our address looks like from outside (RFC 8489).
+        /// A mapped address of ours (RFC 8489).
         case stun
-        /// A relayed address, for whom these credentials are (RFC 8656).
+        /// A relayed address, with these credentials (RFC 8656).
         case turn(LongTermCredentials)
     }
 
-    /// What the server is asked for.
+    /// The service that is requested.
     package var kind: Kind
-    /// Where it is.
+    /// The server's address.
     package var address: TransportAddress
-    /// How it is asked.
+    /// The transport protocol to the server.
     package var transport: TransportProtocol
-    /// The URL that it came from, without credentials: for statistics and messages.
+    /// The server's URL, without credentials, for statistics and messages.
     package var url: String?
 
-    /// A server at an address; `url` must hold no credentials.
+    /// Creates a server at an address. `url` must not contain credentials.
     package init(
         kind: Kind, address: TransportAddress, transport: TransportProtocol = .udp, url: String? = nil
     ) {
@@ -32,7 +32,7 @@ package struct ICEServerAddress: Hashable, Sendable {
 }
 
 extension ICEServerAddress: CustomStringConvertible {
-    /// The URL, or the like of one made from the address. It never holds credentials.
+    /// The URL, or a similar one made from the address. It never contains credentials.
     package var description: String {
         if let url { return url }
         let scheme = if case .stun = kind { "stun" } else { "turn" }
@@ -44,38 +44,39 @@ extension ICEServerAddress: CustomStringConvertible {
     }
 }
 
-/// Which paths may be taken (W3C webrtc, `RTCIceTransportPolicy`).
+/// The routes that are allowed (W3C webrtc, `RTCIceTransportPolicy`).
 public enum ICETransportPolicy: String, Hashable, Sendable, CaseIterable {
-    /// Any.
+    /// All routes.
     case all
-    /// Through TURN servers alone: neither our descriptions nor our datagrams show the peer another address.
+    /// Only routes through TURN servers: neither our descriptions nor our datagrams reveal another address to the peer.
     case relay
 }
 
-/// Why a server gave no candidate, or gives none any longer.
+/// The reason why a server did not provide a candidate, or no longer does.
 package enum ServerError: Error, Hashable, Sendable {
     /// A STUN server did not answer in time.
     case noAnswer
-    /// The system could not send to it.
+    /// The system could not send to the server.
     case unreachable
-    /// It answered with an error: its code and first words.
+    /// The server answered with an error: its code and the start of its reason.
     case refused(code: Int, reason: String)
-    /// A success response without an address.
+    /// The server's success response has no address.
     case malformedResponse
-    /// STUN servers are asked over UDP alone: a mapped address of a TCP connection helps no datagram.
+    /// The server was configured over a stream: STUN servers are used only over UDP, since the mapped address of a TCP
+    /// connection does not help datagrams.
     case unsupportedTransport(TransportProtocol)
-    /// This machine has no address of the server's IP version, or is to reach the internet from a loopback address.
+    /// This machine has no address of the server's IP version, or only a loopback address toward the Internet.
     case noLocalAddress
-    /// The address and port that a relayed address was asked for from are not there to take it up again.
+    /// The local address and port of a stored relayed address do not exist any more.
     case localAddressGone
-    /// More servers and addresses than ``Limits/servers``.
+    /// There are more servers and addresses than ``Limits/servers``.
     case overLimit
-    /// The relayed address could not be had, or was lost.
+    /// The allocation of a relayed address failed or was lost.
     case relay(TURNError)
 }
 
 extension ServerError: CustomStringConvertible {
-    /// What happened, why, and what to do.
+    /// The failure, its reason and its remedy.
     package var description: String {
         switch self {
         case .noAnswer: "no answer: check address and port, and whether a firewall drops UDP"
@@ -94,51 +95,52 @@ extension ServerError: CustomStringConvertible {
     }
 }
 
-/// A server that gave nothing, or gives nothing any longer.
+/// A server's failure to provide a candidate.
 package struct ServerFailure: Hashable, Sendable, CustomStringConvertible {
     /// The server.
     package let server: ICEServerAddress
-    /// The base that asked; nil where none could.
+    /// The base of the request; nil if no base can reach the server.
     package let base: TransportAddress?
-    /// Why.
+    /// The reason.
     package let error: ServerError
 
-    /// `turn:192.0.2.1:3478: no answer …`.
+    /// The server and the reason, such as `turn:192.0.2.1:3478: no answer …`.
     package var description: String { "\(server): \(error)" }
 }
 
-/// What a server answered to one base, for people and statistics.
+/// A server's result for one base, for people and statistics.
 package struct ServerReport: Hashable, Sendable {
-    /// How far the server has come.
+    /// The outcome of the requests to the server.
     package enum Outcome: Hashable, Sendable {
-        /// It has not answered yet.
+        /// The server has not answered yet.
         case waiting
-        /// It gave what it was asked for.
+        /// The server provided the requested address.
         case answered
-        /// It gave nothing, or gives nothing any longer.
+        /// The server did not provide the address, or no longer does.
         case failed(ServerError)
     }
 
     /// The server.
     package let server: ICEServerAddress
-    /// The base that asked; nil where none could.
+    /// The base of the requests; nil if no base can reach the server.
     package let base: TransportAddress?
-    /// How far it has come.
+    /// The outcome of the requests.
     package let outcome: Outcome
-    /// What the server sees of the base.
+    /// The mapped address of the base that the server sees.
     package let mappedAddress: TransportAddress?
-    /// The address that it relays from.
+    /// The relayed address.
     package let relayedAddress: TransportAddress?
-    /// How long that was granted for, before it is extended.
+    /// The granted lifetime of the relayed address.
     package let lifetime: Duration?
-    /// The newest round trip of a request that was sent once.
+    /// The latest round-trip time of a request that was sent once.
     package let roundTripTime: Duration?
-    /// Where the server sent us to instead (RFC 8489 §10).
+    /// The server to which this server redirected us (RFC 8489 §10).
     package let alternateServer: TransportAddress?
 }
 
 extension ServerReport: CustomStringConvertible {
-    /// `turn:192.0.2.1:3478 from 10.0.0.5:4000: relays from 192.0.2.1:50000, sees 198.51.100.7:4000`.
+    /// A description such as `turn:192.0.2.1:3478 from 10.0.0.5:4000: relays from 192.0.2.1:50000, sees
+    /// 198.51.100.7:4000`.
     package var description: String {
         var text = "\(server)"
         if let base { text += " from \(base)" }

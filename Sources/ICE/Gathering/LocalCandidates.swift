@@ -1,15 +1,15 @@
 internal import RTCShareWireFormat
 
 extension Agent {
-    /// A base: what a candidate sends from and receives at.
+    /// A base: the address that a candidate sends from and receives at.
     struct Base: Sendable {
-        /// How a base's datagrams leave.
+        /// The route by which a base's datagrams are sent.
         enum Route: Hashable, Sendable {
-            /// From a UDP socket at the base's address.
+            /// A UDP socket at the base's address.
             case socket
-            /// Over a TCP connection for each peer, from the interface of this socket.
+            /// A TCP connection for each peer, from the interface of this socket.
             case stream(TransportAddress)
-            /// Through the relay of this index, from whose address they go on to the peer.
+            /// The relay of this index, which forwards datagrams from its address to the peer.
             case relay(Int)
         }
 
@@ -17,21 +17,21 @@ extension Agent {
         let localPreference: UInt16
         var route = Route.socket
 
-        /// How the peer is spoken to.
+        /// The transport protocol to the peer.
         var transport: TransportProtocol { if case .stream = route { .tcp } else { .udp } }
 
         var isRelay: Bool { if case .relay = route { true } else { false } }
     }
 }
 
-/// Where we send from, and the candidates that the peer knows us by.
+/// Our bases, and our candidates that the peer knows.
 struct LocalCandidates: Sendable {
     private(set) var bases: [Agent.Base] = []
-    /// Those included that only the peer sees.
+    /// Our candidates, including peer-reflexive ones.
     private(set) var candidates: [Candidate] = []
     private var foundations: [FoundationKey: Int] = [:]
 
-    /// What makes two candidates share a foundation (RFC 8445 §5.1.1.3).
+    /// The properties that candidates of one foundation share (RFC 8445 §5.1.1.3).
     private struct FoundationKey: Hashable, Sendable {
         let type: CandidateType
         let base: IPAddress
@@ -50,29 +50,29 @@ struct LocalCandidates: Sendable {
         bases.contains { $0.address == address }
     }
 
-    /// A socket's base.
+    /// Returns a socket's base.
     func socket(at address: TransportAddress) -> Agent.Base? {
         bases.first { $0.address == address && $0.route == .socket }
     }
 
-    /// The base of the TCP connections from a socket's interface.
+    /// Returns the base of the TCP connections from a socket's interface.
     func streamBase(of socket: TransportAddress) -> TransportAddress? {
         bases.first { base in
             if case .stream = base.route { base.address.ip == socket.ip } else { false }
         }?.address
     }
 
-    /// How the peer is spoken to from a base.
+    /// Returns the transport protocol to the peer from a base.
     func transport(of base: TransportAddress) -> TransportProtocol {
         self.base(at: base)?.transport ?? .udp
     }
 
-    /// The candidate that a base is: of the host, or relayed.
+    /// Returns the host or relayed candidate of a base.
     func candidate(of base: TransportAddress) -> Candidate? {
         candidates.first { $0.base == base && ($0.type == .host || $0.type == .relayed) }
     }
 
-    /// The candidate of a base that looks like this from outside.
+    /// Returns the candidate of a base with this address.
     func candidate(of base: TransportAddress, seenAs address: TransportAddress) -> Candidate? {
         candidates.first { $0.address == address && $0.base == base }
     }
@@ -85,23 +85,23 @@ struct LocalCandidates: Sendable {
         candidates.append(candidate)
     }
 
-    /// Takes bases away with their candidates.
+    /// Removes bases with their candidates.
     mutating func remove(_ gone: [TransportAddress]) {
         bases.removeAll { gone.contains($0.address) }
         candidates.removeAll { gone.contains($0.base) }
     }
 
-    /// Forgets what a base looked like from outside.
+    /// Removes a former mapped address of a base.
     mutating func removeReflexive(_ address: TransportAddress, of base: TransportAddress) {
         candidates.removeAll { $0.type == .serverReflexive && $0.address == address && $0.base == base }
     }
 
-    /// Forgets what only the peer sees.
+    /// Removes the peer-reflexive candidates.
     mutating func removePeerReflexive() {
         candidates.removeAll { $0.type == .peerReflexive }
     }
 
-    /// The foundation of a candidate: equal for those that are alike in all of this.
+    /// Returns the foundation of a candidate, which candidates with equal arguments share.
     mutating func foundation(
         type: CandidateType, base: IPAddress, server: IPAddress?, transport: TransportProtocol = .udp
     ) -> String {

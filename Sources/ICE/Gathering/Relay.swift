@@ -1,50 +1,50 @@
 import RTCShareSTUN
 import RTCShareWireFormat
 
-/// An allocation at a TURN server, asked for from one base, and the relayed address that it gives.
+/// An allocation at a TURN server for one base, and its relayed address.
 ///
-///              its time comes           allocated
+///              start time               allocated
 ///     waiting ────────────────▶ asking ───────────▶ relaying
 ///        ▲                         │ refused            │ lost
 ///        │                         └─────▶ failed ◀─────┘
-///        └── revived, where it was lost ─────┘
-///     abandoned, from each, once its base is gone
+///        └── revived, if it was lost ────────┘
+///     abandoned, from each state, when its base is removed
 struct Relay: Sendable {
     private(set) var server: ICEServerAddress
     let base: Agent.Base
     private(set) var allocation: TURNAllocation
-    /// When it begins; nil once it has.
+    /// The time to start; nil after the start.
     private(set) var start: Instant?
-    /// The base of the relayed candidate, while there is one.
+    /// The base of the relayed candidate, as long as it exists.
     private(set) var relayed: TransportAddress?
-    /// Whether its base is gone: another may take its place.
+    /// Whether the base was removed, so that another relay can reuse this place.
     private(set) var isAbandoned = false
-    /// Where a server over a stream sent us to, and the name to ask it for its certificate by.
+    /// The server to which a server over a stream redirected us, and the domain for its certificate.
     private(set) var alternate: (server: TransportAddress, domain: String?)?
-    /// What the server sees of us.
+    /// Our mapped address that the server sees.
     private(set) var mapped: TransportAddress?
     private var error: TURNError?
-    /// Whether the system refuses to send to its server, which has not answered yet.
+    /// Whether the system cannot send to the server, which has not answered yet.
     private var isRefused = false
-    /// Whether the other IP version was asked for already, or is of no use.
+    /// Whether the other IP version was requested already, or cannot be used.
     private var hasChangedFamily: Bool
-    /// How often an allocation that was lost was asked for again.
+    /// The number of new requests after an allocation was lost.
     private var revivals = 0
-    /// When the server granted the address that it relays from.
+    /// The time at which the server granted the relayed address.
     private var granted: Instant?
-    /// What else its user may be called, for a server that does not accept the credentials it was asked with.
+    /// Alternative credentials, for a server that does not accept the first ones.
     private var otherCredentials: [LongTermCredentials] = []
-    /// When the binding of translators on the way is next kept alive.
+    /// The time of the next keepalive of the NAT binding.
     private var keepalive: Instant?
 
-    /// Each waits twice as long as the one before.
+    /// The maximum number of new requests. Each waits twice as long as the previous one.
     private static let revivalLimit = 5
-    /// How long an allocation has to last for its loss to count as the first.
+    /// The lifetime after which the loss of an allocation counts as the first one again.
     private static let stableLifetime = Duration.seconds(60)
     private static let credentialsLimit = 4
 
-    /// One that begins at a time; `mayChangeFamily`: where the server has no address of its IP version, the other one is
-    /// asked for.
+    /// Creates a relay that starts at a time. With `mayChangeFamily`, it requests the other IP version if the server
+    /// has no address of the first one.
     init(
         server: ICEServerAddress, base: Agent.Base, allocation: TURNAllocation, start: Instant,
         mayChangeFamily: Bool = true
@@ -58,12 +58,12 @@ struct Relay: Sendable {
 
     var transport: TransportProtocol { server.transport }
 
-    /// Whether gathering need not wait for it any longer.
+    /// Whether gathering does not need to wait for the relay any longer.
     var isSettled: Bool { relayed != nil || error != nil || isRefused || isAbandoned }
 
     private var hasBegun: Bool { start == nil && !isAbandoned }
 
-    /// Whether its server gave nothing, and is not asked any more.
+    /// Whether the server failed and receives no more requests.
     var hasFailed: Bool { error != nil && !isAbandoned }
 
     var deadline: Instant? {
@@ -72,12 +72,12 @@ struct Relay: Sendable {
         return [allocation.nextDeadline, keepalive].compactMap { $0 }.min()
     }
 
-    /// Whether what came this way came from its server.
+    /// Whether a message that arrived by this route is from the relay's server.
     func isServer(_ source: TransportAddress, at local: TransportAddress, over transport: TransportProtocol) -> Bool {
         hasBegun && source == allocation.server && local == base.address && transport == self.transport
     }
 
-    /// Whether it goes from the same port to the same server as another, as where two URLs lead there.
+    /// Whether another relay uses the same port and server, as with two URLs of one server.
     func sharesPort(with other: Relay) -> Bool {
         other.base.address == base.address && other.transport == transport && other.error == nil
             && other.allocation.server == allocation.server && !other.isAbandoned
@@ -92,9 +92,9 @@ struct Relay: Sendable {
             roundTripTime: allocation.roundTripTime, alternateServer: alternate?.server)
     }
 
-    // MARK: Its life
+    // MARK: Its life cycle
 
-    /// Begins once its time has come, and does what is due; returns whether it has begun.
+    /// Starts at the start time, and does everything that is due. Returns whether the relay has started.
     mutating func advance(now: Instant) -> Bool {
         guard !isAbandoned else { return false }
         if let start {
@@ -106,21 +106,21 @@ struct Relay: Sendable {
         return true
     }
 
-    /// What its server told, once it is noted here.
+    /// Returns the allocation's next event, after the relay has recorded it.
     mutating func pollEvent(now: Instant) -> TURNEvent? {
         let event = allocation.pollEvent()
         switch event {
         case .allocated(_, let reflexive): mapped = reflexive
         case .redirected(let other, let domain):
             alternate = (other, domain)
-            // Over a stream the first transmit to the other server opens the connection there.
+            // Over a stream the first transmit to the other server opens the connection.
             if transport.isStream { allocation.start(now: now) }
         default: break
         }
         return event
     }
 
-    /// What it has to say to its server next.
+    /// Returns the next message to the server.
     mutating func pollTransmit() -> Transmit? {
         allocation.pollTransmit().map { transmit in
             Transmit(
@@ -129,72 +129,72 @@ struct Relay: Sendable {
         }
     }
 
-    /// Its address is made a candidate; over UDP the binding on the way to its server is kept alive from then on.
+    /// Records the relayed address as a candidate. Over UDP the NAT binding is kept alive from then on.
     mutating func relays(from address: TransportAddress, keepalive: Instant, now: Instant) {
         relayed = address
         granted = now
         if transport == .udp { self.keepalive = keepalive }
     }
 
-    /// Whether the binding on the way to its server is to be kept alive now; the next time is `next`.
+    /// Whether a keepalive is due, in which case the next one is due at `next`.
     mutating func takeKeepalive(now: Instant, next: Instant) -> Bool {
         guard let due = keepalive, due <= now else { return false }
         keepalive = next
         return true
     }
 
-    /// The IP version to ask for instead, where its server has none of the one that was asked for: an address of another
-    /// version is better than none.
+    /// Returns the IP version to request instead, if the server has no address of the requested one: an address of
+    /// another version is better than none.
     func otherFamily(after error: TURNError) -> AddressFamily? {
         guard error == .unsupportedAddressFamily, !hasChangedFamily else { return nil }
         return allocation.configuration.family == .v4 ? .v6 : .v4
     }
 
-    /// Asks for an address of another IP version.
+    /// Requests an address of another IP version.
     mutating func changeFamily(by other: TURNAllocation, now: Instant) {
         hasChangedFamily = true
         allocation = other
         allocation.start(now: now)
     }
 
-    /// It could not be had, or is lost; returns the relayed address that is gone with it.
+    /// Records the end of the allocation. Returns the relayed address that is lost with it.
     mutating func end(_ error: TURNError) -> TransportAddress? {
         self.error = error
         keepalive = nil
         return relayed.take()
     }
 
-    /// Whether to ask again by itself after this: the server granted an allocation once, and it or the way to it may be
-    /// back in a while.
+    /// Whether the relay retries after this error: the server has granted an allocation before, and it can become
+    /// reachable again.
     func isRevivable(after error: TURNError, now: Instant) -> Bool {
         guard granted != nil || revivals > 0, revivals(now: now) < Self.revivalLimit else { return false }
         return switch error {
-        // A server that has lost a connection may count its allocation for a while.
+        // A server that has lost a connection can still count its allocation for some time.
         case .allocationLost, .connectionLost, .unreachable, .quotaReached, .serverFull: true
         default: false
         }
     }
 
-    /// How often the allocation was asked for again since it last stood for a while.
+    /// Returns the number of new requests since an allocation was last stable.
     private func revivals(now: Instant) -> Int {
         granted.map { now - $0 >= Self.stableLifetime } ?? false ? 0 : revivals
     }
 
-    /// Asks again in a while; what the server gives then is told as a new candidate.
+    /// Requests another allocation after a delay. Its address is a new candidate.
     mutating func revive(by other: TURNAllocation, now: Instant) {
         let count = revivals(now: now)
         ask(by: other, at: now.advanced(by: .seconds(1 << count)))
         revivals = count + 1
     }
 
-    /// Asks again, after it has failed, by an allocation that has not begun.
+    /// Requests another allocation after a failure. `other` must not have started.
     mutating func ask(by other: TURNAllocation, at start: Instant) {
         (allocation, self.start) = (other, start)
         (error, alternate, granted) = (nil, nil, nil)
         isRefused = false
     }
 
-    /// Notes other credentials for the same server, to be tried where it does not accept those before.
+    /// Adds alternative credentials for the same server.
     mutating func add(_ credentials: LongTermCredentials) {
         guard server.kind != .turn(credentials), !otherCredentials.contains(credentials),
             otherCredentials.count < Self.credentialsLimit
@@ -202,7 +202,7 @@ struct Relay: Sendable {
         otherCredentials.append(credentials)
     }
 
-    /// Takes the next credentials in place of those that its server does not accept; nil where there are none.
+    /// Replaces credentials that the server does not accept with the next alternative. Returns nil if there is none.
     mutating func takeOtherCredentials(after error: TURNError) -> LongTermCredentials? {
         guard case .wrongCredentials = error, !otherCredentials.isEmpty else { return nil }
         let next = otherCredentials.removeFirst()
@@ -210,14 +210,14 @@ struct Relay: Sendable {
         return next
     }
 
-    /// Its port is in use at its server, by an allocation from before: has that given back; false where it can't be.
+    /// Releases a former allocation that occupies our port at the server. Returns false if that is not possible.
     mutating func reclaim(now: Instant) -> Bool { allocation.reclaim(now: now) }
 
-    /// Nothing comes back through it: its server is asked whether it still relays.
+    /// Verifies that the server still relays, because no packets arrive through it.
     mutating func verify(now: Instant) { allocation.verify(now: now) }
 
-    /// The connection to its server ended, or datagrams can't be sent to it: a route can come back, so that those are sent
-    /// again as if they were lost. Returns the failure of a server that has not answered, where that is news.
+    /// Handles the end of the connection to the server, or datagrams that can't be sent to it. Datagrams are
+    /// retransmitted, since a route can come back. Returns a new failure of a server that has not answered.
     mutating func transportFailed(now: Instant) -> ServerFailure? {
         guard transport == .udp else {
             allocation.transportFailed(now: now)
@@ -228,21 +228,21 @@ struct Relay: Sendable {
         return ServerFailure(server: server, base: base.address, error: .relay(.connectionLost(transport)))
     }
 
-    /// Gives the relayed address back (RFC 8656 §8), or with `leaving` lets the server keep it for who takes it up: said
-    /// once, as nobody waits for the answer.
+    /// Releases the relayed address (RFC 8656 §8), or with `leaving` keeps it at the server for another agent. The
+    /// request is sent once, since nothing waits for the response.
     mutating func release(leaving: Bool = false, now: Instant) {
         guard hasBegun else { return }
         if leaving { allocation.leave() }
         allocation.release(now: now)
     }
 
-    /// Its base is gone: nothing is asked from it any more. Returns the relayed address that is gone with it.
+    /// Stops all requests after the base was removed. Returns the relayed address that is lost with it.
     mutating func abandon() -> TransportAddress? {
         isAbandoned = true
         return relayed
     }
 
-    /// What is to be remembered of it for another agent to take it up: nothing where it ends with its connection.
+    /// Returns the state that another agent needs to resume the relay; nil if the allocation ends with its connection.
     func kept(now: Instant) -> RelayState? {
         guard relayed != nil, let allocation = allocation.kept(now: now) else { return nil }
         var server = server
@@ -250,21 +250,21 @@ struct Relay: Sendable {
         return RelayState(server: server, base: base.address, allocation: allocation)
     }
 
-    // MARK: What goes through it
+    // MARK: Its traffic
 
-    /// Lets a peer through (RFC 8656 §9); for one that is `selected`, by a channel (§12).
+    /// Creates a permission for a peer (RFC 8656 §9), and a channel if it is `selected` (§12).
     mutating func permit(_ peer: TransportAddress, selected: Bool, now: Instant) {
         allocation.permit(peer.ip, now: now)
         if selected { allocation.bind(peer, now: now) }
     }
 
-    /// What came from its server: a peer's bytes, or nil where they were its own and are dealt with.
+    /// Handles a message from the server. Returns a peer's data; nil for the server's own message.
     mutating func handle(_ bytes: RawSpan, from source: TransportAddress, now: Instant) -> RelayedData? {
         isRefused = false
         return allocation.handle(bytes, from: source, now: now)
     }
 
-    /// Bytes on their way to a peer; nil without a permission for it.
+    /// Returns data for a peer in a message to the server; nil without a permission for the peer.
     mutating func enclose(_ bytes: [UInt8], to peer: TransportAddress) -> Transmit? {
         allocation.enclosed(bytes.span.bytes, to: peer).map { message in
             Transmit(
@@ -273,7 +273,7 @@ struct Relay: Sendable {
         }
     }
 
-    /// The way of media to a peer; nil without a permission for it.
+    /// Returns the route of media to a peer; nil without a permission for it.
     mutating func mediaPath(to peer: TransportAddress) -> MediaPath? {
         allocation.envelope(to: peer).map { envelope in
             MediaPath(

@@ -1,8 +1,8 @@
 import RTCShareSTUN
 import RTCShareWireFormat
 
-/// The allocations that bases have at TURN servers. Each is known by its index, as the base that it makes names it: none is
-/// removed, but the places of those that were abandoned are used again.
+/// The allocations of bases at TURN servers. The index of each is part of its base's route, so that none is removed.
+/// New ones reuse the places of abandoned ones.
 struct Relays: Sendable {
     private var all: [Relay] = []
 
@@ -14,19 +14,19 @@ struct Relays: Sendable {
     var indices: Range<Int> { all.indices }
     var isEmpty: Bool { all.isEmpty }
 
-    /// How many there are.
+    /// The number of relays that are not abandoned.
     var count: Int { all.count { !$0.isAbandoned } }
 
-    /// Whether gathering need not wait for any of them.
+    /// Whether gathering does not need to wait for any of them.
     var areSettled: Bool { all.allSatisfy(\.isSettled) }
 
-    /// When there is something to do.
+    /// The times of the next actions.
     var deadlines: [Instant] { all.compactMap(\.deadline) }
 
-    /// What each server has answered.
+    /// The results of all servers.
     var reports: [ServerReport] { all.filter { !$0.isAbandoned }.map(\.report) }
 
-    /// What is to be remembered of them for another agent.
+    /// Returns the states that another agent needs to resume the relays.
     func kept(now: Instant) -> [RelayState] { all.compactMap { $0.kept(now: now) } }
 
     mutating func add(_ relay: Relay) {
@@ -37,8 +37,8 @@ struct Relays: Sendable {
         }
     }
 
-    /// The relay by which a base asks a TURN server. One has one allocation for a port of ours (RFC 8656 §3.2), whatever
-    /// the URLs and credentials that lead there.
+    /// Returns the relay for a base and a TURN server. A server has one allocation for a port of ours (RFC 8656 §3.2),
+    /// whatever its URLs and credentials are.
     func index(of server: ICEServerAddress, from base: TransportAddress) -> Int? {
         guard case .turn = server.kind else { return nil }
         return all.firstIndex { relay in
@@ -47,22 +47,22 @@ struct Relays: Sendable {
         }
     }
 
-    /// Whether a server that relays sees a base as `address`.
+    /// Whether a TURN server sees a base as `address`.
     func isSeen(_ base: TransportAddress, as address: TransportAddress) -> Bool {
         all.contains { $0.base.address == base && $0.mapped == address && !$0.isAbandoned }
     }
 
-    /// Whether another relay goes from the same port to the same server.
+    /// Whether another relay uses the same port and server.
     func isPortShared(_ index: Int) -> Bool {
         all.indices.contains { $0 != index && all[index].sharesPort(with: all[$0]) }
     }
 
-    /// The relay that what came this way may be the server's of.
+    /// Returns the relay whose server can have sent a message that arrived by this route.
     func index(of server: TransportAddress, at local: TransportAddress, over transport: TransportProtocol) -> Int? {
         all.firstIndex { $0.isServer(server, at: local, over: transport) }
     }
 
-    /// The server that a stream goes to, and the name to ask it for its certificate by.
+    /// Returns the server of a stream, and the domain for its certificate.
     func server(
         at destination: TransportAddress, over transport: TransportProtocol
     ) -> (server: ICEServerAddress, domain: String?)? {
@@ -70,7 +70,7 @@ struct Relays: Sendable {
             .map { ($0.server, $0.alternate?.domain) }
     }
 
-    /// The connection to a server ended, or datagrams can't be sent to it; the failures that are news at once.
+    /// Handles the end of the connection to a server, or datagrams that can't be sent to it. Returns new failures.
     mutating func transportFailed(
         at base: TransportAddress, to server: TransportAddress, over transport: TransportProtocol, now: Instant
     ) -> [ServerFailure] {
@@ -78,7 +78,7 @@ struct Relays: Sendable {
             .compactMap { all[$0].transportFailed(now: now) }
     }
 
-    /// A socket is gone: nothing is asked from it any more. Returns the relayed addresses that are gone with it.
+    /// Abandons the relays of a removed socket. Returns the relayed addresses that are lost with it.
     mutating func abandon(_ base: TransportAddress) -> [TransportAddress] {
         all.indices.filter { all[$0].base.address == base }.compactMap { all[$0].abandon() }
     }

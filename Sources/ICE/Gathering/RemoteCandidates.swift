@@ -1,9 +1,9 @@
 internal import RTCShareWireFormat
 
-/// The peer's candidates: those that it announced, and those that only we see.
+/// The peer's candidates: announced and peer-reflexive ones.
 struct RemoteCandidates: Sendable {
     private(set) var candidates: [Candidate] = []
-    /// Whether the peer will announce no more.
+    /// Whether the peer will announce no more candidates.
     private(set) var haveEnded = false
     private var reflexiveCount = 0
 
@@ -15,7 +15,7 @@ struct RemoteCandidates: Sendable {
         candidates.append(candidate)
     }
 
-    /// Adds one that was learned from a check (RFC 8445 §7.3.1.3).
+    /// Adds a candidate that a check revealed (RFC 8445 §7.3.1.3).
     mutating func addPeerReflexive(
         _ address: TransportAddress, over transport: TransportProtocol, priority: UInt32
     ) -> Candidate {
@@ -27,7 +27,7 @@ struct RemoteCandidates: Sendable {
         return candidate
     }
 
-    /// One that was known from its own check is announced.
+    /// Replaces a peer-reflexive candidate with the announced one.
     mutating func replace(_ index: Int, with candidate: Candidate) {
         candidates[index] = candidate
     }
@@ -36,12 +36,12 @@ struct RemoteCandidates: Sendable {
         candidates.remove(at: index)
     }
 
-    /// The peer will announce no more.
+    /// Records that the peer will announce no more candidates.
     mutating func end() {
         haveEnded = true
     }
 
-    /// Those of the next generation are to be announced anew.
+    /// Removes all candidates. The peer announces those of the next generation again.
     mutating func restart() {
         self = RemoteCandidates()
     }

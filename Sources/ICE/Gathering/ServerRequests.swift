@@ -2,19 +2,19 @@ internal import RTCShareSTUN
 internal import RTCShareWireFormat
 
 extension Agent {
-    /// A base that asks a STUN server what it looks like from outside.
+    /// A request from a base to a STUN server for its mapped address.
     struct Gather: Sendable {
         let base: TransportAddress
         private(set) var server: ICEServerAddress
-        /// Whether the server is named as a TURN server alone: as such it is reported.
+        /// Whether the server is only configured as a TURN server, which determines its report.
         private(set) var isImplied = false
         var isDone = false
-        /// Whether its base is gone: another may take its place.
+        /// Whether the base was removed, so that another request can reuse this place.
         var isAbandoned = false
         var mapped: TransportAddress?
         var roundTripTime: Duration?
         var error: ServerError?
-        /// When the binding is next kept alive, if there is one.
+        /// The time of the next keepalive of the NAT binding, if there is one.
         var keepalive: Instant?
 
         init(base: TransportAddress, server: ICEServerAddress, isImplied: Bool) {
@@ -23,10 +23,10 @@ extension Agent {
             self.isImplied = isImplied
         }
 
-        /// Whether the server gave nothing.
+        /// Whether the server has failed.
         var hasFailed: Bool { isDone && error != nil }
 
-        /// Takes the name of a server that is asked already as the TURN server that it is too.
+        /// Replaces the implied STUN server with one that is configured for the same address.
         mutating func name(_ server: ICEServerAddress) {
             guard isImplied else { return }
             self.server = server
@@ -42,32 +42,32 @@ extension Agent {
     }
 }
 
-/// The STUN and TURN servers that bases ask, and until when gathering waits for them. What asks is known by its index: none
-/// is removed, but places are used again.
+/// The requests of bases to STUN and TURN servers, and the end of gathering. Each has an index, so that none is
+/// removed, but places are reused.
 struct ServerRequests: Sendable {
     var gathers: [Agent.Gather] = []
     var relays = Relays()
-    /// Servers that nothing was asked of, and why.
+    /// The servers that receive no requests, with the reasons.
     private var unasked: [ServerFailure] = []
-    /// Whether a pair that works keeps bindings alive.
+    /// Whether a working pair keeps the NAT bindings alive.
     private var keepalivesRest = false
-    /// When gathering is complete, whoever has not answered; nil where it is.
+    /// The time at which gathering is complete even without answers; nil if it is complete.
     private(set) var limit: Instant?
-    /// When STUN servers are waited for no longer.
+    /// The time at which gathering stops waiting for STUN servers.
     private(set) var reflexiveLimit: Instant?
 
-    /// How often a server is asked, by whatever base.
+    /// The number of requests to servers from all bases.
     var count: Int { gathers.count { !$0.isAbandoned } + relays.count }
 
-    /// Whether gathering need not wait for any of them.
+    /// Whether gathering does not need to wait for any of them.
     var areSettled: Bool { gathers.allSatisfy { $0.isDone || $0.error != nil } && relays.areSettled }
 
-    /// By which a base asks a STUN server, whatever the URLs that lead there.
+    /// Returns the index of a base's request to a STUN server, whatever the server's URLs are.
     func order(of server: ICEServerAddress, from base: TransportAddress) -> Int? {
         gathers.firstIndex { $0.server.address == server.address && $0.base == base && !$0.isAbandoned }
     }
 
-    /// Whether something is known of a server, from whichever base.
+    /// Whether a server has a report from any base.
     func hasReport(of server: ICEServerAddress) -> Bool {
         reports.contains { $0.server.address == server.address && $0.server.transport == server.transport }
     }
@@ -78,7 +78,7 @@ struct ServerRequests: Sendable {
             || relays.isSeen(base, as: address)
     }
 
-    /// What each has answered.
+    /// The results of all servers.
     var reports: [ServerReport] {
         gathers.filter { !$0.isAbandoned && !$0.isImplied }.map(\.report) + relays.reports
             + unasked.map { failure in
@@ -88,44 +88,44 @@ struct ServerRequests: Sendable {
             }
     }
 
-    /// When there is something to do.
+    /// The times of the next actions.
     var deadlines: [Instant] {
         gathers.compactMap(\.keepalive) + relays.deadlines + [limit, reflexiveLimit].compactMap { $0 }
     }
 
     // Gathering.
 
-    /// Has gathering wait, for STUN servers until `reflexive` at most.
+    /// Waits until `limit`, and for STUN servers until `reflexive` at most.
     mutating func wait(until limit: Instant, reflexive: Instant?) {
         self.limit = limit
         if let reflexive { reflexiveLimit = reflexive }
     }
 
-    /// Waits for STUN servers no longer.
+    /// Stops waiting for STUN servers.
     mutating func endReflexive() {
         reflexiveLimit = nil
     }
 
-    /// Gathering is complete.
+    /// Completes gathering.
     mutating func end() {
         (limit, reflexiveLimit) = (nil, nil)
     }
 
-    /// Takes note that a server is not asked; whether that is news.
+    /// Records that a server receives no requests. Returns whether the record is new.
     mutating func refuse(_ failure: ServerFailure) -> Bool {
         guard !unasked.contains(failure) else { return false }
         unasked.append(failure)
         return true
     }
 
-    /// Adds what asks a STUN server; its index.
+    /// Adds a request to a STUN server. Returns its index.
     mutating func add(_ gather: Agent.Gather) -> Int {
         let index = gathers.firstIndex(where: \.isAbandoned) ?? gathers.count
         if index < gathers.count { gathers[index] = gather } else { gathers.append(gather) }
         return index
     }
 
-    /// Begins to wait for a STUN server's answer again; false where it is waited for, or nobody is to ask.
+    /// Starts a new request to a STUN server. Returns false if one is pending, or the base was removed.
     mutating func begin(_ index: Int) -> Bool {
         guard gathers[index].isDone, !gathers[index].isAbandoned else { return false }
         gathers[index].isDone = false
@@ -133,7 +133,7 @@ struct ServerRequests: Sendable {
         return true
     }
 
-    /// Has bindings kept alive, or not. Once they are needed again, all are due.
+    /// Enables or disables keepalives of NAT bindings. When they are enabled, all are due.
     mutating func setKeepalives(areNeeded: Bool, now: Instant) {
         guard areNeeded == keepalivesRest else { return }
         keepalivesRest = !areNeeded
@@ -142,7 +142,7 @@ struct ServerRequests: Sendable {
         }
     }
 
-    /// A STUN server has answered.
+    /// Records the answer of a STUN server.
     mutating func finishGather(_ index: Int, mapped: TransportAddress, roundTripTime: Duration?, keepalive: Instant) {
         gathers[index].isDone = true
         gathers[index].error = nil
@@ -151,14 +151,15 @@ struct ServerRequests: Sendable {
         gathers[index].keepalive = keepalivesRest ? nil : keepalive
     }
 
-    /// A STUN server gives nothing; what is to be said of it, where it was still waited for.
+    /// Records the failure of a STUN server. Returns the failure if the answer was pending.
     mutating func finishGather(_ index: Int, as error: ServerError) -> ServerFailure? {
         guard !gathers[index].isDone else { return nil }
         gathers[index].isDone = true
         return note(error, of: index)
     }
 
-    /// The system refuses to send to a STUN server, which is asked again all the same; the failure, where that is news.
+    /// Records that the system cannot send to a STUN server, which still receives further requests. Returns the failure
+    /// if it is new.
     mutating func recordRefusal(_ index: Int) -> ServerFailure? {
         gathers[index].isDone ? nil : note(.unreachable, of: index)
     }
@@ -170,7 +171,7 @@ struct ServerRequests: Sendable {
         return ServerFailure(server: gathers[index].server, base: gathers[index].base, error: error)
     }
 
-    /// A socket is gone: nothing is asked from it any more. Returns the relayed addresses that are gone with it.
+    /// Abandons the requests of a removed socket. Returns the relayed addresses that are lost with it.
     mutating func abandon(_ base: TransportAddress) -> [TransportAddress] {
         for index in gathers.indices where gathers[index].base == base {
             gathers[index].isDone = true

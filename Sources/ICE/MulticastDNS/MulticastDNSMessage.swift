@@ -1,17 +1,17 @@
 package import RTCShareWireFormat
 
-/// Why bytes are no message of DNS.
+/// An error in bytes that are not a DNS message.
 package enum MulticastDNSError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The message ends inside a field.
+    /// The message ends within a field.
     case truncated(offset: Int)
-    /// A name is too long, of an unknown form, or points at itself.
+    /// A name is too long, has an unknown form, or refers to itself.
     case malformedName(offset: Int)
-    /// An address record has not the length of its type.
+    /// The length of an address record does not match its type.
     case malformedRecord(offset: Int)
-    /// More questions or records than ``MulticastDNSMessage/entryLimit``.
+    /// The message has more questions or records than ``MulticastDNSMessage/entryLimit``.
     case tooManyEntries
 
-    /// What is wrong and where.
+    /// The error and its position.
     package var description: String {
         switch self {
         case .truncated(let offset): "DNS message: cut short in the field at byte \(offset)"
@@ -22,28 +22,27 @@ package enum MulticastDNSError: Error, Hashable, Sendable, CustomStringConvertib
     }
 }
 
-/// The part of a multicast DNS message (RFC 6762) that names and addresses need.
+/// The part of a multicast DNS message (RFC 6762) that concerns names and addresses.
 package struct MulticastDNSMessage: Hashable, Sendable {
-    /// What is asked about a name.
+    /// The type of the records in a question.
     package enum RecordType: UInt16, Hashable, Sendable {
         /// An IPv4 address.
         case a = 1
         /// An IPv6 address.
         case aaaa = 28
-        /// Whatever there is.
+        /// All records.
         case any = 255
     }
 
-    /// A question for an address.
+    /// A question for the addresses of a name.
     package struct Question: Hashable, Sendable {
-        /// The name in question.
+        /// The name.
         package var name: MulticastDNSName
-        /// What is asked about it.
+        /// The type of the records.
         package var type: RecordType
-        /// Whether the answer may come to the asker alone (the QU bit, RFC 6762 §5.4).
+        /// Whether the response may be unicast to the sender (the QU bit, RFC 6762 §5.4).
         package var wantsUnicast: Bool
 
-        /// A question.
         package init(name: MulticastDNSName, type: RecordType, wantsUnicast: Bool = false) {
             self.name = name
             self.type = type
@@ -53,14 +52,13 @@ package struct MulticastDNSMessage: Hashable, Sendable {
 
     /// An address record.
     package struct Answer: Hashable, Sendable {
-        /// The name that has the address.
+        /// The name of the host.
         package var name: MulticastDNSName
         /// The address.
         package var address: IPAddress
-        /// How long it holds; nothing says that the name is gone (RFC 6762 §10.1).
+        /// The time for which the record is valid. A name has no explicit end (RFC 6762 §10.1).
         package var timeToLive: Duration
 
-        /// A record.
         package init(name: MulticastDNSName, address: IPAddress, timeToLive: Duration = .seconds(120)) {
             self.name = name
             self.address = address
@@ -68,26 +66,27 @@ package struct MulticastDNSMessage: Hashable, Sendable {
         }
     }
 
-    /// Zero in multicast; repeated in an answer to a query from another port than 5353 (RFC 6762 §6.7).
+    /// The identifier: zero in multicast, and repeated in a response to a query from another port than 5353 (RFC 6762
+    /// §6.7).
     package var identifier: UInt16 = 0
     /// Whether this is a response.
     package var isResponse: Bool
-    /// Questions for addresses; others are passed over.
+    /// The questions for addresses. Others are ignored.
     package var questions: [Question] = []
-    /// Address records, additional ones included; others are passed over.
+    /// The address records, including additional ones. Others are ignored.
     package var answers: [Answer] = []
 
-    /// A message with more questions and records is refused.
+    /// The maximum number of questions and records; a message with more is rejected.
     package static let entryLimit = 256
     /// The port of multicast DNS.
     package static let port: UInt16 = 5353
-    /// `224.0.0.251:5353`.
+    /// The IPv4 group, `224.0.0.251:5353`.
     package static let groupV4 = TransportAddress(ip: .v4(0xE000_00FB), port: port)
-    /// `[ff02::fb]:5353`.
+    /// The IPv6 group, `[ff02::fb]:5353`.
     package static let groupV6 = TransportAddress(ip: .v6(0xFF02_0000_0000_0000, 0xFB), port: port)
 
-    /// The query for a name's addresses of one family. One question a message: Chromium's responder passes over messages
-    /// with more.
+    /// Returns the query for a name's addresses of one family. A message has one question, since Chromium's responder
+    /// ignores messages with more.
     package static func query(
         for name: MulticastDNSName, type: RecordType, wantsUnicast: Bool = false
     ) -> MulticastDNSMessage {
@@ -95,7 +94,7 @@ package struct MulticastDNSMessage: Hashable, Sendable {
             isResponse: false, questions: [Question(name: name, type: type, wantsUnicast: wantsUnicast)])
     }
 
-    /// The response that gives a name's addresses.
+    /// Returns the response with a name's addresses.
     package static func response(for name: MulticastDNSName, addresses: [IPAddress]) -> MulticastDNSMessage {
         MulticastDNSMessage(isResponse: true, answers: addresses.map { Answer(name: name, address: $0) })
     }
@@ -106,7 +105,7 @@ package struct MulticastDNSMessage: Hashable, Sendable {
         self.answers = answers
     }
 
-    /// Reads a message.
+    /// Parses a message.
     package init(parsing bytes: RawSpan) throws(MulticastDNSError) {
         var fields: [Int] = []
         for index in 0..<6 { fields.append(Int(try Self.field(bytes, at: index * 2))) }
@@ -130,7 +129,7 @@ package struct MulticastDNSMessage: Hashable, Sendable {
     private mutating func readRecord(_ bytes: RawSpan, at offset: inout Int) throws(MulticastDNSError) {
         let (name, end) = try MulticastDNSName.read(bytes, at: offset)
         let type = try Self.field(bytes, at: end)
-        // The top bit of the class tells caches to flush (RFC 6762 §10.2), and says nothing here.
+        // The top bit of the class tells caches to flush (RFC 6762 §10.2), and does not matter here.
         let isInternet = try Self.field(bytes, at: end + 2) & 0x7FFF == 1
         let seconds = UInt32(try Self.field(bytes, at: end + 4)) << 16 | UInt32(try Self.field(bytes, at: end + 6))
         let length = Int(try Self.field(bytes, at: end + 8))
@@ -151,7 +150,7 @@ package struct MulticastDNSMessage: Hashable, Sendable {
         return UInt16(bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt16.self))
     }
 
-    /// The message's bytes, names uncompressed.
+    /// Returns the message's bytes, with uncompressed names.
     package func encoded() -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.append(bigEndian: identifier)
@@ -184,7 +183,7 @@ package struct MulticastDNSMessage: Hashable, Sendable {
 }
 
 extension IPAddress {
-    /// An address as a record holds it; nil unless there are 4 or 16 bytes.
+    /// Creates the address of a record; nil unless there are 4 or 16 bytes.
     fileprivate init?(networkOrder bytes: RawSpan) {
         var reader = ByteReader(bytes)
         if bytes.byteCount == 4, let value = try? reader.readUInt32() {

@@ -1,12 +1,12 @@
 import RTCShareWireFormat
 
-/// A name such as `9b36eaac-bb2e-49bb-bb78-21c41c499900.local`, which a browser announces in place of its address.
+/// A name such as `9b36eaac-bb2e-49bb-bb78-21c41c499900.local`, which a browser announces instead of its address.
 package struct MulticastDNSName: Hashable, Sendable, CustomStringConvertible {
-    /// In lower case, without a dot at the end.
+    /// The name in lower case, without a dot at the end.
     package let description: String
 
-    /// A name of one label under `local`, as candidates have (draft-ietf-mmusic-mdns-ice-candidates §3.2.1); nil for
-    /// anything else.
+    /// Creates a name of one label under `local`, as in candidates (draft-ietf-mmusic-mdns-ice-candidates §3.2.1); nil
+    /// for anything else.
     package init?(_ text: some StringProtocol) {
         var text = text.lowercased()
         if text.hasSuffix(".") { text.removeLast() }
@@ -15,12 +15,12 @@ package struct MulticastDNSName: Hashable, Sendable, CustomStringConvertible {
         description = text
     }
 
-    /// A name that was read from a message; `text` is in lower case already.
+    /// Creates a name from a message. `text` must be in lower case.
     init(read text: String) {
         description = text
     }
 
-    /// The label, `local` and the root (RFC 1035 §3.1).
+    /// Appends the label, `local` and the root (RFC 1035 §3.1).
     func append(to bytes: inout [UInt8]) {
         for label in description.split(separator: ".") {
             bytes.append(UInt8(clamping: label.utf8.count))
@@ -29,9 +29,10 @@ package struct MulticastDNSName: Hashable, Sendable, CustomStringConvertible {
         bytes.append(0)
     }
 
-    /// Reads a name that may be compressed (RFC 1035 §4.1.4); returns where the name's own bytes end.
+    /// Parses a name that can be compressed (RFC 1035 §4.1.4). Returns the end of the name's own bytes.
     ///
-    /// Each pointer must point further back than the last, which ends every chain, and the name has at most 255 bytes.
+    /// Each pointer must point further back than the previous one, which ends every chain, and the name has at most 255
+    /// bytes.
     static func read(
         _ bytes: RawSpan, at start: Int
     ) throws(MulticastDNSError) -> (name: MulticastDNSName, end: Int) {

@@ -1,25 +1,25 @@
 package import RTCShareWireFormat
 
-/// Finds the addresses behind the `.local` names of a peer's candidates by multicast queries, without doing input or
-/// output itself: what ``pollTransmit()`` returns goes to ``MulticastDNSMessage/groupV4`` and
-/// ``MulticastDNSMessage/groupV6``, and what arrives at port 5353 of a socket in those groups comes in.
+/// Resolves the `.local` names of a peer's candidates by multicast queries, without input or output. The caller sends
+/// the queries of ``pollTransmit()`` to ``MulticastDNSMessage/groupV4`` and ``MulticastDNSMessage/groupV6``, and passes
+/// datagrams that arrive at port 5353 of a socket in those groups.
 package struct MulticastDNSResolver: Sendable {
-    /// What became of a name.
+    /// The result for a name.
     package enum Event: Hashable, Sendable {
-        /// The name has this address; more may follow.
+        /// The name has this address. More addresses can follow.
         case resolved(MulticastDNSName, IPAddress)
-        /// Nobody answered for the name.
+        /// No host answered for the name.
         case unresolved(MulticastDNSName)
     }
 
-    /// Names that are looked for at one time; more are refused.
+    /// The maximum number of names at a time.
     package static let nameLimit = 32
-    /// Addresses that one name may have.
+    /// The maximum number of addresses of one name.
     package static let addressLimit = 8
-    /// When a query is sent, from the first on (RFC 6762 §5.2 asks for a second at least between the first two; a
-    /// lost query would then cost the connection that second).
+    /// The times of queries, from the first one (RFC 6762 §5.2 requires at least a second between the first two, but a
+    /// lost query would then delay the connection by that second).
     static let schedule: [Duration] = [.zero, .milliseconds(250), .seconds(1)]
-    /// When nobody is expected to answer any more.
+    /// The time after which no answer is expected.
     static let patience: Duration = .seconds(3)
 
     private struct Search: Sendable {
@@ -28,7 +28,7 @@ package struct MulticastDNSResolver: Sendable {
         var sent = 0
         var addresses: [IPAddress] = []
 
-        /// When the search next has to act: an answered name is listened for, but no longer asked for.
+        /// The time of the search's next action. A resolved name receives answers, but no more queries.
         var due: Instant {
             let isAsking = addresses.isEmpty && sent < schedule.count
             return start.advanced(by: isAsking ? schedule[sent] : patience)
@@ -39,15 +39,15 @@ package struct MulticastDNSResolver: Sendable {
     private var searches: [Search] = []
     private var transmits: [[UInt8]] = []
     private var events: [Event] = []
-    /// Datagrams that were no DNS message.
+    /// The number of datagrams that were not DNS messages.
     package private(set) var malformedMessages = 0
 
-    /// A resolver that looks for nothing yet; `wantsUnicast` sets the QU bit, which not every browser heeds.
+    /// Creates a resolver. `wantsUnicast` sets the QU bit, which not every browser respects.
     package init(wantsUnicast: Bool = false) {
         self.wantsUnicast = wantsUnicast
     }
 
-    /// Begins to look for a name; false where ``nameLimit`` names are being looked for.
+    /// Starts to resolve a name. Returns false if ``nameLimit`` names are in progress.
     @discardableResult
     package mutating func resolve(_ name: MulticastDNSName, now: Instant) -> Bool {
         guard !searches.contains(where: { $0.name == name }) else { return true }
@@ -57,10 +57,10 @@ package struct MulticastDNSResolver: Sendable {
         return true
     }
 
-    /// When ``handleTimeout(now:)`` is wanted.
+    /// The time of the next ``handleTimeout(now:)``.
     package var nextDeadline: Instant? { searches.map(\.due).min() }
 
-    /// Asks again, or gives up.
+    /// Sends the next queries, and ends searches without answers.
     package mutating func handleTimeout(now: Instant) {
         var open: [Search] = []
         for var search in searches {
@@ -80,7 +80,7 @@ package struct MulticastDNSResolver: Sendable {
         searches = open
     }
 
-    /// Takes in a datagram from port 5353; queries, and answers for names that nobody asked for, change nothing.
+    /// Processes a datagram from port 5353. Queries, and answers for other names, have no effect.
     package mutating func handle(datagram: RawSpan, now: Instant) {
         guard !searches.isEmpty else { return }
         let message: MulticastDNSMessage
@@ -101,12 +101,12 @@ package struct MulticastDNSResolver: Sendable {
         }
     }
 
-    /// The next query to multicast.
+    /// Returns the next query to send to the groups.
     package mutating func pollTransmit() -> [UInt8]? {
         transmits.isEmpty ? nil : transmits.removeFirst()
     }
 
-    /// The next thing found out.
+    /// Returns the next result.
     package mutating func pollEvent() -> Event? {
         events.isEmpty ? nil : events.removeFirst()
     }

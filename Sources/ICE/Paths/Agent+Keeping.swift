@@ -1,16 +1,15 @@
 internal import RTCShareSTUN
 package import RTCShareWireFormat
 
-/// A relayed address that its agent left with the server, for another agent to take up.
+/// A relayed address that an agent left at its server for another agent.
 package struct RelayState: Hashable, Sendable {
-    /// The server that relays, whose credentials are needed again.
+    /// The server, with the credentials, which are needed again.
     package var server: ICEServerAddress
-    /// The socket that asked: by its address and port the server knows who takes it up.
+    /// The socket of the requests, whose address and port identify the allocation's owner to the server.
     package var base: TransportAddress
-    /// What the server holds.
+    /// The state of the allocation.
     package var allocation: AllocationState
 
-    /// A relayed address that was kept.
     package init(server: ICEServerAddress, base: TransportAddress, allocation: AllocationState) {
         self.server = server
         self.base = base
@@ -19,15 +18,15 @@ package struct RelayState: Hashable, Sendable {
 }
 
 extension Agent {
-    /// What is to be remembered of the relayed addresses for another agent to take them up: those over UDP alone, as a
-    /// connection ends with who opened it.
+    /// Returns the states with which another agent can resume the relayed addresses. Only UDP allocations are included,
+    /// since a connection ends with its process.
     package func relayStates(now: Instant) -> [RelayState] {
         asked.relays.kept(now: now)
     }
 
-    /// Takes up relayed addresses that another agent left, from the same local addresses and ports: each that its server
-    /// still holds is a candidate again. To be called after the last ``addLocalHost(_:interfaceOrder:now:)``; gathering is
-    /// complete when every server has answered or was given up.
+    /// Resumes relayed addresses that another agent left, from the same local addresses and ports. Each allocation that
+    /// its server still has becomes a candidate again. Call it after the last ``addLocalHost(_:interfaceOrder:now:)``.
+    /// Gathering is complete when every server has answered or timed out.
     package mutating func resume(_ kept: [RelayState], now: Instant) {
         guard isActive, asked.limit == nil else { return }
         for (order, relay) in kept.enumerated() { resume(relay, at: now.advanced(by: timing.pace * order)) }

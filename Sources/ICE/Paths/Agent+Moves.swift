@@ -1,14 +1,14 @@
 import RTCShareWireFormat
 
 extension Agent {
-    /// Follows a peer whose address has changed, as when a translator forgot it: its authentic checks come from a new
-    /// address while the selected pair is silent.
+    /// Follows a peer whose address has changed, for example because of an expired NAT binding: its authentic checks
+    /// come from a new address while the selected pair is silent.
     ///
-    /// A check from elsewhere than the selected pair, since the peer was last heard there, has that pair asked at once
-    /// whether it still works. Where it does not answer twice, and the new pair answers, media moves there. The
-    /// controlling agent nominates the new pair. The controlled one does not wait for that: as the peer sees it, nothing
-    /// has changed, so that it never nominates (RFC 8445 has no rule for this; consent, RFC 7675, is had on the new pair).
-    /// Nobody without the password can bring this about, and nobody at all while the selected pair answers.
+    /// If a check arrives on another pair and the selected pair has been silent since, the selected pair is checked
+    /// immediately. If two such checks fail and the new pair answers, media moves to the new pair. The controlling
+    /// agent nominates the new pair. The controlled agent does not wait for a nomination: the peer sees no change, so
+    /// that it never nominates. (RFC 8445 has no rule for this; RFC 7675 consent exists on the new pair.) An attacker
+    /// without the password cannot cause a move, and nobody can while the selected pair answers.
     mutating func considerMove(now: Instant) {
         guard let current = checklist.selectedIndex, checklist.pairs[current].isNominated, checklist.isCurrent(current),
             let heard = checklist.pairs[current].latestSign,
@@ -18,7 +18,7 @@ extension Agent {
                 )
         else { return }
         guard consent.unanswered >= Self.missesBeforeMove else {
-            // Asked at most this often, however many checks come from elsewhere.
+            // The interval limits consent checks, however many checks arrive on other pairs.
             if consent.unanswered == 0, now - heard >= timing.consentRetry { consent.hasten(now: now) }
             return
         }
@@ -39,12 +39,12 @@ extension Agent {
         }
     }
 
-    /// How many consent checks the selected pair leaves unanswered before media moves.
+    /// The number of unanswered consent checks on the selected pair before media moves.
     private static let missesBeforeMove = 2
 }
 
 extension CandidatePair {
-    /// When the peer was last heard on the pair.
+    /// The time of the peer's last message on the pair.
     var latestSign: Instant? {
         switch (latestRequest, latestResponse) {
         case (let request?, let response?): max(request, response)

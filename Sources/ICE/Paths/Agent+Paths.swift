@@ -1,19 +1,18 @@
 import RTCShareSTUN
 package import RTCShareWireFormat
 
-/// What came in, once what relays and streams put around it is off.
+/// A received message without the framing of relays and streams.
 package enum Unwrapped: Hashable, Sendable {
-    /// A message from a peer, or from a STUN server, to a base: STUN for ``Agent/handle(message:from:to:now:)``, or
-    /// application data. It lies at `payload` among the bytes that came.
+    /// A message from a peer or a STUN server to a base: STUN for ``Agent/handle(message:from:to:now:)``, or
+    /// application data. `payload` is its range in the received bytes.
     case message(from: TransportAddress, to: TransportAddress, payload: Range<Int>)
-    /// A TURN server's own message, which is dealt with, or what may not come this way.
+    /// A TURN server's own message, which the agent has processed, or a message that this route does not allow.
     case consumed
 }
 
 extension Agent {
-    /// Takes in whatever arrived at the socket `local`, or over a stream from its interface, up to where it is a message
-    /// from somebody to one of our bases. Only what comes from a server that we asked, the way we asked it, is taken for
-    /// a relay's.
+    /// Unwraps bytes that arrived at the socket `local`, or over a stream from its interface, into a message from a
+    /// remote address to one of our bases. Only bytes from a server of ours, over its transport, count as a relay's.
     package mutating func unwrap(
         _ bytes: RawSpan, from source: TransportAddress, to local: TransportAddress,
         over transport: TransportProtocol = .udp, now: Instant
@@ -25,7 +24,7 @@ extension Agent {
         }
         switch transport {
         case .udp:
-            // Servers answer sockets that the peer must not see.
+            // Servers send to sockets that the peer must not see.
             guard configuration.iceTransportPolicy == .all else { break }
             return .message(from: source, to: local, payload: 0..<bytes.byteCount)
         case .tcp:
@@ -37,7 +36,8 @@ extension Agent {
         return .consumed
     }
 
-    /// Whether bytes are ChannelData or a message of TURN; a Binding response is that of a server that is asked for both.
+    /// Whether bytes are ChannelData or a message of TURN. A Binding response is from a server that is also a STUN
+    /// server.
     private static func isRelaysOwn(_ bytes: RawSpan) -> Bool {
         guard STUNMessage.isSTUN(bytes) else { return ChannelData.isChannelData(bytes) }
         var reader = ByteReader(bytes)
@@ -58,28 +58,29 @@ extension Agent {
         return .message(from: data.peer, to: relayed, payload: data.payload)
     }
 
-    /// How what comes over a stream to `destination` is taken apart; nil where none of ours goes there.
+    /// Returns the framing of a stream to `destination`; nil if no stream of this agent goes there.
     package func framing(of destination: TransportAddress, over transport: TransportProtocol) -> StreamFraming? {
         if server(at: destination, over: transport) != nil { return .turn }
         return transport == .tcp && isStreamPeer(destination) ? .lengthPrefixed : nil
     }
 
-    /// The TURN server that a stream goes to, as it was given to ``gather(servers:now:)``: a redirection leads elsewhere,
-    /// and may say the `domain` by which the certificate of a server over TLS is to be checked (RFC 8489 §10).
+    /// Returns the TURN server of a stream, as passed to ``gather(servers:now:)``. After a redirect its address
+    /// differs, and `domain` can name the host for which the certificate of a server over TLS must be valid (RFC 8489
+    /// §10).
     package func server(
         at destination: TransportAddress, over transport: TransportProtocol
     ) -> (server: ICEServerAddress, domain: String?)? {
         asked.relays.server(at: destination, over: transport)
     }
 
-    /// Where media goes and what is written around it; nil without a selected pair. It is a new one for each packet as
-    /// long as a relay has no channel for the peer.
+    /// Returns the route and the envelope of media; nil without a selected pair. They differ for each packet as long as
+    /// a relay has no channel for the peer.
     package mutating func nextMediaPath() -> MediaPath? {
         if case .indication = path?.envelope.form { updatePath() }
         return path
     }
 
-    /// Follows the selected pair, and its relay's channel.
+    /// Updates the route for the selected pair and its relay's channel.
     mutating func updatePath() {
         guard let index = checklist.selectedIndex,
             let base = locals.base(at: checklist.pairs[index].base)

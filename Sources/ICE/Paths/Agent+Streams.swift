@@ -1,9 +1,9 @@
 import RTCShareWireFormat
 
 extension Agent {
-    /// For peers that wait for TCP connections: each address of ours that may reach one gets an active candidate
-    /// (RFC 6544 §4.1). Its port is told as 9 and chosen when the connection is made; here the base has port 0, which no
-    /// socket has.
+    /// Adds active candidates for peers with passive TCP candidates: one for each address of ours that can reach one
+    /// (RFC 6544 §4.1). Descriptions show port 9, and the system chooses the port for the connection. Here the base has
+    /// port 0, which no socket has.
     mutating func addStreams() {
         guard configuration.iceTransportPolicy == .all else { return }
         for remote in remotes.candidates where remote.transport == .tcp && remote.type != .peerReflexive {
@@ -22,7 +22,8 @@ extension Agent {
         }
     }
 
-    /// The other end of what a peer's passive candidate is: 13 bits of preference below the direction's (RFC 6544 §4.2).
+    /// Returns the active counterpart of a peer's passive candidate, with 13 bits of preference below the direction
+    /// preference (RFC 6544 §4.2).
     private mutating func streamCandidate(of base: Base) -> Candidate {
         let preference = Self.activePreference << 13 | base.localPreference >> 3
         return Candidate(
@@ -34,21 +35,21 @@ extension Agent {
 
     /// The direction preference of active host candidates.
     private static let activePreference: UInt16 = 6
-    /// What the port of an active candidate is told as.
+    /// The port of an active candidate in descriptions.
     private static let discardPort: UInt16 = 9
 
-    /// Whether connections to an address are of ours: to a candidate of the peer, or on the pair that a restart is to
-    /// replace.
+    /// Whether connections to an address belong to this agent: to a candidate of the peer, or on the pair that a
+    /// restart is replacing.
     func isStreamPeer(_ remote: TransportAddress) -> Bool {
         remotes.index(of: remote, over: .tcp) != nil
             || checklist.pairs.contains { $0.remote.address == remote && $0.remote.transport == .tcp }
     }
 
-    /// A connection that could not be opened, or ended. The selected pair is asked for consent all the same, which opens
-    /// it again; a check opens it again in a while, as a route can come back.
+    /// Handles a connection that could not be opened, or that ended. A consent check on the selected pair still opens
+    /// it again. Other checks open it after a delay, since a route can come back.
     mutating func streamFailed(from socket: TransportAddress, to remote: TransportAddress, now: Instant) {
         guard let base = locals.streamBase(of: socket) else { return }
-        // A restart may have made a second pair of the same addresses, which goes over the same connection.
+        // A restart can create a second pair with the same addresses, which uses the same connection.
         for index in checklist.pairs.indices
         where checklist.pairs[index].base == base && checklist.pairs[index].remote.address == remote {
             if checklist.pairs[index].id == checklist.selected {

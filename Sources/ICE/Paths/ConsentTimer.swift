@@ -1,31 +1,31 @@
 internal import RTCShareWireFormat
 
-/// When the peer is asked next whether it still consents to be sent to (RFC 7675), and how long it has been silent.
+/// The time of the next consent check (RFC 7675), and the number of unanswered ones.
 struct ConsentTimer: Sendable {
-    /// When it is asked; nil where there is nothing to send on.
+    /// The time of the next consent check; nil without a selected pair.
     private(set) var due: Instant?
-    /// How often it was asked since it last answered.
+    /// The number of consent checks since the last answer.
     private(set) var unanswered = 0
 
-    /// The peer consents, by an answer or on another pair: it is asked again then.
+    /// Records the peer's consent, from an answer or on another pair, and schedules the next check.
     mutating func start(due: Instant) {
         self.due = due
         unanswered = 0
     }
 
-    /// There is nothing to send on any more.
+    /// Stops consent checks.
     mutating func stop() {
         due = nil
         unanswered = 0
     }
 
-    /// The peer was asked; without an answer it is asked again then.
+    /// Records a consent check, and schedules the next one in case it stays unanswered.
     mutating func asked(again due: Instant) {
         self.due = due
         unanswered += 1
     }
 
-    /// Has the peer asked at once.
+    /// Schedules a consent check immediately.
     mutating func hasten(now: Instant) {
         due = now
     }

@@ -1,10 +1,10 @@
 import RTCShareSTUN
 package import RTCShareWireFormat
 
-/// How a packet is wrapped on its way to the peer: not at all, as a relay wants it, or with its length before it.
+/// The framing of a packet on its route to the peer: none, a relay's message, or a length prefix.
 ///
-/// The packet is written ``prefixByteCount`` bytes into memory that has ``suffixByteCount`` more to spare;
-/// ``complete(_:payloadByteCount:)`` then writes what stands around it, in place.
+/// The packet is written ``prefixByteCount`` bytes into memory that has ``suffixByteCount`` bytes after it. Then
+/// ``complete(_:payloadByteCount:)`` writes the framing around it, in place.
 package struct Envelope: Hashable, Sendable {
     enum Form: Hashable, Sendable {
         case none
@@ -18,10 +18,10 @@ package struct Envelope: Hashable, Sendable {
 
     let form: Form
 
-    /// Nothing around the packet.
+    /// No framing.
     package static let none = Envelope(form: .none)
 
-    /// Whether a TURN server takes it off.
+    /// Whether the envelope is for a TURN server, which removes it.
     package var isForRelay: Bool {
         switch form {
         case .none, .length: false
@@ -29,7 +29,7 @@ package struct Envelope: Hashable, Sendable {
         }
     }
 
-    /// Bytes before the packet.
+    /// The number of bytes before the packet.
     package var prefixByteCount: Int {
         switch form {
         case .none: 0
@@ -39,7 +39,7 @@ package struct Envelope: Hashable, Sendable {
         }
     }
 
-    /// The most bytes behind the packet.
+    /// The maximum number of bytes after the packet.
     package var suffixByteCount: Int {
         switch form {
         case .none, .length, .channel(_, isPadded: false): 0
@@ -47,8 +47,8 @@ package struct Envelope: Hashable, Sendable {
         }
     }
 
-    /// Writes what stands before and behind a packet of `payloadByteCount` bytes that lies ``prefixByteCount`` bytes
-    /// into `memory`. Returns the byte count of the whole, or nil where that does not fit.
+    /// Writes the framing of a packet of `payloadByteCount` bytes at ``prefixByteCount`` in `memory`. Returns the total
+    /// number of bytes, or nil if they do not fit.
     package func complete(_ memory: UnsafeMutableRawBufferPointer, payloadByteCount: Int) -> Int? {
         guard let length = UInt16(exactly: payloadByteCount), length <= UInt16.max - 64 else { return nil }
         let end = prefixByteCount + payloadByteCount
@@ -65,14 +65,14 @@ package struct Envelope: Hashable, Sendable {
         case .indication(let prefix):
             unsafe memory.copyBytes(from: prefix)
             Self.write(length, at: prefix.count - 2, of: memory)
-            // The padding of the data, like the prefix, is a multiple of four with the packet.
+            // The padding of the data, the prefix and the packet together are a multiple of four bytes.
             let whole = Self.pad(memory, from: end)
             Self.write(UInt16(truncatingIfNeeded: whole - STUNMessage.headerByteCount), at: 2, of: memory)
             return whole
         }
     }
 
-    /// Fills up to a multiple of four bytes.
+    /// Pads to a multiple of four bytes.
     private static func pad(_ memory: UnsafeMutableRawBufferPointer, from end: Int) -> Int {
         let whole = (end + 3) / 4 * 4
         for index in end..<whole { unsafe memory[index] = 0 }
@@ -85,22 +85,22 @@ package struct Envelope: Hashable, Sendable {
     }
 }
 
-/// Where a packet to the peer goes, and in what.
+/// The destination and the envelope of a packet to the peer.
 package struct MediaPath: Hashable, Sendable {
-    /// The base of the socket, also where the transport is a stream.
+    /// The base of the socket, even if the transport is a stream.
     package let base: TransportAddress
-    /// The peer, or the TURN server.
+    /// The address of the peer, or of the TURN server.
     package let destination: TransportAddress
-    /// How it gets there.
+    /// The transport protocol to the destination.
     package let transport: TransportProtocol
-    /// What is written around it.
+    /// The framing of the packet.
     package let envelope: Envelope
 }
 
-/// How the messages of a stream are told apart.
+/// The method that separates the messages of a stream.
 package enum StreamFraming: Hashable, Sendable {
-    /// By their own lengths, as STUN messages and ChannelData have them (RFC 8656 §12.5): `STUN.StreamFramer`.
+    /// The messages' own lengths, as in STUN messages and ChannelData (RFC 8656 §12.5): `STUN.StreamFramer`.
     case turn
-    /// By a length before each (RFC 4571): ``RFC4571Framer``.
+    /// A length before each message (RFC 4571): ``RFC4571Framer``.
     case lengthPrefixed
 }

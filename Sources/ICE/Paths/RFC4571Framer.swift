@@ -1,19 +1,19 @@
 import RTCShareWireFormat
 
-/// Takes the bytes of a TCP connection to a peer apart into messages that have their length before them (RFC 4571 §2,
-/// which RFC 6544 §3 has ICE use). Every stream of bytes is a sequence of such messages, so that nothing is an error;
-/// what is no message of ours is refused by who reads it.
+/// Splits the bytes of a TCP connection to a peer into messages with a length prefix (RFC 4571 §2, required by RFC 6544
+/// §3). Every stream of bytes is a valid sequence of such messages, so that there are no errors. The receiver of a
+/// message rejects invalid content.
 package struct RFC4571Framer: Sendable {
     private var buffer: [UInt8] = []
     private var start = 0
 
-    /// A framer at the start of a connection.
+    /// Creates a framer at the start of a connection.
     package init() {}
 
-    /// Bytes that wait for the rest of their message: never more than a message, once ``next()`` has returned nil.
+    /// The number of bytes in the buffer, which is less than a message once ``next()`` has returned nil.
     package var bufferedByteCount: Int { buffer.count - start }
 
-    /// Takes in what the connection brought.
+    /// Adds bytes that the connection received.
     package mutating func append(_ bytes: RawSpan) {
         if start > 0 {
             buffer.removeFirst(start)
@@ -22,7 +22,7 @@ package struct RFC4571Framer: Sendable {
         unsafe bytes.withUnsafeBytes { unsafe buffer.append(contentsOf: $0) }
     }
 
-    /// The next whole message, without its length; nil where more bytes are needed. Empty ones are passed over.
+    /// Returns the next whole message, without its length; nil if it needs more bytes. Empty messages are skipped.
     package mutating func next() -> [UInt8]? {
         while bufferedByteCount >= 2 {
             let length = Int(buffer[start]) << 8 | Int(buffer[start + 1])
@@ -34,7 +34,7 @@ package struct RFC4571Framer: Sendable {
         return nil
     }
 
-    /// A message with its length before it; nil where it is longer than a length can tell.
+    /// Returns a message with a length prefix; nil if it is too long for it.
     package static func framed(_ message: [UInt8]) -> [UInt8]? {
         guard let length = UInt16(exactly: message.count) else { return nil }
         var bytes: [UInt8] = []

@@ -1,19 +1,18 @@
 package import RTCShareSTUN
 package import RTCShareWireFormat
 
-/// An allocation as it is kept while nobody uses it, for ``TURNAllocation/init(resuming:configuration:generator:)``. It
-/// holds no password.
+/// The stored state of an unused allocation, for ``TURNAllocation/init(resuming:configuration:generator:)``. It
+/// contains no password.
 package struct AllocationState: Hashable, Sendable {
     /// The relayed address.
     package var relayed: TransportAddress
-    /// What the server saw of us.
+    /// Our mapped address that the server saw.
     package var reflexive: TransportAddress
-    /// What the server asked for last.
+    /// The server's latest challenge.
     package var challenge: LongTermChallenge
-    /// How long the server goes on holding it.
+    /// The remaining lifetime at the server.
     package var lifetime: Duration
 
-    /// An allocation that was kept.
     package init(
         relayed: TransportAddress, reflexive: TransportAddress, challenge: LongTermChallenge, lifetime: Duration
     ) {
@@ -25,10 +24,11 @@ package struct AllocationState: Hashable, Sendable {
 }
 
 extension TURNAllocation {
-    /// An allocation that another one left with ``leave()``: ``start(now:)`` asks the server whether it still holds it.
+    /// Creates an allocation that another one left with ``leave()``. ``start(now:)`` sends a request that shows whether
+    /// the server still has it.
     ///
-    /// The server knows an allocation by the two ends of its messages (RFC 8656 §3.2): it has to be asked from the same
-    /// local address and port, over UDP. Permissions and channels are asked for anew.
+    /// The server identifies an allocation by the two ends of its messages (RFC 8656 §3.2), so that requests must come
+    /// from the same local address and port, over UDP. Permissions and channels are requested again.
     package init(
         resuming kept: AllocationState, configuration: TURNConfiguration,
         generator: any RandomNumberGenerator & Sendable
@@ -38,8 +38,8 @@ extension TURNAllocation {
         self.kept = kept
     }
 
-    /// What is to be remembered of the allocation to take it up again later. Nil where there is none, and over a stream,
-    /// with whose end the server drops it.
+    /// Returns the state that resumes the allocation later. It is nil if there is no allocation, and over a stream,
+    /// with whose end the server deletes it.
     package func kept(now: Instant) -> AllocationState? {
         guard case .allocated(let relayed, let reflexive) = state, !configuration.transport.isStream,
             let challenge = authentication?.challenge, let expiry
@@ -48,7 +48,7 @@ extension TURNAllocation {
             relayed: relayed, reflexive: reflexive, challenge: challenge, lifetime: max(.zero, expiry - now))
     }
 
-    /// Ends here without giving the relayed address back: the server holds it until its lifetime ends.
+    /// Ends the allocation here without releasing the relayed address: the server keeps it until its lifetime ends.
     package mutating func leave() {
         guard !configuration.transport.isStream else { return }
         switch state {

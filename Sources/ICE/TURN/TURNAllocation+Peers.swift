@@ -2,8 +2,8 @@ package import RTCShareSTUN
 package import RTCShareWireFormat
 
 extension TURNAllocation {
-    /// Lets `peer` send to us, whatever its port, until ``revoke(_:)`` (RFC 8656 §9). False where there is no relayed
-    /// address, one of the other family, or too many peers.
+    /// Permits `peer` to send to us from any port, until ``revoke(_:)`` (RFC 8656 §9). Returns false if there is no
+    /// relayed address, if the peer's address family differs, or if there are too many peers.
     @discardableResult
     package mutating func permit(_ peer: IPAddress, now: Instant) -> Bool {
         guard case .allocated(let relayed, _) = state, relayed.ip.isV4 == peer.isV4 else { return false }
@@ -18,7 +18,7 @@ extension TURNAllocation {
         return true
     }
 
-    /// Renews the permission of `peer` and its channels no longer; the server forgets them by itself.
+    /// Stops refreshing the permission of `peer` and its channels, which then expire at the server.
     package mutating func revoke(_ peer: IPAddress) {
         permissions[peer] = nil
         for (address, channel) in channels where address.ip == peer {
@@ -35,14 +35,14 @@ extension TURNAllocation {
         updateDeadline()
     }
 
-    /// The channel that data to `peer` can go out on, for who writes ChannelData in place.
+    /// Returns the bound channel for data to `peer`, for callers that write ChannelData in place.
     package func boundChannel(to peer: TransportAddress) -> ChannelNumber? {
         channels[peer].flatMap { $0.isBound ? $0.number : nil }
     }
 
-    /// Sends a datagram to `peer`, with a permission for it if it has none: on its channel, or in a Send indication
-    /// before it has one. What is no STUN message is taken for the start of a flow, and gets a channel. False where it
-    /// is let fall: without a relayed address, over a limit, or too long.
+    /// Sends a datagram to `peer`, for which it creates a permission if necessary: on its channel, or in a Send
+    /// indication before there is one. A datagram that is not STUN counts as the start of a flow and causes a channel
+    /// binding. Returns false if the datagram is dropped: without a relayed address, over a limit, or too long.
     @discardableResult
     package mutating func send(_ bytes: RawSpan, to peer: TransportAddress, now: Instant) -> Bool {
         guard permit(peer.ip, now: now), let message = enclosed(bytes, to: peer) else { return false }
@@ -51,8 +51,8 @@ extension TURNAllocation {
         return true
     }
 
-    /// A datagram for `peer` as it goes to the server: on the peer's channel, or in a Send indication before it has one.
-    /// Nil without a permission for the peer, and where it is too long.
+    /// Returns the message to the server that contains a datagram for `peer`: on the peer's channel, or in a Send
+    /// indication before there is one. It is nil without a permission for the peer, and if the datagram is too long.
     package mutating func enclosed(_ bytes: RawSpan, to peer: TransportAddress) -> [UInt8]? {
         guard permissions[peer.ip] != nil else { return nil }
         if let channel = boundChannel(to: peer) {
@@ -61,13 +61,13 @@ extension TURNAllocation {
         return try? sendIndication([UInt8](bytes), to: peer).encoded(fingerprint: false)
     }
 
-    /// What is written around a packet for `peer`; nil without a permission for it.
+    /// Returns the envelope of a packet for `peer`; nil without a permission for it.
     package mutating func envelope(to peer: TransportAddress) -> Envelope? {
         guard permissions[peer.ip] != nil else { return nil }
         if let channel = boundChannel(to: peer) {
             return Envelope(form: .channel(channel, isPadded: configuration.transport.isStream))
         }
-        // Without data the indication ends with the header of its DATA.
+        // Without data the indication ends after the header of its DATA attribute.
         guard let prefix = try? sendIndication([], to: peer).encoded(fingerprint: false) else { return nil }
         return Envelope(form: .indication(prefix))
     }
@@ -78,9 +78,9 @@ extension TURNAllocation {
             attributes: [.xorPeerAddress(peer), .data(data)])
     }
 
-    /// Asks for a channel for `peer`, unless it has one: its data then costs four bytes a packet (RFC 8656 §12).
+    /// Requests a channel for `peer`, unless it has one. The overhead is then four bytes per packet (RFC 8656 §12).
     package mutating func bind(_ peer: TransportAddress, now: Instant) {
-        // A number is not used twice: the server may hold its old binding for minutes (RFC 8656 §12.1).
+        // A number is used only once, since the server can keep its former binding for minutes (RFC 8656 §12.1).
         guard isAllocated, permissions[peer.ip] != nil, channels[peer] == nil, channels.count < configuration.peerLimit,
             let number = ChannelNumber(rawValue: nextChannel)
         else { return }
@@ -101,7 +101,7 @@ extension TURNAllocation {
         channels[peer]?.isBound = false
     }
 
-    /// Data on a channel; the answer to its binding may still be under way.
+    /// Handles data on a channel, which can arrive before the response to its binding.
     mutating func handleChannelData(_ bytes: RawSpan) -> RelayedData? {
         guard let data = ChannelData(parsing: bytes), let peer = channelPeers[data.channel], isAllocated else {
             statistics.ignoredMessages += 1
@@ -110,7 +110,7 @@ extension TURNAllocation {
         return RelayedData(peer: peer, payload: data.payload)
     }
 
-    /// A Data indication, believed for peers that were permitted alone (RFC 8656 §11.4).
+    /// Handles a Data indication. Only data from permitted peers is accepted (RFC 8656 §11.4).
     mutating func handleIndication(_ message: STUNMessage, _ bytes: RawSpan) -> RelayedData? {
         guard message.method == .data, let peer = message.peerAddress, isAllocated, permissions[peer.ip] != nil,
             message.unknownRequiredAttributes.isEmpty

@@ -2,7 +2,7 @@ import RTCShareSTUN
 import RTCShareWireFormat
 
 extension TURNAllocation {
-    /// Sends a new request; `staleNonces` counts the refusals of its like.
+    /// Sends a new request. `staleNonces` counts the rejections of earlier ones because of their nonces.
     mutating func request(_ purpose: Purpose, staleNonces: Int = 0, now: Instant) {
         let id = TransactionID(using: &generator)
         let message = STUNMessage(
@@ -25,7 +25,7 @@ extension TURNAllocation {
         case .allocate:
             attributes.append(.requestedTransport(.udp))
             attributes.append(.lifetime(timing.lifetime))
-            // IPv4 is what a server gives unasked, older ones included (RFC 8656 §7.1).
+            // IPv4 is the default of servers, including older ones (RFC 8656 §7.1).
             if configuration.family == .v6 { attributes.append(.requestedAddressFamily(.v6)) }
         case .refresh: attributes.append(.lifetime(timing.lifetime))
         case .release, .clear: attributes.append(.lifetime(.zero))
@@ -37,7 +37,7 @@ extension TURNAllocation {
         return attributes
     }
 
-    /// Sends what is unanswered again, and gives up what has been waited for long enough.
+    /// Retransmits unanswered requests, and ends those whose time has expired.
     mutating func retransmit(now: Instant) {
         for (id, request) in requests where request.due <= now && requests[id] != nil {
             guard !configuration.transport.isStream, request.transmissions < timing.transmissions else {
@@ -68,7 +68,7 @@ extension TURNAllocation {
         }
     }
 
-    /// Renews what runs out.
+    /// Refreshes the allocation, the permissions and the channels that are due.
     mutating func renew(now: Instant) {
         guard isAllocated else { return }
         if let due = refreshDue, due <= now {

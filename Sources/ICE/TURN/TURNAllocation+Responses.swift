@@ -2,7 +2,7 @@ import RTCShareSTUN
 import RTCShareWireFormat
 
 extension TURNAllocation {
-    /// A response to one of our requests (RFC 8489 §9.2.5 says which are believed).
+    /// Handles a response to one of our requests (RFC 8489 §9.2.5 defines which ones are accepted).
     mutating func handleResponse(_ message: STUNMessage, now: Instant) {
         guard let request = requests[message.transactionID], message.method == request.purpose.method,
             isBelieved(message, as: request)
@@ -19,8 +19,9 @@ extension TURNAllocation {
         }
     }
 
-    /// Success must be authentic. An error may come without integrity, as it must where the server does not know our
-    /// key; the 96 random bits of its transaction then stand for it. Wrong integrity is never believed.
+    /// Whether a response is accepted. Success must be authentic. An error can come without integrity, since the server
+    /// may not know our key; then the 96 random bits of its transaction authenticate it. Wrong integrity is never
+    /// accepted.
     private func isBelieved(_ message: STUNMessage, as request: Request) -> Bool {
         guard request.isAuthenticated, let authentication else { return true }
         if message.messageClass == .errorResponse, !message.hasIntegrity { return true }
@@ -77,7 +78,7 @@ extension TURNAllocation {
         }
         switch error.code {
         case ErrorCode.unauthenticated.code where !request.isAuthenticated || kept != nil:
-            // A challenge that was kept may be another one by now.
+            // The server's challenge can have changed since it was stored.
             authenticate(request, challenge: message, staleNonces: request.staleNonces, now: now)
         case ErrorCode.staleNonce.code where request.isAuthenticated:
             guard request.staleNonces < Self.staleNonceLimit else {
@@ -86,13 +87,13 @@ extension TURNAllocation {
             }
             authenticate(request, challenge: message, staleNonces: request.staleNonces + 1, now: now)
         case 300 where request.purpose == .allocate: redirect(message, now: now)
-        // It has ended meanwhile.
+        // The allocation ended while the request was pending.
         case 437 where request.purpose == .clear: self.request(.allocate, now: now)
         default: refuse(request.purpose, as: error)
         }
     }
 
-    /// How often in a row a request is repeated for its nonce.
+    /// The maximum number of consecutive repetitions of a request because of its nonce.
     private static let staleNonceLimit = 3
 
     private mutating func authenticate(
@@ -107,7 +108,7 @@ extension TURNAllocation {
         self.request(request.purpose, staleNonces: staleNonces, now: now)
     }
 
-    /// ALTERNATE-SERVER (RFC 8489 §10): followed once, to an address of the same family, and not to where we are.
+    /// Follows ALTERNATE-SERVER (RFC 8489 §10) once, to an address of the same family that is not the current one.
     private mutating func redirect(_ message: STUNMessage, now: Instant) {
         guard !wasRedirected, let other = message.alternateServer, other != server,
             other.ip.isV4 == server.ip.isV4, other.port != 0, !other.ip.isUnspecified
@@ -128,7 +129,7 @@ extension TURNAllocation {
         case (.permission(let ip), let code) where code != 437 && code != 401 && code != 441:
             refusePermission(ip, Self.shortened(error))
         case (.channel(let peer), let code) where code != 437 && code != 401 && code != 441: refuseChannel(peer)
-        // Somebody else's.
+        // The former allocation belongs to another user.
         case (.clear, _): conclude(purpose, .portInUse)
         case (.allocate, 437): conclude(purpose, .portInUse)
         case (_, 437): conclude(purpose, .allocationLost)
@@ -144,7 +145,7 @@ extension TURNAllocation {
         }
     }
 
-    /// What ends the allocation; one that is being given back has ended anyway.
+    /// Ends the allocation with an error. An allocation that is being released has ended anyway.
     private mutating func conclude(_ purpose: Purpose, _ error: TURNError) {
         guard purpose != .release else {
             stop(.released)
@@ -154,7 +155,7 @@ extension TURNAllocation {
         fail(error)
     }
 
-    /// The server's words, made fit to be shown: few, and without control characters.
+    /// Returns the server's error with a reason that is safe to display: short, and without control characters.
     private static func shortened(_ error: ErrorCode) -> ErrorCode {
         ErrorCode(code: error.code, reason: String(error.reason.printable.prefix(64)))
     }

@@ -3,34 +3,34 @@ package import RTCShareWireFormat
 
 /// One allocation at one TURN server over one local port or connection (RFC 8656), without input or output.
 ///
-/// Messages and the time go in through ``handle(_:from:now:)`` and ``handleTimeout(now:)``; after each call
-/// ``pollTransmit()`` and ``pollEvent()`` are asked until they have no more. ``nextDeadline`` says when the time is
-/// wanted next. Over a stream the owner takes the bytes apart with `StreamFramer` and hands in whole frames.
+/// The owner passes messages and the time to ``handle(_:from:now:)`` and ``handleTimeout(now:)``, and after each call
+/// drains ``pollTransmit()`` and ``pollEvent()``. ``nextDeadline`` is the time of the next timeout. Over a stream the
+/// owner splits the bytes with `StreamFramer` and passes whole frames.
 package struct TURNAllocation: Sendable {
-    /// Where the allocation stands.
+    /// The state of the allocation.
     package internal(set) var state = TURNState.idle
-    /// The server, which a redirection changes.
+    /// The server, which a redirect changes.
     package internal(set) var server: TransportAddress
-    /// What was let fall.
+    /// Counts of ignored input.
     package internal(set) var statistics = TURNStatistics()
-    /// What the server granted, from its newest answer on.
+    /// The lifetime that the server granted in its latest response.
     package internal(set) var lifetime: Duration?
-    /// The newest round trip of a request that was sent once.
+    /// The latest round-trip time of a request that was sent once.
     package internal(set) var roundTripTime: Duration?
-    /// When ``handleTimeout(now:)`` is wanted; nil where only a message can change anything.
+    /// The time of the next ``handleTimeout(now:)``; nil if only a message can change the state.
     package internal(set) var nextDeadline: Instant?
 
     let configuration: TURNConfiguration
     var timing: TURNTiming { configuration.timing }
     var generator: any RandomNumberGenerator & Sendable
     var authentication: LongTermAuthentication?
-    /// What is to be taken up again; nil once the server has said something of it.
+    /// The stored state of an allocation to resume; nil after the server's first response about it.
     var kept: AllocationState?
     var wasRedirected = false
     var hasReclaimed = false
     var requests: [TransactionID: Request] = [:]
     var refreshDue: Instant?
-    /// When the lifetime that the server granted ends.
+    /// The end of the lifetime that the server granted.
     var expiry: Instant?
     var permissions: [IPAddress: Permission] = [:]
     var channels: [TransportAddress: Channel] = [:]
@@ -40,24 +40,24 @@ package struct TURNAllocation: Sendable {
     private var transmits: [TURNTransmit] = []
     private var events: [TURNEvent] = []
 
-    /// What a request is for.
+    /// The purpose of a request.
     enum Purpose: Hashable, Sendable {
         case allocate
         case refresh
         case release
-        /// Gives back what the server has for our port from before.
+        /// The release of a former allocation for our port.
         case clear
         case permission(IPAddress)
         case channel(TransportAddress)
     }
 
-    /// A request under way.
+    /// A pending request.
     struct Request: Sendable {
         let purpose: Purpose
         let bytes: [UInt8]
-        /// Whether it bears credentials.
+        /// Whether the request has credentials.
         let isAuthenticated: Bool
-        /// How often its like was refused for its nonce.
+        /// The number of earlier requests that were rejected because of their nonces.
         let staleNonces: Int
         let sent: Instant
         var transmissions = 1
@@ -65,30 +65,30 @@ package struct TURNAllocation: Sendable {
         var due: Instant
     }
 
-    /// A peer's address that may send to us.
+    /// The permission of a peer's address to send to us.
     struct Permission: Sendable {
-        /// When it is renewed; nil while a request is under way.
+        /// The time of the next refresh; nil while a request is pending.
         var refreshDue: Instant?
     }
 
     /// A peer with a channel.
     struct Channel: Sendable {
         let number: ChannelNumber
-        /// Whether the server has it; where it refused it, data goes on in Send indications.
+        /// Whether the server has bound the channel. If it rejects the binding, Send indications carry the data.
         var isBound = false
-        /// When it is renewed; nil while a request is under way.
+        /// The time of the next refresh; nil while a request is pending.
         var refreshDue: Instant?
     }
 
-    /// An allocation that has not asked for anything yet. `generator` must be cryptographically strong: who can guess
-    /// transaction identifiers can answer for the server.
+    /// Creates an allocation without requests. `generator` must be cryptographically strong: an attacker who guesses
+    /// transaction identifiers can forge the server's responses.
     package init(configuration: TURNConfiguration, generator: any RandomNumberGenerator & Sendable) {
         self.configuration = configuration
         self.generator = generator
         server = configuration.server
     }
 
-    /// Asks for a relayed address; over a stream, once the connection is there.
+    /// Requests a relayed address. Over a stream, call it after the connection is open.
     package mutating func start(now: Instant) {
         guard state == .idle else { return }
         if let kept {
@@ -101,9 +101,10 @@ package struct TURNAllocation: Sendable {
         updateDeadline()
     }
 
-    /// After ``TURNError/portInUse``: gives back what the server holds for our port under our name, as from before a
-    /// crash, and asks once more (RFC 8656 §7.4 has clients change the port, which is not the allocation's to choose).
-    /// False where that was tried already. To be called only where no other allocation of ours uses the port.
+    /// Releases the allocation that the server has for our port and user, for example from before a crash, and requests
+    /// another one, after ``TURNError/portInUse``. (RFC 8656 §7.4 requires clients to change the port, which the
+    /// allocation cannot choose.) Returns false if this was tried already. Call it only if no other allocation of ours
+    /// uses the port.
     package mutating func reclaim(now: Instant) -> Bool {
         guard state == .failed(.portInUse), authentication != nil, !hasReclaimed else { return false }
         hasReclaimed = true
@@ -113,22 +114,22 @@ package struct TURNAllocation: Sendable {
         return true
     }
 
-    /// Asks the server at once whether it still has the allocation, as where nothing comes through it any more.
+    /// Verifies immediately that the server still has the allocation, for example because no packets arrive through it.
     package mutating func verify(now: Instant) {
         guard isAllocated, !requests.values.contains(where: { $0.purpose == .refresh }) else { return }
         request(.refresh, now: now)
         updateDeadline()
     }
 
-    /// Gives the relayed address back; nothing is relayed from here on. ``TURNEvent/released`` follows, at once where
-    /// there is nothing to give back.
+    /// Releases the relayed address and stops relaying. ``TURNEvent/released`` follows, immediately if there is nothing
+    /// to release.
     package mutating func release(now: Instant) {
         switch state {
         case .allocated, .resuming:
             stop(.releasing)
             request(.release, now: now)
         case .allocating where authentication != nil:
-            // The server may have granted what we have not heard of yet.
+            // The server can have granted an allocation whose response has not arrived yet.
             stop(.releasing)
             request(.release, now: now)
         case .idle, .allocating:
@@ -139,16 +140,16 @@ package struct TURNAllocation: Sendable {
         updateDeadline()
     }
 
-    /// Tells the allocation that time has passed; early calls are harmless.
+    /// Does everything that is due at `now`. Early calls are harmless.
     package mutating func handleTimeout(now: Instant) {
         retransmit(now: now)
-        // A refresh is under way long before the end: what nobody answered in time is lost.
+        // Refreshes are sent long before the end: if none was answered in time, the allocation is lost.
         if let expiry, expiry <= now, isAllocated { fail(.unreachable(configuration.transport)) }
         renew(now: now)
         updateDeadline()
     }
 
-    /// Says that the connection ended or that the system cannot send to the server.
+    /// Handles the end of the connection, or the system's failure to send to the server.
     package mutating func transportFailed(now: Instant) {
         switch state {
         case .idle, .allocating, .resuming, .allocated: fail(.connectionLost(configuration.transport))
@@ -160,8 +161,7 @@ package struct TURNAllocation: Sendable {
         updateDeadline()
     }
 
-    /// Takes in a datagram, or a frame of a stream, that came from `source`. Returns what a peer sent, if that is what
-    /// it was.
+    /// Processes a datagram, or a frame of a stream, from `source`. Returns a peer's data, if it contains any.
     package mutating func handle(_ bytes: RawSpan, from source: TransportAddress, now: Instant) -> RelayedData? {
         switch state {
         case .idle, .released, .left, .failed: return nil
@@ -189,12 +189,12 @@ package struct TURNAllocation: Sendable {
         return nil
     }
 
-    /// The next message to send.
+    /// Returns the next message to send.
     package mutating func pollTransmit() -> TURNTransmit? {
         transmits.takeFirst()
     }
 
-    /// The next thing that happened.
+    /// Returns the next event.
     package mutating func pollEvent() -> TURNEvent? {
         events.takeFirst()
     }

@@ -1,46 +1,46 @@
 internal import RTCShareSTUN
 package import RTCShareWireFormat
 
-/// Why a TURN server gives no relayed address, or no longer. No case holds a password.
+/// The reason why a TURN server grants no relayed address, or no longer. No case contains a password.
 package enum TURNError: Error, Hashable, Sendable {
-    /// Nothing came back.
+    /// The server did not answer.
     case unreachable(TransportProtocol)
-    /// The connection ended, or could not be made, or a datagram could not be sent.
+    /// The connection ended or could not be opened, or a datagram could not be sent.
     case connectionLost(TransportProtocol)
-    /// 401 for a request that bore credentials, or 441.
+    /// The server responded with 401 to a request with credentials, or with 441.
     case wrongCredentials(realm: String)
-    /// The server's challenge lacks what the credentials are to be used with.
+    /// The server's challenge has no realm or no nonce.
     case incompleteChallenge
-    /// The challenge has lost what its nonce promises (RFC 8489 §9.2.5).
+    /// The challenge lacks the password algorithms that its nonce announces (RFC 8489 §9.2.5).
     case weakenedChallenge
-    /// MD5 or SHA-256 is not available here.
+    /// MD5 or SHA-256 is not available.
     case hashUnavailable
-    /// The server kept on refusing the nonces that it gave.
+    /// The server repeatedly rejected its own nonces.
     case staleNonceAgain
-    /// 403.
+    /// The server responded with 403 (Forbidden).
     case forbidden
-    /// 437 for an Allocate request: the server still has an allocation for our port.
+    /// The server responded with 437 to an Allocate request: it still has an allocation for our port.
     case portInUse
-    /// 437 later: the server no longer has the allocation.
+    /// The server responded with 437 to a later request: it no longer has the allocation.
     case allocationLost
-    /// 486.
+    /// The server responded with 486 (Allocation Quota Reached).
     case quotaReached
-    /// 508.
+    /// The server responded with 508 (Insufficient Capacity).
     case serverFull
-    /// 442.
+    /// The server responded with 442 (Unsupported Transport Protocol).
     case unsupportedTransport
-    /// 440.
+    /// The server responded with 440 (Address Family not Supported).
     case unsupportedAddressFamily
-    /// 300 from a server that another one sent us to, or without a usable address.
+    /// The server responded with 300 (Try Alternate) after a redirect, or without a usable address.
     case redirectedInCircles
-    /// A success response without what it must hold.
+    /// The server's success response lacks a required attribute.
     case malformedResponse
-    /// Another error code, with the first words that the server gave.
+    /// The server responded with another error code, with the start of its reason.
     case refused(code: Int, reason: String)
 }
 
 extension TURNError {
-    /// Why a challenge can't be met.
+    /// Creates the error for a challenge that can't be answered.
     init(_ error: ChallengeError) {
         switch error {
         case .incomplete: self = .incompleteChallenge
@@ -51,7 +51,7 @@ extension TURNError {
 }
 
 extension TURNError: CustomStringConvertible {
-    /// What happened, why, and what to do.
+    /// The failure, its reason and its remedy.
     package var description: String {
         switch self {
         case .unreachable(.udp):

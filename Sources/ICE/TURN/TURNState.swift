@@ -9,47 +9,47 @@ package import RTCShareWireFormat
 ///                       └─────────▶ failed ◀────┘
 /// ```
 package enum TURNState: Hashable, Sendable {
-    /// Waits for ``TURNAllocation/start(now:)``.
+    /// The allocation waits for ``TURNAllocation/start(now:)``.
     case idle
-    /// Asks for a relayed address.
+    /// A relayed address is requested.
     case allocating
-    /// Asks whether the server still holds one that was left.
+    /// A request verifies that the server still has a stored allocation.
     case resuming(relayed: TransportAddress, reflexive: TransportAddress)
-    /// Has one.
+    /// The server has allocated a relayed address.
     case allocated(relayed: TransportAddress, reflexive: TransportAddress)
-    /// Gives it back.
+    /// The relayed address is being released.
     case releasing
-    /// Has none any more.
+    /// The relayed address is released.
     case released
-    /// Has left it with the server, for another to take up.
+    /// The relayed address is left at the server for another agent.
     case left
-    /// Cannot have one.
+    /// The allocation failed or was lost.
     case failed(TURNError)
 }
 
-/// What an allocation tells its owner.
+/// An event for the allocation's owner.
 package enum TURNEvent: Hashable, Sendable {
-    /// There is a relayed address; `reflexive` is what the server sees of us.
+    /// The server has allocated a relayed address. `reflexive` is our mapped address.
     case allocated(relayed: TransportAddress, reflexive: TransportAddress)
-    /// There is none, or no longer.
+    /// The allocation failed or was lost.
     case failed(TURNError)
-    /// The allocation is given back.
+    /// The allocation is released.
     case released
-    /// The server names another one. Over UDP the allocation goes there by itself; over a stream the owner connects
-    /// to it, for TLS under `domain` where that is there, and calls ``TURNAllocation/start(now:)`` again.
+    /// The server redirected us to another one. Over UDP the allocation uses that server by itself. Over a stream the
+    /// owner connects to it, with TLS for `domain` if it is not nil, and calls ``TURNAllocation/start(now:)`` again.
     case redirected(TransportAddress, domain: String?)
-    /// The server lets nothing pass to and from the peer: the code and words of its refusal, or nil where it did not
-    /// answer.
+    /// The server does not relay packets between the peer and us: the code and reason of its error, or nil if it did
+    /// not answer.
     case permissionRefused(IPAddress, ErrorCode?)
-    /// A datagram to the peer came back (RFC 8656 §11.6).
+    /// The server reported an ICMP error for a datagram to the peer (RFC 8656 §11.6).
     case peerUnreachable(TransportAddress, ICMPError)
 }
 
-/// Application data that a server relayed.
+/// Application data from a peer, relayed by a server.
 package struct RelayedData: Hashable, Sendable {
-    /// Who sent it.
+    /// The peer that sent it.
     package let peer: TransportAddress
-    /// Where it lies among the bytes that went in.
+    /// The range of the data in the message.
     package let payload: Range<Int>
 }
 
@@ -57,20 +57,20 @@ package struct RelayedData: Hashable, Sendable {
 package struct TURNTransmit: Hashable, Sendable {
     /// The server.
     package let server: TransportAddress
-    /// A whole message: a datagram, or the next bytes of the stream.
+    /// A whole message: a datagram, or the next bytes of a stream.
     package let bytes: [UInt8]
 }
 
-/// What an allocation let fall, by reason.
+/// Counts of ignored input, by reason.
 package struct TURNStatistics: Hashable, Sendable {
-    /// Bytes that were neither STUN nor ChannelData.
+    /// The number of messages that were neither STUN nor ChannelData.
     package internal(set) var malformedMessages = 0
-    /// Messages from elsewhere than the server.
+    /// The number of messages from other sources than the server.
     package internal(set) var strangeSources = 0
-    /// Responses without a request of ours, or with wrong integrity.
+    /// The number of responses without a request of ours, or with wrong integrity.
     package internal(set) var unexpectedResponses = 0
-    /// Data from peers without permission or on channels that are not bound, and requests.
+    /// The number of requests, and of data from peers without permission or on channels that are not bound.
     package internal(set) var ignoredMessages = 0
-    /// Messages and peers over a limit.
+    /// The number of messages and peers over a limit.
     package internal(set) var overLimit = 0
 }

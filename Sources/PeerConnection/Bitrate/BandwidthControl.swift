@@ -2,27 +2,27 @@ internal import RTCShareCongestionControl
 internal import RTCShareRTP
 internal import RTCShareWireFormat
 
-/// What the path carries, how it is divided among this side's media, and when their packets leave.
+/// The bandwidth of the path, its allocation to this side's media, and the pacing of their packets.
 struct BandwidthControl: ~Copyable {
-    /// What the path is estimated to carry.
+    /// The estimator of the path's bandwidth.
     var estimator: BandwidthEstimator
-    /// The packets that wait for their time.
+    /// The queue of packets to send.
     var pacer: Pacer<PacedPacket>
     var allocation = BitrateAllocation()
-    /// The number of the next packet that has one.
+    /// The next transport-wide sequence number.
     var transportSequenceNumber = TransportSequenceNumber(1)
-    /// What has left, for the peer's feedback.
+    /// The sent packets, for the peer's feedback.
     private(set) var sentPackets = TransportFeedbackTracker()
-    /// When the receiver last said what it can take altogether (REMB).
+    /// The arrival time of the receiver's latest estimate (REMB).
     private var remoteEstimateArrival: Instant?
-    /// The pacer's rates as it was told them.
+    /// The rates that the pacer has.
     private var paced: (target: DataRate, pacing: DataRate, padding: DataRate)?
-    /// What packets that receivers missed have lately taken.
+    /// The recent bitrate of retransmissions.
     private(set) var retransmissionRate = DataRate.zero
     private var retransmitted = (bytes: 0, since: Instant?.none)
-    /// When the first packet left of which nothing is known yet, nor of a later one.
+    /// The sending time of the first packet without feedback for it or a later one.
     private var unansweredSince: Instant?
-    /// Whether feedback has stopped, as it was told last.
+    /// Whether feedback has stopped, as last reported.
     private var hasReportedSilence = false
 
     init(_ configuration: PeerConnection.Configuration) {
@@ -35,28 +35,28 @@ struct BandwidthControl: ~Copyable {
         pacer = Pacer(targetRate: rates.start)
     }
 
-    /// Sets what all media together may take.
+    /// Sets the maximum bitrate of all media together.
     mutating func setMaximum(_ maximum: DataRate, now: Instant) {
         let minimum = BandwidthEstimator.Configuration().minimum
         estimator.setBounds(minimum: min(minimum, maximum), maximum: maximum, now: now)
         allocation.isDue = true
     }
 
-    /// What encoders and their headers may take: what the path carries, but for what is sent again. At least half of it:
-    /// what is lost in a storm is no more when its rate is what new pictures go by.
+    /// The bitrate for encoders and their headers: the target minus retransmissions, but at least half of the target.
+    /// During a burst of loss, retransmissions must not use the rate of new frames.
     var mediaRate: DataRate {
         let target = estimator.target.bitsPerSecond
         return .bitsPerSecond(target - min(retransmissionRate.bitsPerSecond, target / 2))
     }
 
-    // What the peer says.
+    // Reports from the peer.
 
     mutating func receive(_ report: TransportFeedback, now: Instant) {
         unansweredSince = nil
         estimator.receive(sentPackets.receive(report), now: now)
     }
 
-    /// The peer says anything at all. Where nothing has left for so long, it has nothing more to say of what left.
+    /// Handles any message from the peer. If no packet was sent for some time, the peer has no more feedback to send.
     mutating func peerSpoke(now: Instant) {
         guard let lastSent = estimator.lastSent, isUnanswered(since: lastSent, now: now) else { return }
         unansweredSince = nil
@@ -67,10 +67,10 @@ struct BandwidthControl: ~Copyable {
         estimator.setRemoteEstimate(estimate.bitrate, now: now)
     }
 
-    // What leaves.
+    // Sent packets.
 
-    /// Takes note of a packet that leaves, with all that is around it of `size` bytes. `before`: the number of the next one
-    /// when it was written, which a packet that has none leaves as it is.
+    /// Records a sent packet of `size` bytes in total. `before` is the next transport-wide number before the packet was
+    /// written. A packet without a number leaves it unchanged.
     mutating func packetSent(before: TransportSequenceNumber, size: Int, now: Instant) {
         let number = transportSequenceNumber == before ? nil : before
         if let number {
@@ -80,15 +80,15 @@ struct BandwidthControl: ~Copyable {
         estimator.packetSent(number: number, size: size, cluster: pacer.cluster, now: now)
     }
 
-    /// Packets take another path from now on.
+    /// Resets the state for another path.
     mutating func pathChanged(now: Instant) {
         sentPackets.forget()
         unansweredSince = nil
         estimator.pathChanged(now: now)
     }
 
-    /// Whether nothing was heard of what left for so long that the peer has missed some of it. Of a single packet, before all
-    /// rested, its loss looks the same.
+    /// Whether feedback for sent packets is so late that the peer has missed some of them. The loss of a single packet
+    /// before a pause looks the same.
     func isUnanswered(now: Instant) -> Bool {
         unansweredSince.map { isUnanswered(since: $0, now: now) } ?? false
     }
@@ -98,7 +98,7 @@ struct BandwidthControl: ~Copyable {
         return now - time > Self.longestSilence + (estimator.feedbackRoundTrip ?? .zero)
     }
 
-    /// ``isUnanswered(now:)``, where it has become another since this was asked last.
+    /// Returns ``isUnanswered(now:)`` if it has changed since the last call.
     mutating func silenceChange(now: Instant) -> Bool? {
         let isSilent = isUnanswered(now: now)
         guard isSilent != hasReportedSilence else { return nil }
@@ -106,25 +106,26 @@ struct BandwidthControl: ~Copyable {
         return isSilent
     }
 
-    /// How long what a receiver said says anything: three times the five seconds in which Janus repeats it, as others do each
-    /// second.
+    /// The lifetime of a receiver's estimate: three times the five seconds after which Janus repeats it. Others repeat
+    /// it each second.
     private static let remoteEstimateAge = Duration.seconds(15)
-    /// Five times what feedback takes between two, on the slowest path that a screen is watched over.
+    /// The time without feedback that counts as silence: five times the interval of feedback on the slowest usable
+    /// path.
     private static let longestSilence = Duration.milliseconds(500)
 
-    /// Counts a packet that a receiver missed.
+    /// Counts a retransmission.
     mutating func countRetransmission(_ byteCount: Int) {
         retransmitted.bytes += byteCount
     }
 
-    // As time passes.
+    // Timeouts.
 
-    /// Whether the estimator has something to do.
+    /// Whether the estimator is due.
     func isDue(now: Instant) -> Bool {
         estimator.nextDeadline.map { $0 <= now } ?? false
     }
 
-    /// Does what is due in the estimator. `roundTripTime`: where the peer's reports have not told it.
+    /// Processes the estimator. `roundTripTime` is a measurement for peers whose reports contain none.
     mutating func process(roundTripTime: Duration?, now: Instant) {
         if let arrival = remoteEstimateArrival, now - arrival > Self.remoteEstimateAge {
             remoteEstimateArrival = nil
@@ -135,8 +136,8 @@ struct BandwidthControl: ~Copyable {
         measureRetransmissions(now: now)
     }
 
-    /// Passes the estimator's probes and rates on to the pacer; whether the rates have changed. Where packets have no
-    /// numbers, nothing would come of probes and padding.
+    /// Passes the estimator's probes and rates to the pacer. Returns whether the rates have changed. Without
+    /// transport-wide numbers, probes and padding would have no effect.
     mutating func pace(isNumbering: Bool, now: Instant) -> Bool {
         while let cluster = estimator.pollProbe() {
             if isNumbering { pacer.enqueue(cluster, now: now) }
@@ -150,7 +151,7 @@ struct BandwidthControl: ~Copyable {
         return true
     }
 
-    /// Measures retransmissions, each second by their mean with the second before.
+    /// Measures the bitrate of retransmissions each second, averaged with the second before.
     private mutating func measureRetransmissions(now: Instant) {
         guard let since = retransmitted.since else {
             retransmitted.since = now

@@ -1,26 +1,25 @@
 internal import RTCShareCongestionControl
 internal import RTCShareWireFormat
 
-/// How what the path carries is divided among this side's media.
+/// The allocation of the path's bitrate to this side's media.
 struct BitrateAllocation {
     private var allocator = BitrateAllocator()
-    /// A media began, ended or wants another rate since it was divided.
+    /// Whether a media started, ended or changed its demand since the last allocation.
     var isDue = true
-    /// What each media asked for when that was asked last: that changes seldom, and what there is to divide with every
-    /// feedback.
+    /// The latest claims of the media, which change rarely. The rate changes with every feedback.
     var claims: [BitrateAllocator.Claim?] = []
-    /// What it was divided by last.
+    /// The input of the last allocation.
     private var divided: (rate: DataRate, isQueueFull: Bool)?
-    /// When a rise that was too small to be told at once is to be told.
+    /// The time at which a small increase must be reported.
     private var riseDue: Instant?
 
-    /// Whether there is reason to divide, of what changed or has waited.
+    /// Whether an allocation is due, because of a change or a postponed increase.
     func isStale(_ rate: DataRate, isQueueFull: Bool, now: Instant) -> Bool {
         guard !isDue, let divided, divided.rate == rate, divided.isQueueFull == isQueueFull else { return true }
         return riseDue.map { $0 <= now } ?? false
     }
 
-    /// Divides a rate among the ``claims``.
+    /// Allocates a rate to the ``claims``.
     mutating func divide(_ rate: DataRate, isQueueFull: Bool) -> [DataRate] {
         isDue = false
         riseDue = nil
@@ -28,7 +27,7 @@ struct BitrateAllocation {
         return allocator.allocate(rate, among: claims)
     }
 
-    /// Has a rise that was not told divided again by then.
+    /// Schedules another allocation for an increase that was not reported.
     mutating func postpone(until due: Instant) {
         riseDue = min(riseDue ?? due, due)
     }

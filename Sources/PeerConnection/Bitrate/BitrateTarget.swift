@@ -1,20 +1,20 @@
 package import RTCShareWireFormat
 
-/// What one media may send now, and how the path is: for its encoder.
+/// The target bitrate of one media and the state of the path, for its encoder.
 package struct BitrateTarget: Sendable, Hashable {
-    /// What the encoder may produce, without the headers that are put in front of it; zero: nothing is to be sent.
+    /// The target of the encoder's output, without packet headers; zero if nothing should be sent.
     package var bitrate: DataRate
-    /// More waits to be sent than leaves in good time: whole frames are to be dropped before they are encoded, until this
-    /// is told to be over. Of sound, which never waits, always false.
+    /// Whether the send queue is full, so that the encoder should drop whole frames until this is false. It is always
+    /// false for audio, which never waits.
     package var isQueueFull: Bool
-    /// How long to the peer and back; nil where not known.
+    /// The round-trip time; nil if unknown.
     package var roundTripTime: Duration?
-    /// The share of this media's packets that were lost on the way lately, 0...1.
+    /// The fraction of this media's packets that were lost recently, 0...1.
     package var fractionLost: Double
-    /// How fast a large picture leaves; zero where that is not known.
+    /// The rate at which a large frame is sent; zero if unknown.
     package var pacingRate: DataRate
 
-    /// A target of a path without delay and loss.
+    /// Creates a target for a path without delay and loss.
     package init(
         bitrate: DataRate, isQueueFull: Bool = false, roundTripTime: Duration? = nil, fractionLost: Double = 0,
         pacingRate: DataRate = .zero
@@ -26,7 +26,7 @@ package struct BitrateTarget: Sendable, Hashable {
         self.pacingRate = pacingRate
     }
 
-    /// Whether the delay differs by a fifth and 10 ms, the loss by a fiftieth, or the pacing rate by a fifth.
+    /// Whether the delay differs by a fifth and 10 ms, the loss by 0.02, or the pacing rate by a fifth.
     func isPathNotablyOther(than other: BitrateTarget) -> Bool {
         let rates = (Double(pacingRate.bitsPerSecond), Double(other.pacingRate.bitsPerSecond))
         if abs(rates.0 - rates.1) * 5 > max(rates.0, rates.1) { return true }
@@ -39,37 +39,36 @@ package struct BitrateTarget: Sendable, Hashable {
     }
 }
 
-/// What one media's encoder could use, for the path's rate to be divided by.
+/// The bitrates that one media's encoder can use, for the allocation.
 package struct BitrateDemand: Sendable, Hashable {
-    /// Below this it is not worth sending. It is given to sound and to the pictures that go first even where the path
-    /// has less; other pictures are paused.
+    /// The minimum useful bitrate. Audio and the video of the highest priority get it even if the path has less. Other
+    /// video is paused.
     package var minimum: DataRate
-    /// More than this is not used.
+    /// The maximum useful bitrate.
     package var maximum: DataRate
-    /// Which pictures go first, and which sound. Sound goes before all pictures.
+    /// The priority among video, or among audio. Audio comes before all video.
     package var priority: BitratePriority
 
-    /// A demand between two rates.
     package init(minimum: DataRate, maximum: DataRate, priority: BitratePriority) {
         self.minimum = minimum
         self.maximum = maximum
         self.priority = priority
     }
 
-    /// Nothing, as of a media that is paused.
+    /// No demand, for a paused media.
     package static let zero = BitrateDemand(minimum: .zero, maximum: .zero, priority: .low)
 }
 
-/// Who goes first where the path has less than all would use; the names are those of `RTCPriorityType` (W3C
+/// The priority if the path has less bitrate than all media can use, with the names of `RTCPriorityType` (W3C
 /// webrtc-priority).
 package enum BitratePriority: Int, Sendable, Hashable, Comparable, CaseIterable {
-    /// Whoever shares something, as a picture of a camera: what a camera has by default.
+    /// The default priority of a camera.
     case low
-    /// What is shared.
+    /// The priority of shared content.
     case medium
-    /// Before all others.
+    /// The highest priority.
     case high
 
-    /// Whether `left` goes after `right`.
+    /// Whether `left` is the lower priority.
     package static func < (left: BitratePriority, right: BitratePriority) -> Bool { left.rawValue < right.rawValue }
 }

@@ -1,30 +1,30 @@
 internal import RTCShareWireFormat
 
-/// What the encoder of a media could use, and what it was told that it may.
+/// The bitrate demand of a media's encoder, and its latest reported target.
 struct EncoderTarget {
-    /// What it could use; nil where its owner has not said.
+    /// The demand of the encoder; nil if its owner has not set it.
     var demand: BitrateDemand?
-    /// The target that was reported last; nil while the media is not sent.
+    /// The latest reported target; nil while the media is not sent.
     private(set) var reported: BitrateTarget?
     private var reportedAt: Instant?
 
-    /// A target that differs from what was told by no more than this share is not told.
+    /// The maximum relative change that is not reported.
     private static let leastChange = 0.01
-    /// A rise by no more than this share waits until ``refreshInterval`` has passed: an estimate that grows does so with
-    /// every feedback, ten times a second, and whoever hears of it is woken for it.
+    /// The maximum relative increase that is postponed until ``refreshInterval`` has passed. A growing estimate
+    /// increases with every feedback, ten times per second, and each report would wake the encoder's thread.
     private static let leastRise = 0.05
-    /// Other delay or loss alone, and a small rise, are told no more often than this.
+    /// The minimum interval of reports of small increases and of changes of only the delay or the loss.
     private static let refreshInterval = Duration.seconds(1)
 
-    /// What becomes of a target.
+    /// The result for a new target.
     enum Outcome {
-        /// The encoder is to hear of it.
+        /// The target must be reported to the encoder.
         case reported
-        /// It is too little of a change to be told, before then or ever.
+        /// The change is too small to be reported, until the given time, or at all if that is nil.
         case kept(until: Instant?)
     }
 
-    /// Takes a new target, and decides whether the encoder hears of it.
+    /// Processes a new target, and decides whether to report it to the encoder.
     mutating func take(_ target: BitrateTarget, now: Instant) -> Outcome {
         let refresh = reportedAt?.advanced(by: Self.refreshInterval) ?? now
         if let reported, reported.isQueueFull == target.isQueueFull {
@@ -40,14 +40,14 @@ struct EncoderTarget {
         return .reported
     }
 
-    /// The media is not sent any more.
+    /// Clears the target, since the media is not sent any more.
     mutating func clear() {
         reported = nil
     }
 }
 
 extension DataRate {
-    /// The share of `before` that was gained, below zero for what was lost; infinite where one of both is zero.
+    /// Returns the relative change from `before`, negative for a decrease; infinite if either is zero.
     fileprivate func change(from before: DataRate) -> Double {
         guard self != before else { return 0 }
         guard min(self, before) > .zero else { return .infinity }

@@ -5,10 +5,10 @@ internal import RTCShareSDP
 internal import RTCShareSecureTransport
 package import RTCShareWireFormat
 
-/// How much each media may send.
+/// The bitrate of each media.
 extension PeerConnection {
-    /// Says what the encoder of a media could use; ``BitrateDemand/zero`` while it has nothing to send. Until it is said,
-    /// pictures are taken to use all that they get, and sound what Opus is good for. An unknown index does nothing.
+    /// Sets the demand of a media's encoder; ``BitrateDemand/zero`` while it has nothing to send. Without a call, video
+    /// uses all of its allocation, and audio the bitrates that Opus supports. An unknown index has no effect.
     package mutating func setDemand(_ demand: BitrateDemand, media: Int, now: Instant) {
         guard !state.isOver, outbound.indices.contains(media), outbound[media].target.demand != demand else {
             return
@@ -18,8 +18,8 @@ extension PeerConnection {
         allocateBitrate(now: now)
     }
 
-    /// Sets the most that all media together may take, in place of ``Configuration/maximumBitrate``. What is more than
-    /// before is probed for.
+    /// Sets the maximum bitrate of all media together, instead of ``Configuration/maximumBitrate``. A higher maximum
+    /// causes probes.
     package mutating func setMaximumBitrate(_ rate: DataRate, now: Instant) {
         guard !state.isOver, configuration.maximumBitrate != rate else { return }
         configuration.maximumBitrate = rate
@@ -28,13 +28,13 @@ extension PeerConnection {
         advance(now: now)
     }
 
-    /// What a media's encoder may produce, as it was told last; nil before the connection stands, and where it is not
-    /// sent.
+    /// Returns the latest reported target of a media's encoder; nil before the connection is established, and if the
+    /// media is not sent.
     package func targetBitrate(media: Int) -> BitrateTarget? {
         outbound.indices.contains(media) ? outbound[media].target.reported : nil
     }
 
-    /// Does what is due in the estimator, passes its rates and probes on to the pacer, and what changed to the encoders.
+    /// Processes the estimator, passes its rates and probes to the pacer, and reports changes to the encoders.
     mutating func applyBandwidth(now: Instant) {
         guard state.hasConnected else { return }
         if bandwidth.isDue(now: now) {
@@ -46,12 +46,12 @@ extension PeerConnection {
         if bandwidth.pace(isNumbering: isNumbering, now: now) { allocateBitrate(now: now) }
     }
 
-    /// Whether packets have transport-wide numbers.
+    /// Whether packets have transport-wide sequence numbers.
     private var isNumbering: Bool {
         outbound.indices.contains { outbound[$0].isActive && outbound[$0].isNumbering }
     }
 
-    /// The media that padding is made of: the first of those that are sent over RTX and have been begun.
+    /// Returns the media for padding: the first one that is sent with RTX and has sent packets.
     func paddingMedia() -> Int? {
         outbound.indices.first { index in
             outbound[index].isActive && outbound[index].target.demand?.maximum != .zero
@@ -59,7 +59,7 @@ extension PeerConnection {
         }
     }
 
-    /// Divides the rate where there is reason to, and tells what changed.
+    /// Allocates the bitrate if necessary, and reports changes.
     mutating func allocateBitrate(now: Instant) {
         guard state.hasConnected else { return }
         let (rate, isQueueFull) = (bandwidth.mediaRate, bandwidth.pacer.isQueueFull)
@@ -91,7 +91,7 @@ extension PeerConnection {
         }
     }
 
-    /// What all media together could use; nil where one has not said, and where none wants anything.
+    /// Returns the bitrate that all media together can use; nil if one of them is unknown, or if there is no demand.
     private func usableRate(_ claims: [BitrateAllocator.Claim?]) -> DataRate? {
         var sum = DataRate.zero
         for (index, claim) in claims.enumerated() {
@@ -102,7 +102,7 @@ extension PeerConnection {
         return sum > .zero ? sum : nil
     }
 
-    /// What a media takes on the wire; nil for nothing.
+    /// Returns the claim of a media on the wire; nil if it has no demand.
     private func claim(ofMedia index: Int) -> BitrateAllocator.Claim? {
         guard outbound[index].isActive else { return nil }
         let demand = demand(ofMedia: index)
@@ -129,12 +129,13 @@ extension PeerConnection {
         return demand
     }
 
-    /// Sound before all pictures, then by priority.
+    /// Returns the rank: audio before all video, then by priority.
     private func rank(ofMedia index: Int) -> Int {
         demand(ofMedia: index).priority.rawValue + (identity.media[index].kind.isVideo ? 0 : 10)
     }
 
-    /// Pictures that others go before, such as a camera's beside what is shared.
+    /// Whether a video can be paused because another video has a higher priority, such as shared content next to a
+    /// camera.
     private func mayPause(media index: Int) -> Bool {
         guard identity.media[index].kind.isVideo else { return false }
         return outbound.indices.contains { other in

@@ -1,20 +1,21 @@
 internal import RTCShareRTP
 internal import RTCShareWireFormat
 
-/// How many packets the peer may report by transport-wide feedback. A few bytes of it announce thousands, each of which
-/// is read and looked up; what no receiver has reason to report costs this side no more than ``perSecond``.
+/// The limit of packets that the peer can report by transport-wide feedback. A few bytes can announce thousands of
+/// packets, each of which is read and looked up. Reports beyond those of any real receiver cost this side no more than
+/// ``perSecond``.
 struct FeedbackAllowance: Sendable {
-    /// What one compound may report: as much as a receiver has to say after seconds of silence.
+    /// The maximum in one compound packet: the report of a receiver after seconds of silence.
     static let burst = TransportFeedback.maximumStatusCount
-    /// Receivers report each packet once, and those of the last half second again where one was overtaken: of 15 Mbit/s,
-    /// told twenty times a second, 15 000 in all.
+    /// The maximum per second. Receivers report each packet once, and those of the last half second again if one was
+    /// reordered: 15 000 in total at 15 Mbit/s with twenty reports per second.
     static let perSecond = 4 * burst
 
-    /// What may be reported at once.
+    /// The number of packets that can be reported now.
     var left = burst
     private var refilled: Instant?
 
-    /// Adds what the time since the last call allows.
+    /// Increases the number according to the time since the last call.
     mutating func refill(now: Instant) {
         guard let since = refilled else {
             refilled = now
@@ -22,7 +23,7 @@ struct FeedbackAllowance: Sendable {
         }
         let elapsed = min(max(.zero, now - since), .seconds(1))
         let gain = Int(elapsed.wholeNanoseconds * Int64(Self.perSecond) / 1_000_000_000)
-        // Of less than one, the time goes on to count.
+        // If it is less than one, the time continues to count.
         guard gain > 0 else { return }
         refilled = now
         left = min(left + gain, Self.burst)

@@ -3,13 +3,13 @@ internal import RTCShareICE
 internal import RTCShareRTP
 internal import RTCShareWireFormat
 
-/// RTCP: what the peer reports and asks for, and what this side reports.
+/// RTCP: the peer's reports and requests, and this side's reports.
 extension PeerConnection {
-    /// Between two reports of a sender. RFC 3550 §6.2 has five seconds for large sessions; between two peers a second
-    /// keeps the round trip time and the mapping of the clocks fresh.
+    /// The interval of a sender's reports. RFC 3550 §6.2 has five seconds for large sessions. Between two peers, a
+    /// second keeps the round-trip time and the mapping of the clocks current.
     static var reportInterval: Duration { .seconds(1) }
 
-    /// Takes a decrypted compound packet apart. What can't be read is counted; the rest counts.
+    /// Processes a decrypted compound packet. Malformed packets are counted; the others are processed.
     mutating func receiveControl(_ compound: RawSpan, now: Instant) {
         guard let packets = control.parse(compound, now: now) else {
             counts.packetsUnknown += 1
@@ -30,7 +30,7 @@ extension PeerConnection {
             take(report.reportBlocks, now: now)
         case .genericNACK(let nack):
             guard let index = senderIndex(of: nack.media) else { return counts.packetsUnknown += 1 }
-            // Feedback knows of a queue that has just grown, which the smoothed time does not.
+            // Feedback includes a queue that has just grown, but the smoothed time does not.
             let trip = roundTripTime ?? .zero
             outbound[index].video?.retransmit(
                 nack.lost, as: index, to: &bandwidth.pacer,
@@ -60,8 +60,8 @@ extension PeerConnection {
         }
     }
 
-    /// A goodbye is said for sources. That of media ends the media: its sender may begin it again, and says by DTLS
-    /// when it leaves. A peer of whom no media is expected has left when all have that reported in its name.
+    /// Handles a goodbye for sources. That of a media source ends the media. Its sender can restart it, and reports the
+    /// end of the connection by DTLS. A peer without expected media has left when all of its reporting sources have.
     private mutating func take(_ goodbye: Goodbye) {
         let areMedia = goodbye.sources.allSatisfy { receivers.isMediaSource($0) }
         for source in goodbye.sources { departed(source) }
@@ -83,7 +83,7 @@ extension PeerConnection {
                     return stream.reports.receive(block, arrival: arrival)
                 })
             else { continue }
-            // Encoders may want to know of the delay and the loss.
+            // The delay and the loss may have to be reported to encoders.
             bandwidth.allocation.isDue = true
             bandwidth.estimator.receive(report, packets: before.packetsReported(by: report), now: now)
             if outbound[index].audio != nil {
@@ -99,8 +99,8 @@ extension PeerConnection {
         }
     }
 
-    /// That of the path, as far as is known: of what reports and checks say the shorter. Either may have waited for who
-    /// sent or read it, who then would take seconds for lost what is not.
+    /// The round-trip time of the path, if known: the shorter one of reports and checks. Either can include the delays
+    /// of the peer's or our process, and would be misinterpreted as loss.
     var roundTripTime: Duration? {
         [path.reportedRoundTripTime, ice.agent.selectedRoundTripTime].compactMap { $0 }.min()
     }
@@ -109,15 +109,15 @@ extension PeerConnection {
         outbound.firstIndex { $0.source == source && $0.isActive }
     }
 
-    /// Wallclock time at an instant.
+    /// Returns the wallclock time at an instant.
     func wallclock(at now: Instant) -> NTPTimestamp {
         NTPTimestamp(sinceUnixEpoch: configuration.unixTimeAtZero + .nanoseconds(now.nanoseconds))
     }
 
-    /// Queues the reports that are due, and what the receivers ask for.
+    /// Queues the reports that are due, and the requests of receivers.
     mutating func queueControl(now: Instant) {
         guard transport.outbound != nil, !state.isOver else { return }
-        // Between two paths reports fall due as ever, or their deadlines would stay in the past; they go nowhere.
+        // Without a path, reports are due as usual, so that no deadline stays in the past, but they are not sent.
         defer { if !path.isThere { control.clear() } }
         for index in outbound.indices where outbound[index].isActive {
             if let due = outbound[index].nextReport, due > now { continue }
@@ -143,10 +143,10 @@ extension PeerConnection {
         control.queue(writer(for: stream.source).datagrams(report: .senderReport(report)))
     }
 
-    /// Says goodbye for one of this side's sources (RFC 3550 §6.6).
+    /// Queues a goodbye for one of this side's sources (RFC 3550 §6.6).
     mutating func queueGoodbye(ofMedia index: Int, now: Instant) {
         guard canSend, let stream = outbound[index].stream else { return }
-        // Who has sent nothing is no sender, and reports as a receiver (RFC 3550 §6.4).
+        // A source that has sent nothing is not a sender, and reports as a receiver (RFC 3550 §6.4).
         let report =
             stream.statistics.packetsSent > 0
             ? outbound[index].senderReport(at: now, wallclock: wallclock(at: now)) : nil
@@ -156,7 +156,7 @@ extension PeerConnection {
                 feedback: [.goodbye(Goodbye(sources: [stream.source]))]))
     }
 
-    /// Says goodbye for every source.
+    /// Queues a goodbye for every source.
     mutating func queueGoodbye(now: Instant) {
         guard canSend else { return }
         for index in outbound.indices where outbound[index].isActive { queueGoodbye(ofMedia: index, now: now) }

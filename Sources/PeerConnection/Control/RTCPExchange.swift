@@ -1,45 +1,45 @@
 internal import RTCShareRTP
 internal import RTCShareWireFormat
 
-/// What is kept of the RTCP with the peer: what waits to be sent, who reports, and how much may still be told.
+/// The state of RTCP with the peer: the queue, the reporting sources, and the limit of reports.
 struct RTCPExchange {
-    /// Packets that wait to be protected and sent.
+    /// The packets to protect and send.
     private(set) var waiting: [[UInt8]] = []
-    /// The sources that the peer reports in the name of, and has not said goodbye for.
+    /// The sources that the peer has reported as, without a goodbye.
     private(set) var reporters: Set<SynchronizationSource> = []
-    /// What the peer may still tell of this side's packets.
+    /// The limit of the peer's reports on this side's packets.
     private var allowance = FeedbackAllowance()
 
-    /// The most sources that a peer is remembered to report for.
+    /// The maximum number of stored sources of the peer.
     static var maximumReporters: Int { 32 }
 
-    /// Takes a decrypted compound packet apart; nil where it can't be read.
+    /// Parses a decrypted compound packet; nil if it is malformed.
     mutating func parse(_ compound: RawSpan, now: Instant) -> [RTCPPacket]? {
         allowance.refill(now: now)
         return try? RTCPPacket.parse(compound: compound, statuses: &allowance.left)
     }
 
-    /// Takes note of who reports.
+    /// Stores a reporting source.
     mutating func note(reporter source: SynchronizationSource) {
         if reporters.count < Self.maximumReporters { reporters.insert(source) }
     }
 
-    /// Takes note of a goodbye.
+    /// Removes a source after its goodbye.
     mutating func forget(reporter source: SynchronizationSource) {
         reporters.remove(source)
     }
 
-    /// Has packets wait to be sent.
+    /// Queues packets.
     mutating func queue(_ datagrams: [[UInt8]]) {
         waiting += datagrams
     }
 
-    /// The next packet to send; nil where none waits.
+    /// Returns the next packet to send; nil if there is none.
     mutating func poll() -> [UInt8]? {
         waiting.takeFirst()
     }
 
-    /// Lets go of what waits.
+    /// Discards the queued packets.
     mutating func clear() {
         if !waiting.isEmpty { waiting = [] }
     }

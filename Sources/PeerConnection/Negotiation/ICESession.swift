@@ -2,24 +2,24 @@ internal import RTCShareICE
 internal import RTCShareSDP
 internal import RTCShareWireFormat
 
-/// ICE: the agent, the credentials that descriptions give it, and the candidates that either side was told.
+/// The ICE state: the agent, the credentials in descriptions, and the candidates that were exchanged.
 struct ICESession {
     var agent: Agent
-    /// The credentials that were agreed on, or stand in the first description.
+    /// The negotiated credentials, or those of the first description.
     private(set) var local: ICEAttributes
-    /// Those of an offer that restarts and was not answered yet.
+    /// The credentials of an unanswered offer that restarts ICE.
     private(set) var offered: ICEAttributes?
-    /// Whether the next offer is to restart.
+    /// Whether the next offer should restart ICE.
     private var isRestartWanted = false
-    /// Whether every server has answered or was given up.
+    /// Whether every server has answered or timed out.
     private(set) var isGatheringComplete = false
-    /// Whether servers will be asked whose addresses are not known yet.
+    /// Whether further servers will be used whose addresses are not known yet.
     private(set) var moreServersFollow = false
-    /// The candidates that the peer was told, in the newest description and since.
+    /// The candidates that the peer received, in the latest description and since.
     private var signaled: Set<CandidateAttribute> = []
-    /// The `a=mid` of the section that holds the candidates; nil before there is a description.
+    /// The `a=mid` of the section with the candidates; nil before there is a description.
     private(set) var mid: String?
-    /// Whether the peer was told that there are no more.
+    /// Whether the peer received the end of candidates.
     private var hasSignaledAll = false
     /// The peer's candidates that can't be checked yet.
     var pending: PendingCandidates
@@ -41,7 +41,7 @@ struct ICESession {
         pending = PendingCandidates(configuration)
     }
 
-    // Our candidates.
+    // Local candidates.
 
     mutating func gather(servers: [ICEServerAddress], moreFollow: Bool, now: Instant) {
         isGatheringComplete = false
@@ -49,7 +49,7 @@ struct ICESession {
         agent.gather(servers: servers, now: now)
     }
 
-    /// Asks servers again, of whom nothing may be known by now.
+    /// Sends new requests to servers, whose earlier results can be obsolete.
     mutating func gatherAgain(now: Instant) {
         agent.gatherAgain(now: now)
         if agent.isGathering { isGatheringComplete = false }
@@ -59,7 +59,7 @@ struct ICESession {
         isGatheringComplete = true
     }
 
-    /// Takes note of what a description told.
+    /// Records the candidates in a description of this side.
     mutating func note(_ description: SessionDescription, _ transport: TransportParameters) {
         guard let section = description.media.first(where: { $0.port != 0 }) else { return }
         mid = (try? section.mid()) ?? ""
@@ -67,18 +67,18 @@ struct ICESession {
         hasSignaledAll = transport.hasAllCandidates
     }
 
-    /// Whether the peer has yet to be told of a candidate.
+    /// Whether the peer must receive a candidate. This records it as sent.
     mutating func shouldSignal(_ candidate: CandidateAttribute) -> Bool {
         mid != nil && signaled.insert(candidate).inserted
     }
 
-    /// Whether the peer has yet to be told that there are no more.
+    /// Whether the peer must receive the end of candidates. This records it as sent.
     mutating func shouldSignalEnd() -> Bool {
         defer { if mid != nil { hasSignaledAll = true } }
         return mid != nil && !hasSignaledAll
     }
 
-    // The peer's candidates.
+    // Remote candidates.
 
     mutating func add(_ candidate: CandidateAttribute, at ip: IPAddress, now: Instant) {
         agent.addRemoteCandidate(
@@ -87,12 +87,12 @@ struct ICESession {
             type: candidate.kind.description, tcpType: candidate.tcpType, now: now)
     }
 
-    /// Takes note of a name among the peer's candidates. One that is not asked for may still come forward by itself.
+    /// Records a name among the peer's candidates. If it is not resolved, the peer can still send checks itself.
     mutating func note(name: String) {
         if !pending.note(name) { agent.noteUnresolvedRemoteName() }
     }
 
-    /// No candidate of the peer will follow. One whose name has found no address may still come forward by itself.
+    /// Records the end of the peer's candidates. A candidate whose name has no address can still send checks itself.
     mutating func endRemoteCandidates(now: Instant) {
         for _ in 0..<pending.takeUnresolved() { agent.noteUnresolvedRemoteName() }
         agent.endOfRemoteCandidates(now: now)
@@ -100,12 +100,12 @@ struct ICESession {
 
     // Restarts (RFC 8839 §4.4.1.1.1).
 
-    /// Has the next offer restart.
+    /// Requests an ICE restart in the next offer.
     mutating func wantRestart() {
         isRestartWanted = true
     }
 
-    /// Draws the credentials of the next offer, where it is to restart and none are drawn yet.
+    /// Creates the credentials of the next offer if it should restart ICE and has none yet.
     mutating func offerRestart(random: inout some RandomNumberGenerator) {
         guard isRestartWanted, offered == nil else { return }
         let drawn = Credentials.random(using: &random)
@@ -113,14 +113,14 @@ struct ICESession {
         agent.offerRestart(credentials: drawn)
     }
 
-    /// Takes back an offer that restarts and was not answered.
+    /// Withdraws an unanswered offer that restarts ICE.
     mutating func withdrawOffer() {
         guard offered != nil else { return }
         offered = nil
         agent.withdrawRestart()
     }
 
-    /// Whether an offer of this side is the one that restarts.
+    /// Whether an offer of this side restarts ICE.
     func isRestarting(_ offer: SessionDescription) throws(PeerConnectionError) -> Bool {
         guard let section = offer.media.first(where: { $0.port != 0 }),
             let credentials = try? offer.iceAttributes(of: section), credentials != local
@@ -129,7 +129,7 @@ struct ICESession {
         return true
     }
 
-    /// Begins the new generation: all that can fail has come before, but for the peer's credentials.
+    /// Starts the new generation. All checks were done before, except that of the peer's credentials.
     mutating func restart(
         _ own: ICEAttributes, with session: NegotiatedSession, after former: NegotiatedSession, now: Instant
     ) throws(ICEError) {
@@ -141,12 +141,12 @@ struct ICESession {
         agent.setRemote(credentials: theirs, isLite: session.remoteIsICELite, now: now)
     }
 
-    /// After a description was taken: what became of a restart that this side wanted or offered.
+    /// Updates a requested or offered restart after a description was applied.
     mutating func settleOffer(isOwnOffer: Bool, hasRestarted: Bool, wasRestart: Bool) {
         if hasRestarted { isRestartWanted = false }
         guard !isOwnOffer || wasRestart else { return }
         offered = nil
-        // With the restart itself the agent has done so.
+        // In a restart the agent has done so itself.
         agent.withdrawRestart()
     }
 }

@@ -1,14 +1,14 @@
 internal import RTCShareSDP
 internal import RTCShareWireFormat
 
-/// What a session says for those of its sections that don't say it themselves, or beside what they say. It is read once:
-/// a description may have many sections, and many lines before them.
+/// The session's attributes that apply to its sections. They are read once, since a description can have many sections,
+/// and many lines before them.
 struct InheritedAttributes {
     let direction: DirectionAttribute?
     let setup: Result<SetupAttribute?, SDPError>
-    /// The maps of header extensions that this project knows.
+    /// The session's header extensions that this project knows.
     let extensionMaps: Result<[(uri: HeaderExtensionURI, map: ExtensionMapAttribute)], SDPError>
-    /// The lowest rate that the session sets.
+    /// The session's lowest bitrate limit.
     let maximumRate: DataRate?
 
     init(_ session: SessionDescription) {
@@ -18,14 +18,14 @@ struct InheritedAttributes {
         maximumRate = Self.maximumRate(session.bandwidths)
     }
 
-    /// Those of header extensions that this project knows.
+    /// Returns the header extensions that this project knows.
     static func known(
         _ maps: [ExtensionMapAttribute]
     ) -> [(uri: HeaderExtensionURI, map: ExtensionMapAttribute)] {
         maps.compactMap { map in HeaderExtensionURI(rawValue: map.uri).map { ($0, map) } }
     }
 
-    /// The lowest rate that lines set.
+    /// Returns the lowest bitrate limit of the lines.
     static func maximumRate(_ bandwidths: [Bandwidth]) -> DataRate? {
         bandwidths.compactMap(\.rate).filter { $0 > .zero }.min()
     }

@@ -1,21 +1,21 @@
 package import RTCShareSDP
 package import RTCShareWireFormat
 
-/// What an offer and its answer agree on, seen from this end: of either role.
+/// The result of an offer and its answer, as this side sees it in either role.
 package struct NegotiatedSession: Hashable, Sendable {
     /// The peer's ICE credentials.
     package var remoteICE: ICEAttributes
-    /// Whether the peer only answers checks (RFC 8445 §2.5).
+    /// Whether the peer is an ICE-lite agent, which only answers checks (RFC 8445 §2.5).
     package var remoteIsICELite: Bool
     /// The peer's ICE options, such as `trickle` and `ice2`.
     package var remoteICEOptions: Set<String>
-    /// The peer's candidates of component 1: of UDP and others, with addresses and names.
+    /// The peer's candidates of component 1: of UDP and other protocols, with addresses or names.
     package var remoteCandidates: [CandidateAttribute]
-    /// Whether the peer has no more candidates to tell.
+    /// Whether the peer's candidates are complete.
     package var remoteHasAllCandidates: Bool
-    /// The peer's fingerprints of sha-256 and stronger, at least one. The certificate must match one of them.
+    /// The peer's fingerprints of SHA-256 or stronger, at least one. The certificate must match one of them.
     package var remoteFingerprints: [FingerprintAttribute]
-    /// This end's part in DTLS: active is the client, passive the server. No other value occurs.
+    /// This side's DTLS role: active is the client, passive the server. No other value occurs.
     package var localSetup: SetupAttribute
     /// The sections in the order of the descriptions.
     package var sections: [NegotiatedSection]
@@ -23,7 +23,7 @@ package struct NegotiatedSession: Hashable, Sendable {
     /// The media of the accepted sections.
     package var acceptedMedia: [NegotiatedMedia] { sections.compactMap(\.media) }
 
-    /// The same transport with other sections.
+    /// Returns the same transport with other sections.
     func replacing(sections: [NegotiatedSection]) -> NegotiatedSession {
         var session = self
         session.sections = sections
@@ -31,73 +31,73 @@ package struct NegotiatedSession: Hashable, Sendable {
     }
 }
 
-/// What became of one media section.
+/// The result for one media section.
 package struct NegotiatedSection: Hashable, Sendable {
-    /// The section's `a=mid`, as the offer says.
+    /// The section's `a=mid` in the offer.
     package var mid: String?
-    /// The `m=` line as the offer has it.
+    /// The `m=` line in the offer.
     package var line: MediaLine
-    /// What was agreed; nil where the section is rejected.
+    /// The negotiated media; nil if the section is rejected.
     package var media: NegotiatedMedia?
 
-    /// `video`, `audio` or another kind.
+    /// The media type: `video`, `audio` or another one.
     package var kind: String { line.kind }
 }
 
-/// What was agreed for an accepted section.
+/// The negotiated values of an accepted section.
 package struct NegotiatedMedia: Hashable, Sendable {
-    /// The section's `a=mid`, as the offer says.
+    /// The section's `a=mid` in the offer.
     package var mid: String?
-    /// Which way media flows, seen from this end.
+    /// The direction of media, as this side sees it.
     package var direction: DirectionAttribute
-    /// Whether this end said that it would send, whatever became of that.
+    /// Whether this side offered to send, even if the peer does not receive.
     package var isSendingOffered = false
-    /// The codec under the payload type that packets carry.
+    /// The codec, with the payload type of packets.
     package var codec: RTPMapAttribute
-    /// The parameters that the peer wants of the codec.
+    /// The peer's parameters of the codec.
     package var codecParameters: FormatParametersAttribute?
-    /// What the peer wants of Opus; nil for other codecs.
+    /// The peer's parameters of Opus; nil for other codecs.
     package var opus: OpusParameters?
-    /// The payload type of retransmissions (RFC 4588); nil where they were not agreed.
+    /// The payload type of retransmissions (RFC 4588); nil if it was not negotiated.
     package var rtxPayloadType: UInt8?
-    /// The payload types of forward error correction; nil where it was not agreed.
+    /// The payload types of forward error correction; nil if it was not negotiated.
     package var forwardErrorCorrection: ForwardErrorCorrectionFormats?
-    /// The feedback that both ends understand.
+    /// The feedback that both sides support.
     package var feedback: Set<FeedbackKind>
-    /// The ids of the header extensions that packets may carry.
+    /// The ids of the header extensions that packets can have.
     package var extensionIDs: [HeaderExtensionURI: UInt8]
     /// Whether RTCP packets need not begin with a report (RFC 5506).
     package var hasReducedSizeRTCP: Bool
-    /// The lowest of the peer's `b=` lines; nil where it sets no bound.
+    /// The lowest of the peer's `b=` lines; nil if there is none.
     package var maximumRate: DataRate?
-    /// What this end sends.
+    /// The sources that this side sends.
     package var local: MediaSources
-    /// What the peer sends.
+    /// The sources that the peer sends.
     package var remote: MediaSources
 
     /// The payload type of the codec.
     package var payloadType: UInt8 { codec.payloadType }
 }
 
-/// The sources that one end announces for a section.
+/// The sources that one side announces for a section.
 package struct MediaSources: Hashable, Sendable {
-    /// The media streams with the track; empty where none is announced.
+    /// The media streams with the track; empty if none is announced.
     package var streams: [MediaStreamAttribute]
     /// The SSRC of the media.
     package var ssrc: UInt32?
     /// The SSRC of retransmissions.
     package var rtxSSRC: UInt32?
-    /// The canonical name.
+    /// The CNAME.
     package var cname: String?
     /// Whether the section shows a presentation: `a=content:slides`.
     package var isSlides: Bool
 
-    /// Nothing announced.
+    /// No announced sources.
     static let none = MediaSources(streams: [], isSlides: false)
 }
 
 extension MediaSources {
-    /// Reads what a section announces.
+    /// Reads the sources of a section.
     init(_ section: MediaDescription) throws(SDPError) {
         let sources = try section.sources()
         let retransmission = try section.sourceGroups().first { $0.semantics == "FID" && $0.ssrcs.count == 2 }
@@ -106,7 +106,7 @@ extension MediaSources {
         cname = sources.first { $0.name == "cname" }?.value
         streams = try section.mediaStreams()
         isSlides = try section.content().contains("slides")
-        // Before RFC 8830, streams were told with their sources.
+        // Before RFC 8830, `a=ssrc` lines contained the streams.
         if streams.isEmpty, let old = sources.first(where: { $0.name == "msid" })?.value {
             let words = old.split(separator: " ")
             if let stream = words.first {
@@ -118,7 +118,7 @@ extension MediaSources {
 }
 
 extension MediaSources {
-    /// What a section of this end announces.
+    /// Creates the sources of a section of this side.
     init(_ section: OfferedSection) {
         streams = section.source.map { [$0.stream] } ?? []
         ssrc = section.source?.ssrc
@@ -129,7 +129,7 @@ extension MediaSources {
 }
 
 extension DirectionAttribute {
-    /// The direction in which media flows these ways.
+    /// Creates the direction from its two parts.
     init(sends: Bool, receives: Bool) {
         self =
             switch (sends, receives) {

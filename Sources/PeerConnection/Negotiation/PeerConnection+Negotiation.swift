@@ -5,50 +5,51 @@ internal import RTCShareSecureTransport
 package import RTCShareWireFormat
 
 extension PeerConnection {
-    /// Adds an address that a socket is bound to: a host candidate. The one added first is preferred.
+    /// Adds the address of a bound socket as a host candidate. The first one is preferred.
     package mutating func addLocalAddress(_ address: TransportAddress, now: Instant) {
         ice.agent.addLocalHost(address, interfaceOrder: ice.agent.localCandidates.count, now: now)
         advance(now: now)
     }
 
-    /// The addresses that sockets are bound to.
+    /// The addresses of bound sockets.
     package var localAddresses: [TransportAddress] { ice.agent.hosts }
 
     /// Whether a description of the peer's was accepted.
     package var isNegotiated: Bool { negotiated != nil }
 
-    /// Says that this machine is known outside under `address`, port for port (1:1 NAT). To be called after the last
+    /// Adds `address` as a public address of this machine, with the same ports (1:1 NAT). Call it after the last
     /// ``addLocalAddress(_:now:)``.
     package mutating func addPublicAddress(_ address: IPAddress, now: Instant) {
         ice.agent.addPublicAddress(address, now: now)
     }
 
-    /// Asks STUN servers how this peer looks from outside, and TURN servers for addresses to relay from;
-    /// ``Event/gatheringComplete`` follows, unless `moreFollow`: then it follows the call with the last servers.
+    /// Requests mapped addresses from STUN servers and relayed addresses from TURN servers. ``Event/gatheringComplete``
+    /// follows. With `moreFollow`, it follows the call with the last servers.
     package mutating func gather(servers: [ICEServerAddress], moreFollow: Bool = false, now: Instant) {
         ice.gather(servers: servers, moreFollow: moreFollow, now: now)
         advance(now: now)
     }
 
-    /// Takes up relayed addresses that another peer connection left, from the same local addresses and ports;
+    /// Resumes relayed addresses that another peer connection left, from the same local addresses and ports.
     /// ``Event/gatheringComplete`` follows.
     package mutating func resume(_ relays: [RelayState], now: Instant) {
         ice.agent.resume(relays, now: now)
         advance(now: now)
     }
 
-    /// What is to be remembered of the relayed addresses over UDP, for another peer connection to take them up.
+    /// Returns the states with which another peer connection can resume the relayed addresses over UDP.
     package func relayStates(now: Instant) -> [RelayState] {
         ice.agent.relayStates(now: now)
     }
 
-    /// Whether the end leaves the addresses of ``relayStates(now:)`` with their servers, instead of giving them back.
+    /// Whether the relayed addresses of ``relayStates(now:)`` stay at their servers at the end, instead of being
+    /// released.
     package var keepsRelays: Bool {
         get { ice.agent.keepsRelays }
         set { ice.agent.keepsRelays = newValue }
     }
 
-    /// Whether a STUN server told of an address that is no socket's own.
+    /// Whether a STUN server reported an address that is not a socket's own.
     package var hasReflexiveCandidate: Bool {
         ice.agent.localCandidates.contains { $0.type == .serverReflexive && $0.address != $0.base }
     }
@@ -58,13 +59,13 @@ extension PeerConnection {
         ice.agent.localCandidates.contains { $0.type == .relayed }
     }
 
-    /// What each STUN and TURN server answered to each local address.
+    /// Returns the result of each STUN and TURN server for each local address.
     package func serverReports() -> [ServerReport] {
         ice.agent.serverReports()
     }
 
-    /// Offers everything in the identity, with every candidate that is known: the first time, or again in the session
-    /// that stands (RFC 3264 §8). Its `o=` line has a new version where it differs from the description before. After
+    /// Makes an offer of all media in the identity with all known candidates: the first one, or a later one of the
+    /// session (RFC 3264 §8). Its `o=` line has a new version if it differs from the previous description. After
     /// ``restartICE()`` it has new ICE credentials.
     package mutating func makeOffer() throws(NegotiationError) -> SessionDescription {
         let sections = offeredSections()
@@ -84,9 +85,9 @@ extension PeerConnection {
         return made
     }
 
-    /// Takes the peer's answer to an offer of this identity. The first one begins to connect; a later one of the same
-    /// session starts and stops media, and restarts ICE where the offer does. One that is refused leaves all as it was.
-    /// - Throws: `NegotiationError`, or `PeerConnectionError` for what can't be done in this session.
+    /// Applies the peer's answer to an offer of this identity. The first one starts the connection. A later one starts
+    /// and stops media, and restarts ICE if the offer does. A rejected answer changes nothing.
+    /// - Throws: `NegotiationError`, or `PeerConnectionError` for a change that this session does not support.
     package mutating func accept(
         answer: SessionDescription, to offer: SessionDescription, now: Instant
     ) throws {
@@ -100,12 +101,12 @@ extension PeerConnection {
         descriptions.note(offer)
     }
 
-    /// Answers the peer's offer, taking what it sends, and sending what it takes: the first time, and begins to wait for its
-    /// checks, or again in the session that stands. One with other ICE credentials restarts ICE. One that is refused leaves all as it was.
+    /// Answers the peer's offer: the first one, after which this side waits for checks, or a later one of the session.
+    /// An offer with other ICE credentials restarts ICE. A rejected offer changes nothing.
     ///
-    /// Where it crosses an offer of this side's that restarts ICE, the controlling side refuses it, and the other one
-    /// gives way: its own offer is rolled back, and restarts in the next one.
-    /// - Throws: `NegotiationError`, or `PeerConnectionError` for what can't be done in this session.
+    /// If it crosses an offer of this side that restarts ICE, the controlling side rejects it. The controlled side
+    /// rolls its own offer back, and restarts ICE with its next one.
+    /// - Throws: `NegotiationError`, or `PeerConnectionError` for a change that this session does not support.
     package mutating func answer(offer: SessionDescription, now: Instant) throws -> SessionDescription {
         guard !state.isOver else { throw PeerConnectionError.ended }
         if ice.offered != nil, ice.agent.role == .controlling { throw PeerConnectionError.offerOutstanding }
@@ -143,7 +144,7 @@ extension PeerConnection {
             fingerprints: [
                 FingerprintAttribute(hashFunction: fingerprint.algorithm.rawValue, bytes: fingerprint.bytes)
             ],
-            // What the peer saw itself is not told to it.
+            // The peer does not receive its own peer-reflexive observations.
             candidates: ice.agent.localCandidates.filter { $0.type != .peerReflexive }.map(CandidateAttribute.init),
             hasAllCandidates: !(configuration.trickles && peerTrickles) || ice.isGatheringComplete)
     }
@@ -151,7 +152,7 @@ extension PeerConnection {
     private mutating func take(
         _ session: NegotiatedSession, isOwnOffer: Bool, places: [Int: Int] = [:], restart: ICEAttributes?, now: Instant
     ) throws {
-        // All that can fail comes first: a description that was refused leaves the connection as it was.
+        // Everything that can fail comes first, so that a rejected description does not change the connection.
         var restarts = false
         if let negotiated {
             restarts = try checkTransport(
@@ -162,11 +163,12 @@ extension PeerConnection {
         }
         ice.settleOffer(isOwnOffer: isOwnOffer, hasRestarted: restarts, wasRestart: restart != nil)
         let known = restarts ? [] : negotiated?.remoteCandidates ?? []
-        // The agent would take no more, and each costs it a look at all the others.
+        // The agent accepts no more candidates, and compares each with all others.
         let room = max(0, ice.agent.maximumRemoteCandidates - known.count)
         var new = Array(session.remoteCandidates.lazy.filter { !known.contains($0) }.prefix(room))
-        // Not `negotiated?.remoteCandidates = …` afterwards: Swift 6.3 never releases the array that this replaces. Where it
-        // is changed in place, as candidates that come one by one do, nothing stays: AnsweringMemoryTests sees both.
+        // This does not set `negotiated?.remoteCandidates` later: Swift 6.3 never releases the array that such an
+        // assignment replaces. In-place changes, such as trickled candidates, don't leak; AnsweringMemoryTests tests
+        // both.
         var agreed = session
         agreed.remoteCandidates = known + new
         apply(agreed, isOwnOffer: isOwnOffer, places: places, now: now)
@@ -197,8 +199,8 @@ extension PeerConnection {
         ice.agent.setRemote(credentials: credentials, isLite: session.remoteIsICELite, now: now)
     }
 
-    /// There is one transport, and it stays: another fingerprint or part would begin another DTLS association (RFC 8842
-    /// §4). Other ICE credentials restart ICE beneath it (RFC 8839 §4.4.1.1.1): returns whether they do.
+    /// Checks that the transport stays the same: another fingerprint or role would start another DTLS association (RFC
+    /// 8842 §4). Other ICE credentials restart ICE (RFC 8839 §4.4.1.1.1). Returns whether they do.
     private func checkTransport(
         of session: NegotiatedSession, follows agreed: NegotiatedSession, mayRestart: Bool, isOwnOffer: Bool
     ) throws(PeerConnectionError) -> Bool {
@@ -206,15 +208,15 @@ extension PeerConnection {
         guard session.localSetup == agreed.localSetup else { throw .setupChanged }
         let isOther = session.remoteICE != agreed.remoteICE
         if isOther, !mayRestart { throw .restartNotOffered }
-        // Who rejects all sections names no credentials either.
+        // A side that rejects all sections has no credentials in its answer either.
         if mayRestart, !isOther, isOwnOffer, !session.acceptedMedia.isEmpty { throw .restartNotAnswered }
         return isOther
     }
 
-    /// The candidates of the newest description that name a host instead of an address: for the owner to resolve.
+    /// The candidates of the latest description with a host name instead of an address, which the owner must resolve.
     package var namedCandidates: [CandidateAttribute] { ice.pending.named }
 
-    /// Adds a candidate whose host name turned out to have this address.
+    /// Adds a candidate with the resolved address of its host name.
     package mutating func addRemoteCandidate(_ candidate: CandidateAttribute, at address: IPAddress, now: Instant) {
         guard !state.isOver else { return }
         ice.pending.noteResolved(candidate.host.description)
@@ -222,8 +224,8 @@ extension PeerConnection {
         advance(now: now)
     }
 
-    /// No candidate of the peer will follow. One whose name has found no address may still come forward by itself. Where
-    /// `ufrag` is not the peer's newest user name fragment, nothing is done.
+    /// Records the end of the peer's candidates. A candidate whose name has no address can still send checks itself. If
+    /// `ufrag` is not the peer's latest user name fragment, the call has no effect.
     package mutating func endRemoteCandidates(ufrag: String? = nil, now: Instant) {
         guard !state.isOver, ufrag == nil || ufrag == negotiated?.remoteICE.usernameFragment else { return }
         ice.endRemoteCandidates(now: now)

@@ -3,9 +3,9 @@ internal import RTCShareRTP
 internal import RTCShareSDP
 internal import RTCShareWireFormat
 
-/// What the descriptions say of each section, and what follows from it for senders and receivers.
+/// The sections of the descriptions, with their senders and receivers.
 extension PeerConnection {
-    /// The sections of the next offer: those that were agreed on, in their places, then the media that are new.
+    /// Returns the sections of the next offer: the negotiated ones at their places, then the new media.
     func offeredSections() -> [OfferedSection] {
         let agreed = negotiated?.sections ?? []
         let own = Dictionary(
@@ -37,7 +37,7 @@ extension PeerConnection {
         return sections + receiving
     }
 
-    /// Has the next offer ask for something that the peer sends (W3C `addTransceiver`, recvonly).
+    /// Adds a section to the next offer that requests media from the peer (W3C `addTransceiver`, recvonly).
     package mutating func addReceivingSection(isVideo: Bool) throws(PeerConnectionError) {
         guard !state.isOver else { throw .ended }
         guard receivingSections.count < Self.maximumMedia else { throw .tooManyMedia(limit: Self.maximumMedia) }
@@ -50,8 +50,8 @@ extension PeerConnection {
                 direction: .receiveOnly, source: nil, isSlides: false))
     }
 
-    /// Which of this side's media that have no place yet go into which of the peer's sections: each, in order, into the
-    /// first of its kind in which the peer takes something and nothing is sent (RFC 9429 §5.10). By section.
+    /// Returns the new media of this side by the sections of the peer's offer. Each media, in order, takes the first
+    /// section of its type in which the peer receives and nothing is sent (RFC 9429 §5.10).
     func places(in offer: SessionDescription) -> [Int: Int] {
         let reader = DescriptionReader(side: .offer, session: offer)
         var taken = Set(outbound.compactMap(\.section))
@@ -71,7 +71,7 @@ extension PeerConnection {
         return places
     }
 
-    /// One of this side's media in a section of the peer's. All sound has one payload type there, and with it one
+    /// Returns one of this side's media for a section of the peer. All audio has one payload type there, and so one
     /// configuration (RFC 9143 §10.1.2).
     func answeringSection(_ index: Int) -> OfferedSection {
         var section = ownSection(index)
@@ -79,7 +79,7 @@ extension PeerConnection {
         return section
     }
 
-    /// A name for a section whose offerer gave it none; a bundle needs one.
+    /// Returns an `a=mid` for a section whose offerer named none, since a bundle requires one.
     private func newMid(at index: Int) -> String {
         let taken = (negotiated?.sections.compactMap(\.mid) ?? []) + identity.media.map(\.mid)
         var mid = "s\(index)"
@@ -87,7 +87,7 @@ extension PeerConnection {
         return mid
     }
 
-    /// One of this side's media as it is offered, or told in an answer.
+    /// Returns one of this side's media for an offer or an answer.
     func ownSection(_ index: Int) -> OfferedSection {
         let media = identity.media[index]
         let source = OfferedSection.Source(
@@ -103,8 +103,8 @@ extension PeerConnection {
             : .audio(mid: media.mid, source: source, isSlides: media.kind.isContent, direction: direction)
     }
 
-    /// Starts and stops senders and receivers as a description has it. Those that go on keep what they have.
-    /// `places` has those media that begin in a section of the peer's.
+    /// Starts and stops senders and receivers according to a session. Those that continue keep their state. `places`
+    /// has the media that start in a section of the peer.
     mutating func apply(_ session: NegotiatedSession, isOwnOffer: Bool, places: [Int: Int] = [:], now: Instant) {
         for (section, media) in places where session.sections[section].media != nil {
             outbound[media].section = section
@@ -114,7 +114,7 @@ extension PeerConnection {
         for (index, section) in session.sections.enumerated() {
             let wasRejected = index < agreed.count && agreed[index].media == nil
             let isReused = wasRejected && agreed[index].mid != section.mid
-            // What stays rejected may come back as what it was, as long as there is room for all.
+            // A rejected section can return with the same media, as long as there is room for all.
             let isCrowded = receivers.isFull && section.media == nil
             if isReused || (wasRejected && isCrowded) { release(section: index) }
             if isOwnOffer, isReused || index >= agreed.count { place(section, at: index) }
@@ -133,7 +133,7 @@ extension PeerConnection {
         receivers.beginTransportFeedback()
     }
 
-    /// A section that was rejected stands for something else from now on.
+    /// Releases the media of a rejected section, which has other media from now on.
     private mutating func release(section: Int) {
         for index in outbound.indices where outbound[index].section == section { outbound[index].section = nil }
         receivers.release(section: section)
@@ -147,7 +147,7 @@ extension PeerConnection {
         if let index { outbound[index].section = place }
     }
 
-    /// The peer may have drawn an `a=mid` that one of this side's media would have been offered with.
+    /// Replaces an `a=mid` of this side's new media that the peer has used.
     private mutating func giveWay(to session: NegotiatedSession) {
         let mids = Set(session.sections.compactMap(\.mid))
         for index in outbound.indices where outbound[index].section == nil && mids.contains(identity.media[index].mid) {
@@ -155,7 +155,7 @@ extension PeerConnection {
         }
     }
 
-    /// Has a media sent where the descriptions agree on it and its owner wants it, and else not.
+    /// Starts a media if the descriptions and its owner allow it, otherwise stops it.
     mutating func applySending(media index: Int, now: Instant) {
         bandwidth.allocation.isDue = true
         if outbound[index].isWanted, !outbound[index].isHeldBack, let media = negotiatedMedia(index),
@@ -188,7 +188,7 @@ extension OutgoingStream.Parameters {
         self.payloadType = payloadType
         mid = media.mid ?? ""
         var extensions = HeaderExtensionMap(media)
-        // Numbers that nobody reports on would be waited for in vain.
+        // Without feedback on them, transport-wide numbers are useless.
         if !media.feedback.contains(.transportWide) { extensions[.transportSequenceNumber] = nil }
         self.extensions = extensions
         isContent = media.local.isSlides
@@ -197,14 +197,14 @@ extension OutgoingStream.Parameters {
             retransmission = (SynchronizationSource(source), type)
             forwardErrorCorrection = media.forwardErrorCorrection.flatMap { ForwardErrorCorrectionTypes($0) }
         } else {
-            // A packet that is sent again under its number would have to be in RED again.
+            // A retransmission with the original sequence number would need RED again.
             retransmission = nil
         }
     }
 }
 
 extension OfferedSection {
-    /// A section in which the peer sends, offered again under the numbers that it gave.
+    /// Creates a section in which the peer sends, with the numbers that the peer assigned.
     fileprivate init(receiving media: NegotiatedMedia, mid: String) {
         let isOpus = media.codec.isOpus
         var codec = isOpus ? NegotiableCodec.opusReceived : .vp8

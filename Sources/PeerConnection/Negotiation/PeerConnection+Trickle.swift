@@ -2,27 +2,27 @@ internal import RTCShareICE
 package import RTCShareSDP
 package import RTCShareWireFormat
 
-/// Candidates that are exchanged one by one, in both directions (RFC 8838, RFC 8840).
+/// Trickle ICE: candidates that are exchanged one by one, in both directions (RFC 8838, RFC 8840).
 extension PeerConnection {
-    /// What became of a candidate of the peer.
+    /// The result of adding a candidate of the peer.
     package enum RemoteCandidateFate: Sendable, Hashable {
-        /// It is checked, unless it is of a kind that is of no use here, or names a host that is not asked for.
+        /// It is checked, unless its type is unsupported, or it has a host name that is not resolved.
         case taken
-        /// It names a host: ``addRemoteCandidate(_:at:now:)`` is to follow with its addresses.
+        /// It has a host name. Call ``addRemoteCandidate(_:at:now:)`` for each of its addresses.
         case named(CandidateAttribute)
-        /// It waits for the description that it belongs to.
+        /// It waits for its description.
         case kept
-        /// It belongs to a description that another one has replaced, and is ignored.
+        /// It belongs to a former description, and is ignored.
         case stale
-        /// It was the mark that no more will come.
+        /// It was the end of candidates.
         case end
     }
 
-    /// Takes a candidate that the peer told apart from its description: the value of an `a=candidate` line, with or
-    /// without `candidate:` or `a=candidate:` before it. An empty text says that no more will come, as browsers do.
+    /// Adds a trickled candidate of the peer: the value of an `a=candidate` line, with or without `candidate:` or
+    /// `a=candidate:` before it. An empty text is the end of candidates, as in browsers.
     ///
-    /// `mid` is the `a=mid` of a section; all share one transport. `ufrag` is the peer's user name fragment in the
-    /// description that the candidate belongs to; where it is nil, what the candidate itself says of it holds.
+    /// `mid` is the `a=mid` of a section; all sections share one transport. `ufrag` is the peer's user name fragment in
+    /// the candidate's description. If it is nil, the `ufrag` in the candidate itself applies.
     @discardableResult
     package mutating func addRemoteCandidate(
         _ line: String, mid: String? = nil, ufrag: String? = nil, now: Instant
@@ -41,8 +41,7 @@ extension PeerConnection {
         return try addRemoteCandidate(candidate, mid: mid, ufrag: ufrag, now: now)
     }
 
-    /// Takes a candidate that the peer told apart from its description; see
-    /// ``addRemoteCandidate(_:mid:ufrag:now:)-(String,_,_,_)``.
+    /// Adds a trickled candidate of the peer; see ``addRemoteCandidate(_:mid:ufrag:now:)-(String,_,_,_)``.
     @discardableResult
     package mutating func addRemoteCandidate(
         _ candidate: CandidateAttribute, mid: String? = nil, ufrag: String? = nil, now: Instant
@@ -58,7 +57,7 @@ extension PeerConnection {
         }
         guard let negotiated else { throw .noDescription }
         if let mid, !negotiated.sections.contains(where: { $0.mid == mid }) { throw .unknownSection(mid) }
-        // Another component than the one of a multiplexed session is of no use, and of no name that is worth asking for.
+        // A multiplexed session has one component: candidates of others are ignored, and their names are not resolved.
         guard candidate.component == 1, !negotiated.remoteCandidates.contains(candidate) else { return .taken }
         let limit = ice.agent.maximumRemoteCandidates
         guard negotiated.remoteCandidates.count < limit else { throw .tooMany(limit: limit) }
@@ -75,41 +74,41 @@ extension PeerConnection {
         }
     }
 
-    /// Whether the peer will tell of more candidates than its newest description has.
+    /// Whether the peer will send more candidates than its latest description has.
     package var expectsRemoteCandidates: Bool {
         configuration.trickles && peerTrickles && negotiated?.remoteHasAllCandidates == false
     }
 
-    /// How many batches of the peer's names are worth resolving at once.
+    /// The maximum number of batches of the peer's names that are resolved at the same time.
     package var maximumResolutions: Int { PendingCandidates.maximumEarly }
 
-    /// The user name fragment of the peer's newest description; nil before there is one.
+    /// The user name fragment of the peer's latest description; nil before there is one.
     package var remoteUsernameFragment: String? { negotiated?.remoteICE.usernameFragment }
 
-    /// Whether the peer takes candidates one by one; supposed of one that has said nothing yet.
+    /// Whether the peer accepts trickled candidates; true for a peer without a description.
     var peerTrickles: Bool { negotiated?.remoteICEOptions.contains("trickle") ?? true }
 
-    /// Whether a description says that its writer trickles.
+    /// Whether a description announces trickling.
     static func trickles(_ description: SessionDescription) -> Bool {
         description.iceOptions().contains("trickle")
             || description.media.contains { $0.iceOptions().contains("trickle") }
     }
 
-    /// Tells the peer of a candidate, through the owner.
+    /// Sends a candidate to the peer through the owner.
     mutating func trickle(_ candidate: Candidate) {
         let attribute = CandidateAttribute(candidate)
         guard configuration.trickles, peerTrickles, ice.shouldSignal(attribute), let mid = ice.mid else { return }
         events.append(.localCandidate(attribute, mid: mid, ufrag: (ice.offered ?? ice.local).usernameFragment))
     }
 
-    /// Every server has answered or was given up.
+    /// Sends the end of candidates, after every server has answered or timed out.
     mutating func signalEndOfCandidates() {
         ice.noteGatheringComplete()
         guard configuration.trickles, peerTrickles, ice.shouldSignalEnd() else { return }
         events.append(.localCandidatesEnded)
     }
 
-    /// The candidates that came before the description that was just taken.
+    /// Returns the candidates that arrived before the description that was just applied.
     mutating func takeEarlyCandidates() -> [CandidateAttribute] {
         guard let fragment = negotiated?.remoteICE.usernameFragment else { return [] }
         let new = ice.pending.takeEarly(of: fragment).filter { candidate in
@@ -120,20 +119,20 @@ extension PeerConnection {
     }
 }
 
-/// Why a candidate that the peer told apart from its description is refused.
+/// The reason why a trickled candidate of the peer is rejected.
 public enum RemoteCandidateError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// There is no description of the peer yet, and the candidate doesn't say to which one it belongs.
+    /// There is no description of the peer yet, and the candidate has no user name fragment.
     case noDescription
-    /// It is not written as RFC 8839 §5.1 wants.
+    /// The candidate does not have the format of RFC 8839 §5.1.
     case malformed(String)
     /// No section has this `a=mid`.
     case unknownSection(String)
-    /// As many are known already as are remembered.
+    /// The maximum number of candidates is reached.
     case tooMany(limit: Int)
     /// The connection has ended.
     case ended
 
-    /// What is wrong and what to do.
+    /// The error and its remedy.
     public var description: String {
         switch self {
         case .noDescription:

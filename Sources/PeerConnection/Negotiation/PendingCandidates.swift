@@ -1,24 +1,25 @@
 internal import RTCShareICE
 internal import RTCShareSDP
 
-/// The peer's candidates that wait for something: for the description that they belong to, or for the address of a name.
+/// The peer's candidates that wait for their description, or for the address of a name.
 struct PendingCandidates {
-    /// Those of the newest description that no earlier one had.
+    /// The candidates of the latest description that no earlier one had.
     var newest: [CandidateAttribute] = []
-    /// Names that have no address yet.
+    /// The names without an address so far.
     private(set) var unresolvedNames: Set<String> = []
-    /// Names that are not asked for.
+    /// The names that are not resolved.
     private(set) var namesLeftOut: Set<String> = []
-    /// User name fragments that the peer had before.
+    /// The former user name fragments of the peer.
     private(set) var formerFragments: [String] = []
-    /// Those that came before the description that they belong to.
+    /// The candidates that arrived before their description.
     private var early: [(fragment: String, candidate: CandidateAttribute)] = []
     private let isRelayOnly: Bool
     private let resolvesHostNames: Bool
 
-    /// How many are kept for a description that is to come.
+    /// The maximum number of candidates that wait for a description.
     static let maximumEarly = 32
-    /// How many former fragments are known: candidates of a description that eight have followed come no more.
+    /// The maximum number of former fragments. Candidates of a description that eight others have replaced do not
+    /// arrive.
     static let maximumFormer = 8
 
     init(_ configuration: PeerConnection.Configuration) {
@@ -26,25 +27,25 @@ struct PendingCandidates {
         resolvesHostNames = configuration.resolvesHostNames
     }
 
-    // Descriptions that are to come, and that were.
+    // Future and former descriptions.
 
-    /// Whether the peer had a fragment before.
+    /// Whether a fragment is a former one of the peer.
     func isFormer(_ fragment: String) -> Bool { formerFragments.contains(fragment) }
 
-    /// Keeps a candidate for the description with this fragment; false where there is no room.
+    /// Stores a candidate for the description with this fragment. Returns false if there is no room.
     mutating func keep(_ candidate: CandidateAttribute, for fragment: String) -> Bool {
         guard early.count < Self.maximumEarly else { return false }
         early.append((fragment, candidate))
         return true
     }
 
-    /// The candidates that were kept for the description with this fragment.
+    /// Removes and returns the candidates for the description with this fragment.
     mutating func takeEarly(of fragment: String) -> [CandidateAttribute] {
         defer { early.removeAll { $0.fragment == fragment } }
         return early.filter { $0.fragment == fragment }.map(\.candidate)
     }
 
-    /// The peer has restarted: what it told under the fragment before counts no more.
+    /// Records an ICE restart of the peer, after which candidates with the former fragment are obsolete.
     mutating func restart(former fragment: String) {
         formerFragments = formerFragments.suffix(Self.maximumFormer - 1) + [fragment]
         (unresolvedNames, namesLeftOut) = ([], [])
@@ -52,21 +53,21 @@ struct PendingCandidates {
 
     // Names.
 
-    /// Whether a name is to be resolved. To ask is to tell: DNS tells whoever serves the name, multicast DNS all of the
-    /// link. Where relays alone may be used neither is told, and what a name of the link stands for is out of their reach.
+    /// Whether a name is resolved. A query reveals this host: DNS to the server of the name, multicast DNS to the whole
+    /// link. If only relays are allowed, no query is sent, and relays cannot reach a host of the link anyway.
     func isResolved(_ name: String) -> Bool {
         guard !isRelayOnly else { return false }
         return resolvesHostNames || MulticastDNSName(name) != nil
     }
 
-    /// The candidates of the newest description that name a host instead of an address, and are to be resolved.
+    /// The candidates of the latest description that have a host name to resolve.
     var named: [CandidateAttribute] {
         newest.filter { candidate in
             if case .name(let name) = candidate.host { candidate.isCheckable && isResolved(name) } else { false }
         }
     }
 
-    /// Takes note of a name. False where it is one more of those that are not asked for.
+    /// Records a name. Returns false if it is a new name that is not resolved.
     mutating func note(_ name: String) -> Bool {
         guard !isResolved(name) else {
             unresolvedNames.insert(name)
@@ -75,12 +76,12 @@ struct PendingCandidates {
         return !namesLeftOut.insert(name).inserted
     }
 
-    /// A name has an address.
+    /// Records that a name has an address.
     mutating func noteResolved(_ name: String) {
         unresolvedNames.remove(name)
     }
 
-    /// No more addresses will come: how many names have none.
+    /// Returns the number of names without an address, after the end of candidates.
     mutating func takeUnresolved() -> Int {
         defer { unresolvedNames = [] }
         return unresolvedNames.count
@@ -88,6 +89,6 @@ struct PendingCandidates {
 }
 
 extension CandidateAttribute {
-    /// Whether a candidate is of a kind that is checked: of UDP, or one that waits for TCP connections.
+    /// Whether a candidate has a supported type: UDP or passive TCP.
     var isCheckable: Bool { isUDP || tcpType == "passive" }
 }

@@ -1,20 +1,20 @@
 internal import RTCShareSDP
 
-/// A media section that the peer sends, as the descriptions have it.
+/// A media section that the peer sends, according to the descriptions.
 package struct RemoteMedia: Hashable, Sendable {
-    /// Whether it is pictures; else it is sound.
+    /// Whether the media is video; otherwise it is audio.
     package let isVideo: Bool
     /// The media stream's id (`a=msid`, RFC 8830).
     package let streamID: String?
     /// The track's id.
     package let trackID: String?
-    /// Whether it is what somebody shares: `a=content:slides` (RFC 4796), or a stream id that ends in `#content`.
+    /// Whether the media is a screen share: `a=content:slides` (RFC 4796), or a stream id that ends in `#content`.
     package let isContent: Bool
-    /// Whether the peer sends: a section that was accepted may pause (`a=inactive`), and may end.
+    /// Whether the peer sends: an accepted section can be inactive (`a=inactive`), and can end.
     package let isActive: Bool
-    /// The subgroup that the peer shares it to, by its reports (RFC 3550 §6.5.8); nil for everybody.
+    /// The subgroup to which the peer shares it, according to its reports (RFC 3550 §6.5.8); nil for all participants.
     package var subgroup: String?
-    /// How the peer describes its sound; nil for pictures.
+    /// The peer's parameters of its audio; nil for video.
     package let opus: OpusParameters?
 }
 
@@ -30,7 +30,7 @@ extension RemoteMedia {
 }
 
 extension PeerConnection {
-    /// What the peer has sent or sends, in the order of receivers: sections are added, and none is removed. Only when there
-    /// are very many does another take the place of one that has long ended.
+    /// The media that the peer sends or has sent, in the order of receivers. Entries are added, and none is removed. If
+    /// there are very many, a new one replaces one that ended long ago.
     package var remoteMedia: [RemoteMedia] { receivers.media.map { RemoteMedia($0) } }
 }

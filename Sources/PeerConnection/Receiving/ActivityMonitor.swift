@@ -1,31 +1,31 @@
 internal import RTCShareRTP
 internal import RTCShareWireFormat
 
-/// Tells a sender that pauses from one that is lost.
+/// Distinguishes a sender that pauses from one that is lost.
 ///
 ///     waiting ──packet──▶ flowing ◀──packet── paused, lost
 ///                            │                  ▲
 ///                            └── silence ───────┤
-///     paused: the path is alive, and the reports count no new packet
-///     lost:   the path is gone, or a report counts packets that did not come
-///     ended:  the sender said goodbye, in whatever state; a packet of media makes it flowing
+///     paused: the path works, and the reports count no new packet
+///     lost:   the path is lost, or a report counts packets that did not arrive
+///     ended:  the sender said goodbye, in any state; a media packet makes it flowing
 ///
-/// Packets that were lost just before a pause are no sign of loss going on: only what a report counts beyond an earlier
-/// one, both after the last packet that came, is.
+/// Packets that were lost just before a pause are not a sign of continuing loss. Only the packets that a report counts
+/// in addition to an earlier one, both after the last packet that arrived, are.
 struct ActivityMonitor: Sendable {
     private(set) var activity = ReceiverActivity.waiting
-    /// The activity that was reported last.
+    /// The latest reported activity.
     private var reported = ReceiverActivity.waiting
     private var lastMedia: Instant?
-    /// What the first report after the newest packet counted.
+    /// The packet count of the first report after the newest packet.
     private var baseline: UInt32?
-    /// A report has counted packets since then.
+    /// Whether a report has counted further packets since then.
     private var isMissingPackets = false
-    /// Whether the sender said goodbye, and no media came since.
+    /// Whether the sender said goodbye, and no media arrived since.
     private(set) var hasEnded = false
 
-    /// Takes note of a packet of the source or of its retransmissions. One of these, or without payload, shows that the
-    /// path is alive, and is no media.
+    /// Records a packet of the source or of its retransmissions. A retransmission, or a packet without payload, shows
+    /// that the path works, but is not media.
     mutating func receivePacket(isMedia: Bool, now: Instant) {
         baseline = nil
         isMissingPackets = false
@@ -34,7 +34,7 @@ struct ActivityMonitor: Sendable {
         hasEnded = false
     }
 
-    /// Takes note of what the sender counted (RFC 3550 §6.4.1).
+    /// Records the sender's packet count (RFC 3550 §6.4.1).
     mutating func receive(_ report: SenderReport) {
         guard let baseline else {
             self.baseline = report.packetCount
@@ -44,23 +44,23 @@ struct ActivityMonitor: Sendable {
         if growth > 0 {
             isMissingPackets = true
         } else if growth < 0 {
-            // An older report, or a sender that counts anew.
+            // The report is old, or the sender restarted its count.
             self.baseline = report.packetCount
         }
     }
 
-    /// Takes note that the sender said goodbye for the source.
+    /// Records a goodbye for the source.
     mutating func receiveGoodbye() {
         hasEnded = true
     }
 
-    /// Whether no media has come for so long: as a rule, that the stream doesn't flow.
+    /// Whether no media has arrived for `time`, which usually means that the stream is not active.
     func isSilent(for time: Duration = ReceiverActivity.timeout, now: Instant) -> Bool {
         lastMedia.map { now - $0 >= time } ?? true
     }
 
-    /// What has become of the stream, where that differs from what was told last. `isConnected`: ICE has a path that
-    /// answers.
+    /// Returns the activity of the stream if it has changed since the last report. `isConnected` is true while ICE has
+    /// a working path.
     mutating func poll(now: Instant, isConnected: Bool) -> ReceiverActivity? {
         if hasEnded {
             activity = .ended
@@ -76,12 +76,12 @@ struct ActivityMonitor: Sendable {
         return activity
     }
 
-    /// When silence will have lasted too long; nil while the stream doesn't flow.
+    /// The time at which silence becomes a pause or a loss; nil while the stream is not active.
     var nextDeadline: Instant? {
         activity == .flowing ? lastMedia?.advanced(by: ReceiverActivity.timeout) : nil
     }
 
-    /// Waits for packets as at the beginning; the owner is told of that as of any change.
+    /// Waits for packets as at the beginning, which is reported as any other change.
     mutating func restart() {
         lastMedia = nil
         baseline = nil

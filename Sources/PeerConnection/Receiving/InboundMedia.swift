@@ -2,42 +2,43 @@ internal import RTCShareRTP
 internal import RTCShareSDP
 internal import RTCShareWireFormat
 
-/// A media section that the peer sends: finds out which of its sources is meant, and receives it.
+/// A media section that the peer sends. It identifies the section's source and receives it.
 ///
-/// The description may name the source (`a=ssrc`); where it doesn't, a packet does, by its `mid` extension or by a payload
-/// type that no other section has (RFC 9143 §9.2), and a packet of another source may name that later. The source of its
-/// retransmissions is found in the same way. Where a packet's `mid` says otherwise, that holds. A later description may
-/// change everything but the kind of media: the receiver goes on, with its numbers and counts, as long as the source
-/// stays.
+/// The description can name the source (`a=ssrc`). If it does not, a packet does, by its `mid` extension or by a
+/// payload type that no other section has (RFC 9143 §9.2), and a packet of another source can replace that later. The
+/// source of retransmissions is found in the same way. If a packet's `mid` contradicts, the `mid` counts. A later
+/// description can change everything except the media type. The receiver continues, with its numbers and counts, as
+/// long as the source stays.
 struct InboundMedia: Sendable {
     private(set) var negotiated: NegotiatedMedia
     private(set) var extensions: HeaderExtensionMap
     /// The source of this side's reports.
     let localSource: SynchronizationSource
-    /// Whether the newest description lets the peer send. While it doesn't, packets are refused and nothing is reported.
+    /// Whether the latest description lets the peer send. While it does not, packets are rejected and no reports are
+    /// sent.
     private(set) var isActive: Bool
-    /// The subgroup that the peer says that it shares the media to; nil for everybody.
+    /// The subgroup to which the peer shares the media; nil for all participants.
     private(set) var subgroup: String?
-    /// The peer said goodbye for the source.
+    /// Whether the peer said goodbye for the source.
     private(set) var hasEnded = false
-    /// The source that was let go of last: its goodbye may be still to come.
+    /// The last former source, whose goodbye can still arrive.
     private(set) var formerSource: SynchronizationSource?
-    /// The source of its retransmissions, of which some may be still to come.
+    /// The retransmission source of the former source, from which packets can still arrive.
     private var formerRetransmissionSource: SynchronizationSource?
-    /// The source of retransmissions that no description names.
+    /// The source of retransmissions if no description names it.
     private var retransmissionSource: SynchronizationSource?
-    /// When a packet named the source; nil for one of a description.
+    /// The time at which a packet named the source; nil for a source in a description.
     private var sourceSince: Instant?
-    /// The newest sender report and when it came.
+    /// The latest sender report and its arrival time.
     private(set) var lastSenderReport: (report: SenderReport, arrival: Instant)?
-    /// Sender reports of the source.
+    /// The number of sender reports of the source.
     private(set) var senderReportCount = 0
-    /// The receiver of video; nil for sound, and before a source is known.
+    /// The receiver of video; nil for audio, and before a source is known.
     ///
-    /// It and the receiver of sound have places of their own: to take one out of an enum and put it back, for each
-    /// packet and each question, costs more than what it does with the packet.
+    /// It and the audio receiver are separate properties: to extract one from an enum and put it back, for each packet
+    /// and each access, costs more than its work on the packet.
     private(set) var video: InboundVideoStream?
-    /// The receiver of sound; nil for video, and before a source is known.
+    /// The receiver of audio; nil for video, and before a source is known.
     private(set) var audio: InboundAudioStream?
     private var activity = ActivityMonitor()
 
@@ -49,8 +50,7 @@ struct InboundMedia: Sendable {
         if let ssrc = negotiated.remote.ssrc { hear(SynchronizationSource(ssrc)) }
     }
 
-    /// Takes what a later description agreed for the section; nil where it is rejected. A source that it announces takes
-    /// the place of another.
+    /// Applies a later description of the section; nil if it is rejected. An announced source replaces another one.
     mutating func update(_ negotiated: NegotiatedMedia?) {
         let wasActive = isActive
         isActive = negotiated?.direction.receives ?? false
@@ -65,15 +65,15 @@ struct InboundMedia: Sendable {
         }
     }
 
-    /// Takes the subgroup that the peer names; returns whether it is another.
+    /// Sets the subgroup that the peer names. Returns whether it has changed.
     mutating func setSubgroup(_ subgroup: String?) -> Bool {
         defer { self.subgroup = subgroup }
         return self.subgroup != subgroup
     }
 
-    /// Whether the section is sound.
+    /// Whether the section is audio.
     var isAudio: Bool { negotiated.codec.encodingName.lowercased() == "opus" }
-    /// The source of the media, announced or heard.
+    /// The source of the media, announced or found in a packet.
     var source: SynchronizationSource? { video?.source ?? audio?.source }
 
     /// Whether this is the source of the section's media or of its retransmissions.
@@ -81,7 +81,7 @@ struct InboundMedia: Sendable {
         video?.receives(source) ?? (audio?.source == source)
     }
 
-    /// Whether a packet without `mid` may name a source of the section, by a payload type that only this section has.
+    /// Whether a packet without `mid` can name a source of the section, by a payload type that only this section has.
     func canName(_ type: PayloadType) -> Bool {
         source == nil || (isMediaPayloadType(type) ? negotiated.remote.ssrc : announcedRetransmissionSource) == nil
     }
@@ -93,11 +93,12 @@ struct InboundMedia: Sendable {
         return mid == nil || mid == negotiated.mid
     }
 
-    /// Takes a packet; false where it is not the section's media.
+    /// Processes a packet. Returns false if it does not belong to the section's media.
     mutating func receive(_ header: RTPHeader, extensions: HeaderExtensions, in packet: RawSpan, now: Instant) -> Bool {
         guard isActive else { return false }
         guard isSource(header.source) || takesSource(of: header, extensions, now: now) else { return false }
-        // Many senders' reports count retransmissions with the media: one that comes is one that is not missing.
+        // Many senders count retransmissions with the media in their reports: a retransmission that arrives is not
+        // missing.
         let payload = header.payload(of: packet)
         let isMedia = header.source == source && payload.byteCount > 0 && isMediaPayloadType(header.payloadType)
         activity.receivePacket(isMedia: isMedia, now: now)
@@ -106,14 +107,14 @@ struct InboundMedia: Sendable {
         return true
     }
 
-    /// Takes note that a source was found to be another section's.
+    /// Removes a source that belongs to another section.
     mutating func lose(_ source: SynchronizationSource) {
         guard source == self.source else { return }
         forgetSource()
         receiveGoodbye()
     }
 
-    /// Lets go of all that was received: the section stands for something else now.
+    /// Removes all received state, since the section has other media from now on.
     mutating func release() {
         isActive = false
         forgetSource()
@@ -135,7 +136,7 @@ struct InboundMedia: Sendable {
         senderReportCount = 0
     }
 
-    /// Takes a sender report of the section's source; others are left aside.
+    /// Processes a sender report of the section's source. Other reports are ignored.
     mutating func receive(_ report: SenderReport, now: Instant) {
         guard isActive, report.source == source else { return }
         lastSenderReport = (report, now)
@@ -145,7 +146,7 @@ struct InboundMedia: Sendable {
         audio?.receive(report, now: now)
     }
 
-    /// Takes note that the peer said goodbye for the source, until another description lets it send again.
+    /// Records a goodbye for the source, until another description lets it send again.
     mutating func receiveGoodbye() {
         hasEnded = true
         if isActive { activity.receiveGoodbye() }
@@ -158,13 +159,13 @@ struct InboundMedia: Sendable {
 
     mutating func pollSound() -> ReceivedAudioPacket? { audio?.pollPacket() }
 
-    /// What has become of the media, where that has changed. `isConnected`: ICE has a path that answers.
+    /// Returns the activity of the media if it has changed. `isConnected` is true while ICE has a working path.
     mutating func pollActivity(now: Instant, isConnected: Bool) -> ReceiverActivity? {
         isActive ? activity.poll(now: now, isConnected: isConnected) : nil
     }
 
-    /// The feedback that is due. A sender that said goodbye gets no request for a key frame until its media come again: it would
-    /// not answer.
+    /// Returns the feedback that is due. A sender that said goodbye receives no key frame request until its media
+    /// arrives again, since it would not answer.
     mutating func pollFeedback(now: Instant) -> [RTCPPacket] {
         guard isActive else { return [] }
         return video?.pollFeedback(now: now, requestsKeyFrames: !activity.hasEnded) ?? []
@@ -177,7 +178,7 @@ struct InboundMedia: Sendable {
         return ReceiverReport(source: localSource, reportBlocks: [block])
     }
 
-    /// When polling is next worth it, after all was polled at `now`.
+    /// Returns the next time to poll, after everything was polled at `now`.
     func nextDeadline(now: Instant) -> Instant? {
         guard isActive else { return nil }
         let due = video?.nextDeadline(now: now, requestsKeyFrames: !activity.hasEnded) ?? audio?.nextDeadline
@@ -185,7 +186,7 @@ struct InboundMedia: Sendable {
         return due.map { min($0, silence) } ?? silence
     }
 
-    /// Sets the round trip time that requests are repeated by. A receiver learns of it from ICE alone.
+    /// Sets the round-trip time, which determines the interval of repeated requests. A receiver gets it only from ICE.
     mutating func setRoundTripTime(_ time: Duration) {
         video?.setRoundTripTime(time)
     }
@@ -205,7 +206,7 @@ struct InboundMedia: Sendable {
         negotiated.remote.ssrc == source?.rawValue ? negotiated.remote.rtxSSRC : nil
     }
 
-    /// Receives the source of a packet, where that names the section's media or its retransmissions.
+    /// Receives the source of a packet if the packet names the section's media or its retransmissions.
     private mutating func takesSource(
         of header: RTPHeader, _ extensions: HeaderExtensions, now: Instant
     ) -> Bool {
@@ -215,7 +216,7 @@ struct InboundMedia: Sendable {
             sourceSince = now
             return true
         }
-        // RFC 4588 §5.3: the payload type alone ties retransmissions to a stream that has no others.
+        // RFC 4588 §5.3: the payload type is enough to match retransmissions with a stream that has no others.
         guard isOwnPayloadType(header.payloadType), let source, announcedRetransmissionSource == nil,
             header.source != formerRetransmissionSource
         else { return false }
@@ -224,9 +225,10 @@ struct InboundMedia: Sendable {
         return isSource(header.source)
     }
 
-    /// Whether media of another source may take the place of the section's: once that has ended or is silent, and at once
-    /// where no description names it. Two that alternate don't undo each other: a change has ``changePause`` before it, and
-    /// the source before the last change stays away as long as the other one sends.
+    /// Whether media of another source can replace the section's source: after that has ended or is silent, and
+    /// immediately if no description names it. Two alternating sources do not replace each other repeatedly:
+    /// ``changePause`` precedes a change, and the source before the last change stays rejected as long as the other one
+    /// sends.
     private func canFollow(_ other: SynchronizationSource, _ extensions: HeaderExtensions, now: Instant) -> Bool {
         guard source != nil else { return true }
         let isAnnounced = negotiated.remote.ssrc != nil
@@ -239,10 +241,10 @@ struct InboundMedia: Sendable {
             : sourceSince.map { now - $0 >= Self.changePause } ?? true
     }
 
-    /// As long as libwebrtc takes no other source after one that no description names.
+    /// The time for which libwebrtc accepts no other source after one that no description names.
     private static let changePause = Duration.milliseconds(500)
 
-    /// Receives a source, or goes on receiving it with what was agreed last.
+    /// Receives a source, or continues to receive it with the latest negotiated values.
     private mutating func hear(_ source: SynchronizationSource) {
         guard let payloadType = PayloadType(negotiated.payloadType) else { return }
         if source != self.source {
@@ -272,7 +274,7 @@ struct InboundMedia: Sendable {
     private mutating func hearVideo(_ source: SynchronizationSource, payloadType: PayloadType) {
         var configuration = InboundVideoStream.Configuration(
             source: source, payloadType: payloadType, localSource: localSource)
-        // Retransmissions are of the source that they were announced with.
+        // Retransmissions belong to the source with which they were announced.
         let announced = negotiated.remote.ssrc == source.rawValue ? negotiated.remote.rtxSSRC : nil
         if let rtx = announced.map({ SynchronizationSource($0) }) ?? retransmissionSource,
             let type = negotiated.rtxPayloadType.flatMap({ PayloadType($0) })
@@ -294,7 +296,7 @@ struct InboundMedia: Sendable {
 }
 
 extension HeaderExtensionMap {
-    /// The ids that two descriptions agreed on.
+    /// Creates the negotiated ids of a section.
     init(_ media: NegotiatedMedia) {
         self.init()
         for (uri, id) in media.extensionIDs {

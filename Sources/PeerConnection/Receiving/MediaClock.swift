@@ -1,13 +1,13 @@
 package import RTCShareRTP
 package import RTCShareWireFormat
 
-/// Tells when media was taken on its sender's wallclock, by the newest sender report (RFC 3550 §6.4.1).
+/// Computes the capture time of media on its sender's wallclock, from the latest sender report (RFC 3550 §6.4.1).
 ///
-/// A report says what the media clock showed at an instant of the wallclock; from there the clock rate leads to any
-/// timestamp. The streams of one sender share the wallclock, so that what this says of two of them can be compared.
+/// A report contains the media clock at a wallclock time, and the clock rate gives the time of any timestamp. The
+/// streams of one sender share the wallclock, so that the times of two streams are comparable.
 package struct MediaClock: Sendable {
-    /// The furthest that a timestamp may stand from where the clock should be when its packet arrives. Beyond it the
-    /// report and the packet are not of one clock, and no time is better than a wrong one.
+    /// The maximum deviation of a timestamp from the expected media clock at the packet's arrival. Beyond it, the
+    /// report and the packet are not from one clock, and no time is better than a wrong one.
     package static let tolerance = Duration.seconds(10)
 
     private struct Reference: Sendable {
@@ -19,29 +19,30 @@ package struct MediaClock: Sendable {
     private let clockRate: Int
     private var reference: Reference?
 
-    /// A clock of `clockRate` ticks a second of which nothing was reported.
+    /// Creates a clock of `clockRate` ticks per second without a report.
     package init(clockRate: Int) {
         self.clockRate = max(1, clockRate)
     }
 
-    /// Takes the mapping of a report that arrived at `now`. A sender without a wallclock reports zero (§6.4.1), which
-    /// says nothing.
+    /// Sets the mapping of a report that arrived at `now`. A sender without a wallclock reports zero (§6.4.1), which is
+    /// ignored.
     package mutating func receive(_ report: SenderReport, now: Instant) {
         guard report.ntpTimestamp.rawValue != 0 else { return }
         reference = Reference(
             timestamp: report.rtpTimestamp, time: report.ntpTimestamp.sinceUnixEpoch, arrival: now)
     }
 
-    /// Forgets the reports: the stream has begun anew, with another clock.
+    /// Removes the mapping, since the stream has restarted with another clock.
     package mutating func restart() {
         reference = nil
     }
 
-    /// When the media with this timestamp was taken, since 1 January 1970 on the sender's wallclock, where its packet
-    /// arrived at `arrival`; nil before a report, or where the timestamp doesn't suit the newest one.
+    /// Returns the capture time of the media with this timestamp, since 1 January 1970 on the sender's wallclock, if
+    /// its packet arrived at `arrival`. It is nil before a report, or if the timestamp does not fit the latest one.
     package func captureTime(of timestamp: RTPTimestamp, arrival: Instant) -> Duration? {
         guard let reference else { return nil }
-        // A report is never so old that the shorter way around 32 bits is the wrong one, unless it doesn't suit anyway.
+        // A report is never so old that the shorter direction around 32 bits is wrong, unless the timestamp does not
+        // fit anyway.
         let elapsed = timestamp.duration(since: reference.timestamp, clockRate: clockRate)
         let difference = elapsed - (arrival - reference.arrival)
         guard difference <= Self.tolerance, difference >= .zero - Self.tolerance else { return nil }

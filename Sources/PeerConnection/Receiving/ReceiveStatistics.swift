@@ -1,27 +1,27 @@
 package import RTCShareRTP
 package import RTCShareWireFormat
 
-/// What a receiver counts of one source for its reports (RFC 3550 §A.1, §A.3, §A.8).
+/// A receiver's statistics of one source for its reports (RFC 3550 §A.1, §A.3, §A.8).
 package struct ReceiveStatistics: Sendable {
-    /// What a sequence number says of its packet (§A.1).
+    /// The validity of a packet according to its sequence number (§A.1).
     package enum Validity: Hashable, Sendable {
         /// The packet belongs to the stream.
         case valid
-        /// The packet is the first one in a new numbering; what came before it says nothing of it.
+        /// The packet is the first one with restarted numbers, which are unrelated to the earlier ones.
         case restarted
         /// The source has not sent enough packets in sequence yet.
         case probation
-        /// The number is far from where the stream is; the packet is not to be used.
+        /// The number is far from the current one. The packet must not be used.
         case implausible
     }
 
-    /// The furthest that a number may be ahead.
+    /// The maximum distance of a number ahead of the newest one.
     package static var maximumDropout: Int { 3000 }
     private static let cycle: UInt32 = 1 << 16
 
-    /// Valid packets, second copies among them.
+    /// The number of valid packets, including duplicates.
     package private(set) var packetsReceived = 0
-    /// Packets counted in no statistics: on probation or implausible.
+    /// The number of packets that no statistics include: on probation or implausible.
     package private(set) var packetsInvalid = 0
 
     private let clockRate: Int
@@ -37,14 +37,14 @@ package struct ReceiveStatistics: Sendable {
     private var expectedPrior = 0
     private var receivedPrior = 0
     private var transit: UInt32?
-    /// In 1/16 ticks, as §A.8 keeps it.
+    /// The jitter in 1/16 ticks, as in §A.8.
     private var scaledJitter: UInt32 = 0
     private var lastSenderReport: (middle: NTPShortTime, arrival: Instant)?
 
-    /// Counts of a source whose clock has `clockRate` Hz. `minimumSequential` packets in sequence make it valid: 2 in
-    /// RFC 3550; 1 suits sources that were signaled and are authenticated, for whom the first packet counts.
-    /// A packet may be up to `maximumMisorder` behind the newest: more than RFC 3550's 100 where retransmissions come
-    /// under their original number.
+    /// Creates statistics of a source whose clock rate is `clockRate` Hz. It becomes valid after `minimumSequential`
+    /// packets in sequence: 2 in RFC 3550; 1 for signaled and authenticated sources, whose first packet counts. A
+    /// packet can be up to `maximumMisorder` behind the newest: more than RFC 3550's 100 if retransmissions have their
+    /// original number.
     package init(clockRate: Int, minimumSequential: Int = 2, maximumMisorder: Int = 100) {
         self.maximumMisorder = maximumMisorder
         self.clockRate = max(1, clockRate)
@@ -52,7 +52,7 @@ package struct ReceiveStatistics: Sendable {
         probation = self.minimumSequential
     }
 
-    /// Takes note of a packet that arrived at `now`. Jitter is left as it is for a packet known to be retransmitted.
+    /// Records a packet that arrived at `now`. A known retransmission does not change the jitter.
     package mutating func receive(
         _ number: SequenceNumber, timestamp: RTPTimestamp, now: Instant, isRetransmission: Bool = false
     ) -> Validity {
@@ -66,23 +66,23 @@ package struct ReceiveStatistics: Sendable {
         return validity
     }
 
-    /// Takes note of a sender report of this source.
+    /// Records a sender report of this source.
     package mutating func receive(_ report: SenderReport, now: Instant) {
         lastSenderReport = (report.ntpTimestamp.middle32, now)
     }
 
-    /// The highest number received, its wraps counted in the high half; zero before the first packet.
+    /// The highest number received, with its wraps in the high half; zero before the first packet.
     package var extendedHighestSequenceNumber: UInt32 {
         baseNumber == nil ? 0 : cycles &+ UInt32(newest.rawValue)
     }
 
-    /// Packets from the first to the newest one, received or not.
+    /// The number of packets from the first to the newest one, received or not.
     package var packetsExpected: Int {
         guard let baseNumber else { return 0 }
         return Int(extendedHighestSequenceNumber &- baseNumber) + 1
     }
 
-    /// Packets expected and not received; negative where second copies outnumber them (§A.3).
+    /// The number of packets expected but not received; negative if duplicates outnumber them (§A.3).
     package var packetsLost: Int { packetsExpected - received }
 
     /// The interarrival jitter in ticks (§A.8).
@@ -93,7 +93,7 @@ package struct ReceiveStatistics: Sendable {
         .nanoseconds(Int64(scaledJitter >> 4) * 1_000_000_000 / Int64(clockRate))
     }
 
-    /// The report block on `source`, which is then the one that the next fraction lost counts from.
+    /// Returns the report block on `source`, and starts the next interval of the fraction lost.
     package mutating func reportBlock(on source: SynchronizationSource, now: Instant) -> ReportBlock {
         let expectedInterval = packetsExpected - expectedPrior
         let lostInterval = expectedInterval - (received - receivedPrior)
@@ -116,7 +116,7 @@ package struct ReceiveStatistics: Sendable {
             if number.rawValue < newest.rawValue { cycles &+= Self.cycle }
             newest = number
         } else if step <= 0x10000 - maximumMisorder {
-            // Two packets in sequence far off: the sender has begun anew.
+            // Two packets in sequence far from the current number mean that the sender has restarted.
             guard number == badNumber else {
                 badNumber = number.next
                 return .implausible
@@ -132,7 +132,7 @@ package struct ReceiveStatistics: Sendable {
     private mutating func updateProbation(_ number: SequenceNumber) -> Validity {
         let isNext = lastOfProbation.map { $0.next == number } ?? true
         lastOfProbation = number
-        // A gap begins the count anew, with this packet as its first.
+        // A gap restarts the count, with this packet as its first.
         probation = (isNext ? probation : minimumSequential) - 1
         guard probation <= 0 else { return .probation }
         restart(at: number)

@@ -2,33 +2,33 @@ internal import RTCShareRTP
 internal import RTCShareSDP
 internal import RTCShareWireFormat
 
-/// What the peer sends: a receiver for each section that it has sent in, found by its index, by its section or by a packet.
+/// The receivers of the peer's media: one for each section in which it has sent, found by index, section or packet.
 struct Receivers {
-    /// In the order in which the peer began to send; nothing is removed, but places are used again.
+    /// The receivers in the order in which the peer started to send. None is removed, but places are reused.
     private(set) var media: [InboundMedia] = []
-    /// The index in ``media`` of each section that the peer has sent in.
+    /// The index in ``media`` of each section in which the peer has sent.
     private var indices: [Int: Int] = [:]
-    /// The indices in ``media`` whose sections stand for something else now, in the order in which they came to.
+    /// The indices in ``media`` whose sections have other media now, in order of their release.
     private var released: [Int] = []
-    /// The indices in ``media`` of what this side does not want for now.
+    /// The indices in ``media`` that this side declines for now.
     private var declined: Set<Int> = []
-    /// What arrived, whichever receiver it was for; nil where the descriptions don't have it reported.
+    /// The arrivals of all receivers; nil if no description requests reports on them.
     private var arrivals: TransportFeedbackGenerator?
 
-    /// How many there are before indices are used again: twice as many as can be in use, so that an index has long been
-    /// told to be inactive when it stands for something else.
+    /// The number of receivers from which indices are reused: twice as many as can be active, so that an index was
+    /// reported as inactive long before it is reused.
     static var maximumCount: Int { 2 * PeerConnection.maximumMedia }
 
-    /// Whether indices are used again.
+    /// Whether indices are reused.
     var isFull: Bool { media.count >= Self.maximumCount }
 
-    /// Whether the peer has sent in a section.
+    /// Whether a section has a receiver, since the peer has sent in it.
     func hasReceiver(ofSection section: Int) -> Bool { indices[section] != nil }
 
-    /// The sections of what this side does not want for now.
+    /// The sections that this side declines for now.
     var declinedSections: Set<Int> { Set(indices.filter { declined.contains($0.value) }.keys) }
 
-    /// Has the next description want what a receiver gets, or not; an unknown index does nothing.
+    /// Sets whether the next description requests a receiver's media. An unknown index has no effect.
     mutating func setWanted(_ isWanted: Bool, receiver: Int) {
         guard media.indices.contains(receiver) else { return }
         if isWanted { declined.remove(receiver) } else { declined.insert(receiver) }
@@ -36,11 +36,11 @@ struct Receivers {
 
     // Descriptions.
 
-    /// Starts, changes or stops the receiver of a section as a description has it.
+    /// Starts, changes or stops the receiver of a section according to a description.
     mutating func apply(_ section: NegotiatedSection, at place: Int, random: inout some RandomNumberGenerator) {
         if let index = indices[place] {
             var agreed = section.media
-            // What is not sent for now is not described either (RFC 9429 §5.2.1): it is still the same media.
+            // Paused media is not described (RFC 9429 §5.2.1), but is still the same media.
             if agreed?.direction.receives == false { agreed?.remote = media[index].negotiated.remote }
             media[index].update(agreed)
         } else if let agreed = section.media, agreed.direction.receives {
@@ -51,7 +51,7 @@ struct Receivers {
     private mutating func add(_ agreed: NegotiatedMedia, random: inout some RandomNumberGenerator) -> Int {
         if isFull, !released.isEmpty {
             let index = released.removeFirst()
-            // The peer knows who reports under that name, and hears its goodbye when all ends.
+            // The peer knows this source of reports, and receives its goodbye at the end.
             media[index] = InboundMedia(agreed, localSource: media[index].localSource)
             return index
         }
@@ -60,7 +60,7 @@ struct Receivers {
         return media.count - 1
     }
 
-    /// A section that was rejected stands for something else from now on.
+    /// Releases the receiver of a rejected section, which has other media from now on.
     mutating func release(section: Int) {
         guard let index = indices.removeValue(forKey: section) else { return }
         declined.remove(index)
@@ -68,7 +68,7 @@ struct Receivers {
         released.append(index)
     }
 
-    /// Begins to report what arrives, where a description has it so. To be called after its sections were applied.
+    /// Starts transport-wide feedback if a description requests it. Call it after its sections were applied.
     mutating func beginTransportFeedback() {
         guard arrivals == nil,
             let source = media.first(where: { $0.negotiated.feedback.contains(.transportWide) })?.localSource
@@ -78,17 +78,17 @@ struct Receivers {
 
     // Packets.
 
-    /// Where a packet goes.
+    /// The receiver of a packet.
     struct Route {
         let receiver: Int
-        /// As the receiver's section numbers them.
+        /// The extensions, with the ids of the receiver's section.
         let extensions: HeaderExtensions
-        /// The receiver that the packet's source was known for, where the packet names another section.
+        /// The receiver of the packet's source so far, if the packet names another section.
         var former: Int?
     }
 
-    /// Whose packet this is (RFC 9143 §9.2): of the section that it names, else of the one that its source is known for,
-    /// else of the only one that has its payload type, if no description names that section's source.
+    /// Returns the route of a packet (RFC 9143 §9.2): the section that it names, or else that of its source, or else
+    /// the only one with its payload type, if no description names that section's source.
     func route(of header: RTPHeader, in packet: RawSpan) -> Route? {
         let known = media.firstIndex { $0.isActive && $0.isSource(header.source) }
         if let known {
@@ -114,7 +114,7 @@ struct Receivers {
         return Route(receiver: only, extensions: HeaderExtensions(header, in: packet, map: media[only].extensions))
     }
 
-    /// Takes a packet where its route leads; false where it is not the media of that section.
+    /// Processes a packet on its route. Returns false if it does not belong to that section's media.
     mutating func receive(_ header: RTPHeader, in packet: RawSpan, on route: Route, now: Instant) -> Bool {
         if let number = route.extensions.transportSequenceNumber {
             arrivals?.receive(number, of: header.source, now: now)
@@ -126,12 +126,12 @@ struct Receivers {
         return true
     }
 
-    /// Whether a source is that of some receiver's media, or of its retransmissions.
+    /// Whether a source is that of any receiver's media or retransmissions.
     func isSource(_ source: SynchronizationSource) -> Bool { media.contains { $0.isSource(source) } }
 
     // Control.
 
-    /// Takes what the peer says of its sources; returns whether any of it is new.
+    /// Processes the peer's descriptions of its sources. Returns whether any of them is new.
     mutating func receive(_ description: SourceDescription) -> Bool {
         var isNew = false
         for chunk in description.chunks {
@@ -146,7 +146,7 @@ struct Receivers {
         for index in media.indices { media[index].receive(report, now: now) }
     }
 
-    /// Whether a source is that of some receiver's media, or was until another took its place.
+    /// Whether a source is that of any receiver's media, or was until another one replaced it.
     func isMediaSource(_ source: SynchronizationSource) -> Bool {
         media.contains { $0.source == source || $0.formerSource == source }
     }
@@ -155,7 +155,7 @@ struct Receivers {
         for index in media.indices where media[index].source == source { media[index].receiveGoodbye() }
     }
 
-    /// What a receiver has to report and to ask for; nil for nothing.
+    /// Returns a receiver's pending report and feedback; nil for none.
     mutating func pollControl(
         of index: Int, now: Instant
     ) -> (source: SynchronizationSource, report: ReceiverReport?, feedback: [RTCPPacket])? {
@@ -164,7 +164,7 @@ struct Receivers {
         return report == nil && feedback.isEmpty ? nil : (media[index].localSource, report, feedback)
     }
 
-    /// What is due of what arrived, and who says so; nil for nothing.
+    /// Returns the transport-wide feedback that is due, with its source; nil for none.
     mutating func pollTransportFeedback(
         now: Instant
     ) -> (source: SynchronizationSource, reports: [TransportFeedback])? {
@@ -174,19 +174,19 @@ struct Receivers {
         return (source, reports)
     }
 
-    /// Has a receiver ask for a key frame; an unknown index does nothing.
+    /// Requests a key frame for a receiver. An unknown index has no effect.
     mutating func requestKeyFrame(of index: Int, now: Instant) {
         guard media.indices.contains(index) else { return }
         media[index].requestKeyFrame(now: now)
     }
 
-    // After every input.
+    // Polling after every input.
 
     mutating func setRoundTripTime(_ time: Duration) {
         for index in media.indices { media[index].setRoundTripTime(time) }
     }
 
-    /// The next frame or packet of sound that is complete.
+    /// Returns the next complete frame or audio packet.
     mutating func nextReceived() -> PeerConnection.Received? {
         for index in media.indices {
             if let frame = media[index].pollFrame() { return .frame(frame, receiver: index) }
@@ -195,7 +195,7 @@ struct Receivers {
         return nil
     }
 
-    /// Reports which media began to come or ceased to. `isConnected`: ICE has a path that answers.
+    /// Reports media that started or stopped arriving. `isConnected` is true while ICE has a working path.
     mutating func poll(isConnected: Bool, now: Instant, into events: inout [PeerConnection.Event]) {
         for index in media.indices {
             if let activity = media[index].pollActivity(now: now, isConnected: isConnected) {
@@ -204,9 +204,9 @@ struct Receivers {
         }
     }
 
-    /// When polling is next worth it; nil where nothing is to come.
+    /// Returns the next time to poll; nil if there is none.
     func nextDeadline(now: Instant) -> Instant? {
-        // One by one: an array of them would be made anew for every group of packets.
+        // An array of the deadlines would be allocated for every group of packets.
         var deadline = arrivals?.nextDeadline
         for media in media {
             if let due = media.nextDeadline(now: now) { deadline = min(deadline ?? due, due) }

@@ -2,14 +2,14 @@ internal import RTCShareCongestionControl
 internal import RTCShareRTP
 internal import RTCShareWireFormat
 
-/// The RTP stream of one audio source: a packet for each frame, ahead of all video.
+/// The RTP stream of one audio source: a packet for each frame, before all video.
 struct AudioRTPStream: Sendable {
     var stream: OutgoingStream
-    /// What was sent of the sound itself.
+    /// The statistics of the sent audio.
     private(set) var source = AudioSourceStats()
-    /// The newest frame: where the media clock stood, and when.
+    /// The media time and the capture time of the newest frame.
     private var newest: (mediaTime: UInt64, captureTime: Duration)?
-    /// How many packets a second of sound makes.
+    /// The number of packets per second.
     private(set) var packetsPerSecond = 50
 
     init(parameters: OutgoingStream.Parameters, random: inout some RandomNumberGenerator) {
@@ -28,7 +28,7 @@ struct AudioRTPStream: Sendable {
             now: now)
     }
 
-    /// Writes a frame's packet that leaves now.
+    /// Writes the packet of a frame.
     mutating func write(
         _ frame: EncodedAudioFrame, to writer: inout ByteWriter,
         transportSequenceNumber: inout TransportSequenceNumber, now: Instant
@@ -48,10 +48,10 @@ struct AudioRTPStream: Sendable {
             payload: frame.payload.count, header: writer.offset - start - frame.payload.count)
     }
 
-    /// The sender report of this instant.
+    /// Returns the current sender report.
     ///
-    /// Media time counts samples, which a sound card makes by its own clock: it is read off the newest frame and the
-    /// time since that was taken, so that sound and pictures taken together are reported together.
+    /// Media time counts samples of a sound card, which has its own clock. So this uses the newest frame and the time
+    /// since its capture, and reports of audio and video that were captured together agree.
     func senderReport(at now: Instant, wallclock: NTPTimestamp) -> SenderReport {
         let (mediaTime, captureTime) = newest ?? (0, .nanoseconds(now.nanoseconds))
         let timestamp = RTPTimestamp(
@@ -61,7 +61,7 @@ struct AudioRTPStream: Sendable {
     }
 }
 
-/// The members of W3C `RTCAudioSourceStats`, counted where audio is sent: without the silence that is not sent.
+/// The members of W3C `RTCAudioSourceStats`, which count sent audio, without the silence that is not sent.
 struct AudioSourceStats: Encodable, Sendable {
     /// The level of the newest packet, 0...1; nil if it is not known.
     private(set) var audioLevel: Double?

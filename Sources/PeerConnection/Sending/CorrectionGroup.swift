@@ -1,9 +1,9 @@
-/// The frames that a frame is corrected with.
+/// The group of frames that are corrected together with a frame.
 enum CorrectionGroup: Hashable, Sendable {
-    /// None: it is not corrected.
+    /// No group: the frame is not corrected.
     case none
-    /// It and those that follow, by so many packets of correction.
+    /// The frame and those that follow, with this number of correction packets.
     case begun(corrections: UInt8)
-    /// Those before it.
+    /// The group of the frames before it.
     case ofFramesBefore
 }

@@ -2,31 +2,32 @@ internal import RTCShareCongestionControl
 internal import RTCShareRTP
 internal import RTCShareWireFormat
 
-/// The forward error correction of a video stream: how much there is, and what it is made of.
+/// The forward error correction of a video stream: its amount and its content.
 struct FrameProtection: Sendable {
-    /// The payload types that the peer takes it under.
+    /// The negotiated payload types.
     let payloadTypes: ForwardErrorCorrectionTypes
     var policy: LossPolicy
     var encoder = ULPFECEncoder()
 
-    /// What goes on from a description before keeps what is known of the path.
+    /// Creates the protection. That of an earlier description provides its knowledge of the path.
     init(_ payloadTypes: ForwardErrorCorrectionTypes, resuming old: FrameProtection?) {
         self.payloadTypes = payloadTypes
         policy = old?.policy ?? LossPolicy()
     }
 
-    /// Bytes of a correction beside those of the packets that it protects: RED, FEC and level header, and the header
-    /// extension of those packets.
+    /// The number of bytes of a correction in addition to those of its packets: RED, FEC and level header, and the
+    /// header extension of those packets.
     static let overhead = REDPayload.headerByteCount + 18 + 12
 
-    /// Pictures that have left without a correction, which one that follows may bring.
+    /// The frames that were sent without a correction, which a later frame can provide.
     private var uncorrected: (packets: Int, byteCount: Int, since: Instant)?
 
-    /// What follows a frame that is about to be queued: how many packets of correction, about so large, of which frames.
+    /// Returns the correction packets after a frame that will be queued: their group, their number and their
+    /// approximate size.
     ///
-    /// A frame has corrections of its own where their share of the rate allows. Where it does not, the frames that follow have
-    /// one together, as soon as it does: of a few packets that a path loses one by one, one correction makes any again. What
-    /// is older than a round trip was asked for meanwhile.
+    /// A frame has its own corrections if their share of the rate allows it. If it does not, later frames have one
+    /// correction together, as soon as it does: if the path loses single packets, one correction recovers any of them.
+    /// Frames older than a round trip were requested by then.
     mutating func corrections(
         for frame: PacketizedFrame, now: Instant
     ) -> (group: CorrectionGroup, count: Int, byteCount: Int) {
@@ -56,33 +57,33 @@ struct FrameProtection: Sendable {
             forPackets: packets, bytesEach: byteCount + RTPHeader.fixedByteCount, atMost: most, now: now)
     }
 
-    /// Bytes of the payload of a frame's correction, about.
+    /// Returns the approximate number of payload bytes in a frame's correction.
     static func size(of frame: PacketizedFrame) -> Int { frame.payloadByteCount(at: 0) + overhead }
 
-    /// Whether a piece of a frame with corrections is protected. Of a frame with more pieces than libwebrtc keeps
-    /// packets to correct by, the last are: those before can be asked for while these leave.
+    /// Whether a piece of a frame with corrections is protected. If a frame has more pieces than libwebrtc stores
+    /// packets for correction, only the last ones are: the others can be requested while these are sent.
     static func protects(_ fragment: Int, of frame: PacketizedFrame) -> Bool {
         fragment >= firstProtected(of: frame)
     }
 
-    /// The first piece that is protected.
+    /// Returns the first piece that is protected.
     static func firstProtected(of frame: PacketizedFrame) -> Int {
         max(0, frame.fragmentCount - ULPFECHeader.maximumPackets)
     }
 }
 
 extension VideoRTPStream {
-    /// Whether this index names a correction of the frames that left last.
+    /// Whether a correction of the last sent frames has this index.
     func hasCorrection(_ index: Int) -> Bool { protection?.encoder.hasCorrection(index) == true }
 
-    /// Writes a correction of the frames that left last. It has a number of the media's own, as libwebrtc's receiver wants
-    /// it; no history keeps it, for by the time it is asked for it is of no use.
+    /// Writes a correction of the last sent frames. It has a sequence number of the media, as libwebrtc's receiver
+    /// requires. The history does not store it, since it would be useless when it is requested.
     mutating func writeCorrection(
         _ index: Int, to writer: inout ByteWriter, transportSequenceNumber: inout TransportSequenceNumber, now: Instant
     ) throws(EndOfBytes) {
         guard let protection, let newestTimestamp else { return }
         let start = writer.offset
-        // The packets that it protects say for which section they are; without that it is short enough for every path.
+        // The protected packets name their section. Without `mid` the correction is short enough for every path.
         var extensions = stream.stampedExtensions(&transportSequenceNumber, now: now)
         extensions.mediaIdentification = nil
         let header = OutgoingRTPHeader(

@@ -1,31 +1,31 @@
-/// Gathers what asks for a key frame until that is passed on, so that what comes in one datagram is one request: PLI, FIR,
-/// and a frame that the peer can't decode.
+/// Collects key frame requests until they are reported, so that those in one datagram are one request: PLI, FIR, and a
+/// frame that the peer can't decode.
 ///
-/// Nothing is spaced here. Receivers repeat a request while a key frame is under way, and each key frame costs as much as
-/// many other frames: whoever makes them has to say when the next one is due.
+/// This does not limit the frequency. Receivers repeat a request while a key frame is in flight, and each key frame
+/// costs as much as many other frames: the encoder's owner must limit key frames.
 struct KeyFrameRequests: Sendable {
     private var isWaiting = false
-    /// Whether a request was passed on since the last key frame.
+    /// Whether a request was reported since the last key frame.
     private var isAwaited = false
 
-    /// Somebody needs a key frame.
+    /// Records a request.
     mutating func request() {
         isWaiting = true
     }
 
-    /// A frame was refused that only a key frame makes decodable. While one is awaited anyway, that says nothing new: the
-    /// frames that were on their way before it are refused one after the other.
+    /// Records a rejected frame that only a key frame would make decodable. While a key frame is expected, this has no
+    /// effect: the frames that were encoded before it are rejected one after the other.
     mutating func frameWasRefused() {
         if !isAwaited { isWaiting = true }
     }
 
-    /// A key frame was given to the sender: it answers all who asked before.
+    /// Records that a key frame was sent, which answers all earlier requests.
     mutating func keyFrameWasSent() {
         isWaiting = false
         isAwaited = false
     }
 
-    /// Whether the encoder is to be asked now; it is then not to be asked again for the same.
+    /// Whether the encoder must receive a request now. This clears the request.
     mutating func take() -> Bool {
         guard isWaiting else { return false }
         isWaiting = false

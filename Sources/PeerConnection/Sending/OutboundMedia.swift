@@ -1,49 +1,50 @@
 internal import RTCShareRTP
 internal import RTCShareWireFormat
 
-/// One of this side's media: whether it is to be sent, where it stands in the descriptions, and its RTP stream.
+/// One of this side's media: its state, its section in the descriptions, and its RTP stream.
 struct OutboundMedia {
-    /// Whether the owner wants it sent; told in the next description.
+    /// Whether the owner wants to send it, as the next description announces.
     var isWanted = true
-    /// Whether it is not sent for now, though the descriptions have a place for it.
+    /// Whether it is held back for now, although the descriptions allow it.
     var isHeldBack = false
-    /// The subgroup that it is shared to, which the peer is told; nil for everybody.
+    /// The subgroup to which it is shared, which the peer learns; nil for all participants.
     var subgroup: String?
-    /// The index of its section in the descriptions; nil before an answer was taken.
+    /// The index of its section in the descriptions; nil before an answer was applied.
     var section: Int?
-    /// The section was rejected or is used for something else: this media will never be sent.
+    /// Whether the section was rejected or has other media now, so that this media is never sent.
     var hasEnded = false
-    /// The RTP stream. At most one of the two, from the first description that has it send.
+    /// The RTP stream: at most one of the two, from the first description that sends it.
     var video: VideoRTPStream?
     var audio: AudioRTPStream?
-    // The members below are read with every packet or input. They are here because reading one of a stream copies all of it.
+    // The properties below are read with every packet or input. They are not in a stream, because each read would copy
+    // it.
 
-    /// Whether there is an RTP stream, and the newest descriptions have it send.
+    /// Whether there is an RTP stream, and the latest descriptions send it.
     private(set) var isActive = false
-    /// The stream's source, which stays. Nil without a stream.
+    /// The stream's source, which does not change; nil without a stream.
     private(set) var source: SynchronizationSource?
-    /// Whether its packets have transport-wide numbers.
+    /// Whether its packets have transport-wide sequence numbers.
     private(set) var isNumbering = false
-    /// When a report is due; nil before the first.
+    /// The time of the next report; nil before the first.
     var nextReport: Instant?
-    /// What its encoder goes by.
+    /// The target of its encoder.
     var target = EncoderTarget()
 
-    /// What both kinds of stream have.
+    /// The common part of both kinds of stream.
     var stream: OutgoingStream? { video?.stream ?? audio?.stream }
 
-    /// Changes what both kinds of stream have, if there is one.
+    /// Changes the common part of both kinds of stream, if there is a stream.
     @discardableResult
     mutating func withStream<Result>(_ body: (inout OutgoingStream) -> Result) -> Result? {
         if video == nil { audio?.withStream(body) } else { video?.withStream(body) }
     }
 
-    /// The sender report of this instant; nil without a stream.
+    /// Returns the current sender report; nil without a stream.
     func senderReport(at now: Instant, wallclock: NTPTimestamp) -> SenderReport? {
         video?.senderReport(at: now, wallclock: wallclock) ?? audio?.senderReport(at: now, wallclock: wallclock)
     }
 
-    /// Has the media sent as the descriptions say: with a new RTP stream, or with the present one.
+    /// Starts to send the media with these parameters, with a new RTP stream or with the existing one.
     mutating func start(
         _ parameters: OutgoingStream.Parameters, isVideo: Bool, maximumBitrate: DataRate,
         random: inout some RandomNumberGenerator
@@ -68,7 +69,7 @@ struct OutboundMedia {
         audio?.stream.resume()
     }
 
-    /// Ceases to have it sent, until it is started again.
+    /// Stops sending the media until it is started again.
     mutating func pause() {
         isActive = false
     }

@@ -6,9 +6,9 @@ package struct OutboundStatistics: Encodable, Sendable {
     package private(set) var packetsSent: UInt64 = 0
     package private(set) var bytesSent: UInt64 = 0
     package private(set) var headerBytesSent: UInt64 = 0
-    /// The time that all packets waited to leave.
+    /// The total time that packets waited before they were sent.
     var totalPacketSendDelay = Duration.zero
-    /// The packets and bytes that had a source of their own (RFC 4588), which this source did not send.
+    /// The packets and bytes of the retransmission source (RFC 4588), which the media source did not send.
     private(set) var separatePacketsSent: UInt64 = 0
     private(set) var separateBytesSent: UInt64 = 0
     var video = Video()
@@ -17,7 +17,7 @@ package struct OutboundStatistics: Encodable, Sendable {
     package struct Video: Encodable, Sendable {
         fileprivate(set) var retransmittedPacketsSent: UInt64 = 0
         fileprivate(set) var retransmittedBytesSent: UInt64 = 0
-        /// Packets of forward error correction, which are among all packets.
+        /// The packets of forward error correction, which are included in all packets.
         fileprivate(set) var fecPacketsSent: UInt64 = 0
         fileprivate(set) var fecBytesSent: UInt64 = 0
         package fileprivate(set) var framesSent: UInt64 = 0
@@ -45,19 +45,19 @@ package struct OutboundStatistics: Encodable, Sendable {
         headerBytesSent += UInt64(header)
     }
 
-    /// Counts a packet that was counted already as one of forward error correction.
+    /// Counts a packet of forward error correction that was already counted as a packet.
     mutating func countCorrection(payload: Int) {
         video.fecPacketsSent += 1
         video.fecBytesSent += UInt64(payload)
     }
 
-    /// Counts a packet that holds nothing but padding, under a source of its own: webrtc-stats has padding with headers.
+    /// Counts a packet of padding with the retransmission source. webrtc-stats counts padding with headers.
     mutating func countPadding(_ byteCount: Int) {
         separatePacketsSent += 1
         countPacket(payload: 0, header: byteCount)
     }
 
-    /// Counts a packet that is sent again, payload and header in bytes; webrtc-stats has it in the totals too.
+    /// Counts a retransmission, with payload and header in bytes. webrtc-stats includes it in the totals.
     mutating func countRetransmission(payload: Int, header: Int, hasOwnSource: Bool) {
         video.retransmittedPacketsSent += 1
         video.retransmittedBytesSent += UInt64(payload)

@@ -2,52 +2,52 @@ internal import RTCShareCongestionControl
 internal import RTCShareRTP
 internal import RTCShareWireFormat
 
-/// One source of media as it leaves, be it sound or pictures: its numbers, what packets carry besides, what the peer
-/// reports on it.
+/// An outgoing stream of one audio or video source: its numbers, its header extensions, and the peer's reports on it.
 ///
-/// Sequence numbers are given where a packet leaves, so that one that never leaves makes no gap.
+/// Sequence numbers are assigned when a packet is sent, so that a packet that is never sent causes no gap.
 struct OutgoingStream: Sendable {
     /// The negotiated parameters of this media section.
     struct Parameters: Sendable {
         let mid: String
         let source: SynchronizationSource
         let payloadType: PayloadType
-        /// Source and payload type of retransmissions (RFC 4588); nil where the peer took none.
+        /// The source and the payload type of retransmissions (RFC 4588); nil if the peer does not accept any.
         let retransmission: (source: SynchronizationSource, payloadType: PayloadType)?
-        /// Payload types of forward error correction; nil where the peer took none, or no retransmissions.
+        /// The payload types of forward error correction; nil if the peer accepts none, or no retransmissions.
         var forwardErrorCorrection: ForwardErrorCorrectionTypes?
         let extensions: HeaderExtensionMap
         let isContent: Bool
-        /// The parameters that the peer wants of the codec, as its description writes them.
+        /// The peer's parameters of the codec, as in its description.
         let formatParameters: String?
     }
 
-    /// A later description may change all of it but the source.
+    /// The negotiated parameters. A later description can change all of them except the source.
     var parameters: Parameters
     var statistics = OutboundStatistics()
     var reports: ReceiverReportTracker
-    /// The peer knows which section a source belongs to once it reports on it; until then every packet says so.
+    /// Whether the peer has reported on the source, and so knows its section. Until then every packet names it.
     var isSourceKnown = false
-    /// The number of the next packet.
+    /// The sequence number of the next packet.
     private(set) var sequenceNumber: SequenceNumber
     let timestampOffset: RTPTimestamp
 
     init(parameters: Parameters, clockRate: Int, random: inout some RandomNumberGenerator) {
         self.parameters = parameters
         reports = ReceiverReportTracker(clockRate: clockRate)
-        // Below half the circle, as libsrtp2's guess of the rollover counter wants it of a first packet (RFC 3711 §3.3.1).
+        // The first number is in the lower half, as libsrtp2's guess of the rollover counter requires (RFC 3711
+        // §3.3.1).
         sequenceNumber = SequenceNumber(.random(in: 1..<0x8000, using: &random))
         timestampOffset = RTPTimestamp(random.next())
     }
 
     var source: SynchronizationSource { parameters.source }
 
-    /// Begins again after a goodbye: the peer may have forgotten whose source this is.
+    /// Resumes the stream after a goodbye: the peer may not know the source's section any more.
     mutating func resume() {
         isSourceKnown = false
     }
 
-    /// The extensions that every packet carries.
+    /// Returns the header extensions of every packet.
     mutating func stampedExtensions(
         _ transportSequenceNumber: inout TransportSequenceNumber, now: Instant
     ) -> HeaderExtensions {
@@ -60,14 +60,14 @@ struct OutgoingStream: Sendable {
         return extensions
     }
 
-    /// Counts a packet that was written under the current sequence number, and goes on to the next.
+    /// Counts a packet that was written with the current sequence number, and moves to the next number.
     mutating func advance(payload: Int, header: Int) {
         statistics.countPacket(payload: payload, header: header)
         sequenceNumber = sequenceNumber.next
     }
 
-    /// How many packets a report stands for, told before it is taken: those since the one before, and no more than were
-    /// sent.
+    /// Returns the number of packets that a report covers, before it is processed: those since the previous report, and
+    /// at most those that were sent.
     func packetsReported(by report: LossReport) -> Int {
         let sent = Int(clamping: statistics.packetsSent - statistics.separatePacketsSent)
         guard let before = reports.newest else { return sent }
@@ -75,8 +75,8 @@ struct OutgoingStream: Sendable {
         return min(Int(step), sent)
     }
 
-    /// The sender report of an instant at which the media clock reads `timestamp` (RFC 3550 §6.4.1). It counts what this
-    /// source sent, unlike the statistics, which have RTX in them.
+    /// Returns the sender report of an instant at which the media clock is at `timestamp` (RFC 3550 §6.4.1). It counts
+    /// the packets of this source, while the statistics include RTX.
     func senderReport(timestamp: RTPTimestamp, wallclock: NTPTimestamp) -> SenderReport {
         SenderReport(
             source: source, ntpTimestamp: wallclock, rtpTimestamp: timestamp,

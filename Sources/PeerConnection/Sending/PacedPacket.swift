@@ -1,17 +1,17 @@
 internal import RTCShareRTP
 
-/// A packet that waits for its turn: what it will hold, not its bytes. `media` is the index of its sender.
+/// A queued packet: a description of its content, not its bytes. `media` is the index of its sender.
 ///
-/// Sixteen bytes: a room has thousands of queues.
+/// It has sixteen bytes, since a room has thousands of queues.
 enum PacedPacket: Sendable {
-    /// A packet of sound.
+    /// An audio packet.
     case sound(EncodedAudioFrame, media: UInt32)
-    /// A piece of a picture, sent for the first time, and which pictures it is corrected with.
+    /// The first transmission of a piece of a frame, with the group of its corrections.
     case picture(PacketizedFrame, media: UInt32, fragment: UInt16, group: CorrectionGroup)
-    /// A packet of forward error correction of the pictures before it.
+    /// A packet of forward error correction for the frames before it.
     case correction(media: UInt32, index: UInt8)
-    /// A packet that the receiver missed: what the sender's history has under this number when its turn comes.
-    /// `isRepetition`: it has left in answer to the same request before.
+    /// A retransmission of the packet that the sender's history has under this number when it is sent. `isRepetition`
+    /// means that it was already sent for the same request.
     case retransmission(media: UInt32, SequenceNumber, isRepetition: Bool)
 
     var media: Int {

@@ -1,15 +1,15 @@
 internal import RTCShareRTP
 
-/// Which encoder's frames a peer is sent, and how they are numbered for it: one sequence, whatever it is sent from.
+/// The stream of frames that a peer receives, and the offset that makes their picture IDs one sequence.
 struct PictureNumbering {
-    /// What the packets that leave now are moved on by.
+    /// The offset of the packets that are sent now.
     private(set) var offset = VP8NumberOffset.none
     private var queuedStream: Int?
     private var newestCapture: Duration?
-    /// The stream of the frame whose packets leave, and its descriptor as the peer got it.
+    /// The stream of the current frame, and its descriptor as the peer received it.
     private var sent: (stream: Int, descriptor: VP8PayloadDescriptor)?
 
-    /// Whether a frame follows what was queued before: one of another stream has to be a key frame of a later picture.
+    /// Whether a frame can follow the queued ones: the first frame of another stream must be a later key frame.
     mutating func follows(_ frame: PacketizedFrame) -> Bool {
         if let queuedStream, queuedStream != frame.stream {
             guard frame.isKeyFrame, newestCapture.map({ frame.captureTime > $0 }) ?? true else { return false }
@@ -19,7 +19,7 @@ struct PictureNumbering {
         return true
     }
 
-    /// The first packet of a frame leaves.
+    /// Updates the offset at the first packet of a frame.
     mutating func begin(_ frame: PacketizedFrame) {
         if let sent, sent.stream != frame.stream {
             offset = VP8NumberOffset(

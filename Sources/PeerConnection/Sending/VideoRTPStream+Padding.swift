@@ -3,19 +3,19 @@ internal import RTCShareRTP
 internal import RTCShareWireFormat
 
 extension VideoRTPStream {
-    /// The most padding that a packet can hold (RFC 3550 §5.1).
+    /// The maximum number of padding bytes in a packet (RFC 3550 §5.1).
     private static var maximumPadding: Int { 255 }
-    /// A packet is sent again as padding where it is no more than this many times what is wanted.
+    /// The maximum ratio of a packet's size to the required padding, if the packet is retransmitted as padding.
     private static var largestExcess: Int { 3 }
 
-    /// Whether padding can be sent: over RTX only, whose numbers the receiver does not wait for, and after media, which
-    /// tell what the source is.
+    /// Whether padding can be sent: only over RTX, whose sequence numbers the receiver does not require, and after
+    /// media, which identifies the source.
     var canPad: Bool {
         stream.parameters.retransmission != nil && newestTimestamp != nil
     }
 
-    /// Writes a packet that is to be no larger than it takes to send `wanted` bytes: mostly a packet sent lately once more
-    /// (RFC 4588), which may make good a loss, else one that holds nothing but padding. False where neither can be sent.
+    /// Writes a packet of about `wanted` bytes: usually the repetition of a recent packet (RFC 4588), which can repair
+    /// a loss, otherwise a packet of padding only. Returns false if neither can be sent.
     mutating func writePadding(
         _ wanted: Int, to writer: inout ByteWriter, transportSequenceNumber: inout TransportSequenceNumber, now: Instant
     ) throws(EndOfBytes) -> Bool {

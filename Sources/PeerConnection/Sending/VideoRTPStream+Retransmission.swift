@@ -3,14 +3,14 @@ internal import RTCShareRTP
 internal import RTCShareSecureTransport
 internal import RTCShareWireFormat
 
-/// What a receiver asks for again (RFC 4585 §6.2.1), and how it is sent once more: by RTX (RFC 4588) where the peer took that.
+/// Retransmissions (RFC 4585 §6.2.1), over RTX (RFC 4588) if the peer accepts it.
 extension VideoRTPStream {
-    /// The most retransmissions that wait: what a peer asks for, and asks for again, stays bounded.
+    /// The maximum number of queued retransmissions, which limits the effect of repeated requests.
     static var maximumQueuedRetransmissions: Int { 1024 }
-    /// A packet is not sent again within this time, however short the round trip.
+    /// The minimum interval of a packet's retransmissions, however short the round-trip time is.
     static var minimumRetransmissionInterval: Duration { .milliseconds(10) }
 
-    /// Queues again what a NACK names and the history still holds.
+    /// Queues the packets in a NACK that the history still contains.
     mutating func retransmit(
         _ sequenceNumbers: some Sequence<SequenceNumber>, as media: Int, to pacer: inout Pacer<PacedPacket>,
         roundTripTime: Duration, now: Instant
@@ -36,8 +36,8 @@ extension VideoRTPStream {
             priority: .retransmission, now: now)
     }
 
-    /// Queues once more what was sent again since the frame before. What left a round trip ago is asked for again where it
-    /// is still missing.
+    /// Queues the retransmissions since the previous frame once more. Packets that were sent a round trip ago are
+    /// requested again if they are still missing.
     mutating func repeatRetransmissions(as media: Int, to pacer: inout Pacer<PacedPacket>, now: Instant) {
         guard !repetitions.isEmpty else { return }
         let roundTripTime = protection?.policy.roundTripTime ?? .zero
@@ -49,25 +49,25 @@ extension VideoRTPStream {
         repetitions.removeAll(keepingCapacity: true)
     }
 
-    /// Takes note that a retransmission has left the pacer; false where it can't be written any more.
+    /// Records that a retransmission has left the pacer. Returns false if it can't be written any more.
     mutating func dequeue(_ sequenceNumber: SequenceNumber, isRepetition: Bool, now: Instant) -> Bool {
         queuedRetransmissions -= 1
         if !isRepetition {
-            // A repetition does not put off the answer to the next request.
+            // A repetition does not delay the answer to the next request.
             history.didRetransmit(sequenceNumber, now: now)
             if protection?.policy.repeatsRetransmissions == true { repetitions.append((sequenceNumber, now)) }
         }
         return history.packet(sequenceNumber).map { canRepeat($0, sequenceNumber) } ?? false
     }
 
-    /// Whether a packet can be sent once more. Under its old number SRTP lets it pass, here and at the peer, only as far
-    /// back as replays can be told.
+    /// Whether a packet can be retransmitted. With its original number, SRTP accepts it only within the replay window,
+    /// here and at the peer.
     private func canRepeat(_ packet: SentPacket, _ number: SequenceNumber) -> Bool {
         let isWithinWindow = stream.sequenceNumber.distance(from: number) <= SRTPSender.replayWindow
         return canWrite(packet) && (isWithinWindow || stream.parameters.retransmission != nil)
     }
 
-    /// Writes a packet once more, over RTX where the peer took it (RFC 4588 §4).
+    /// Writes a retransmission, over RTX if the peer accepts it (RFC 4588 §4).
     mutating func writeRetransmission(
         of packet: SentPacket, sequenceNumber number: SequenceNumber, to writer: inout ByteWriter,
         transportSequenceNumber: inout TransportSequenceNumber, now: Instant
@@ -91,7 +91,7 @@ extension VideoRTPStream {
         _ retransmission: (source: SynchronizationSource, payloadType: PayloadType), to writer: inout ByteWriter,
         transportSequenceNumber: inout TransportSequenceNumber, now: Instant
     ) throws(EndOfBytes) {
-        // What the packet said of its frame it says again, stamped anew.
+        // The extensions about the frame are repeated, with new time stamps.
         var extensions = stream.stampedExtensions(&transportSequenceNumber, now: now)
         let first = packet.extensions
         extensions.videoOrientation = first.videoOrientation

@@ -2,11 +2,11 @@ internal import RTCShareCongestionControl
 internal import RTCShareRTP
 internal import RTCShareWireFormat
 
-/// The RTP stream of one video source: writes its packets, and keeps what it takes to write them again.
+/// The RTP stream of one video source, which writes its packets and stores them for retransmission.
 struct VideoRTPStream {
-    /// A packet as it was sent, so that it can be sent again.
+    /// A sent packet, for retransmission.
     ///
-    /// A room has thousands of histories of hundreds of packets, so that it is small.
+    /// It is small, since a room has thousands of histories of hundreds of packets.
     struct SentPacket: Sendable {
         let frame: PacketizedFrame
         /// The extensions that few packets have; nil for none.
@@ -15,9 +15,10 @@ struct VideoRTPStream {
         private let fragmentIndex: UInt16
         private let transportSequenceNumber: TransportSequenceNumber
         let numberOffset: VP8NumberOffset
-        /// Under which of the stream's agreements it was first written; see ``VideoRTPStream/canWrite(_:)``.
+        /// The generation of the stream's parameters at the first transmission; see ``VideoRTPStream/canWrite(_:)``.
         let generation: UInt16
-        /// Which of both it bears. Beside the numbers and not in them, they fill up what is left of 32 bytes.
+        /// Whether the packet has each of the two extensions. These are separate from the numbers, so that they fit
+        /// into 32 bytes.
         private let hasSendTime: Bool
         private let hasNumber: Bool
 
@@ -47,8 +48,8 @@ struct VideoRTPStream {
 
         var fragment: Int { Int(fragmentIndex) }
 
-        /// The extensions of the first transmission. Without RTX a packet is sent again under the same sequence number,
-        /// which SRTP allows only for the very same bytes (RFC 3711 §9.1).
+        /// The extensions of the first transmission. Without RTX a retransmission has the same sequence number, which
+        /// SRTP allows only for identical bytes (RFC 3711 §9.1).
         var extensions: HeaderExtensions {
             if let rest { return rest.extensions }
             var extensions = HeaderExtensions()
@@ -61,29 +62,29 @@ struct VideoRTPStream {
     var stream: OutgoingStream
     var keyFrameRequests = KeyFrameRequests()
     var lastIntraRequest: UInt8?
-    /// Whether sound of the same media stream is sent: the receiver must have leave to hold pictures back for it.
+    /// Whether audio of the same media stream is sent, so that the receiver may delay video for synchronization.
     var isWithSound = false
-    /// The playout delay that was told last.
+    /// The playout delay that was sent last.
     private var sentPlayoutDelay: PlayoutDelay?
-    /// Forward error correction; nil where the peer takes none.
+    /// Forward error correction; nil if the peer does not accept it.
     var protection: FrameProtection?
     var retransmissionSequenceNumber: SequenceNumber
     var history: RetransmissionHistory<SentPacket>
-    /// The media clock of the newest packet.
+    /// The timestamp of the newest packet.
     var newestTimestamp: RTPTimestamp?
-    /// Grows with each description by which packets are written otherwise than before.
+    /// A counter of descriptions that change how packets are written.
     private var generation: UInt16 = 0
-    /// Retransmissions that wait in the pacer.
+    /// The number of retransmissions in the pacer.
     var queuedRetransmissions = 0
-    /// Retransmissions that leave once more with the next frame, for they are as likely to be lost as anything else, and
-    /// when they left.
+    /// The retransmissions that are repeated with the next frame, since they can be lost as well, and the times at
+    /// which they were sent.
     var repetitions: [(number: SequenceNumber, sent: Instant)] = []
     private var hasSentKeyFrame = false
     private var numbering = PictureNumbering()
-    /// The orientation that the peer was told last.
+    /// The orientation that was sent last.
     private var sentQuarterTurns = 0
 
-    /// A stream whose history holds what `maximumBitrate` makes.
+    /// Creates a stream whose history stores the packets of `maximumBitrate`.
     init(
         parameters: OutgoingStream.Parameters, maximumBitrate: DataRate = .kilobitsPerSecond(2500),
         random: inout some RandomNumberGenerator
@@ -94,7 +95,7 @@ struct VideoRTPStream {
         protection = parameters.forwardErrorCorrection.map { FrameProtection($0, resuming: nil) }
     }
 
-    /// Takes what a later description says.
+    /// Applies a later description.
     mutating func update(_ parameters: OutgoingStream.Parameters) {
         let isWrittenAlike =
             parameters.payloadType == stream.parameters.payloadType
@@ -107,21 +108,21 @@ struct VideoRTPStream {
         stream.parameters = parameters
     }
 
-    /// Whether a packet can be sent again as things stand. Over RTX it has a number of its own; without, one that was
-    /// written otherwise than it would be now must not follow under its old number, which would have SRTP encrypt two
-    /// packets with one key stream.
+    /// Whether a packet can be retransmitted now. Over RTX it has its own number. Without RTX, a packet that would be
+    /// written differently must not be sent with its original number, since SRTP would encrypt two packets with one key
+    /// stream.
     func canWrite(_ packet: SentPacket) -> Bool {
         stream.parameters.retransmission != nil || packet.generation == generation
     }
 
-    /// Begins again after a pause, in which the peer has seen nothing: with a key frame.
+    /// Resumes after a pause, with a key frame.
     mutating func resume() {
         stream.resume()
         hasSentKeyFrame = false
         keyFrameRequests.request()
     }
 
-    /// Queues a frame's packets; false where the frame can't be decoded by the peer, who has seen no key frame yet, or
+    /// Queues a frame's packets. Returns false if the peer can't decode the frame because it has no key frame yet, or
     /// none of this encoder.
     mutating func enqueue(
         _ frame: PacketizedFrame, as media: Int, to pacer: inout Pacer<PacedPacket>, now: Instant
@@ -136,7 +137,7 @@ struct VideoRTPStream {
                 .picture(frame, media: UInt32(media), fragment: UInt16(clamping: fragment), group: group),
                 size: frame.payloadByteCount(at: fragment) + RTPHeader.fixedByteCount, priority: .video, now: now)
         }
-        // Behind the picture, and before the next: receivers put together what has numbers without a gap.
+        // Corrections follow their frame, before the next one: receivers combine consecutive numbers.
         for index in 0..<corrections {
             pacer.enqueue(
                 .correction(media: UInt32(media), index: UInt8(clamping: index)),
@@ -145,24 +146,25 @@ struct VideoRTPStream {
         return true
     }
 
-    /// Has the history hold what a higher rate makes.
+    /// Lets the history store the packets of a higher bitrate.
     mutating func allow(maximumBitrate: DataRate) {
         history.allow(capacity: RetransmissionHistory<SentPacket>.capacity(for: maximumBitrate))
     }
 
-    /// Writes a frame's packet that leaves now. `group`: what the frame is corrected with.
+    /// Writes a packet of a frame. `group` is the group of its corrections.
     mutating func writeMedia(
         _ frame: PacketizedFrame, fragment: Int, group: CorrectionGroup = .none, to writer: inout ByteWriter,
         transportSequenceNumber: inout TransportSequenceNumber, now: Instant
     ) throws(EndOfBytes) {
         var extensions = stream.stampedExtensions(&transportSequenceNumber, now: now)
         if frame.isLastFragment(fragment) {
-            // 3GPP TS 26.114 §7.4.5 has it told with key frames and changes; libwebrtc takes a frame without for upright.
+            // 3GPP TS 26.114 §7.4.5 requires the orientation with key frames and changes. libwebrtc takes a frame
+            // without it as upright.
             if frame.isKeyFrame || frame.quarterTurns != 0 || frame.quarterTurns != sentQuarterTurns {
                 extensions.videoOrientation = VideoOrientation(quarterTurns: frame.quarterTurns)
                 sentQuarterTurns = frame.quarterTurns
             }
-            // Kept from one frame to the next; key frames are where a receiver may begin.
+            // The value persists between frames. A receiver can start at a key frame.
             if frame.isKeyFrame, stream.parameters.isContent { extensions.videoContentType = .screenshare }
         }
         if fragment == 0 {
@@ -186,8 +188,8 @@ struct VideoRTPStream {
         stream.advance(payload: payloadByteCount, header: writer.offset - start - payloadByteCount)
     }
 
-    /// A screen is looked at and pointed at: whoever shows it shows it at once, but for what is lost on the way. With sound,
-    /// the two together are worth more, and the receiver is left to hold pictures until their sound is heard.
+    /// The playout delay. A shared screen is shown immediately, except for the time of retransmissions. With audio,
+    /// synchronization matters more, and the receiver may delay video until its audio is played.
     private var playoutDelay: PlayoutDelay {
         let hold = protection?.policy.hold ?? .zero
         return PlayoutDelay(minimum: hold, maximum: isWithSound ? .seconds(10) : hold)
@@ -211,8 +213,8 @@ struct VideoRTPStream {
             source: stream.source, extensions: extensions)
     }
 
-    /// Writes a packet for the first time in RED, from which alone libwebrtc's receiver corrects others, and puts it into
-    /// the corrections of its group. It is only ever sent again over RTX, and there without RED.
+    /// Writes the first transmission of a packet in RED, which libwebrtc's receiver requires for correction, and adds
+    /// it to the corrections of its group. It is retransmitted only over RTX, without RED.
     private mutating func writeProtected(
         _ packet: SentPacket, _ extensions: HeaderExtensions, group: CorrectionGroup, to writer: inout ByteWriter
     ) throws(EndOfBytes) {

@@ -2,15 +2,15 @@ internal import RTCShareICE
 internal import RTCShareSDP
 package import RTCShareWireFormat
 
-/// What is known of the paths to a peer: facts alone, from which whoever talks to a person draws advice.
+/// The facts about the routes to a peer. The user interface derives advice from them.
 public struct ConnectivityFacts: Sendable, Hashable {
-    /// How a candidate was found (RFC 8445 §5.1.1), under the names of SDP.
+    /// The type of a candidate (RFC 8445 §5.1.1), with the names of SDP.
     package enum CandidateType: String, Sendable, Hashable {
         /// An address of one of the machine's interfaces.
         case host
-        /// What a STUN server saw, or a router forwards.
+        /// An address from a STUN server's response, or one that a router forwards.
         case serverReflexive = "srflx"
-        /// What the other peer saw.
+        /// An address that the peer observed.
         case peerReflexive = "prflx"
         /// An address on a TURN server.
         case relayed = "relay"
@@ -18,55 +18,53 @@ public struct ConnectivityFacts: Sendable, Hashable {
 
     /// A candidate of either side.
     package struct Candidate: Sendable, Hashable, CustomStringConvertible {
-        /// How it was found.
+        /// The type of the candidate.
         package var type: CandidateType
-        /// Where it is.
+        /// The address of the candidate.
         package var address: TransportAddress
 
-        /// A candidate.
         package init(_ type: CandidateType, _ address: TransportAddress) {
             self.type = type
             self.address = address
         }
 
-        /// `srflx 203.0.113.1:50000`.
+        /// The type and the address, such as `srflx 203.0.113.1:50000`.
         package var description: String { "\(type.rawValue) \(address)" }
     }
 
-    /// What became of a pair of candidates, beyond its counts.
+    /// The outcome of a candidate pair's checks.
     package enum Fate: Sendable, Hashable {
         /// No check was sent.
         case notTried
-        /// The checks have no answer.
+        /// No check was answered.
         case unanswered
         /// The checks were answered.
         case answered
-        /// Checks were answered, and no more.
+        /// Checks were answered at first, and then no more.
         case fellSilent
         /// The peer answered with an error.
         case refused(code: Int, reason: String)
-        /// The answer came from elsewhere than the check went to.
+        /// The response came from another address than the check's destination.
         case answeredFromElsewhere(TransportAddress)
-        /// The system has no way there.
+        /// The system has no route to the destination.
         case unroutable
-        /// There was no TCP connection, or it ended.
+        /// The TCP connection could not be opened, or was closed.
         case connectionLost
-        /// The relay would not let it pass, or is gone; in words.
+        /// The relay rejected the pair or is lost, with the reason in words.
         case relayFailed(String)
     }
 
-    /// What a STUN or TURN server came to, asked from one address of ours.
+    /// The result of a STUN or TURN server for one of our addresses.
     package struct Server: Sendable, Hashable {
-        /// The server and its answer in words, without credentials.
+        /// The server and its result in words, without credentials.
         package var text: String
-        /// Whether it was asked over UDP.
+        /// Whether the requests were sent over UDP.
         package var isDatagram: Bool
-        /// Whether it gave what it was asked for.
+        /// Whether the server provided the requested address.
         package var hasAnswered: Bool
-        /// Whether nothing at all came back.
+        /// Whether the server sent no response.
         package var isSilent: Bool
 
-        /// A server.
         package init(text: String, isDatagram: Bool, hasAnswered: Bool, isSilent: Bool) {
             self.text = text
             self.isDatagram = isDatagram
@@ -77,20 +75,19 @@ public struct ConnectivityFacts: Sendable, Hashable {
 
     /// A pair of candidates.
     package struct Pair: Sendable, Hashable {
-        /// Ours.
+        /// Our candidate.
         package var local: Candidate
-        /// The peer's.
+        /// The peer's candidate.
         package var remote: Candidate
-        /// What became of it.
+        /// The outcome of the checks.
         package var fate: Fate
-        /// Checks that were sent on it.
+        /// The number of checks sent.
         package var checksSent: Int
-        /// Those that were answered.
+        /// The number of answered checks.
         package var checksAnswered: Int
-        /// Checks of the peer that came on it.
+        /// The number of the peer's checks that were received.
         package var checksReceived: Int
 
-        /// A pair.
         package init(
             local: Candidate, remote: Candidate, fate: Fate, checksSent: Int = 0, checksAnswered: Int = 0,
             checksReceived: Int = 0
@@ -104,28 +101,29 @@ public struct ConnectivityFacts: Sendable, Hashable {
         }
     }
 
-    /// The pairs, best first.
+    /// The pairs in descending order of priority.
     package var pairs: [Pair] = []
     /// Our candidates.
     package var localCandidates: [Candidate] = []
-    /// The peer's candidates, those that it came forward with included.
+    /// The peer's candidates, including peer-reflexive ones.
     package var remoteCandidates: [Candidate] = []
-    /// Host names among the peer's candidates whose addresses were not found.
+    /// The number of host names among the peer's candidates that were not resolved.
     package var unresolvedNames = 0
-    /// Host names among the peer's candidates that were not asked for; see ``PeerConnection/Configuration/resolvesHostNames``.
+    /// The number of host names among the peer's candidates that must not be resolved; see
+    /// ``PeerConnection/Configuration/resolvesHostNames``.
     package var namesLeftOut = 0
-    /// Whether relays alone may be used.
+    /// Whether only relays are allowed.
     package var isRelayOnly = false
 
-    /// What each server answered.
+    /// The results of the servers.
     package var servers: [Server] = []
 
-    /// Nothing known.
+    /// Creates facts without content.
     package init() {}
 }
 
 extension PeerConnection {
-    /// What is known of the paths to the peer.
+    /// The facts about the routes to the peer.
     package var connectivityFacts: ConnectivityFacts {
         var facts = ConnectivityFacts()
         facts.pairs = ice.agent.pairReports().map { report in
@@ -137,7 +135,7 @@ extension PeerConnection {
         facts.localCandidates = ice.agent.localCandidates.map(\.fact)
         facts.remoteCandidates = ice.agent.remoteCandidates.map(\.fact)
         facts.namesLeftOut = ice.pending.namesLeftOut.count
-        // The agent counts those that were not asked for as well: they too may come forward.
+        // The agent's count includes names that must not be resolved, since their hosts can also send checks.
         facts.unresolvedNames =
             ice.pending.unresolvedNames.count + ice.agent.statistics.remoteNamesUnresolved - facts.namesLeftOut
         facts.isRelayOnly = configuration.iceTransportPolicy == .relay

@@ -53,7 +53,7 @@ extension PeerConnection {
             lastReportReceivedTimestamp: unixTime(arrival))
     }
 
-    /// An instant in milliseconds since 1970, as webrtc-stats has it.
+    /// Returns an instant in milliseconds since 1970, as in webrtc-stats.
     func unixTime(_ instant: Instant) -> Double {
         (configuration.unixTimeAtZero + .nanoseconds(instant.nanoseconds)).milliseconds
     }

@@ -6,12 +6,12 @@ internal import RTCShareSecureTransport
 package import RTCShareWireFormat
 
 extension PeerConnection {
-    /// A report of all counts.
+    /// Returns a report of all counts.
     package func report(now: Instant) -> StatisticsReport {
         var report = StatisticsReport(timestamp: unixTime(now))
         report.transport = transportStats
         for pair in ice.agent.pairReports() {
-            // What a path carries is known of the one that is used.
+            // The bandwidth is known only for the pair in use.
             let isUsed = path.pair?.id == pair.id && transport.outbound != nil
             report.candidatePairs.append(
                 CandidatePairStats(pair, availableBitrate: isUsed ? bandwidth.estimator.target : nil))
@@ -26,7 +26,7 @@ extension PeerConnection {
         return report
     }
 
-    /// Each pair of addresses and what became of it, a line each: for a person whose connection failed.
+    /// Returns each candidate pair and its outcome, one per line, for a user whose connection failed.
     package func pairReports() -> [String] {
         ice.agent.pairReports().map(\.description)
     }
@@ -46,7 +46,7 @@ extension PeerConnection {
 }
 
 extension Array where Element: StatisticsDictionary {
-    /// Appends a dictionary that is not there yet; returns its id.
+    /// Appends a dictionary unless its id exists. Returns the id.
     @discardableResult
     mutating func insert(_ dictionary: Element) -> String {
         if !contains(where: { $0.id == dictionary.id }) { append(dictionary) }
@@ -55,7 +55,7 @@ extension Array where Element: StatisticsDictionary {
 }
 
 extension DTLSConnection {
-    /// The state under its name in W3C webrtc (`RTCDtlsTransportState`).
+    /// The state with its name in W3C webrtc (`RTCDtlsTransportState`).
     fileprivate var statisticsState: String {
         switch state {
         case .new: "new"

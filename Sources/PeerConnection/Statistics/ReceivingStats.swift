@@ -13,27 +13,27 @@ package struct InboundRTPStreamStats: StatisticsDictionary {
     let lastPacketReceivedTimestamp: Double?
     package var video: InboundVideoStatistics?
     package let audio: InboundAudioStatistics?
-    /// Audio packets for which there was no room before the jitter buffer; nil if there are none.
+    /// The number of audio packets that did not fit into the queue before the jitter buffer; nil if there are none.
     package var packetsDiscarded: Int?
     package var decoder: VideoDecoderStatistics?
     package var jitterBuffer: JitterBufferStatistics?
     package var screen: VideoScreenStats?
     package var playoutId: String?
-    /// The time of the sender's clock, as NTP counts it in milliseconds, of what is shown or heard now.
+    /// The current playout position on the sender's clock, in milliseconds of NTP.
     package var estimatedPlayoutTimestamp: Double?
 
-    /// The received bytes of payloads, headers and padding.
+    /// The number of received bytes in payloads, headers and padding.
     package var byteCount: Int {
         [video?.bytesReceived, video?.headerBytesReceived, audio?.bytesReceived, audio?.headerBytesReceived]
             .reduce(0) { $0 + ($1 ?? 0) }
     }
 }
 
-/// The screen's members of W3C `RTCInboundRtpStreamStats`.
+/// The members of W3C `RTCInboundRtpStreamStats` about display.
 package struct VideoScreenStats: Encodable, Sendable {
     package var framesRendered: Int
     package var framesDropped: Int
-    /// W3C does not define it: the time from frames' last packets until they were shown.
+    /// The total time from the last packet of frames to their display. W3C does not define it.
     package var totalRenderDelay: Duration
 
     package init(framesRendered: Int, framesDropped: Int, totalRenderDelay: Duration) {
@@ -55,7 +55,7 @@ package struct RemoteOutboundRTPStreamStats: StatisticsDictionary {
     let bytesSent: UInt32
     let remoteTimestamp: Double
     let reportsSent: Int
-    /// W3C does not define it: when the report came.
+    /// The arrival time of the report. W3C does not define it.
     let lastReportReceivedTimestamp: Double
 }
 
@@ -68,7 +68,7 @@ package struct MediaPlayoutStats: StatisticsDictionary {
     package let totalPlayoutDelay: Duration
     package let synthesizedSamplesEvents: Int
 
-    /// The playback of the sound with this number; samples are those of one channel at 48 kHz.
+    /// Creates the playout statistics of an audio stream with this number. Samples are those of one channel at 48 kHz.
     package init(sound: Int, samples: Int, delay: Duration, breaks: Int) {
         id = "AP\(sound)"
         totalSamplesCount = samples

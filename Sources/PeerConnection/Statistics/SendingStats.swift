@@ -6,10 +6,10 @@ package struct MediaSourceStats: StatisticsDictionary {
     package let kind: StreamKind
     let trackIdentifier: String
     let audio: AudioSourceStats?
-    /// The size of the newest frame. Until the encoder tells that of the source, it is that of the newest sent frame.
+    /// The size of the newest frame: that of the newest sent frame, until the encoder reports the source's.
     package var width: Int?
     package var height: Int?
-    /// Frames that the source gave. Their owner is the encoder.
+    /// The number of frames from the source, which the encoder counts.
     package var frames: Int?
     package var framesPerSecond: Int?
 }
@@ -28,7 +28,7 @@ package struct OutboundRTPStreamStats: StatisticsDictionary {
     let active: Bool
     package let sent: OutboundStatistics
     package let video: OutboundStatistics.Video?
-    /// The limit that the encoder follows, in bits per second.
+    /// The encoder's target in bits per second.
     package var targetBitrate: Double?
     package var encoder: VideoEncoderStatistics?
 }

@@ -2,24 +2,24 @@ internal import RTCShareCongestionControl
 internal import RTCShareICE
 package import RTCShareWireFormat
 
-/// The counts from which the rates of many connections are made, without the texts of a report.
+/// The counts from which the rates of many connections are computed, without the strings of a report.
 package struct SendingSummary: Sendable {
-    /// When the counts were read.
+    /// The time of the counts.
     package let time: Instant
-    /// The bytes of all media, with headers.
+    /// The number of bytes of all media, with headers.
     package internal(set) var bytesSent: UInt64 = 0
     package internal(set) var packetsLost = 0
-    /// The counts of the first video, which is the content; nil if none is sent.
+    /// The counts of the first video, which is the screen share; nil if none is sent.
     package internal(set) var video: OutboundStatistics.Video?
-    /// The peer's newest report on the first video.
+    /// The peer's latest report on the first video.
     package internal(set) var roundTripTime: Duration?
     package internal(set) var fractionLost: Double?
-    /// Whether packets go through a TURN server; nil if no pair of candidates is selected.
+    /// Whether packets are sent through a TURN server; nil if no candidate pair is selected.
     package internal(set) var isRelayed: Bool?
 }
 
 extension PeerConnection {
-    /// The counts of what is sent.
+    /// Returns the counts of sent media.
     package func sendingSummary(now: Instant) -> SendingSummary {
         var summary = SendingSummary(time: now)
         summary.isRelayed = path.pair.map { $0.local.type == .relayed || $0.remote.type == .relayed }

@@ -3,7 +3,7 @@ internal import RTCShareWireFormat
 
 /// Encodes dictionaries with their parts as the flat objects of `getStats()`.
 ///
-/// Parts that count the same thing at different places are added: the network, the decoder and the screen drop frames.
+/// Parts that count the same event in different places are added: the network, the decoder and the screen drop frames.
 final class StatisticsEncoder: Encoder {
     let codingPath: [any CodingKey] = []
     let userInfo: [CodingUserInfoKey: Any] = [:]

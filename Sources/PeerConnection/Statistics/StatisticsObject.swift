@@ -1,45 +1,45 @@
-/// One object of a statistics report, as W3C webrtc-stats names and measures it.
+/// An object of a statistics report, with the names and units of W3C webrtc-stats.
 ///
-/// Times are seconds, but for `timestamp`, which is milliseconds since 1 January 1970 (W3C hr-time).
+/// Times are in seconds, except `timestamp`, which is in milliseconds since 1 January 1970 (W3C hr-time).
 public struct StatisticsObject: Sendable, Hashable {
-    /// Unique in its report, and the same from report to report.
+    /// An id that is unique in its report, and the same in later reports.
     public let id: String
-    /// What kind of object this is.
+    /// The type of the object.
     public let type: Kind
-    /// When the values were read, in milliseconds since 1 January 1970.
+    /// The time of the values, in milliseconds since 1 January 1970.
     public let timestamp: Double
-    /// The members by their names in the specification; what is unknown is absent.
+    /// The members by their names in the specification. Unknown ones are absent.
     public private(set) var members: [String: Value]
 
-    /// The object of a dictionary.
+    /// Creates the object of a dictionary.
     init(
         _ dictionary: some StatisticsDictionary, type: Kind, additions: [any Encodable & Sendable], timestamp: Double
     ) {
         (id, self.type) = (dictionary.id, type)
         self.timestamp = timestamp
         let encoder = StatisticsEncoder()
-        // The encoder throws nothing, and neither does a dictionary.
+        // Neither the encoder nor a dictionary throws errors.
         try? dictionary.encode(to: encoder)
         for addition in additions { try? addition.encode(to: encoder) }
         members = encoder.members
         members["id"] = nil
     }
 
-    /// The kinds that this library reports (W3C webrtc-stats §6.1).
+    /// The types that this library reports (W3C webrtc-stats §6.1).
     public enum Kind: String, Sendable {
         /// The codec of a stream.
         case codec
         /// An RTP stream that is sent.
         case outboundRTP = "outbound-rtp"
-        /// What the peer reports on a stream that is sent.
+        /// The peer's report on a sent stream.
         case remoteInboundRTP = "remote-inbound-rtp"
         /// An RTP stream that is received.
         case inboundRTP = "inbound-rtp"
-        /// What the peer reports on a stream that it sends.
+        /// The peer's report on a stream that it sends.
         case remoteOutboundRTP = "remote-outbound-rtp"
-        /// Where received sound is heard.
+        /// The playout of received audio.
         case mediaPlayout = "media-playout"
-        /// Where frames come from.
+        /// The source of sent media.
         case mediaSource = "media-source"
         /// ICE and DTLS together.
         case transport
@@ -55,22 +55,22 @@ public struct StatisticsObject: Sendable, Hashable {
     public enum Value: Sendable, Hashable {
         /// A count or a number of bytes.
         case integer(Int64)
-        /// A measure.
+        /// A measured value.
         case number(Double)
-        /// A name.
+        /// A string.
         case text(String)
-        /// Yes or no.
+        /// A Boolean value.
         case flag(Bool)
-        /// Measures by name.
+        /// Measured values by name.
         case record([String: Double])
     }
 
-    /// The count of this name, where there is one.
+    /// Returns the integer with this name, if there is one.
     public func integer(_ name: String) -> Int64? {
         if case .integer(let value) = members[name] { value } else { nil }
     }
 
-    /// The measure of this name, where there is one.
+    /// Returns the number with this name, if there is one.
     public func number(_ name: String) -> Double? {
         switch members[name] {
         case .number(let value): value
@@ -79,7 +79,7 @@ public struct StatisticsObject: Sendable, Hashable {
         }
     }
 
-    /// The name under this name, where there is one.
+    /// Returns the string with this name, if there is one.
     public func text(_ name: String) -> String? {
         if case .text(let value) = members[name] { value } else { nil }
     }
@@ -94,7 +94,7 @@ extension StatisticsObject: Encodable {
         init?(intValue: Int) { nil }
     }
 
-    /// Writes `id`, `type`, `timestamp` and the members side by side, as `getStats()` has them.
+    /// Encodes `id`, `type`, `timestamp` and the members as one object, as in `getStats()`.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         try container.encode(id, forKey: Key(stringValue: "id"))

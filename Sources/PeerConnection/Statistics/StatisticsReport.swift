@@ -1,21 +1,21 @@
-/// The counts of a connection: the dictionaries of W3C webrtc-stats, each part filled by its owner.
+/// The statistics of a connection: the dictionaries of W3C webrtc-stats, each of which its owner fills.
 package struct StatisticsReport: Sendable {
-    /// When the values were read, in milliseconds since 1 January 1970.
+    /// The time of the values, in milliseconds since 1 January 1970.
     package let timestamp: Double
     package var transport: TransportStats?
     package internal(set) var candidatePairs: [CandidatePairStats] = []
     package internal(set) var localCandidates: [CandidateStats] = []
     package internal(set) var remoteCandidates: [CandidateStats] = []
     package internal(set) var codecs: [CodecStats] = []
-    // By the indices of this side's media.
+    // The keys are the indices of this side's media.
     package var mediaSources: [Int: MediaSourceStats] = [:]
     package var outboundRTP: [Int: OutboundRTPStreamStats] = [:]
     package internal(set) var remoteInboundRTP: [Int: RemoteInboundRTPStreamStats] = [:]
-    // By the indices of the receivers.
+    // The keys are the indices of the receivers.
     package var inboundRTP: [Int: InboundRTPStreamStats] = [:]
     package internal(set) var remoteOutboundRTP: [Int: RemoteOutboundRTPStreamStats] = [:]
     package var mediaPlayouts: [MediaPlayoutStats] = []
-    /// Members that W3C does not define, by the ids of their dictionaries.
+    /// The members that W3C does not define, by the ids of their dictionaries.
     private var additions: [String: [any Encodable & Sendable]] = [:]
 
     /// The id of ``transport``.
@@ -25,7 +25,7 @@ package struct StatisticsReport: Sendable {
         self.timestamp = timestamp
     }
 
-    /// Adds members of a program to the dictionary with this id, if there is one.
+    /// Adds a program's members to the dictionary with this id, if there is one.
     package mutating func add(_ members: some Encodable & Sendable, to id: String) {
         additions[id, default: []].append(members)
     }
@@ -58,11 +58,11 @@ package struct StatisticsReport: Sendable {
 
 /// A dictionary of W3C webrtc-stats. It encodes the members of its object and those of its parts.
 protocol StatisticsDictionary: Encodable, Sendable {
-    /// Unique in a report, and the same from report to report.
+    /// An id that is unique in a report, and the same in later reports.
     var id: String { get }
 }
 
-/// The kind of a stream's media.
+/// The media type of a stream.
 package enum StreamKind: String, Encodable, Sendable {
     case audio, video
 }

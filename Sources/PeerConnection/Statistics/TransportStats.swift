@@ -15,15 +15,17 @@ package struct TransportStats: StatisticsDictionary {
     let dtlsCipher: String?
     let tlsVersion: String?
     let srtpCipher: String?
-    // W3C does not define the members below: the discarded packets, the reason why the estimate is not higher, and probes.
+    // W3C does not define the members below: the discarded packets, the reason why the estimate is not higher, and
+    // probes.
     let packetsDiscarded: Int
     let bitrateLimitation: String
     package let probePacketsSent: Int
     let probesAbandoned: Int
     let packetSendQueueDuration: Duration
-    /// Messages that slow TCP connections to servers and peers dropped. Its owner is the connection.
+    /// The number of messages that slow TCP connections to servers and peers dropped. The connection's owner counts
+    /// them.
     package var packetsDroppedByStreams: Int?
-    /// Datagrams that the operating system refused. Its owner is the connection.
+    /// The number of datagrams that the operating system rejected. The connection's owner counts them.
     package var packetsRefusedBySystem: Int?
 }
 
@@ -33,13 +35,14 @@ package struct TransportCounts: Encodable, Sendable {
     var bytesSent: UInt64 = 0
     var packetsReceived: UInt64 = 0
     package var bytesReceived: UInt64 = 0
-    /// SRTP packets that were forged, replayed, or came before the keys.
+    /// The number of SRTP packets that were forged, replayed, or arrived before the keys.
     var packetsRefused: UInt64 = 0
-    /// Packets of no protocol, no section or no meaning.
+    /// The number of packets without a known protocol, section or content.
     var packetsUnknown: UInt64 = 0
-    /// Video or audio frames that came before the peer could take them, or when it took none.
+    /// The number of video or audio frames that were sent before the peer could receive them, or while it received
+    /// none.
     var framesDroppedBeforeConnection: UInt64 = 0
-    /// Packets that could not be written or protected.
+    /// The number of packets that could not be written or protected.
     var packetsUnsent: UInt64 = 0
 }
 

@@ -1,49 +1,49 @@
 package import RTCShareSecureTransport
 internal import RTCShareWireFormat
 
-/// DTLS, and the SRTP that grows out of it (RFC 5764).
+/// DTLS, and SRTP with its keys (RFC 5764).
 struct SecureMediaTransport {
     private let context: DTLSContext
     private(set) var dtls: DTLSConnection?
     private(set) var outbound: SRTPSender?
     private(set) var inbound: SRTPReceiver?
-    /// Whether DTLS has datagrams to send: kept, for every packet asks.
+    /// Whether DTLS has datagrams to send, cached because every packet needs it.
     private var hasTransmits = false
-    /// When ``handleTimeout(now:)`` is to be called; nil for never. Kept as well.
+    /// The time of the next ``handleTimeout(now:)``; nil for never. It is cached as well.
     private(set) var nextDeadline: Instant?
-    /// What came of a handshake that began before the peer's description was here.
+    /// The datagrams of a handshake that started before the peer's description arrived.
     private(set) var early: [EarlyDatagram] = []
-    /// See ``PeerConnection/keyObserver``.
+    /// The observer of keys; see ``PeerConnection/keyObserver``.
     var keyObserver: ((SRTPKeyingMaterial) -> Void)?
 
-    /// A datagram of DTLS, and the way that it came.
+    /// A DTLS datagram with its route.
     struct EarlyDatagram {
         let bytes: [UInt8]
         let source: TransportAddress
         let base: TransportAddress
     }
 
-    /// The most datagrams that are kept of a handshake that begins before the peer's description is here.
+    /// The maximum number of stored datagrams from a handshake that starts before the peer's description.
     static var maximumEarly: Int { 4 }
 
-    /// What an input led to.
+    /// The result of an input.
     enum Outcome: Equatable {
         case nothing
-        /// Keys are there: media can flow.
+        /// Keys are available: media can be sent and received.
         case connected
         case failed(reason: String)
         case closedByPeer
     }
 
-    /// Whether DTLS is to wait as long as ICE's round trip.
+    /// Whether DTLS timeouts follow ICE's round-trip time.
     private let followsRoundTrip: Bool
-    /// How often the server's last flight is sent again where the peer shows nothing: its loss would cost the peer's timer,
-    /// a second with some, and all media until then.
+    /// The number of retransmissions of the server's last flight without a sign of the peer. Its loss would delay all
+    /// media until the peer's timer expires, which takes a second with some peers.
     private static var lastFlightRepetitions: Int { 3 }
 
     /// - Parameters:
-    ///   - releasesHandshake: See ``PeerConnection/Configuration/releasesHandshake``.
-    ///   - retransmission: See ``PeerConnection/Configuration/handshakeRetransmission``.
+    /// - releasesHandshake: See ``PeerConnection/Configuration/releasesHandshake``.
+    /// - retransmission: See ``PeerConnection/Configuration/handshakeRetransmission``.
     init(
         certificate: Certificate, profiles: [SRTPProfile], releasesHandshake: Bool, retransmission: Duration?
     ) throws {
@@ -58,8 +58,8 @@ struct SecureMediaTransport {
         mayRest = releasesHandshake
     }
 
-    /// Keeps a datagram that came before ``prepare(role:expected:)``: the peer may send its first flight again only seconds
-    /// later. False where the oldest had to give way.
+    /// Stores a datagram that arrived before ``prepare(role:expected:)``, since the peer may retransmit its first
+    /// flight only after seconds. Returns false if the oldest datagram was dropped.
     mutating func keep(_ datagram: EarlyDatagram) -> Bool {
         let isFull = early.count >= Self.maximumEarly
         if isFull { early.removeFirst() }
@@ -67,33 +67,34 @@ struct SecureMediaTransport {
         return !isFull
     }
 
-    /// What was kept, for who has prepared.
+    /// Removes and returns the stored datagrams.
     mutating func takeEarly() -> [EarlyDatagram] {
         defer { early = [] }
         return early
     }
 
-    /// Takes up the part that the descriptions gave this side.
+    /// Creates the connection with the negotiated role of this side.
     mutating func prepare(role: DTLSRole, expected: [Fingerprint]) throws(DTLSError) {
         dtls = try DTLSConnection(role: role, context: context, expectedFingerprints: expected)
         noteChange()
     }
 
-    /// Starts the handshake once there is a path. Later calls do nothing but for what waited for the path.
+    /// Starts the handshake once there is a route. Later calls only affect datagrams that waited for the route.
     mutating func start(now: Instant) -> Outcome {
         dtls?.start(now: now)
         dtls?.pathOpened(now: now)
         return outcome()
     }
 
-    /// Has the handshake go by a round trip on the path.
+    /// Sets the round-trip time, which determines the timeouts of the handshake.
     mutating func setRoundTripTime(_ time: Duration) {
         guard followsRoundTrip, outbound == nil else { return }
         dtls?.setRoundTripTime(time)
     }
 
     mutating func handle(datagram: RawSpan, now: Instant) -> Outcome {
-        // The peer may see a path before this side does. Its flight is taken in now, and answered once there is a path.
+        // The peer can have a route before this side does. Its flight is processed now, and answered once there is a
+        // route.
         if let dtls, dtls.role == .server, dtls.state == .new { dtls.start(now: now) }
         dtls?.handle(datagram: datagram, now: now)
         return outcome()
@@ -110,7 +111,7 @@ struct SecureMediaTransport {
         noteChange()
     }
 
-    /// The next datagram of DTLS; nil where there is none.
+    /// Returns the next DTLS datagram; nil if there is none.
     mutating func pollTransmit() -> [UInt8]? {
         guard hasTransmits, let datagram = dtls?.pollTransmit() else {
             hasTransmits = false
@@ -121,10 +122,10 @@ struct SecureMediaTransport {
 
     private var isReported = false
     private var isPeerThrough = false
-    /// Whether DTLS is still to be put to rest.
+    /// Whether the memory of the DTLS handshake is still to be released.
     private var mayRest: Bool
 
-    /// Takes note that the peer has protected something by the keys: it has all of the handshake.
+    /// Records that the peer has used the keys, so that it has completed the handshake.
     mutating func peerIsThrough() {
         if !isPeerThrough {
             isPeerThrough = true
@@ -135,13 +136,13 @@ struct SecureMediaTransport {
         mayRest = dtls?.rest() == false
     }
 
-    /// What changed since it was last asked for.
+    /// Returns the change since the last call.
     private mutating func outcome() -> Outcome {
         noteChange()
         return change()
     }
 
-    /// After every input of DTLS: what it is asked for with every packet.
+    /// Updates the cached values after every input of DTLS.
     private mutating func noteChange() {
         hasTransmits = dtls?.hasTransmits ?? false
         nextDeadline = dtls?.nextDeadline
@@ -154,7 +155,7 @@ struct SecureMediaTransport {
             defer { dtls?.discardKeys() }
             keyObserver?(keys)
             do {
-                // A packet is only ever protected twice when it is the very same one: see `VideoRTPStream.SentPacket`.
+                // A packet is protected twice only if it is identical; see `VideoRTPStream.SentPacket`.
                 outbound = try SRTPSender(
                     profile: keys.profile, masterKey: keys.local, allowsRepeatedTransmission: true)
                 inbound = try SRTPReceiver(profile: keys.profile, masterKey: keys.remote)
@@ -175,7 +176,7 @@ struct SecureMediaTransport {
 }
 
 extension PeerConnection {
-    /// Sees the keys of SRTP before they are discarded: for who decrypts what was captured.
+    /// An observer of the SRTP keys before they are discarded, for tools that decrypt captured packets.
     package var keyObserver: ((SRTPKeyingMaterial) -> Void)? {
         get { transport.keyObserver }
         set { transport.keyObserver = newValue }

@@ -1,19 +1,20 @@
 package import RTCShareWireFormat
 
-/// What was written for the caller to send: a datagram, or bytes of a stream.
+/// A transmission for the caller to send: a datagram, or bytes of a stream.
 ///
-/// Of streams there is one for each `source`, `destination` and `transport`, from the source's address and any port. It
-/// is opened when the first transmission names it; ``PeerConnection/framing(of:over:)`` says how what it brings is taken
-/// apart into the messages that ``PeerConnection/handle(_:from:to:over:now:)`` takes.
+/// There is one stream for each `source`, `destination` and `transport`, from the source's address and any port. The
+/// caller opens it at the first transmission that names it. ``PeerConnection/framing(of:over:)`` returns the framing of
+/// the messages that it receives, for ``PeerConnection/handle(_:from:to:over:now:)``.
 package struct Transmission: Sendable, Hashable {
-    /// The socket to send it from; of a stream, the one whose address it is opened from.
+    /// The socket to send from; for a stream, the socket whose address it is opened from.
     package let source: TransportAddress
-    /// Where it goes.
+    /// The destination address.
     package let destination: TransportAddress
-    /// How it gets there.
+    /// The transport protocol.
     package let transport: TransportProtocol
-    /// Whether it belongs to an allocation at a TURN server: where sockets are shared, that has one of its own.
+    /// Whether the transmission belongs to an allocation at a TURN server, which has its own socket if sockets are
+    /// shared.
     package var isForRelay = false
-    /// Its bytes, from the start of the memory that was lent.
+    /// The number of bytes, from the start of the caller's memory.
     package let byteCount: Int
 }

@@ -1,18 +1,17 @@
-/// Puts RTCP packets together into datagrams: compound packets, or reduced-size ones where both sides agreed on them
+/// Combines RTCP packets into datagrams: compound packets, or reduced-size packets if these were negotiated
 /// (RFC 3550 §6.1, RFC 5506).
 package struct RTCPBundleWriter: Hashable, Sendable {
-    /// The source in whose name the packets are sent.
+    /// The source that sends the packets.
     package let source: SynchronizationSource
-    /// The CNAME that every compound packet states.
+    /// The CNAME in every compound packet.
     package let canonicalName: String
-    /// The subgroup that the source is shared to, which every compound packet states; nil for everybody.
+    /// The subgroup to which the source is shared, in every compound packet; nil for all participants.
     package let subgroup: String?
-    /// Whether `a=rtcp-rsize` was negotiated, so that feedback may go without a report.
+    /// Whether `a=rtcp-rsize` was negotiated, so that feedback can be sent without a report.
     package let allowsReducedSize: Bool
-    /// Most bytes of a datagram, before encryption.
+    /// The maximum number of bytes in a datagram, before encryption.
     package let maximumByteCount: Int
 
-    /// A writer for one source.
     package init(
         source: SynchronizationSource, canonicalName: String, subgroup: String? = nil, allowsReducedSize: Bool,
         maximumByteCount: Int = 1150
@@ -24,11 +23,11 @@ package struct RTCPBundleWriter: Hashable, Sendable {
         self.maximumByteCount = maximumByteCount
     }
 
-    /// Datagrams with `feedback`, in its order.
+    /// Returns datagrams that contain `feedback`, in its order.
     ///
-    /// Where a datagram must be compound it begins with `report` and the CNAME, or with an empty receiver report and the
-    /// CNAME where there is no report; the report itself is sent once. With reduced size only the first datagram, and
-    /// only with a report, is compound. A packet too large for any datagram goes alone.
+    /// A compound datagram begins with `report`, or else with an empty receiver report, and the CNAME. The report
+    /// itself is sent once. With reduced size only the first datagram is compound, and only if there is a report. A
+    /// packet that is too large for any datagram is sent in its own datagram.
     package func datagrams(report: RTCPPacket? = nil, feedback: [RTCPPacket] = []) -> [[UInt8]] {
         var datagrams: [[UInt8]] = []
         var current: [UInt8] = []
@@ -51,7 +50,7 @@ package struct RTCPBundleWriter: Hashable, Sendable {
             }
             current += bytes
         }
-        // A prefix alone is worth a datagram only where it is a report that was asked for.
+        // A datagram that contains only a prefix is sent only for the caller's report.
         if current.count > prefixCount || (report != nil && datagrams.isEmpty) { datagrams.append(current) }
         return datagrams
     }
@@ -66,7 +65,7 @@ package struct RTCPBundleWriter: Hashable, Sendable {
         return bytes
     }
 
-    /// A NACK is the one packet that can be cut: the pieces stay well below a datagram's size.
+    /// Splits a NACK, the only packet that can be split. The pieces are far smaller than a datagram.
     private func split(_ packet: RTCPPacket) -> [RTCPPacket] {
         guard case .genericNACK(let nack) = packet, nack.entries.count > Self.maximumEntriesOfNACK else {
             return [packet]

@@ -2,35 +2,33 @@ package import RTCShareWireFormat
 
 /// Generic NACK: packets that a receiver lacks (RFC 4585 §6.2.1).
 package struct GenericNACK: Hashable, Sendable {
-    /// Who lacks them.
+    /// The receiver that lacks the packets.
     package var sender: SynchronizationSource
-    /// The stream that they belong to.
+    /// The stream of the packets.
     package var media: SynchronizationSource
-    /// The packets, in the compact form of the wire.
+    /// The lost packets, in the compact format of the wire.
     package var entries: [Entry]
 
-    /// A lost packet, and which of the 16 after it are lost as well.
+    /// A lost packet and a bit mask of lost packets among the 16 after it.
     package struct Entry: Hashable, Sendable {
         /// PID: a lost packet.
         package var packetID: SequenceNumber
-        /// BLP: bit 0 stands for the packet after PID, bit 15 for the sixteenth after it.
+        /// BLP: bit 0 represents the packet after PID, bit 15 the sixteenth packet after it.
         package var followingLost: UInt16
 
-        /// An entry of these values.
         package init(packetID: SequenceNumber, followingLost: UInt16 = 0) {
             self.packetID = packetID
             self.followingLost = followingLost
         }
     }
 
-    /// A message of these entries.
     package init(sender: SynchronizationSource, media: SynchronizationSource, entries: [Entry]) {
         self.sender = sender
         self.media = media
         self.entries = entries
     }
 
-    /// A message that names `lost`, packed best where the numbers ascend.
+    /// Creates a message that names the packets in `lost`. It is most compact if the numbers ascend.
     package init(
         sender: SynchronizationSource, media: SynchronizationSource, lost: some Sequence<SequenceNumber>
     ) {
@@ -58,7 +56,8 @@ package struct GenericNACK: Hashable, Sendable {
         return numbers
     }
 
-    /// Most entries of one message that are read: no receiver's list is longer within a datagram of usual size.
+    /// The maximum number of entries that are read from one message. No receiver's list in a datagram of usual size is
+    /// longer.
     package static let maximumEntryCount = 512
 
     init(_ reader: inout FieldReader) throws(RTPError) {
@@ -76,14 +75,13 @@ package struct GenericNACK: Hashable, Sendable {
     }
 }
 
-/// PLI: a receiver has lost what it needs to decode on (RFC 4585 §6.3.1).
+/// PLI: a receiver has lost data that it needs to continue decoding (RFC 4585 §6.3.1).
 package struct PictureLossIndication: Hashable, Sendable {
-    /// Who says so.
+    /// The receiver that sends the indication.
     package var sender: SynchronizationSource
-    /// The stream that it can't decode.
+    /// The stream that the receiver can't decode.
     package var media: SynchronizationSource
 
-    /// An indication of these sources.
     package init(sender: SynchronizationSource, media: SynchronizationSource) {
         self.sender = sender
         self.media = media
@@ -95,33 +93,31 @@ package struct PictureLossIndication: Hashable, Sendable {
     }
 }
 
-/// FIR: a receiver needs a key frame to begin with (RFC 5104 §4.3.1).
+/// FIR: a receiver needs a key frame to start decoding (RFC 5104 §4.3.1).
 package struct FullIntraRequest: Hashable, Sendable {
-    /// Who asks.
+    /// The receiver that sends the request.
     package var sender: SynchronizationSource
-    /// Not used by FIR: zero. The streams asked are in the entries.
+    /// A field that FIR does not use: zero. The entries name the streams.
     package var media: SynchronizationSource
-    /// One for each stream that is asked.
+    /// The requests, one for each stream.
     package var entries: [Entry]
 
     /// A request to one stream.
     package struct Entry: Hashable, Sendable {
-        /// The stream that is asked for a key frame.
+        /// The stream whose key frame is requested.
         package var source: SynchronizationSource
-        /// Tells a new request from a repeated one: it moves on only with a new request.
+        /// A number that distinguishes a new request from a repeated one: it changes only with a new request.
         package var sequenceNumber: UInt8
 
-        /// An entry of these values.
         package init(source: SynchronizationSource, sequenceNumber: UInt8) {
             self.source = source
             self.sequenceNumber = sequenceNumber
         }
     }
 
-    /// Most entries of one message that are read: nobody is sent so many streams.
+    /// The maximum number of entries that are read from one message. No peer receives so many streams.
     package static let maximumEntryCount = 64
 
-    /// A request of these entries.
     package init(sender: SynchronizationSource, entries: [Entry]) {
         self.sender = sender
         self.media = SynchronizationSource(0)
@@ -144,16 +140,15 @@ package struct FullIntraRequest: Hashable, Sendable {
     }
 }
 
-/// REMB: how much a receiver believes the path to it can carry (draft-alvestrand-rmcat-remb-03 §2.2).
+/// REMB: a receiver's estimate of the bitrate that the path to it can carry (draft-alvestrand-rmcat-remb-03 §2.2).
 package struct ReceiverEstimatedMaximumBitrate: Hashable, Sendable {
     /// The SSRC of the receiver that estimates.
     package var sender: SynchronizationSource
-    /// The estimate, of all the sources together.
+    /// The estimated bitrate of all the sources together.
     package var bitrate: DataRate
-    /// The streams that share the estimate, at most 255.
+    /// The streams to which the estimate applies, at most 255.
     package var sources: [SynchronizationSource]
 
-    /// An estimate for these sources.
     package init(sender: SynchronizationSource, bitrate: DataRate, sources: [SynchronizationSource]) {
         self.sender = sender
         self.bitrate = bitrate
@@ -169,7 +164,7 @@ package struct ReceiverEstimatedMaximumBitrate: Hashable, Sendable {
         return UInt32(exponent) << 18 | UInt32(truncatingIfNeeded: bits >> UInt64(exponent))
     }
 
-    /// Nil for application layer feedback of another kind.
+    /// Parses an estimate. Returns nil for application layer feedback of another kind.
     init?(_ reader: inout FieldReader) throws(RTPError) {
         sender = try reader.source(.senderSource)
         _ = try reader.source(.mediaSource)

@@ -8,10 +8,11 @@ extension RTCPPacket {
         return bytes
     }
 
-    /// Appends the packet's bytes to those of the packets before it in a compound.
+    /// Appends the packet's bytes to a compound packet.
     ///
-    /// What one packet can't count goes into further ones: reports of more than 31 blocks go on in receiver reports,
-    /// descriptions and goodbyes of more than 31 sources in packets of their own kind (RFC 3550 §6.4.1).
+    /// Items beyond a packet's maximum count are written into further packets: reports with more than 31 blocks
+    /// continue in receiver reports, descriptions and goodbyes of more than 31 sources in packets of their own type
+    /// (RFC 3550 §6.4.1).
     package func append(to bytes: inout [UInt8]) {
         switch self {
         case .senderReport(let report): report.append(to: &bytes)
@@ -30,11 +31,12 @@ extension RTCPPacket {
     }
 }
 
-/// Most sources or blocks that the five-bit count of a packet allows.
+/// The maximum number of sources or blocks that the five-bit count of a packet allows.
 private let maximumCount = 31
 
 extension [UInt8] {
-    /// Appends a packet: the common header, what `body` appends, zeros to a multiple of four, the length.
+    /// Appends a packet: the common header, the bytes that `body` appends, zeros up to a multiple of four, and the
+    /// length.
     fileprivate mutating func appendRTCP(_ packetType: UInt8, count: some BinaryInteger, body: (inout [UInt8]) -> Void)
     {
         let start = self.count
@@ -53,7 +55,7 @@ extension [UInt8] {
     fileprivate mutating func append(_ block: ReportBlock) {
         append(block.source)
         append(block.fractionLost)
-        // Beyond 24 bits the count stays at its end (RFC 3550 §6.4.1 leaves it open, §A.3 holds it).
+        // The count is limited to 24 bits, as in RFC 3550 §A.3 (§6.4.1 does not define it).
         append(bigEndian24: UInt32(bitPattern: Swift.max(-0x80_0000, Swift.min(0x7F_FFFF, block.cumulativeLost))))
         append(bigEndian: block.extendedHighestSequenceNumber)
         append(bigEndian: block.jitter)
@@ -161,7 +163,8 @@ extension GenericNACK {
 extension TransportFeedback {
     fileprivate func append(to bytes: inout [UInt8]) {
         let type = FeedbackMessageType.transportFeedback
-        // Zeros, not RTP padding, fill the last word: padding would have to be the last packet of its compound.
+        // Zeros fill the last word instead of RTP padding, which is allowed only in the last packet of a compound
+        // packet.
         bytes.appendRTCP(RTCPPacketType.transportLayerFeedback, count: type) { bytes in
             bytes.append(sender)
             bytes.append(media)

@@ -1,41 +1,40 @@
 /// A packet of the RTP control protocol (RFC 3550 §6, RFC 4585 §6, RFC 5104 §4).
 package enum RTCPPacket: Hashable, Sendable {
-    /// SR: what a sender has sent, and what it has received.
+    /// SR: a source's statistics of sending and of reception.
     case senderReport(SenderReport)
-    /// RR: what a receiver has received.
+    /// RR: a receiver's statistics of reception.
     case receiverReport(ReceiverReport)
-    /// SDES: who the sources are.
+    /// SDES: descriptions of sources.
     case sourceDescription(SourceDescription)
     /// BYE: sources that leave.
     case goodbye(Goodbye)
-    /// APP: something that only an application understands.
+    /// APP: data that only an application understands.
     case application(ApplicationPacket)
-    /// Generic NACK: packets that a receiver lacks.
+    /// Generic NACK: a receiver's list of lost packets.
     case genericNACK(GenericNACK)
-    /// Transport-wide feedback: when packets arrived.
+    /// Transport-wide feedback: the arrival times of packets.
     case transportFeedback(TransportFeedback)
-    /// PLI: a receiver can't decode on and wants a key frame.
+    /// PLI: a request for a key frame from a receiver that can't continue decoding.
     case pictureLossIndication(PictureLossIndication)
-    /// FIR: a receiver that starts wants a key frame.
+    /// FIR: a request for a key frame from a receiver that starts to decode.
     case fullIntraRequest(FullIntraRequest)
-    /// REMB: how much a receiver believes the path can carry.
+    /// REMB: a receiver's estimate of the bitrate that the path can carry.
     case receiverEstimatedMaximumBitrate(ReceiverEstimatedMaximumBitrate)
-    /// A packet of a type that is not read here, or whose content can't be read.
+    /// A packet of an unknown type, or with malformed content.
     case opaque(OpaqueRTCPPacket)
 }
 
-/// A packet kept as it came: its type is not known here, or its content is not what its type promises.
+/// An RTCP packet as received: its type is unknown, or its content is malformed.
 package struct OpaqueRTCPPacket: Hashable, Sendable {
-    /// PT, 192 to 223.
+    /// The packet type (PT), 192 to 223.
     package var packetType: UInt8
     /// The five bits after the padding bit: a count, a subtype or a feedback message type.
     package var count: UInt8
-    /// What follows the first four bytes, padding left aside. Zeros fill its last word where it is written.
+    /// The content after the first four bytes, without padding. A writer pads its last word with zeros.
     package var body: [UInt8]
-    /// Why the content could not be read; nil for a type that is not known here.
+    /// The error in the content; nil for an unknown type.
     package var error: RTPError?
 
-    /// A packet of these parts.
     package init(packetType: UInt8, count: UInt8, body: [UInt8], error: RTPError? = nil) {
         self.packetType = packetType
         self.count = count
@@ -65,18 +64,18 @@ enum FeedbackMessageType {
 }
 
 extension RTCPPacket {
-    /// The packets of a compound or of a reduced-size packet (RFC 3550 §6.1, RFC 5506 §3.4), decrypted.
+    /// Parses the packets of a decrypted compound or reduced-size packet (RFC 3550 §6.1, RFC 5506 §3.4).
     ///
-    /// A packet whose frame is wrong (version, length, padding) spoils all; one whose content is wrong comes out as
-    /// ``opaque(_:)`` with the error, so that the others still count.
+    /// A packet with an invalid header (version, length, padding) invalidates all packets. A packet with invalid
+    /// content becomes ``opaque(_:)`` with the error, so that the others still count.
     package static func parse(compound: RawSpan) throws(RTPError) -> [RTCPPacket] {
         var statuses = TransportFeedback.maximumStatusCount
         return try parse(compound: compound, statuses: &statuses)
     }
 
-    /// As ``parse(compound:)``, where `statuses` is how many packets transport-wide feedback may still report: a few bytes
-    /// of it announce thousands. What it announces is taken off, and feedback that announces more than is left is not
-    /// read.
+    /// Parses packets in the same way as ``parse(compound:)``, with a limit on the packet statuses in transport-wide
+    /// feedback, which can announce thousands of packets in a few bytes. Each feedback reduces `statuses` by its number
+    /// of packets, and feedback with more packets than that is not read.
     package static func parse(compound: RawSpan, statuses: inout Int) throws(RTPError) -> [RTCPPacket] {
         var packets: [RTCPPacket] = []
         var offset = 0
@@ -92,11 +91,11 @@ extension RTCPPacket {
         return packets
     }
 
-    /// Most packets that ``parse(compound:)`` takes from one datagram.
+    /// The maximum number of packets in one datagram that ``parse(compound:)`` accepts.
     package static let maximumPacketCount = 128
 }
 
-/// The common header of an RTCP packet and where its content is.
+/// The common header of an RTCP packet and the range of its content.
 struct RTCPFrame {
     let packetType: UInt8
     let count: UInt8
@@ -118,7 +117,7 @@ struct RTCPFrame {
         if first & 0x20 != 0 {
             guard length > 0 else { throw .truncated(.padding, offset: bodyStart) }
             padding = Int(compound.unsafeLoadUnaligned(fromByteOffset: end - 1, as: UInt8.self))
-            // RFC 3550 §6.4.1 wants a multiple of four; transport-wide feedback of browsers is padded by 1 to 3 bytes.
+            // RFC 3550 §6.4.1 requires a multiple of four, but browsers pad transport-wide feedback by 1 to 3 bytes.
             guard padding > 0, padding <= length else { throw .invalid(.padding, offset: end - 1) }
         }
         body = bodyStart..<end - padding

@@ -1,23 +1,23 @@
 import RTCShareWireFormat
 
-/// What a receiver says of one source that it hears (RFC 3550 §6.4.1).
+/// A receiver's statistics of one source (RFC 3550 §6.4.1).
 package struct ReportBlock: Hashable, Sendable {
-    /// The source that this block is about.
+    /// The source that this block describes.
     package var source: SynchronizationSource
-    /// The share of packets lost since the report before, in 1/256.
+    /// The fraction of packets lost since the previous report, in 1/256.
     package var fractionLost: UInt8
-    /// Packets lost since the beginning; negative where duplicates outnumber losses. 24 bits, signed.
+    /// The number of packets lost since the beginning, as a signed 24-bit value; negative if duplicates outnumber
+    /// losses.
     package var cumulativeLost: Int32
-    /// The highest sequence number received, with the count of its wraps in the high half.
+    /// The highest sequence number received, with the number of its wraps in the high half.
     package var extendedHighestSequenceNumber: UInt32
     /// The interarrival jitter, in ticks of the source's clock.
     package var jitter: UInt32
-    /// LSR: the middle of the NTP timestamp of the last sender report heard; zero for none.
+    /// LSR: the middle 32 bits of the NTP timestamp of the last sender report received; zero for none.
     package var lastSenderReport: NTPShortTime
-    /// DLSR: the time from that report's arrival to this block; zero for none.
+    /// DLSR: the time between the arrival of that report and the sending of this block; zero for none.
     package var delaySinceLastSenderReport: NTPShortTime
 
-    /// A block of these values.
     package init(
         source: SynchronizationSource, fractionLost: UInt8, cumulativeLost: Int32,
         extendedHighestSequenceNumber: UInt32, jitter: UInt32, lastSenderReport: NTPShortTime,
@@ -32,8 +32,9 @@ package struct ReportBlock: Hashable, Sendable {
         self.delaySinceLastSenderReport = delaySinceLastSenderReport
     }
 
-    /// The round trip that this block shows to the sender it reports on, where it arrives at `now` of that sender's
-    /// clock (RFC 3550 §6.4.1); nil where it answers no report or the clocks make no sense.
+    /// Returns the round-trip time to the sender of the reported source, if the block arrives when the sender's clock
+    /// is at `now` (RFC 3550 §6.4.1). Returns nil if the block refers to no sender report or the times are
+    /// inconsistent.
     package func roundTripTime(at now: NTPTimestamp) -> Duration? {
         guard lastSenderReport.rawValue != 0 else { return nil }
         let sinceReport = now.middle32.distance(from: lastSenderReport)
@@ -45,7 +46,7 @@ package struct ReportBlock: Hashable, Sendable {
     init(_ reader: inout FieldReader) throws(RTPError) {
         source = try reader.source(.reportBlock)
         fractionLost = try reader.uint8(.reportBlock)
-        // Shifted to the top of 32 bits and back, the 24-bit sign spreads.
+        // A shift to the top of 32 bits and back extends the sign of the 24 bits.
         cumulativeLost = Int32(bitPattern: try reader.uint24(.reportBlock) << 8) >> 8
         extendedHighestSequenceNumber = try reader.uint32(.reportBlock)
         jitter = try reader.uint32(.reportBlock)
@@ -60,22 +61,21 @@ package struct ReportBlock: Hashable, Sendable {
     }
 }
 
-/// SR: what a source has sent, and how its clock stands to wallclock time (RFC 3550 §6.4.1).
+/// SR: a source's statistics of sending, and its media clock at a wallclock time (RFC 3550 §6.4.1).
 package struct SenderReport: Hashable, Sendable {
-    /// The source that reports.
+    /// The source that sends the report.
     package var source: SynchronizationSource
-    /// Wallclock time of the report.
+    /// The wallclock time of the report.
     package var ntpTimestamp: NTPTimestamp
     /// The same instant on the source's media clock.
     package var rtpTimestamp: RTPTimestamp
-    /// Packets sent since the beginning.
+    /// The number of packets sent since the beginning.
     package var packetCount: UInt32
-    /// Payload bytes sent since the beginning, without headers and padding.
+    /// The number of payload bytes sent since the beginning, without headers and padding.
     package var octetCount: UInt32
-    /// What the source hears of others.
+    /// The statistics of the sources that this source receives.
     package var reportBlocks: [ReportBlock]
 
-    /// A report of these values.
     package init(
         source: SynchronizationSource, ntpTimestamp: NTPTimestamp, rtpTimestamp: RTPTimestamp, packetCount: UInt32,
         octetCount: UInt32, reportBlocks: [ReportBlock] = []
@@ -98,14 +98,13 @@ package struct SenderReport: Hashable, Sendable {
     }
 }
 
-/// RR: what a participant that sends nothing hears of others (RFC 3550 §6.4.2).
+/// RR: the reception statistics of a participant that sends no media (RFC 3550 §6.4.2).
 package struct ReceiverReport: Hashable, Sendable {
-    /// The participant that reports.
+    /// The participant that sends the report.
     package var source: SynchronizationSource
-    /// What it hears.
+    /// The statistics of the sources that the participant receives.
     package var reportBlocks: [ReportBlock]
 
-    /// A report of these values.
     package init(source: SynchronizationSource, reportBlocks: [ReportBlock] = []) {
         self.source = source
         self.reportBlocks = reportBlocks

@@ -1,59 +1,58 @@
-/// SDES: who the sources are (RFC 3550 §6.5).
+/// SDES: descriptions of sources (RFC 3550 §6.5).
 package struct SourceDescription: Hashable, Sendable {
-    /// What is said of each source.
+    /// The descriptions, one for each source.
     package var chunks: [Chunk]
 
-    /// What is said of one source.
+    /// The description of one source.
     package struct Chunk: Hashable, Sendable {
-        /// The source.
+        /// The described source.
         package var source: SynchronizationSource
-        /// What is said of it, in order.
+        /// The items of the description, in order.
         package var items: [Item]
 
-        /// A chunk of these items.
         package init(source: SynchronizationSource, items: [Item]) {
             self.source = source
             self.items = items
         }
 
-        /// The CNAME, which names the participant across its sources; nil where the chunk has none.
+        /// The CNAME, which identifies the participant across its sources; nil if the chunk has none.
         package var canonicalName: String? { items.first { $0.type == Item.canonicalNameType }?.text }
 
-        /// The subgroup that the source is shared to; nil where the chunk names none.
+        /// The subgroup to which the source is shared; nil if the chunk names none.
         package var subgroup: String? { items.lazy.compactMap(\.subgroup).first }
     }
 
-    /// One thing said of a source.
+    /// One item of a source's description.
     package struct Item: Hashable, Sendable {
-        /// 1 for CNAME, others as RFC 3550 §12.2 and its registry number them; never 0.
+        /// The type: 1 for CNAME, other numbers as in RFC 3550 §12.2 and its registry; never 0.
         package var type: UInt8
         /// The value: UTF-8 for the items of RFC 3550, at most 255 bytes.
         package var value: [UInt8]
 
-        /// An item with these bytes.
         package init(type: UInt8, value: [UInt8]) {
             self.type = type
             self.value = value
         }
 
-        /// The value as text, with what is not UTF-8 replaced.
+        /// The value as text, in which U+FFFD replaces invalid UTF-8.
         package var text: String { String(decoding: value, as: UTF8.self) }
 
         /// The type of a CNAME item (RFC 3550 §6.5.1).
         package static let canonicalNameType: UInt8 = 1
-        /// The type of an item that an application defines: a prefix with its length, and a value (RFC 3550 §6.5.8).
+        /// The type of an item that an application defines: a prefix, preceded by its length, and a value (RFC 3550
+        /// §6.5.8).
         package static let privateType: UInt8 = 8
 
         /// The prefix of the item that names a subgroup.
         private static let subgroupPrefix = Array("subgroup".utf8)
 
-        /// The item that names a subgroup, of which names have at most 64 bytes.
+        /// Creates the item that names a subgroup. At most 64 bytes of the name are used.
         package init(subgroup: String) {
             let prefix = [UInt8(Self.subgroupPrefix.count)] + Self.subgroupPrefix
             self.init(type: Self.privateType, value: prefix + Array(subgroup.utf8.prefix(64)))
         }
 
-        /// The subgroup that the item names; nil where it is another.
+        /// The subgroup that the item names; nil for another item.
         var subgroup: String? {
             let prefix = [UInt8(Self.subgroupPrefix.count)] + Self.subgroupPrefix
             guard type == Self.privateType, value.starts(with: prefix) else { return nil }
@@ -61,24 +60,23 @@ package struct SourceDescription: Hashable, Sendable {
         }
     }
 
-    /// Most items of one chunk that are read, far more than there are kinds in RFC 3550 §6.5: one of two bytes takes many
-    /// more in memory.
+    /// The maximum number of items that are read from one chunk, far more than the types in RFC 3550 §6.5. An item of
+    /// two bytes takes many more in memory.
     package static let maximumItemCount = 32
 
-    /// A description of these chunks.
     package init(chunks: [Chunk]) {
         self.chunks = chunks
     }
 
-    /// The description that every participant sends: the CNAME of one source, and the subgroup that it is shared to, where
-    /// there is one.
+    /// Creates the description that every participant sends: the CNAME of one source, and optionally the subgroup to
+    /// which the source is shared.
     package init(source: SynchronizationSource, canonicalName: String, subgroup: String? = nil) {
         let name = Item(type: Item.canonicalNameType, value: [UInt8](canonicalName.utf8))
         let items = [name] + (subgroup.map { [Item(subgroup: $0)] } ?? [])
         self.init(chunks: [Chunk(source: source, items: items)])
     }
 
-    /// The CNAME of a source; nil where it is not said.
+    /// Returns the CNAME of a source; nil if the description has none.
     package func canonicalName(of source: SynchronizationSource) -> String? {
         chunks.first { $0.source == source }?.canonicalName
     }
@@ -89,7 +87,8 @@ package struct SourceDescription: Hashable, Sendable {
         self.chunks = chunks
     }
 
-    /// Items end with a zero byte, and zeros up to the next multiple of four bytes; a chunk begins on such a multiple.
+    /// Parses a chunk. A zero byte ends its items, and zeros pad it to a multiple of four bytes, at which a chunk also
+    /// begins.
     private static func chunk(_ reader: inout FieldReader) throws(RTPError) -> Chunk {
         let start = reader.offset
         var chunk = Chunk(source: try reader.source(.sourceDescriptionChunk), items: [])
@@ -111,10 +110,9 @@ package struct SourceDescription: Hashable, Sendable {
 package struct Goodbye: Hashable, Sendable {
     /// The sources that leave, at most 31.
     package var sources: [SynchronizationSource]
-    /// Why, for people; nil where nothing is said. At most 255 bytes of UTF-8 are sent.
+    /// The reason for leaving, for people; nil if there is none. At most 255 bytes of UTF-8 are sent.
     package var reason: String?
 
-    /// A goodbye (BYE) of these sources.
     package init(sources: [SynchronizationSource], reason: String? = nil) {
         self.sources = sources
         self.reason = reason
@@ -130,18 +128,17 @@ package struct Goodbye: Hashable, Sendable {
     }
 }
 
-/// APP: something that only an application understands (RFC 3550 §6.7).
+/// APP: data that only an application understands (RFC 3550 §6.7).
 package struct ApplicationPacket: Hashable, Sendable {
-    /// Five bits for the application.
+    /// A five-bit value that the application defines.
     package var subtype: UInt8
-    /// The source that sends it.
+    /// The source that sends the packet.
     package var source: SynchronizationSource
-    /// Four ASCII characters, the first in the high byte.
+    /// The packet's name: four ASCII characters, the first one in the high byte.
     package var name: UInt32
-    /// A multiple of four bytes for the application.
+    /// The application's data, a multiple of four bytes.
     package var data: [UInt8]
 
-    /// A packet of these values.
     package init(subtype: UInt8, source: SynchronizationSource, name: UInt32, data: [UInt8]) {
         self.subtype = subtype
         self.source = source

@@ -1,7 +1,8 @@
 extension TransportFeedback {
     /// The packet status chunks of the deltas (§3.1.3, §3.1.4).
     ///
-    /// At each place the chunk that reaches furthest is taken: a run, 14 statuses of one bit, or 7 of two.
+    /// At each position this takes the chunk that covers the most packets: a run, 14 one-bit statuses, or 7 two-bit
+    /// statuses.
     var statusChunks: [UInt16] {
         var chunks: [UInt16] = []
         var index = 0
@@ -23,7 +24,7 @@ extension TransportFeedback {
         return chunks
     }
 
-    /// Bytes of the whole packet as it is written.
+    /// The number of bytes of the whole packet.
     var byteCount: Int {
         let deltaBytes = deltas.reduce(0) { sum, delta in sum + Self.byteCount(of: delta) }
         return (20 + statusChunks.count * 2 + deltaBytes + 3) & ~3
@@ -45,15 +46,15 @@ extension TransportFeedback {
         return end - start
     }
 
-    /// How many statuses from `start` on a chunk of one-bit symbols can say: 14, or those that are left if fewer; zero
-    /// where a large difference stands among them, because a chunk is always read to its end.
+    /// Returns the number of statuses from `start` that a chunk of one-bit symbols covers: at most 14, or zero if one
+    /// of them is a large delta, since a parser always reads a chunk to its end.
     private func oneBitReach(at start: Int) -> Int {
         let end = min(deltas.count, start + 14)
         let fits = deltas[start..<end].allSatisfy { Self.symbol(of: $0) != .largeDelta }
         return fits ? end - start : 0
     }
 
-    /// The symbols from `start` on, the first in the highest of 14 bits, zeros after the last.
+    /// Returns the symbols from `start`, the first in the highest of 14 bits, with zeros after the last.
     private func vector(at start: Int, count: Int, width: Int) -> UInt16 {
         var bits: UInt16 = 0
         for index in 0..<count {

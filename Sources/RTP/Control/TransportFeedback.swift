@@ -1,23 +1,22 @@
 import RTCShareWireFormat
 
-/// Transport-wide feedback: which packets of a transport arrived, and when
+/// Transport-wide feedback: the arrival times of a transport's packets
 /// (draft-holmer-rmcat-transport-wide-cc-extensions-01 §3.1).
 package struct TransportFeedback: Hashable, Sendable {
-    /// Who received the packets.
+    /// The receiver of the packets.
     package var sender: SynchronizationSource
-    /// A stream of the transport: any will do.
+    /// Any stream of the transport.
     package var media: SynchronizationSource
-    /// The number of the first packet that is reported.
+    /// The number of the first reported packet.
     package var baseSequenceNumber: TransportSequenceNumber
-    /// The receiver's clock, in 64 milliseconds: what the first difference counts from. 24 bits, signed.
+    /// The base of the first delta on the receiver's clock, in 64 milliseconds, as a signed 24-bit value.
     package var referenceTime: Int32
-    /// Counts feedback packets, so that their loss shows.
+    /// A counter of feedback packets, which reveals their loss.
     package var feedbackPacketCount: UInt8
-    /// For each packet from the base on: nil where it did not arrive, else the time since the arrival reported before
-    /// it (for the first, since the reference time) in 250 microseconds.
+    /// A value for each packet from the base: nil if it did not arrive, otherwise the time since the previous reported
+    /// arrival (or the reference time) in units of 250 microseconds.
     package var deltas: [Int16?]
 
-    /// Feedback of these values.
     package init(
         sender: SynchronizationSource, media: SynchronizationSource, baseSequenceNumber: TransportSequenceNumber,
         referenceTime: Int32, feedbackPacketCount: UInt8, deltas: [Int16?]
@@ -30,15 +29,16 @@ package struct TransportFeedback: Hashable, Sendable {
         self.deltas = deltas
     }
 
-    /// One packet that feedback reports.
+    /// The result for one packet in the feedback.
     package struct PacketResult: Hashable, Sendable {
-        /// The packet.
+        /// The number of the packet.
         package let sequenceNumber: TransportSequenceNumber
-        /// When it arrived, on the receiver's clock, which wraps each 2³⁰ seconds or so; nil where it did not arrive.
+        /// The arrival time on the receiver's clock, which wraps after some 2³⁰ seconds; nil if the packet did not
+        /// arrive.
         package let arrival: Duration?
     }
 
-    /// The packets reported, in the order of their numbers.
+    /// The results for all packets, in the order of their numbers.
     package var results: [PacketResult] {
         var ticks = Int64(referenceTime) * Self.ticksPerReference
         var number = baseSequenceNumber
@@ -53,21 +53,21 @@ package struct TransportFeedback: Hashable, Sendable {
         return results
     }
 
-    /// The time between the reference times of two feedback packets, the shorter way round their 24 bits: what to add
-    /// to arrivals of this packet to set them beside those of `earlier`.
+    /// Returns the time between the reference times of two feedback packets, along the shorter direction of their 24
+    /// bits. If you add it to arrival times of this packet, they are comparable with those of `earlier`.
     package func referenceDuration(since earlier: TransportFeedback) -> Duration {
         let difference = ((referenceTime &- earlier.referenceTime) << 8) >> 8
         return .milliseconds(Int64(difference) * 64)
     }
 
-    /// Most packets that one feedback packet reports, and all of one compound. A few chunks could announce 65535; no
-    /// receiver that reports every second or oftener comes near this.
+    /// The maximum number of packets in one feedback packet, and in one compound packet. A few chunks can announce
+    /// 65535 packets. A receiver that reports at least once per second is far below this limit.
     package static let maximumStatusCount = 16384
 
     /// 64 milliseconds in units of 250 microseconds.
     static let ticksPerReference: Int64 = 256
 
-    /// The two bits of a packet's status.
+    /// The status of a packet, two bits on the wire.
     enum Symbol: UInt16 {
         case notReceived = 0
         case smallDelta = 1
@@ -79,7 +79,7 @@ package struct TransportFeedback: Hashable, Sendable {
         return (0...255).contains(delta) ? .smallDelta : .largeDelta
     }
 
-    /// Takes what is announced off `statuses`, which bounds it.
+    /// Parses feedback and subtracts its number of packets from `statuses`, which limits it.
     init(_ reader: inout FieldReader, statuses: inout Int) throws(RTPError) {
         sender = try reader.source(.senderSource)
         media = try reader.source(.mediaSource)
@@ -119,7 +119,7 @@ package struct TransportFeedback: Hashable, Sendable {
                 throw .invalid(.packetStatusChunk, offset: offset)
             }
             let count = min(Int(chunk & 0x1FFF), limit - symbols.count)
-            // A run of nothing would let a packet of nothing but such chunks take long to read.
+            // A run of length zero is invalid: a packet of such chunks would take long to parse.
             guard count > 0 else { throw .invalid(.packetStatusChunk, offset: offset) }
             symbols.append(contentsOf: repeatElement(symbol, count: count))
             return

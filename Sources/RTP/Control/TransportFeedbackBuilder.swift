@@ -1,19 +1,18 @@
 package import RTCShareWireFormat
 
-/// Makes a receiver's transport-wide feedback out of the arrivals since the feedback before
+/// Creates a receiver's transport-wide feedback from the arrivals since the previous feedback
 /// (draft-holmer-rmcat-transport-wide-cc-extensions-01 §3.1).
 ///
-/// Numbers between the last one reported and the first new arrival are reported as not received, so that a loss on the
-/// border of two feedback packets is seen.
+/// Numbers between the last reported one and the first new arrival are reported as not received, so that a loss at the
+/// border of two feedback packets is visible.
 package struct TransportFeedbackBuilder: Sendable {
-    /// A packet that arrived.
+    /// The arrival of a packet.
     package struct Arrival: Hashable, Sendable {
-        /// Its number.
+        /// The packet's number.
         package let sequenceNumber: TransportSequenceNumber
-        /// When it arrived.
+        /// The time of the arrival.
         package let instant: Instant
 
-        /// The arrival of a packet.
         package init(sequenceNumber: TransportSequenceNumber, instant: Instant) {
             self.sequenceNumber = sequenceNumber
             self.instant = instant
@@ -24,21 +23,22 @@ package struct TransportFeedbackBuilder: Sendable {
     private let maximumByteCount: Int
     private var unwrapper = SerialNumberUnwrapper<TransportSequenceNumber>()
     private var nextUnreported: Int64?
-    /// When the newest numbers arrived, in 250 microseconds, by their unwrapped number.
+    /// The arrival times of the newest numbers in units of 250 microseconds, keyed by unwrapped number.
     private var reported: [Int64: Int64] = [:]
     private var feedbackPacketCount: UInt8 = 0
 
-    /// A builder of packets of at most `maximumByteCount` bytes, held to 64 at least.
+    /// Creates a builder of packets of at most `maximumByteCount` bytes, or 64 if that is more.
     package init(sender: SynchronizationSource, maximumByteCount: Int = 1000) {
         self.sender = sender
         self.maximumByteCount = max(64, maximumByteCount)
     }
 
-    /// The feedback for `arrivals`, in any order, about the transport of which `media` is a stream; as many packets as
-    /// sizes, gaps and time differences ask for, none without news. A number counts once, when it first arrived.
+    /// Returns the feedback for `arrivals`, in any order, about the transport of the stream `media`. Sizes, gaps and
+    /// time differences determine the number of packets; there are none without new arrivals. Only the first arrival of
+    /// a number counts.
     ///
-    /// A packet that arrived late is reported together with all that arrived after it, so that nothing is ever reported
-    /// as lost that was reported as received before.
+    /// A packet that arrived late is reported together with all packets that arrived after it, so that no packet is
+    /// reported as lost after it was reported as received.
     package mutating func makeFeedback(for arrivals: [Arrival], media: SynchronizationSource) -> [TransportFeedback] {
         var ticks: [Int64: Int64] = [:]
         for arrival in arrivals {
@@ -61,7 +61,7 @@ package struct TransportFeedbackBuilder: Sendable {
         return packets
     }
 
-    /// The first number to report in a packet whose first arrival is `number`.
+    /// Returns the first number to report in a packet whose first arrival is `number`.
     private func base(for number: Int64) -> Int64 {
         guard let nextUnreported, nextUnreported < number, number - nextUnreported < Int64(Self.maximumStatusCount)
         else {
@@ -70,8 +70,9 @@ package struct TransportFeedbackBuilder: Sendable {
         return nextUnreported
     }
 
-    /// The packets that one feedback packet tells of, lost ones included. A longer gap is a restart rather than a loss and
-    /// says nothing worth its bytes; and the sender, whose numbers they are, decides with each what it costs to tell them.
+    /// The maximum number of packets, including lost ones, that one feedback packet reports. A longer gap is a restart
+    /// instead of a loss, and its report would waste bytes. The limit also matters because the sender determines the
+    /// numbers, and with them the cost of a report.
     static let maximumStatusCount = 2048
 
     private mutating func remember(_ news: [Int64: Int64]) {
@@ -80,7 +81,7 @@ package struct TransportFeedbackBuilder: Sendable {
         reported = reported.filter { $0.key >= nextUnreported - Int64(Self.memory) }
     }
 
-    /// How many numbers back an arrival is remembered at least: some seconds of a fast stream.
+    /// The minimum number of past packets whose arrivals are stored: some seconds of a fast stream.
     private static let memory = 2048
 
     private mutating func finish(_ draft: Draft, _ media: SynchronizationSource) -> TransportFeedback {
@@ -93,7 +94,7 @@ package struct TransportFeedbackBuilder: Sendable {
         return feedback
     }
 
-    /// The instant in 250 microseconds, rounded down, so that differences add up without drift.
+    /// Returns the instant in units of 250 microseconds, rounded down, so that sums of differences do not drift.
     private static func ticks(_ instant: Instant) -> Int64 {
         let (quotient, rest) = instant.nanoseconds.quotientAndRemainder(dividingBy: 250_000)
         return rest < 0 ? quotient - 1 : quotient
@@ -116,13 +117,14 @@ private struct Draft {
         feedback = TransportFeedback(
             sender: SynchronizationSource(0), media: SynchronizationSource(0),
             baseSequenceNumber: TransportSequenceNumber(UInt16(truncatingIfNeeded: base)),
-            // The clock wraps within 24 bits; the sign is spread as a parser would.
+            // The clock wraps within 24 bits. The sign is extended in the same way as in a parser.
             referenceTime: (Int32(truncatingIfNeeded: reference) << 8) >> 8, feedbackPacketCount: 0, deltas: deltas)
         lastTick = tick
         deltaByteCount = TransportFeedback.byteCount(of: delta)
     }
 
-    /// False where the arrival belongs into a new packet: the gap, the time since the last one or the size is too much.
+    /// Whether the arrival was added. It needs a new packet if the gap, the time since the last arrival or the size is
+    /// too large.
     mutating func append(_ number: Int64, at tick: Int64, maximumByteCount: Int) -> Bool {
         let gap = Int(number - base) - feedback.deltas.count
         let count = feedback.deltas.count + gap + 1
@@ -132,7 +134,7 @@ private struct Draft {
         let deltaBytes = deltaByteCount + TransportFeedback.byteCount(of: delta)
         feedback.deltas.append(contentsOf: repeatElement(nil, count: gap))
         feedback.deltas.append(delta)
-        // No more chunks than this are ever needed: the true number is counted only where this is too many.
+        // The upper bound of the size, which is cheap. The exact size is computed only if the bound is too large.
         let bound = 20 + (count + 6) / 7 * 2 + deltaBytes + 3
         if bound > maximumByteCount, feedback.byteCount > maximumByteCount {
             feedback.deltas.removeLast(gap + 1)

@@ -1,16 +1,15 @@
 import RTCShareWireFormat
 
-/// Says in one line what a packet is, for people who inspect a recording.
+/// Describes a packet in one line, for people who inspect a recording.
 package struct PacketExplanation: Sendable {
-    /// Payload types whose VP8 descriptor is to be explained as well.
+    /// The payload types whose VP8 descriptor is also described.
     package var vp8PayloadTypes: Set<PayloadType>
 
-    /// Explanations of RTP headers and RTCP packets, and of VP8 descriptors for the given payload types.
     package init(vp8PayloadTypes: Set<PayloadType> = []) {
         self.vp8PayloadTypes = vp8PayloadTypes
     }
 
-    /// One line, without a line end, about a decrypted packet.
+    /// Returns one line, without a line end, about a decrypted packet.
     package func explain(_ packet: RawSpan) -> String {
         do throws(RTPError) {
             switch DatagramKind(packet) {

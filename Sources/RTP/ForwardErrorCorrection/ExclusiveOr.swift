@@ -1,7 +1,7 @@
 import RTCShareWireFormat
 
 extension [UInt8] {
-    /// These bytes, borrowed for writing.
+    /// Calls `body` with these bytes, borrowed for writing.
     mutating func withMutableRawSpan(_ body: (inout MutableRawSpan) -> Void) {
         var span = mutableSpan
         var bytes = span.mutableBytes
@@ -10,7 +10,7 @@ extension [UInt8] {
 }
 
 extension MutableRawSpan {
-    /// Changes the bytes from `offset` on to their exclusive or with others, for which there has to be room.
+    /// Replaces the bytes from `offset` with their exclusive or with `other`, which must fit.
     @_lifetime(self: copy self)
     mutating func formExclusiveOr(_ other: RawSpan, at offset: Int) {
         var index = 0
@@ -28,7 +28,7 @@ extension MutableRawSpan {
         }
     }
 
-    /// Makes the first `count` bytes zero.
+    /// Sets the first `count` bytes to zero.
     @_lifetime(self: copy self)
     mutating func clear(_ count: Int) {
         for index in 0..<min(count, byteCount) { storeBytes(of: 0, toByteOffset: index, as: UInt8.self) }

@@ -1,21 +1,21 @@
 package import RTCShareWireFormat
 
-/// Makes lost packets of one source again, of those that came and of their forward error correction (RFC 5109 §9).
+/// Recovers lost packets of one source from received packets and their forward error correction (RFC 5109 §9).
 ///
 /// ```
-/// media packet ──▶ kept for a while ──┐
-///                                     ├──▶ a correction that lacks one packet makes it ──▶ kept, and given out
-/// correction ────▶ waits ─────────────┘
+/// media packet ──▶ stored for a while ──┐
+///                                       ├──▶ a correction that lacks one packet recovers it ──▶ stored and returned
+/// correction ────▶ stored for a while ──┘
 /// ```
 ///
-/// What a packet makes may be what another correction lacked. All that is kept is bounded in number and in time.
+/// A recovered packet can complete another correction. The number and the age of all stored packets are limited.
 package struct ULPFECDecoder: Sendable {
-    /// A packet as it is protected: what the corrections have exclusive ors of.
+    /// The fields of a packet that the corrections protect with exclusive ors.
     private struct Packet: Sendable {
         let number: SequenceNumber
         let flags: UInt16
         let timestamp: UInt32
-        /// What follows the fixed header.
+        /// The bytes after the fixed header.
         let bytes: [UInt8]
         let arrival: Instant
     }
@@ -26,13 +26,13 @@ package struct ULPFECDecoder: Sendable {
         let arrival: Instant
     }
 
-    /// Packets that are kept, a power of two: more than a frame's corrections can name.
+    /// The maximum number of stored packets, a power of two: more than a frame's corrections can name.
     private static let packetCapacity = 128
-    /// Corrections that wait.
+    /// The maximum number of stored corrections.
     private static let correctionCapacity = 32
-    /// How long they are kept. Numbers come again, after as many packets as would take longer than this.
+    /// The maximum age of stored packets and corrections. Sequence numbers take longer than this to repeat.
     private static let maximumAge = Duration.seconds(2)
-    /// The largest packet that is made.
+    /// The maximum size of a recovered packet.
     private static let maximumPacket = 1500
 
     private let source: SynchronizationSource
@@ -40,15 +40,14 @@ package struct ULPFECDecoder: Sendable {
     private var corrections: [Correction] = []
     private var recovered: [[UInt8]] = []
 
-    /// A decoder for the packets of a source.
     package init(source: SynchronizationSource) {
         self.source = source
     }
 
-    /// Takes a packet that was protected.
+    /// Stores a received media packet.
     /// - Parameters:
     ///   - header: The RTP header, whose payload type is that of RED.
-    ///   - packet: The packet that it was read from.
+    /// The packet from which the header was parsed.
     ///   - payloadType: The payload type of the RED packet's block.
     package mutating func receive(
         _ header: RTPHeader, in packet: RawSpan, payloadType: PayloadType, now: Instant
@@ -66,7 +65,7 @@ package struct ULPFECDecoder: Sendable {
         recover(now: now)
     }
 
-    /// Takes a correction: what stands behind the RED header.
+    /// Stores a correction: the payload after the RED header.
     package mutating func receive(correction payload: RawSpan, now: Instant) throws(RTPError) {
         let (header, start) = try ULPFECHeader.parse(payload)
         let bytes = [UInt8](payload.extracting(start..<start + Int(header.protectionLength)))
@@ -75,8 +74,8 @@ package struct ULPFECDecoder: Sendable {
         recover(now: now)
     }
 
-    /// The next packet that was made, whole, as it was before it was put into a RED packet. Fields that a sender writes
-    /// after it has made its corrections are not to be relied on, as libwebrtc's transport-wide number.
+    /// Returns the next recovered packet, whole, as it was before RED. Fields that a sender writes after it has
+    /// computed its corrections are not reliable, such as libwebrtc's transport-wide sequence number.
     package mutating func pollRecovered() -> [UInt8]? {
         recovered.isEmpty ? nil : recovered.removeFirst()
     }
@@ -92,7 +91,7 @@ package struct ULPFECDecoder: Sendable {
         return packet
     }
 
-    /// Each turn uses up a correction.
+    /// Recovers all packets that it can. Each round removes a correction.
     private mutating func recover(now: Instant) {
         corrections.removeAll { now - $0.arrival > Self.maximumAge }
         var index = 0
@@ -127,7 +126,7 @@ package struct ULPFECDecoder: Sendable {
         return result
     }
 
-    /// The one packet that a correction lacks; nil where it comes out as none that was protected whole.
+    /// Returns the only packet that a correction lacks; nil if the result is not a whole packet.
     private func make(_ number: SequenceNumber, of correction: Correction, now: Instant) -> Packet? {
         var (flags, timestamp) = (correction.header.flags, correction.header.timestamp)
         var length = correction.header.length

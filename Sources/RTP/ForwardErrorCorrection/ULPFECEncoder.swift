@@ -1,8 +1,9 @@
 package import RTCShareWireFormat
 
-/// Makes the forward error correction of one frame, or a few in a row, after the other (RFC 5109 §8, level 0).
+/// Computes the forward error correction of one frame, or of several consecutive frames, at a time (RFC 5109 §8, level
+/// 0).
 ///
-/// Its packets go in as they are written, and each is forgotten at once; what is kept are the exclusive ors.
+/// Packets are added when they are written. Only their exclusive ors are stored.
 package struct ULPFECEncoder: Sendable {
     /// The exclusive or of some of the frames' packets.
     private struct Correction: Sendable {
@@ -10,7 +11,7 @@ package struct ULPFECEncoder: Sendable {
         var timestamp: UInt32 = 0
         var length: UInt16 = 0
         var mask: UInt64 = 0
-        /// Zeros behind what is protected: its room is used again by the next frames.
+        /// The protected bytes, followed by zeros. The next frames reuse the memory.
         var bytes: [UInt8] = []
         var protectionLength = 0
 
@@ -32,11 +33,10 @@ package struct ULPFECEncoder: Sendable {
     private var packetCount = 0
     private var base = SequenceNumber(0)
 
-    /// An encoder without a frame.
     package init() {}
 
-    /// Begins with another frame, and those that follow until the next beginning, for which `corrections` packets are to be
-    /// made, at most ``ULPFECMask/maximumCorrections``.
+    /// Starts the correction of the next frames, for which `corrections` packets are computed, at most
+    /// ``ULPFECMask/maximumCorrections``.
     package mutating func begin(corrections count: Int) {
         self.count = min(max(0, count), ULPFECMask.maximumCorrections)
         while corrections.count < self.count { corrections.append(Correction()) }
@@ -44,12 +44,11 @@ package struct ULPFECEncoder: Sendable {
         packetCount = 0
     }
 
-    /// Takes the frames' next packet, but for its RED header. One that comes after so many that no mask can name it is
-    /// left aside.
+    /// Adds the next packet of the frames, without its RED header. A packet that no mask can name any more is ignored.
     /// - Parameters:
-    ///   - header: The whole RTP header as it is written, under the payload type of RED.
+    /// The whole RTP header as written, with the payload type of RED.
     ///   - payloadType: The payload type of the payload.
-    ///   - payload: What follows the RED header.
+    /// The bytes after the RED header.
     package mutating func add(header: RawSpan, payloadType: PayloadType, payload: RawSpan) {
         guard header.byteCount >= RTPHeader.fixedByteCount else { return }
         func field<T: FixedWidthInteger & BitwiseCopyable>(_ offset: Int, _ type: T.Type) -> T {
@@ -72,12 +71,12 @@ package struct ULPFECEncoder: Sendable {
         }
     }
 
-    /// Whether there is a correction of this index: some packet went into it.
+    /// Whether a correction with this index exists: at least one packet was added to it.
     package func hasCorrection(_ index: Int) -> Bool {
         (0..<count).contains(index) && corrections[index].mask != 0
     }
 
-    /// Writes a correction, as it stands behind the RED header. One that there is not writes nothing.
+    /// Writes a correction in its format after the RED header. If the correction does not exist, this writes no bytes.
     package func write(_ index: Int, to writer: inout ByteWriter) throws(EndOfBytes) {
         guard hasCorrection(index) else { return }
         let correction = corrections[index]

@@ -1,31 +1,31 @@
 package import RTCShareWireFormat
 
-/// The header of a ULPFEC packet and of its level 0 (RFC 5109 §7.3, §7.4). The levels above protect the beginnings of
-/// packets more than their ends, which helps nobody whose frames need all of their bytes.
+/// The header of a ULPFEC packet and of its level 0 (RFC 5109 §7.3, §7.4). The higher levels protect the beginnings of
+/// packets more than their ends, which does not help frames that need all of their bytes.
 package struct ULPFECHeader: Hashable, Sendable {
-    /// The exclusive or of what the protected packets have in their first two bytes, version left aside: P, X, CC, M, PT.
+    /// The exclusive or of the first two bytes of the protected packets, without the version: P, X, CC, M, PT.
     package var flags: UInt16
-    /// The lowest number that the mask can name.
+    /// The lowest sequence number that the mask can name.
     package var base: SequenceNumber
     /// The exclusive or of the timestamps.
     package var timestamp: UInt32
     /// The exclusive or of the packets' lengths without their fixed headers.
     package var length: UInt16
-    /// How many bytes after the fixed headers are protected: as many as follow this header.
+    /// The number of protected bytes after the fixed headers, which is the number of bytes after this header.
     package var protectionLength: UInt16
-    /// Which packets are protected: bit `i`, counted from the lowest, stands for `base` + `i`.
+    /// The protected packets: bit `i`, counted from the lowest, represents `base` + `i`.
     package var mask: UInt64
 
-    /// The packets that a mask can name.
+    /// The number of packets that a mask can name.
     package static let maximumPackets = 48
-    /// Those of the short form of the mask.
+    /// The number of packets that the short mask can name.
     private static let shortMask = 16
-    /// L: the mask is of the long form.
+    /// L: the mask is long.
     private static let longMaskFlag: UInt16 = 0x4000
-    /// What the first two bytes have of the packets: all but E, which is to be zero, and L.
+    /// The bits of the first two bytes that protect packets: all but E, which must be zero, and L.
     private static let recoveryFlags: UInt16 = 0x3FFF
 
-    /// A header that says all of this; bits of the mask above the 48th are left aside.
+    /// Creates a header. Bits of the mask above the 48th are ignored.
     package init(
         flags: UInt16, base: SequenceNumber, timestamp: UInt32, length: UInt16, protectionLength: UInt16, mask: UInt64
     ) {
@@ -39,20 +39,20 @@ package struct ULPFECHeader: Hashable, Sendable {
 
     private var hasLongMask: Bool { mask >> UInt64(Self.shortMask) != 0 }
 
-    /// Bytes that ``write(to:)`` writes.
+    /// The number of bytes that ``write(to:)`` writes.
     package var byteCount: Int { hasLongMask ? 18 : 14 }
 
-    /// The protected packets, in rising order.
+    /// The protected packets, in ascending order.
     package var numbers: some Sequence<SequenceNumber> {
         (0..<Self.maximumPackets).lazy.filter { mask >> UInt64($0) & 1 == 1 }.map { base.advanced(by: $0) }
     }
 
-    /// Reads the header at the start of a ULPFEC payload, and says how many bytes it has; ``protectionLength`` bytes follow
-    /// it. The mask may be longer than it had to be.
+    /// Parses the header at the start of a ULPFEC payload, and returns its size in bytes. ``protectionLength`` bytes
+    /// follow the header. The mask can be longer than necessary.
     package static func parse(_ payload: RawSpan) throws(RTPError) -> (header: ULPFECHeader, byteCount: Int) {
         var reader = FieldReader(payload)
         let first = try reader.uint16(.fecHeader)
-        // E says that the header goes on, in a way that nobody has defined.
+        // E announces an extension of the header, which no document defines.
         guard first & 0x8000 == 0 else { throw .invalid(.fecHeader, offset: 0) }
         let base = SequenceNumber(try reader.uint16(.fecHeader))
         let timestamp = try reader.uint32(.fecHeader)
@@ -61,7 +61,7 @@ package struct ULPFECHeader: Hashable, Sendable {
         let short = try reader.uint16(.fecLevelHeader)
         var wire = UInt64(short) << 32
         if first & longMaskFlag != 0 { wire |= UInt64(try reader.uint32(.fecLevelHeader)) }
-        // On the wire the highest bit stands for the base.
+        // On the wire the highest bit represents the base.
         let mask = wire.bitReversed >> 16
         guard mask != 0 else { throw .invalid(.fecLevelHeader, offset: 12) }
         guard reader.remaining >= Int(protectionLength) else {
@@ -73,7 +73,7 @@ package struct ULPFECHeader: Hashable, Sendable {
         return (header, reader.offset)
     }
 
-    /// Writes the header, with a mask that is no longer than it takes.
+    /// Writes the header with the shorter mask if that suffices.
     package func write(to writer: inout ByteWriter) throws(EndOfBytes) {
         try writer.write(flags | (hasLongMask ? Self.longMaskFlag : 0))
         try writer.write(base.rawValue)
@@ -87,7 +87,7 @@ package struct ULPFECHeader: Hashable, Sendable {
 }
 
 extension UInt64 {
-    /// The lowest bit highest.
+    /// The bits in reverse order.
     fileprivate var bitReversed: UInt64 {
         var value = self
         var reversed: UInt64 = 0

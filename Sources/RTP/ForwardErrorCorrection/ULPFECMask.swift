@@ -1,20 +1,20 @@
-/// Which packets of forward error correction protect which packet of a frame.
+/// The assignment of a frame's packets to its packets of forward error correction.
 ///
-/// Each packet is given a word, whose bits are the packets of correction that it goes into. Two lost packets with different
-/// words can both be made again: some correction has one of them and not the other. So the words are as different as
-/// can be, those of two bits first, that one packet and one of its corrections may be lost together; then those of one,
-/// of three, and so on, and then again from the first.
+/// Each packet has a word, whose bits are the correction packets that cover it. Two lost packets with different words
+/// can both be recovered, since some correction covers one of them but not the other. So the words differ as much as
+/// possible. Words of two bits come first, since a packet and one of its corrections can be lost together. Words of one
+/// bit, three bits and more follow, and then the list repeats.
 package enum ULPFECMask {
-    /// The most packets of correction that a frame has.
+    /// The maximum number of correction packets of a frame.
     package static let maximumCorrections = 12
 
-    /// The corrections that the packet `index` of a frame goes into, of `count`, bit by bit.
+    /// Returns the corrections, of `count` in total, that cover the packet `index` of a frame, as a bit mask.
     package static func corrections(ofPacket index: Int, count: Int) -> UInt16 {
         let words = words[min(max(1, count), maximumCorrections) - 1]
         return words[max(0, index) % words.count]
     }
 
-    /// By how many corrections there are, from one.
+    /// The words for each number of corrections, from one.
     private static let words: [[UInt16]] = (1...maximumCorrections).map { count in
         let all = (1..<(1 << count)).map { UInt16($0) }
         let byWeight = Dictionary(grouping: all) { $0.nonzeroBitCount }

@@ -1,21 +1,21 @@
-/// A header extension that this implementation reads and writes.
+/// A header extension that this project reads and writes.
 package enum HeaderExtensionKind: UInt8, CaseIterable, Sendable {
-    /// The media identification of RFC 9143 §15: which m-line a packet belongs to.
+    /// The media identification (MID, RFC 9143 §15) of the packet's m-line.
     case mediaIdentification
-    /// When the packet left its sender, 24 bits.
+    /// The time at which the packet left its sender, 24 bits.
     case absoluteSendTime
     /// The transport-wide sequence number (draft-holmer-rmcat-transport-wide-cc-extensions-01).
     case transportSequenceNumber
-    /// Coordination of video orientation (3GPP TS 26.114 §7.4.5).
+    /// The video orientation (CVO, 3GPP TS 26.114 §7.4.5).
     case videoOrientation
-    /// How long a receiver may keep frames before it shows them.
+    /// The minimum and maximum delay before a receiver shows a frame.
     case playoutDelay
-    /// Whether the video is a camera's or a screen's.
+    /// The content type of the video: a camera's or a screen's.
     case videoContentType
-    /// How loud the sound of a packet is (RFC 6464).
+    /// The audio level of a packet (RFC 6464).
     case audioLevel
 
-    /// The URI that `a=extmap` negotiates.
+    /// The URI in `a=extmap`.
     package var uri: String {
         switch self {
         case .mediaIdentification: "urn:ietf:params:rtp-hdrext:sdes:mid"
@@ -29,27 +29,28 @@ package enum HeaderExtensionKind: UInt8, CaseIterable, Sendable {
         }
     }
 
-    /// All kinds, in the order that they are written in; held once, because `allCases` may make an array at each call.
+    /// All kinds in the order in which they are written. They are stored because `allCases` can allocate an array at
+    /// each call.
     static let all = allCases
 
-    /// The kind with this URI; nil for one that is not known here.
+    /// Creates the kind with this URI; nil for an unknown URI.
     package init?(uri: some StringProtocol) {
         guard let kind = Self.allCases.first(where: { $0.uri == uri }) else { return nil }
         self = kind
     }
 }
 
-/// Which id stands for which header extension, as SDP negotiated it (RFC 8285 §5).
+/// The local ids of header extensions, as negotiated in SDP (RFC 8285 §5).
 ///
-/// An id is 1 to 14, or up to 255 where the two-byte form is in use; 15 is never assigned (RFC 8285 §4.2).
+/// An id is 1 to 14, or up to 255 if the two-byte form is used. 15 is never assigned (RFC 8285 §4.2).
 package struct HeaderExtensionMap: Hashable, Sendable {
-    /// One byte for each kind, zero for a kind that is not in use: a lookup neither hashes nor allocates.
+    /// One byte for each kind, zero for a kind that is not in use, so that a lookup neither hashes nor allocates.
     private var ids: UInt64 = 0
 
-    /// A map with nothing in use.
+    /// Creates a map without ids.
     package init() {}
 
-    /// The id of a kind; nil where it is not in use. Setting an id outside 1 to 255, or 15, takes the kind out of use.
+    /// The id of a kind; nil if the kind is not in use. An id outside 1 to 255, or 15, removes the kind from use.
     package subscript(kind: HeaderExtensionKind) -> UInt8? {
         get {
             let id = UInt8(truncatingIfNeeded: ids >> shift(kind))
@@ -61,7 +62,7 @@ package struct HeaderExtensionMap: Hashable, Sendable {
         }
     }
 
-    /// The kind that an id stands for; nil for an id that was not negotiated.
+    /// Returns the kind with this id; nil for an id that was not negotiated.
     package func kind(of id: UInt8) -> HeaderExtensionKind? {
         guard id != 0 else { return nil }
         for kind in HeaderExtensionKind.all where self[kind] == id { return kind }

@@ -1,17 +1,18 @@
 import RTCShareWireFormat
 
-/// One element of a header extension block: its local id and where its bytes are in the packet.
+/// One element of a header extension block: its local id and the range of its bytes in the packet.
 package struct HeaderExtensionElement: Hashable, Sendable {
-    /// The local id, as `a=extmap` assigned it.
+    /// The local id that `a=extmap` assigned.
     package let id: UInt8
-    /// The element's bytes in the packet, without the id and the length; may be empty in the two-byte form.
+    /// The range of the element's bytes in the packet, without the id and the length. It can be empty in the two-byte
+    /// form.
     package let range: Range<Int>
 }
 
-/// Walks the elements of a header extension block, in the one-byte or the two-byte form (RFC 8285 §4.2, §4.3).
+/// A reader of the elements of a header extension block, in the one-byte or the two-byte form (RFC 8285 §4.2, §4.3).
 ///
-/// A block of another profile has no elements. An element that runs past the block ends the walk: what came before it
-/// still counts, because a packet is worth more than one of its extensions.
+/// A block of another profile has no elements. An element that extends past the block ends the reading. The elements
+/// before it still count, because a packet is worth more than one of its extensions.
 package struct HeaderExtensionReader: ~Escapable {
     private let packet: RawSpan
     private let form: Form
@@ -20,7 +21,7 @@ package struct HeaderExtensionReader: ~Escapable {
 
     private enum Form { case oneByte, twoByte, unknown }
 
-    /// A reader at the first element of the packet that `header` was parsed from.
+    /// Creates a reader at the first element of the packet that `header` was parsed from.
     @_lifetime(copy packet)
     package init(_ header: RTPHeader, in packet: RawSpan) {
         self.packet = packet
@@ -29,13 +30,13 @@ package struct HeaderExtensionReader: ~Escapable {
         self.end = range.upperBound
         switch header.extensionProfile {
         case 0xBEDE: form = .oneByte
-        // The low four bits are for the application and say nothing of the form (RFC 8285 §4.3).
+        // The low four bits are for the application and do not identify the form (RFC 8285 §4.3).
         case 0x1000...0x100F: form = .twoByte
         default: form = .unknown
         }
     }
 
-    /// The next element; nil at the end of the block.
+    /// Returns the next element; nil at the end of the block.
     @_lifetime(self: copy self)
     package mutating func next() -> HeaderExtensionElement? {
         switch form {
@@ -52,7 +53,7 @@ package struct HeaderExtensionReader: ~Escapable {
             let id = head >> 4
             offset += 1
             if head == 0 { continue }
-            // Id 15, and id 0 with a length, end the processing of the whole block (RFC 8285 §4.2).
+            // Id 15, and id 0 with a length, end the whole block (RFC 8285 §4.2).
             guard id != 0, id != 15 else { break }
             return element(id: id, count: Int(head & 0x0F) + 1)
         }
@@ -92,7 +93,8 @@ package struct HeaderExtensionReader: ~Escapable {
 }
 
 extension RTPHeader {
-    /// Where the element with a local id is in the packet that this header was parsed from; nil where there is none.
+    /// Returns the range of the element with a local id in the packet from which this header was parsed; nil if there
+    /// is none.
     package func extensionElement(_ id: UInt8, in packet: RawSpan) -> Range<Int>? {
         var reader = HeaderExtensionReader(self, in: packet)
         while let element = reader.next() {

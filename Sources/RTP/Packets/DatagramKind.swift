@@ -1,23 +1,23 @@
 import RTCShareWireFormat
 
-/// Which protocol a datagram of a shared port belongs to, by its first bytes (RFC 7983 §7, RFC 5761 §4).
+/// The protocol of a datagram on a shared port, by its first bytes (RFC 7983 §7, RFC 5761 §4).
 package enum DatagramKind: Hashable, Sendable {
     /// STUN: a first byte of 0 to 3.
     case stun
-    /// ZRTP: 16 to 19.
+    /// ZRTP: a first byte of 16 to 19.
     case zrtp
-    /// DTLS: 20 to 63.
+    /// DTLS: a first byte of 20 to 63.
     case dtls
-    /// TURN channel data: 64 to 79.
+    /// TURN channel data: a first byte of 64 to 79.
     case turnChannel
-    /// RTP or SRTP: 128 to 191, where the second byte is not an RTCP packet type.
+    /// RTP or SRTP: a first byte of 128 to 191, and a second byte that is not an RTCP packet type.
     case rtp
-    /// RTCP or SRTCP: 128 to 191, where the second byte is 192 to 223.
+    /// RTCP or SRTCP: a first byte of 128 to 191, and a second byte of 192 to 223.
     case rtcp
-    /// None of these.
+    /// A datagram of another protocol.
     case unknown
 
-    /// The kind of a datagram.
+    /// Classifies a datagram.
     package init(_ datagram: RawSpan) {
         var reader = ByteReader(datagram)
         do {

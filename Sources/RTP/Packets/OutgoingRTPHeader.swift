@@ -1,26 +1,26 @@
 package import RTCShareWireFormat
 
-/// The header of a packet to be sent, written straight into the outgoing datagram (RFC 3550 §5.1, RFC 8285).
+/// The header of an outgoing packet, which is written directly into the datagram (RFC 3550 §5.1, RFC 8285).
 ///
-/// The sender builds a packet in place: this header, then the payload, then padding if any; encryption follows in the
-/// same memory. Nothing here allocates.
+/// The sender builds a packet in place: this header, the payload, and padding if any. Encryption works in the same
+/// memory. Nothing here allocates.
 package struct OutgoingRTPHeader: Sendable {
     /// The marker bit: for video, the last packet of a frame.
     package var marker: Bool
-    /// What the payload is.
+    /// The payload type.
     package var payloadType: PayloadType
-    /// The place of the packet in its stream.
+    /// The position of the packet in its stream.
     package var sequenceNumber: SequenceNumber
-    /// The media clock at the payload's first sample.
+    /// The time of the payload's first sample on the media clock.
     package var timestamp: RTPTimestamp
     /// The stream that the packet belongs to.
     package var source: SynchronizationSource
-    /// What the header extension carries, of the kinds that the map in ``write(to:map:)`` has ids for.
+    /// The header extensions. Only kinds that have ids in the map of ``write(to:map:)`` are written.
     package var extensions: HeaderExtensions
-    /// Whether padding follows the payload, to be written with ``ByteWriter/writePadding(_:)``.
+    /// Whether padding follows the payload, which must be written with ``ByteWriter/writePadding(_:)``.
     package var hasPadding = false
 
-    /// A header without padding.
+    /// Creates a header without padding.
     package init(
         marker: Bool, payloadType: PayloadType, sequenceNumber: SequenceNumber, timestamp: RTPTimestamp,
         source: SynchronizationSource, extensions: HeaderExtensions = HeaderExtensions()
@@ -33,14 +33,14 @@ package struct OutgoingRTPHeader: Sendable {
         self.extensions = extensions
     }
 
-    /// Bytes that ``write(to:map:)`` writes: a multiple of four.
+    /// Returns the number of bytes that ``write(to:map:)`` writes, a multiple of four.
     package func byteCount(map: HeaderExtensionMap) -> Int {
         let block = ExtensionBlock(extensions, map)
         return RTPHeader.fixedByteCount + (block.elementByteCount == 0 ? 0 : 4 + block.paddedByteCount)
     }
 
-    /// Writes the header. Extensions whose kind has no id in `map` are left out; the two-byte form is used where an id
-    /// or an element doesn't fit the one-byte form.
+    /// Writes the header. Extensions whose kind has no id in `map` are omitted. The two-byte form is used if an id or
+    /// an element doesn't fit the one-byte form.
     package func write(to writer: inout ByteWriter, map: HeaderExtensionMap) throws(EndOfBytes) {
         let block = ExtensionBlock(extensions, map)
         let hasExtension = block.elementByteCount > 0
@@ -57,9 +57,9 @@ package struct OutgoingRTPHeader: Sendable {
     }
 }
 
-/// What the elements of a header extension block take, and the form that holds them all.
+/// The size of the elements of a header extension block, and the form that fits them all.
 ///
-/// Each kind is named in turn, where a loop over the kinds would ask what each is: this runs for every packet.
+/// The kinds are written out instead of a loop, which would compare the kind in each turn: this runs for every packet.
 private struct ExtensionBlock {
     private let map: HeaderExtensionMap
     private(set) var isTwoByte = false
@@ -84,7 +84,7 @@ private struct ExtensionBlock {
         guard let id = map[kind] else { return }
         elements += 1
         elementByteCount += byteCount
-        // An empty value has no one-byte form: its length field counts from one (RFC 8285 §4.2).
+        // An empty value has no one-byte form, since its length field counts from one (RFC 8285 §4.2).
         if id > 14 || byteCount > 16 || byteCount == 0 { isTwoByte = true }
     }
 
@@ -119,7 +119,7 @@ private struct ExtensionBlock {
         }
     }
 
-    /// Writes an element's id and length; false where its kind has no id.
+    /// Writes an element's id and length. Returns false if the kind has no id.
     private func begin(_ kind: HeaderExtensionKind, byteCount: Int, in writer: inout ByteWriter) throws(EndOfBytes)
         -> Bool
     {
@@ -140,8 +140,8 @@ private struct ExtensionBlock {
 }
 
 extension ByteWriter {
-    /// Writes `count` bytes of RTP padding, 1 to 255, the last of which says how many (RFC 3550 §5.1). Zero or less
-    /// writes nothing, more than 255 writes 255.
+    /// Writes `count` bytes of RTP padding, 1 to 255. The last byte is the count (RFC 3550 §5.1). Zero or less writes
+    /// nothing, more than 255 writes 255.
     @_lifetime(self: copy self)
     package mutating func writePadding(_ count: Int) throws(EndOfBytes) {
         guard count > 0 else { return }

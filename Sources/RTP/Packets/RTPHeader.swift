@@ -1,42 +1,44 @@
 import RTCShareWireFormat
 
-/// The header of a received RTP packet (RFC 3550 §5.1), with the places of what surrounds the payload.
+/// The header of a received RTP packet (RFC 3550 §5.1), with the ranges of the packet's other parts.
 ///
-/// The value holds ranges of the packet that it was parsed from and no bytes of it, so parsing allocates nothing.
+/// The value contains ranges of the packet and no bytes of it, so that parsing allocates nothing.
 package struct RTPHeader: Hashable, Sendable {
     /// The marker bit: for video, the last packet of a frame.
     package let marker: Bool
-    /// What the payload is.
+    /// The payload type.
     package let payloadType: PayloadType
-    /// The place of the packet in its stream.
+    /// The position of the packet in its stream.
     package let sequenceNumber: SequenceNumber
-    /// The media clock at the payload's first sample.
+    /// The time of the payload's first sample on the media clock.
     package let timestamp: RTPTimestamp
     /// The stream that the packet belongs to.
     package let source: SynchronizationSource
-    /// How many contributing sources the packet names, at most 15.
+    /// The number of contributing sources in the packet, at most 15.
     package let contributingSourceCount: Int
-    /// The "defined by profile" field of the header extension: which form it has. Zero where there is none.
+    /// The "defined by profile" field of the header extension, which identifies its form; zero if there is no
+    /// extension.
     package let extensionProfile: UInt16
-    /// Where the header extension's elements are in the packet, without its four leading bytes; empty where there is none.
+    /// The range of the header extension's elements in the packet, without its four leading bytes; empty if there is
+    /// none.
     package let extensionRange: Range<Int>
-    /// Where the payload is in the packet, padding left aside.
+    /// The range of the payload in the packet, without padding.
     package let payloadRange: Range<Int>
-    /// Padding bytes after the payload, the count among them.
+    /// The number of padding bytes after the payload, including the count.
     package let paddingByteCount: Int
 
-    /// Bytes from the start of the packet to its payload.
+    /// The number of bytes before the payload.
     package var byteCount: Int { payloadRange.lowerBound }
 
-    /// Bytes of the fixed header.
+    /// The number of bytes of the fixed header.
     package static let fixedByteCount = 12
 
-    /// Reads the header of `packet`, which is a whole RTP packet, decrypted.
+    /// Parses the header of `packet`, a whole decrypted RTP packet.
     package init(parsing packet: RawSpan) throws(RTPError) {
         try self.init(packet, isProtected: false)
     }
 
-    /// Reads the header of `packet`, which SRTP still protects: whether its payload ends in padding can't be seen.
+    /// Parses the header of `packet`, which is still encrypted, so that its padding is not visible.
     package init(protected packet: RawSpan) throws(RTPError) {
         try self.init(packet, isProtected: true)
     }
@@ -79,7 +81,7 @@ package struct RTPHeader: Hashable, Sendable {
         payloadRange = start..<packet.byteCount - paddingByteCount
     }
 
-    /// The contributing sources of the packet that this header was parsed from.
+    /// Returns the contributing sources in the packet from which this header was parsed.
     package func contributingSources(in packet: RawSpan) -> [SynchronizationSource] {
         var reader = ByteReader(packet)
         var sources: [SynchronizationSource] = []
@@ -92,7 +94,8 @@ package struct RTPHeader: Hashable, Sendable {
         return sources
     }
 
-    /// The payload of the packet that this header was parsed from, borrowed; empty where `packet` is shorter than that.
+    /// Returns the payload of the packet from which this header was parsed, borrowed. It is empty if `packet` is
+    /// shorter.
     @_lifetime(copy packet)
     package func payload(of packet: RawSpan) -> RawSpan {
         let range = payloadRange.clamped(to: 0..<packet.byteCount)

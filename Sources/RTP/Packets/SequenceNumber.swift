@@ -4,7 +4,7 @@ public import RTCShareWireFormat
 public struct SequenceNumber: SerialNumber, CustomStringConvertible {
     /// The number on the wire.
     public let rawValue: UInt16
-    /// The number with this value on the wire.
+    /// Creates the number with this value on the wire.
     public init(_ rawValue: UInt16) { self.rawValue = rawValue }
     /// The number in decimal.
     public var description: String { "\(rawValue)" }
@@ -15,20 +15,21 @@ public struct SequenceNumber: SerialNumber, CustomStringConvertible {
 public struct TransportSequenceNumber: SerialNumber, CustomStringConvertible {
     /// The number on the wire.
     public let rawValue: UInt16
-    /// The number with this value on the wire.
+    /// Creates the number with this value on the wire.
     public init(_ rawValue: UInt16) { self.rawValue = rawValue }
     /// The number in decimal.
     public var description: String { "\(rawValue)" }
 }
 
-/// The media clock's reading in an RTP packet (RFC 3550 §5.1), in ticks of the payload's clock rate.
+/// The media clock's time in an RTP packet (RFC 3550 §5.1), in ticks of the payload's clock rate.
 public struct RTPTimestamp: SerialNumber, CustomStringConvertible {
-    /// Ticks, modulo 2³².
+    /// The ticks, modulo 2³².
     public let rawValue: UInt32
-    /// The timestamp with this value on the wire.
+    /// Creates the timestamp with this value on the wire.
     public init(_ rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// The timestamp of media taken at `time`, for a clock of `clockRate` Hz that read `offset` at time zero.
+    /// Creates the timestamp of media captured at `time`, for a clock of `clockRate` Hz that is at `offset` at time
+    /// zero.
     public init(mediaTime time: Duration, clockRate: Int, offset: RTPTimestamp) {
         let nanoseconds = time.wholeNanoseconds
         let (seconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
@@ -36,7 +37,8 @@ public struct RTPTimestamp: SerialNumber, CustomStringConvertible {
         self.init(offset.rawValue &+ UInt32(truncatingIfNeeded: ticks))
     }
 
-    /// The media time from `earlier` to this timestamp, the shorter way round, for a clock of `clockRate` Hz.
+    /// Returns the media time from `earlier` to this timestamp, along the shorter direction, for a clock of `clockRate`
+    /// Hz.
     public func duration(since earlier: RTPTimestamp, clockRate: Int) -> Duration {
         .nanoseconds(Int64(distance(from: earlier)) * 1_000_000_000 / Int64(max(1, clockRate)))
     }
@@ -45,35 +47,35 @@ public struct RTPTimestamp: SerialNumber, CustomStringConvertible {
     public var description: String { "\(rawValue)" }
 }
 
-/// A synchronization source, SSRC: one stream of RTP packets with one numbering and one clock (RFC 3550 §3).
+/// A synchronization source (SSRC): one stream of RTP packets with its own numbers and clock (RFC 3550 §3).
 public struct SynchronizationSource: Hashable, Sendable, Comparable, CustomStringConvertible {
     /// The identifier on the wire.
     public let rawValue: UInt32
-    /// The source with this identifier.
+    /// Creates the source with this identifier.
     public init(_ rawValue: UInt32) { self.rawValue = rawValue }
-    /// The order of the identifiers, which means nothing but is stable.
+    /// Orders sources by their identifiers, which has no meaning but is stable.
     public static func < (left: SynchronizationSource, right: SynchronizationSource) -> Bool {
         left.rawValue < right.rawValue
     }
-    /// The identifier in decimal, as SDP writes it.
+    /// The identifier in decimal, as in SDP.
     public var description: String { "\(rawValue)" }
 }
 
-/// The seven bits that say what format a payload has (RFC 3550 §5.1).
+/// The seven bits that identify the format of a payload (RFC 3550 §5.1).
 public struct PayloadType: Hashable, Sendable, Comparable, CustomStringConvertible {
     /// The number on the wire, at most 127.
     public let rawValue: UInt8
 
-    /// The payload type with this number; nil above 127.
+    /// Creates the payload type with this number; nil above 127.
     public init?(_ rawValue: some BinaryInteger) {
         guard let value = UInt8(exactly: rawValue), value < 128 else { return nil }
         self.rawValue = value
     }
 
-    /// The payload type in the low seven bits of a header byte, the marker above it left aside.
+    /// Creates the payload type in the low seven bits of a header byte. The marker bit above them is ignored.
     public init(masking byte: UInt8) { self.rawValue = byte & 0x7F }
 
-    /// The order of the numbers.
+    /// Orders payload types by their numbers.
     public static func < (left: PayloadType, right: PayloadType) -> Bool { left.rawValue < right.rawValue }
     /// The number in decimal.
     public var description: String { "\(rawValue)" }

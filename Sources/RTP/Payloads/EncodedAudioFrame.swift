@@ -1,23 +1,21 @@
-/// A piece of encoded sound, one Opus packet (RFC 7587 §4.2), shared by every peer connection that sends it.
+/// A frame of encoded audio, one Opus packet (RFC 7587 §4.2), which all sending peer connections share.
 ///
-/// What differs between peers (source, sequence numbers, timestamp offset) is not here.
+/// Values that differ between peers (source, sequence numbers, timestamp offset) are not in it.
 package final class EncodedAudioFrame: Sendable {
     /// The Opus packet.
     package let payload: [UInt8]
-    /// Samples at 48 kHz from the encoder's start to the first of this frame. Frames follow each other without gaps
-    /// but for silence that is not sent.
+    /// The number of samples at 48 kHz from the encoder's start to the first sample of this frame. Frames are
+    /// contiguous, except for silence that is not sent.
     package let mediaTime: UInt64
-    /// When the first sample was taken, since the start of the monotonic clock.
+    /// The time at which the first sample was captured, since the start of the monotonic clock.
     package let captureTime: Duration
-    /// Samples in each channel, at 48 kHz.
+    /// The number of samples in each channel, at 48 kHz.
     package let sampleCount: Int
-    /// Whether this is the first frame after silence that was not sent: its packet carries the marker bit
-    /// (RFC 3551 §4.1).
+    /// Whether this is the first frame after silence that was not sent. Its packet has the marker bit (RFC 3551 §4.1).
     package let startsTalkspurt: Bool
-    /// How loud it is; nil where nobody measured.
+    /// The audio level; nil if it was not measured.
     package let level: AudioLevel?
 
-    /// A frame of these values.
     package init(
         payload: [UInt8], mediaTime: UInt64, captureTime: Duration, sampleCount: Int, startsTalkspurt: Bool = false,
         level: AudioLevel? = nil
@@ -30,11 +28,11 @@ package final class EncodedAudioFrame: Sendable {
         self.level = level
     }
 
-    /// The RTP timestamp of the first sample for a peer whose clock reads `offset` at the encoder's start.
+    /// Returns the RTP timestamp of the first sample for a peer whose clock is at `offset` at the encoder's start.
     package func timestamp(offset: RTPTimestamp) -> RTPTimestamp {
         RTPTimestamp(offset.rawValue &+ UInt32(truncatingIfNeeded: mediaTime))
     }
 
-    /// Ticks a second of Opus' RTP clock, whatever rate the sound has (RFC 7587 §4.1).
+    /// The rate of Opus' RTP clock in ticks per second, whatever the sampling rate is (RFC 7587 §4.1).
     package static let clockRate = 48_000
 }

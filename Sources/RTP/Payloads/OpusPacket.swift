@@ -1,20 +1,20 @@
 import RTCShareWireFormat
 
-/// What an Opus packet says of itself without decoding it (RFC 6716 §3).
+/// The properties of an Opus packet that are known without decoding it (RFC 6716 §3).
 ///
-/// A value stands for a packet that keeps the rules R1 to R7 of §3.4: a decoder takes it apart without an error.
+/// The packet complies with the rules R1 to R7 of §3.4, so that a decoder can parse it without an error.
 package struct OpusPacket: Hashable, Sendable {
-    /// What made the frames (RFC 6716 §2.1).
+    /// The mode of the encoder (RFC 6716 §2.1).
     package enum Mode: Hashable, Sendable {
-        /// Linear prediction, for speech.
+        /// Linear prediction (LP), for speech.
         case silk
-        /// Linear prediction below 8 kHz and the transform above it.
+        /// Linear prediction below 8 kHz and the transform (MDCT) above it.
         case hybrid
-        /// The transform, for music and low delay.
+        /// The transform (MDCT), for music and low delay.
         case celt
     }
 
-    /// Up to which frequency the sound reaches (RFC 6716 §2.1.3).
+    /// The audio bandwidth (RFC 6716 §2.1.3).
     package enum Bandwidth: Int, Hashable, Sendable, Comparable {
         /// 4 kHz.
         case narrowband = 4000
@@ -27,32 +27,32 @@ package struct OpusPacket: Hashable, Sendable {
         /// 20 kHz.
         case fullband = 20_000
 
-        /// Whether `left` is the narrower one.
+        /// Whether `left` is the narrower bandwidth.
         package static func < (left: Bandwidth, right: Bandwidth) -> Bool { left.rawValue < right.rawValue }
     }
 
-    /// What made the frames.
+    /// The mode of the encoder.
     package let mode: Mode
-    /// Up to which frequency the sound reaches.
+    /// The audio bandwidth.
     package let bandwidth: Bandwidth
-    /// Whether the frames have two channels. A decoder mixes or doubles them into as many as its user wants.
+    /// Whether the frames have two channels. A decoder converts them to the number of channels that its user chooses.
     package let isStereo: Bool
-    /// How many frames the packet holds, 1 to 48.
+    /// The number of frames in the packet, 1 to 48.
     package let frameCount: Int
-    /// Samples in each channel of each frame, at 48 kHz.
+    /// The number of samples in each channel of each frame, at 48 kHz.
     package let samplesPerFrame: Int
-    /// Bytes of padding at the end, those that say how much there is not counted.
+    /// The number of padding bytes at the end, without the bytes of the padding length.
     package let paddingByteCount: Int
 
-    /// Samples in each channel of the whole packet, at 48 kHz; at most ``maximumSampleCount``.
+    /// The number of samples in each channel of the whole packet, at 48 kHz; at most ``maximumSampleCount``.
     package var sampleCount: Int { frameCount * samplesPerFrame }
 
-    /// The longest packet: 120 ms (RFC 6716 §3.4, R5).
+    /// The number of samples in the longest packet: 120 ms (RFC 6716 §3.4, R5).
     package static let maximumSampleCount = 5760
-    /// The most bytes of one frame (RFC 6716 §3.4, R2).
+    /// The maximum number of bytes in one frame (RFC 6716 §3.4, R2).
     package static let maximumFrameByteCount = 1275
 
-    /// Reads the table of contents of `packet`, a whole RTP payload, and checks that its frames fill it.
+    /// Parses `packet`, a whole RTP payload, and checks that its frames fill it.
     package init(parsing packet: RawSpan) throws(RTPError) {
         var reader = FieldReader(packet)
         let contents = try reader.uint8(.opusTableOfContents)
@@ -79,7 +79,7 @@ package struct OpusPacket: Hashable, Sendable {
         }
     }
 
-    /// What a packet of code 3 holds: any number of frames, and padding (RFC 6716 §3.2.5).
+    /// Checks a packet of code 3: any number of frames, and padding (RFC 6716 §3.2.5).
     @_lifetime(reader: copy reader)
     private static func checkSeveralFrames(
         _ reader: inout FieldReader, samplesPerFrame: Int
@@ -108,7 +108,8 @@ package struct OpusPacket: Hashable, Sendable {
         return (frames, padding)
     }
 
-    /// The bytes of padding: each 255 stands for 254 of them and another byte of length (RFC 6716 §3.2.5).
+    /// Reads the number of padding bytes: each byte of 255 represents 254 of them and is followed by another byte (RFC
+    /// 6716 §3.2.5).
     @_lifetime(reader: copy reader)
     private static func paddingLength(_ reader: inout FieldReader) throws(RTPError) -> Int {
         var length = 0
@@ -119,7 +120,7 @@ package struct OpusPacket: Hashable, Sendable {
         }
     }
 
-    /// The length of a frame, in one byte or two (RFC 6716 §3.2.1).
+    /// Reads the length of a frame, in one or two bytes (RFC 6716 §3.2.1).
     @_lifetime(reader: copy reader)
     private static func frameLength(_ reader: inout FieldReader) throws(RTPError) -> Int {
         let first = Int(try reader.uint8(.opusFrameLength))
@@ -127,12 +128,12 @@ package struct OpusPacket: Hashable, Sendable {
         return Int(try reader.uint8(.opusFrameLength)) * 4 + first
     }
 
-    /// Holds a length that no field says to the same limit as those that one says.
+    /// Checks a length that has no field against the same limit as lengths in fields.
     private static func checkFrame(_ byteCount: Int, at offset: Int) throws(RTPError) {
         guard byteCount <= maximumFrameByteCount else { throw .invalid(.opusFrameLength, offset: offset) }
     }
 
-    /// Table 2 of RFC 6716 §3.1, by the upper five bits of the TOC byte.
+    /// Returns the row of table 2 of RFC 6716 §3.1 for the upper five bits of the TOC byte.
     private static func configuration(_ number: UInt8) -> (Mode, Bandwidth, samplesPerFrame: Int) {
         let place = Int(number & 3)
         switch number {

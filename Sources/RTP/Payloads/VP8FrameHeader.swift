@@ -1,25 +1,25 @@
 import RTCShareWireFormat
 
-/// What the first bytes of a VP8 frame say without decoding it (RFC 7741 §4.3, RFC 6386 §9.1).
+/// The properties of a VP8 frame in its first bytes, known without decoding it (RFC 7741 §4.3, RFC 6386 §9.1).
 package struct VP8FrameHeader: Hashable, Sendable {
-    /// Whether the frame decodes on its own.
+    /// Whether the frame is a key frame, which decodes without other frames.
     package let isKeyFrame: Bool
     /// The bitstream version: 0 to 3 are defined.
     package let version: UInt8
-    /// Whether the frame is meant to be shown.
+    /// Whether the decoder shows the frame.
     package let isShown: Bool
-    /// Bytes of the first partition.
+    /// The number of bytes in the first partition.
     package let firstPartitionByteCount: Int
-    /// Width in pixels, of a key frame; zero for others.
+    /// The width of a key frame in pixels; zero for other frames.
     package let width: Int
-    /// Height in pixels, of a key frame; zero for others.
+    /// The height of a key frame in pixels; zero for other frames.
     package let height: Int
 
-    /// Reads the header at the start of a frame: three bytes, and seven more of a key frame.
+    /// Parses the header at the start of a frame: three bytes, and seven more of a key frame.
     package init(parsing frame: RawSpan) throws(RTPError) {
         var reader = FieldReader(frame)
         let tag = try reader.uint24(.frameHeader)
-        // The tag's 24 bits are little-endian: the first byte, on top here, holds its low bits.
+        // The tag's 24 bits are little-endian: the first byte, here the highest, contains its low bits.
         let first = UInt8(truncatingIfNeeded: tag >> 16)
         isKeyFrame = first & 1 == 0
         version = first >> 1 & 7
@@ -31,7 +31,7 @@ package struct VP8FrameHeader: Hashable, Sendable {
             return
         }
         guard try reader.uint24(.frameHeader) == 0x9D012A else { throw .invalid(.frameHeader, offset: 3) }
-        // Each side is 14 bits little-endian below two bits of scaling, which a decoder leaves to its caller.
+        // Each dimension is 14 bits little-endian below two bits of scaling, which a decoder leaves to its caller.
         width = Int((try reader.uint16(.frameHeader)).byteSwapped & 0x3FFF)
         height = Int((try reader.uint16(.frameHeader)).byteSwapped & 0x3FFF)
         guard width > 0, height > 0 else { throw .invalid(.frameHeader, offset: 6) }

@@ -1,23 +1,23 @@
 package import RTCShareWireFormat
 
-/// The bytes that stand before each piece of a VP8 frame (RFC 7741 §4.2).
+/// The VP8 payload descriptor, which precedes each piece of a VP8 frame (RFC 7741 §4.2).
 package struct VP8PayloadDescriptor: Hashable, Sendable {
-    /// N: no other frame refers to this one, so that it can be dropped without harm.
+    /// Whether no other frame refers to this one (N), so that it can be dropped without effect on others.
     package var isNonReference: Bool
-    /// S: the piece begins a partition of the frame.
+    /// Whether the piece begins a partition of the frame (S).
     package var startsPartition: Bool
-    /// PID: which partition the piece begins in, 0 to 7.
+    /// PID: the partition in which the piece begins, 0 to 7.
     package var partitionIndex: UInt8
-    /// The picture ID; nil where the sender numbers no pictures.
+    /// The picture ID; nil if the sender does not number frames.
     package var pictureID: VP8PictureID?
-    /// TL0PICIDX: which base-layer frame this frame is, or depends on.
+    /// TL0PICIDX: the number of the base-layer frame that this frame is, or depends on.
     package var temporalLevelZeroIndex: UInt8?
-    /// TID and Y: the temporal layer; nil where there are none.
+    /// TID and Y: the temporal layer; nil if there are none.
     package var temporalLayer: VP8TemporalLayer?
-    /// KEYIDX: which key frame this frame depends on, 0 to 31.
+    /// KEYIDX: the number of the key frame on which this frame depends, 0 to 31.
     package var keyFrameIndex: UInt8?
 
-    /// A descriptor with the given fields; the indices are held to their widths.
+    /// Creates a descriptor with the given fields. The indices are limited to their widths.
     package init(
         startsPartition: Bool, partitionIndex: UInt8 = 0, isNonReference: Bool = false,
         pictureID: VP8PictureID? = nil, temporalLevelZeroIndex: UInt8? = nil,
@@ -32,7 +32,7 @@ package struct VP8PayloadDescriptor: Hashable, Sendable {
         self.keyFrameIndex = keyFrameIndex.map { $0 & 0x1F }
     }
 
-    /// Moves its numbers on.
+    /// Increases the picture ID and TL0PICIDX by an offset.
     package mutating func add(_ offset: VP8NumberOffset) {
         switch pictureID {
         case .long(let number): pictureID = .long((number &+ offset.pictureID) & 0x7FFF)
@@ -45,7 +45,7 @@ package struct VP8PayloadDescriptor: Hashable, Sendable {
     /// Whether the piece is the first of its frame.
     package var startsFrame: Bool { startsPartition && partitionIndex == 0 }
 
-    /// Bytes on the wire: 1 to 6.
+    /// The number of bytes on the wire: 1 to 6.
     package var byteCount: Int {
         guard hasExtension else { return 1 }
         var count = 2
@@ -59,7 +59,7 @@ package struct VP8PayloadDescriptor: Hashable, Sendable {
         pictureID != nil || temporalLevelZeroIndex != nil || temporalLayer != nil || keyFrameIndex != nil
     }
 
-    /// Reads the descriptor at the start of an RTP payload; the VP8 bytes follow it at `byteCount`, the second value.
+    /// Parses the descriptor at the start of an RTP payload, and returns its size in bytes. The VP8 data follows it.
     package static func parse(_ payload: RawSpan) throws(RTPError) -> (descriptor: Self, byteCount: Int) {
         var reader = FieldReader(payload)
         let first = try reader.uint8(.payloadDescriptor)
@@ -87,7 +87,7 @@ package struct VP8PayloadDescriptor: Hashable, Sendable {
         return (descriptor, reader.offset)
     }
 
-    /// Writes the descriptor: ``byteCount`` bytes.
+    /// Writes the descriptor, ``byteCount`` bytes.
     package func write(to writer: inout ByteWriter) throws(EndOfBytes) {
         try writer.write(
             UInt8(
@@ -110,11 +110,11 @@ package struct VP8PayloadDescriptor: Hashable, Sendable {
     }
 }
 
-/// A running number of pictures, in 7 or in 15 bits (RFC 7741 §4.2).
+/// A picture ID of 7 or 15 bits (RFC 7741 §4.2).
 package enum VP8PictureID: Hashable, Sendable {
-    /// Seven bits.
+    /// A picture ID of 7 bits.
     case short(UInt8)
-    /// Fifteen bits.
+    /// A picture ID of 15 bits.
     case long(UInt16)
 
     /// The number.
@@ -128,7 +128,7 @@ package enum VP8PictureID: Hashable, Sendable {
     /// Whether the number has 15 bits.
     package var isLong: Bool { if case .long = self { true } else { false } }
 
-    /// The signed way from `other` to this number, the shorter way round this number's width.
+    /// Returns the signed distance from `other` to this number, along the shorter direction at this number's width.
     package func distance(from other: VP8PictureID) -> Int {
         let modulus = isLong ? 0x8000 : 0x80
         let difference = (Int(value) - Int(other.value)) & (modulus - 1)
@@ -136,14 +136,14 @@ package enum VP8PictureID: Hashable, Sendable {
     }
 }
 
-/// A temporal layer of a VP8 frame (RFC 7741 §4.2): without the higher layers the lower ones still decode.
+/// A temporal layer of a VP8 frame (RFC 7741 §4.2). Lower layers decode without the higher ones.
 package struct VP8TemporalLayer: Hashable, Sendable {
-    /// TID: 0 for the base layer, to 3.
+    /// TID: 0 for the base layer, up to 3.
     package let index: UInt8
     /// Y: the frame depends on base-layer frames only, so that a receiver can switch up to this layer here.
     package let dependsOnBaseOnly: Bool
 
-    /// A layer; the index is held to two bits.
+    /// Creates a layer. The index is limited to two bits.
     package init(index: UInt8, dependsOnBaseOnly: Bool = false) {
         self.index = index & 3
         self.dependsOnBaseOnly = dependsOnBaseOnly

@@ -1,4 +1,4 @@
-/// How each attribute that this module reads is written, for errors and explanations.
+/// The grammar of each attribute that this module reads, for errors and explanations.
 enum AttributeGrammar: String {
     case group, mid, msid, setup, fingerprint, candidate, rtpmap, fmtp, extmap, ssrc, rtcp, content
     case sourceGroup = "ssrc-group"
@@ -56,14 +56,14 @@ enum AttributeGrammar: String {
 }
 
 extension SDPSection {
-    /// The value of the first attribute of a name, or an error at its line.
+    /// Returns the value of the first attribute of a name. Throws an error at its line if the value is malformed.
     func first<Value>(_ grammar: AttributeGrammar, _ read: (Substring) -> Value?) throws(SDPError) -> Value? {
         guard let line = attribute(grammar.rawValue) else { return nil }
         guard let value = line.attributeValue.flatMap(read) else { throw grammar.malformed(line) }
         return value
     }
 
-    /// The values of all attributes of a name, or an error at the first that is malformed.
+    /// Returns the values of all attributes of a name. Throws an error at the line of the first malformed one.
     func all<Value>(_ grammar: AttributeGrammar, _ read: (Substring) -> Value?) throws(SDPError) -> [Value] {
         var values: [Value] = []
         for line in attributes(grammar.rawValue) {

@@ -1,20 +1,20 @@
 package import RTCShareWireFormat
 
-/// An ICE candidate as `a=candidate` writes it (RFC 8839 §5.1, TCP: RFC 6544 §4.5).
+/// An ICE candidate in the format of `a=candidate` (RFC 8839 §5.1, TCP: RFC 6544 §4.5).
 public struct CandidateAttribute: Hashable, Sendable {
-    /// Where a candidate is: an address, or a name to be resolved, such as a `.local` one of multicast DNS.
+    /// A candidate's host: an address, or a name to resolve, such as a `.local` name of multicast DNS.
     package enum Host: Hashable, Sendable, CustomStringConvertible {
         /// A literal address.
         case address(IPAddress)
         /// A name.
         case name(String)
 
-        /// The host of a candidate's text; a literal address where it is one.
+        /// Creates the host from a candidate's text.
         package init(_ text: String) {
             self = IPAddress(text).map(Host.address) ?? .name(text)
         }
 
-        /// As the attribute writes it.
+        /// The host in the format of the attribute.
         package var description: String {
             switch self {
             case .address(let address): "\(address)"
@@ -23,20 +23,20 @@ public struct CandidateAttribute: Hashable, Sendable {
         }
     }
 
-    /// How a candidate was found (RFC 8839 §5.1).
+    /// The type of a candidate (RFC 8839 §5.1).
     package enum Kind: Hashable, Sendable, CustomStringConvertible {
         /// An address of the machine itself.
         case host
-        /// What a STUN server saw.
+        /// An address from a STUN server's response.
         case serverReflexive
-        /// What a peer saw.
+        /// An address that a peer observed in a check.
         case peerReflexive
         /// An address of a TURN server.
         case relayed
-        /// A kind that this project does not know; such candidates are passed over.
+        /// A type that this project does not know; such candidates are ignored.
         case other(String)
 
-        /// The kind of a word.
+        /// Creates the type from its word in the attribute.
         package init(_ word: String) {
             switch word {
             case "host": self = .host
@@ -47,7 +47,7 @@ public struct CandidateAttribute: Hashable, Sendable {
             }
         }
 
-        /// As the attribute writes it.
+        /// The word of the type in the attribute.
         package var description: String {
             switch self {
             case .host: "host"
@@ -66,41 +66,40 @@ public struct CandidateAttribute: Hashable, Sendable {
         /// The value; nil only for the last name of a line that ends with it.
         package let value: String?
 
-        /// A name with its value.
         package init(_ name: String, _ value: String?) {
             self.name = name
             self.value = value
         }
     }
 
-    /// The attribute's name, as it stands before its value.
+    /// The attribute's name, before its value.
     private static let prefix = "candidate:"
 
-    /// Candidates with the same base, kind, protocol and server share one. RFC 8839 §5.1 has 1 to 32 ice-chars; what a
-    /// peer writes is only compared.
+    /// An identifier that candidates with the same base, type, protocol and server share. RFC 8839 §5.1 allows 1 to 32
+    /// ice-chars, but a peer's value is only compared.
     package var foundation: String
-    /// 1 for RTP, or for RTP and RTCP on one port.
+    /// The component ID: 1 for RTP, or for RTP and RTCP on one port.
     package var component: UInt16
-    /// `UDP`, `TCP` or another name, as it was written; compare with ``isUDP``.
+    /// The transport as written: `UDP`, `TCP` or another name. Compare it with ``isUDP``.
     package var transport: String
-    /// The higher the better.
+    /// The priority; a higher value is preferred.
     package var priority: UInt32
     /// The address or name.
     package var host: Host
     /// The port.
     package var port: UInt16
-    /// How the candidate was found.
+    /// The type of the candidate.
     package var kind: Kind
-    /// The address that a reflexive or relayed candidate stands for.
+    /// The related address of a reflexive or relayed candidate, such as its base.
     package var relatedHost: Host?
     /// The port that goes with ``relatedHost``.
     package var relatedPort: UInt16?
-    /// `active`, `passive` or `so`, of TCP candidates.
+    /// The TCP type, for TCP candidates: `active`, `passive` or `so`.
     package var tcpType: String?
-    /// What follows, in order.
+    /// The extensions after the fixed fields, in order.
     package var extensions: [Extension]
 
-    /// A candidate of a UDP socket.
+    /// Creates a candidate of a UDP socket.
     package init(
         foundation: String, component: UInt16 = 1, priority: UInt32, host: Host, port: UInt16, kind: Kind,
         relatedHost: Host? = nil, relatedPort: UInt16? = nil, extensions: [Extension] = []
@@ -117,7 +116,7 @@ public struct CandidateAttribute: Hashable, Sendable {
         self.extensions = extensions
     }
 
-    /// Parses the whole attribute with its name, as ``description`` and browsers have it, or its value alone.
+    /// Parses the whole attribute with its name, as in ``description`` and in browsers, or only its value.
     public init?(_ text: some StringProtocol) {
         let hasName = text.utf8.starts(with: Self.prefix.utf8)
         var fields = String(hasName ? text.dropFirst(Self.prefix.count) : text[...]).fields[...]
@@ -155,21 +154,21 @@ public struct CandidateAttribute: Hashable, Sendable {
         }
     }
 
-    /// Whether the candidate is of UDP, however it is spelled.
+    /// Whether the transport is UDP, in any case of letters.
     package var isUDP: Bool { transport.lowercased() == "udp" }
 
-    /// The value of a named extension.
+    /// Returns the value of a named extension.
     package func extensionValue(_ name: String) -> String? {
         extensions.first { $0.name == name }?.value
     }
 }
 
 extension CandidateAttribute: CustomStringConvertible {
-    /// The whole attribute with its name, as W3C's `RTCIceCandidate.candidate` is and as peers trickle it (RFC 8839 §5.1,
-    /// RFC 8829 §3.5.2.1).
+    /// The whole attribute with its name, as in W3C's `RTCIceCandidate.candidate` and in trickled candidates (RFC 8839
+    /// §5.1, RFC 8829 §3.5.2.1).
     public var description: String { "\(Self.prefix)\(value)" }
 
-    /// What follows `a=candidate:` in a description.
+    /// The value of the `a=candidate` line.
     package var value: String {
         var text = "\(foundation) \(component) \(transport) \(priority) \(host) \(port) typ \(kind)"
         if let relatedHost { text += " raddr \(relatedHost)" }

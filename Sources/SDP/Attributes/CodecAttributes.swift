@@ -1,15 +1,14 @@
-/// `a=rtpmap`: what a payload type stands for (RFC 8866 §6.6).
+/// `a=rtpmap`: the encoding of a payload type (RFC 8866 §6.6).
 package struct RTPMapAttribute: Hashable, Sendable, CustomStringConvertible {
-    /// 0 to 127.
+    /// The payload type, 0 to 127.
     package let payloadType: UInt8
-    /// Such as `VP8`; compared without regard to case.
+    /// The encoding's name, such as `VP8`; compared without regard to case.
     package let encodingName: String
-    /// RTP timestamp units in a second; 0 where the line names none, as no codec has.
+    /// The RTP timestamp units in a second; 0 if the line has no valid rate, which no codec uses.
     package let clockRate: UInt32
-    /// For audio the number of channels.
+    /// The number of channels, for audio.
     package let parameters: String?
 
-    /// A payload type's meaning.
     package init(payloadType: UInt8, encodingName: String, clockRate: UInt32, parameters: String? = nil) {
         self.payloadType = payloadType
         self.encodingName = encodingName
@@ -21,14 +20,14 @@ package struct RTPMapAttribute: Hashable, Sendable, CustomStringConvertible {
         let fields = text.fields(atMost: 2)
         guard fields.count == 2, let payloadType = fields[0].decimal(UInt8.self), payloadType < 128 else { return nil }
         let parts = fields[1].parts(at: "/", atMost: 3)
-        // A codec that is of no use here is no reason to refuse the others of its section, however it is written.
+        // The other codecs of a section stay usable if one that this project doesn't know has an unusual format.
         self.init(
             payloadType: payloadType, encodingName: String(parts[0]),
             clockRate: parts.count > 1 ? parts[1].decimal(UInt32.self) ?? 0 : 0,
             parameters: parts.count == 3 ? String(parts[2]) : nil)
     }
 
-    /// Whether this is the same encoding, whatever its payload type; one channel and none said are the same.
+    /// Whether this is the same encoding, whatever its payload type. A missing number of channels counts as one.
     package func isSameEncoding(as other: RTPMapAttribute) -> Bool {
         encodingName.lowercased() == other.encodingName.lowercased() && clockRate == other.clockRate
             && (parameters ?? "1") == (other.parameters ?? "1")
@@ -42,12 +41,11 @@ package struct RTPMapAttribute: Hashable, Sendable, CustomStringConvertible {
 
 /// `a=fmtp`: parameters of a format (RFC 8866 §6.15).
 package struct FormatParametersAttribute: Hashable, Sendable {
-    /// The format as it stands in the `m=` line.
+    /// The format in the `m=` line.
     package let format: String
-    /// What follows, as it was written.
+    /// The parameters, as written.
     package let text: String
 
-    /// Parameters of a format.
     package init(format: String, text: String) {
         self.format = format
         self.text = text
@@ -56,16 +54,16 @@ package struct FormatParametersAttribute: Hashable, Sendable {
     init?(_ text: Substring) {
         let fields = text.fields(atMost: 2)
         guard let format = fields.first, format.isToken else { return nil }
-        // Some writers end the line after the format, having nothing to say.
+        // Some writers end the line after the format if there are no parameters.
         self.init(format: String(format), text: fields.count == 2 ? String(fields[1]) : "")
     }
 
-    /// The value of a parameter written `name=value`; names are compared without regard to case.
+    /// The value of a parameter in the form `name=value`. Names are compared without regard to case.
     package subscript(name: String) -> String? {
         parameters.first { $0.name.lowercased() == name.lowercased() }?.value
     }
 
-    /// The parameters, in order; one without `=` has no value.
+    /// The parameters, in order. A parameter without `=` has no value.
     package var parameters: [(name: String, value: String?)] {
         text.parts(at: ";").compactMap { item in
             let parts = item.parts(at: "=", atMost: 2)
@@ -81,20 +79,19 @@ package struct FeedbackKind: Hashable, Sendable, CustomStringConvertible {
     /// The words after the payload type, with one space between them.
     package let description: String
 
-    /// A kind by its words.
     package init(_ text: some StringProtocol) {
         description = String(text).fields.joined(separator: " ")
     }
 
-    /// Lost packets are named (RFC 4585 §6.2.1).
+    /// Reports of lost packets (RFC 4585 §6.2.1).
     package static let nack = FeedbackKind("nack")
-    /// A picture was lost (RFC 4585 §6.3.1).
+    /// Picture loss indications (RFC 4585 §6.3.1).
     package static let pictureLoss = FeedbackKind("nack pli")
-    /// A full picture is asked for (RFC 5104 §4.3.1).
+    /// Full intra requests (RFC 5104 §4.3.1).
     package static let fullIntraRequest = FeedbackKind("ccm fir")
-    /// The receiver's estimate of the rate (draft-alvestrand-rmcat-remb).
+    /// The receiver's estimate of the available bitrate (draft-alvestrand-rmcat-remb).
     package static let receiverEstimatedBitrate = FeedbackKind("goog-remb")
-    /// Arrival times of all packets (draft-holmer-rmcat-transport-wide-cc-extensions-01).
+    /// The arrival times of all packets (draft-holmer-rmcat-transport-wide-cc-extensions-01).
     package static let transportWide = FeedbackKind("transport-cc")
 }
 
@@ -102,7 +99,7 @@ package struct FeedbackKind: Hashable, Sendable, CustomStringConvertible {
 package struct FeedbackAttribute: Hashable, Sendable {
     /// The payload type, nil for `*`.
     package let payloadType: UInt8?
-    /// What is fed back.
+    /// The kind of feedback.
     package let kind: FeedbackKind
 
     init?(_ text: Substring) {
@@ -119,36 +116,36 @@ package struct FeedbackAttribute: Hashable, Sendable {
     }
 }
 
-/// A header extension's name as `a=extmap` writes it.
+/// The URI of a header extension in `a=extmap`.
 package enum HeaderExtensionURI: String, Hashable, Sendable, CaseIterable {
     /// The section's `a=mid` in a packet (RFC 9143 §15).
     case mid = "urn:ietf:params:rtp-hdrext:sdes:mid"
-    /// A sequence number over all of a transport's packets.
+    /// A sequence number that counts all packets of a transport.
     case transportWideSequenceNumber = "http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01"
-    /// When the packet was sent.
+    /// The time at which the packet was sent.
     case absoluteSendTime = "http://www.webrtc.org/experiments/rtp-hdrext/abs-send-time"
-    /// How the picture is turned (3GPP TS 26.114 §7.4.5).
+    /// The rotation of the video (3GPP TS 26.114 §7.4.5).
     case videoOrientation = "urn:3gpp:video-orientation"
-    /// How long a receiver should hold the picture.
+    /// The minimum and maximum delay before a receiver shows the frame.
     case playoutDelay = "http://www.webrtc.org/experiments/rtp-hdrext/playout-delay"
-    /// Whether the picture is of a screen.
+    /// The content type of the video, such as a screen.
     case videoContentType = "http://www.webrtc.org/experiments/rtp-hdrext/video-content-type"
-    /// The loudness of the packet (RFC 6464).
+    /// The audio level of the packet (RFC 6464).
     case audioLevel = "urn:ietf:params:rtp-hdrext:ssrc-audio-level"
 }
 
 /// `a=extmap`: the number of a header extension (RFC 8285 §8).
 package struct ExtensionMapAttribute: Hashable, Sendable, CustomStringConvertible {
-    /// The local identifier: 1 to 14 in one-byte headers, to 255 in two-byte ones; 4096 to 4351 ask for a number.
+    /// The local identifier: 1 to 14 in one-byte headers, up to 255 in two-byte ones. 4096 to 4351 request an
+    /// identifier.
     package let id: UInt16
-    /// Which way packets carry it, where the line names one of the four.
+    /// The direction in which packets carry the extension, if the line names one of the four.
     package let direction: DirectionAttribute?
-    /// The extension's name.
+    /// The extension's URI.
     package let uri: String
-    /// What follows the name.
+    /// The attributes after the URI.
     package let attributes: String?
 
-    /// An extension under a number.
     package init(id: UInt16, direction: DirectionAttribute? = nil, uri: String) {
         self.id = id
         self.direction = direction

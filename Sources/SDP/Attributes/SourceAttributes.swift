@@ -1,11 +1,10 @@
 /// `a=msid`: the media stream and track that a section carries (RFC 8830 §2).
 package struct MediaStreamAttribute: Hashable, Sendable, CustomStringConvertible {
-    /// The stream's id; `-` is no stream.
+    /// The stream's id; `-` means that the track belongs to no stream.
     package let streamID: String
     /// The track's id.
     package let trackID: String?
 
-    /// A track of a stream.
     package init(streamID: String, trackID: String?) {
         self.streamID = streamID
         self.trackID = trackID
@@ -13,7 +12,7 @@ package struct MediaStreamAttribute: Hashable, Sendable, CustomStringConvertible
 
     init?(_ text: Substring) {
         let fields = text.fields
-        // RFC 8830 has tokens. Deployed peers write `:`, `/` and `=` too, and no id is repeated to anybody.
+        // RFC 8830 requires tokens, but deployed peers also write `:`, `/` and `=`, and no id is sent to another peer.
         guard (1...2).contains(fields.count) else { return nil }
         self.init(streamID: String(fields[0]), trackID: fields.count == 2 ? String(fields[1]) : nil)
     }
@@ -26,12 +25,11 @@ package struct MediaStreamAttribute: Hashable, Sendable, CustomStringConvertible
 package struct SourceAttribute: Hashable, Sendable, CustomStringConvertible {
     /// The source's SSRC.
     package let ssrc: UInt32
-    /// Such as `cname`.
+    /// The attribute's name, such as `cname`.
     package let name: String
-    /// What follows the colon.
+    /// The attribute's value, after the colon.
     package let value: String?
 
-    /// An attribute of a source.
     package init(ssrc: UInt32, name: String, value: String?) {
         self.ssrc = ssrc
         self.name = name
@@ -53,12 +51,11 @@ package struct SourceAttribute: Hashable, Sendable, CustomStringConvertible {
 
 /// `a=ssrc-group`: sources that belong together (RFC 5576 §4.2).
 package struct SourceGroupAttribute: Hashable, Sendable, CustomStringConvertible {
-    /// `FID` binds a source to its retransmissions.
+    /// The semantics; `FID` binds a source to its retransmissions.
     package let semantics: String
-    /// The sources in the order that the semantics give a meaning to.
+    /// The sources, in an order that the semantics define.
     package let ssrcs: [UInt32]
 
-    /// A group of sources.
     package init(semantics: String, ssrcs: [UInt32]) {
         self.semantics = semantics
         self.ssrcs = ssrcs

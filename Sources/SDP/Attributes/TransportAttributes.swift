@@ -5,7 +5,6 @@ package struct ICEAttributes: Hashable, Sendable {
     /// `a=ice-pwd`: 22 to 256 ice-chars. A secret: never log it.
     package let password: String
 
-    /// Credentials as they are.
     package init(usernameFragment: String, password: String) {
         self.usernameFragment = usernameFragment
         self.password = password
@@ -13,11 +12,11 @@ package struct ICEAttributes: Hashable, Sendable {
 }
 
 extension ICEAttributes: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The username fragment alone; the password is a secret.
+    /// The username fragment only, since the password is secret.
     package var description: String { "ICE credentials \(usernameFragment):(hidden)" }
-    /// As ``description``.
+    /// The same text as ``description``.
     package var debugDescription: String { description }
-    /// Keeps the password out of `dump`.
+    /// A mirror that keeps the password out of `dump`.
     package var customMirror: Mirror { Mirror(self, children: ["usernameFragment": usernameFragment]) }
 }
 
@@ -25,16 +24,16 @@ extension ICEAttributes: CustomStringConvertible, CustomDebugStringConvertible, 
 package struct FingerprintAttribute: Hashable, Sendable, CustomStringConvertible {
     /// The hash function's name in lower case, such as `sha-256`.
     package let hashFunction: String
-    /// The hash.
+    /// The bytes of the hash.
     package let bytes: [UInt8]
 
-    /// A hash of a certificate.
     package init(hashFunction: String, bytes: [UInt8]) {
         self.hashFunction = hashFunction.lowercased()
         self.bytes = bytes
     }
 
-    /// Parses `sha-256 AB:CD:…`; nil where this is not the grammar, or the hash has not its function's length.
+    /// Parses a value such as `sha-256 AB:CD:…`. Returns nil if the text does not follow the grammar or the hash has
+    /// the wrong length.
     package init?(_ text: some StringProtocol) {
         let fields = String(text).fields
         guard fields.count == 2, fields[0].isToken else { return nil }
@@ -50,7 +49,7 @@ package struct FingerprintAttribute: Hashable, Sendable, CustomStringConvertible
         if let length = FingerprintAttribute.lengths[hashFunction], length != bytes.count { return nil }
     }
 
-    /// Whether the function is one that a connection may rest on: SHA-256 and stronger (RFC 8122 §5, RFC 8842 §5.1).
+    /// Whether a connection can rely on the function: SHA-256 or stronger (RFC 8122 §5, RFC 8842 §5.1).
     package var isStrong: Bool { ["sha-256", "sha-384", "sha-512"].contains(hashFunction) }
 
     /// The value of the line.
@@ -69,27 +68,27 @@ extension UInt8 {
     var isHexDigit: Bool { isDigit || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(self | 0x20) }
 }
 
-/// `a=setup`: which end opens the DTLS association (RFC 4145 §4, RFC 8842 §5).
+/// `a=setup`: the DTLS role of an end (RFC 4145 §4, RFC 8842 §5).
 package enum SetupAttribute: String, Hashable, Sendable {
-    /// The end is the DTLS client.
+    /// The DTLS client.
     case active
-    /// The end is the DTLS server.
+    /// The DTLS server.
     case passive
-    /// The end will be either; only an offer may say so.
+    /// Either role; only an offer can have this value.
     case actpass
-    /// No association for now.
+    /// A request not to establish an association for now.
     case holdconn
 }
 
-/// `a=sendrecv` and its kin: which way media flows, seen from who wrote it (RFC 8866 §6.7).
+/// The media direction as the writer of the description sees it, such as `a=sendrecv` (RFC 8866 §6.7).
 package enum DirectionAttribute: String, Hashable, Sendable, CaseIterable {
-    /// Both ways; holds where nothing is said.
+    /// Both directions, the default.
     case sendReceive = "sendrecv"
     /// From the writer only.
     case sendOnly = "sendonly"
     /// To the writer only.
     case receiveOnly = "recvonly"
-    /// Neither way.
+    /// Neither direction.
     case inactive
 
     /// Whether the writer sends.
@@ -100,12 +99,11 @@ package enum DirectionAttribute: String, Hashable, Sendable, CaseIterable {
 
 /// `a=group` (RFC 5888 §5).
 package struct GroupAttribute: Hashable, Sendable, CustomStringConvertible {
-    /// `BUNDLE`, `LS` or another word.
+    /// The semantics: `BUNDLE`, `LS` or another word.
     package let semantics: String
-    /// The sections of the group by their `a=mid`.
+    /// The group's sections, by their `a=mid`.
     package let mids: [String]
 
-    /// A group of sections.
     package init(semantics: String, mids: [String]) {
         self.semantics = semantics
         self.mids = mids
@@ -121,11 +119,11 @@ package struct GroupAttribute: Hashable, Sendable, CustomStringConvertible {
     package var description: String { ([semantics] + mids).joined(separator: " ") }
 }
 
-/// `a=rtcp`: where RTCP goes when it has a port of its own (RFC 3605 §2.1).
+/// `a=rtcp`: the address of RTCP if it has its own port (RFC 3605 §2.1).
 package struct RTCPAttribute: Hashable, Sendable {
     /// The port.
     package let port: UInt16
-    /// The address, where it differs from the section's.
+    /// The address, if it differs from the section's.
     package let connection: ConnectionData?
 
     init?(_ text: Substring) {

@@ -1,17 +1,18 @@
-/// A line of a description beside what it means.
+/// A line of a session description with its meaning.
 package struct ExplainedLine: Hashable, Sendable, Encodable {
     /// The line's number, counted from 1.
     package let number: Int
-    /// The line; passwords and keys are left out, since explanations get passed around.
+    /// The line's text, without passwords and keys, since people share explanations.
     package let text: String
-    /// What it means, in plain English; empty where nothing is known of it.
+    /// The meaning of the line in plain English; empty if it is unknown.
     package let explanation: String
-    /// What is wrong with it and what to do, where something is.
+    /// The error in the line and its remedy; nil for a valid line.
     package let problem: String?
 }
 
 extension SessionDescription {
-    /// Explains a text line by line, whether it is a description or not: what breaks it is told at its line.
+    /// Explains a text line by line, even if it is not a session description. The line that breaks the description
+    /// carries the error.
     package static func explain(_ text: String) -> [ExplainedLine] {
         let bytes = Array(text.utf8)
         let raw = SDPLine.splitRaw(bytes)
@@ -43,7 +44,7 @@ extension SessionDescription {
         }
     }
 
-    /// What a WebRTC peer needs of each section and does not find, by the line to tell it at.
+    /// Returns the attributes that a WebRTC peer requires and that sections lack, keyed by the line that reports them.
     private func sectionProblems() -> [Int: String] {
         var problems: [Int: String] = [:]
         for section in media where !section.isRejected && section.protocol.contains("TLS") {
@@ -63,13 +64,13 @@ extension SessionDescription {
         return problems
     }
 
-    /// Whether an attribute stands in a section, in the session, or, for one that leaves that to its bundle, elsewhere.
+    /// Whether an attribute is in the section, in the session, or, for a section in a bundle, in another section.
     private func carries(_ name: String, _ section: MediaDescription) -> Bool {
         section.has(name) || has(name) || (section.has("bundle-only") && media.contains { $0.has(name) })
     }
 }
 
 extension SDPError {
-    /// The reason, its source and the advice, without the line that it is shown beside.
+    /// The reason, its source and the advice, without the text of the line.
     var complaint: String { "\(reason) (\(section)); \(advice)" }
 }

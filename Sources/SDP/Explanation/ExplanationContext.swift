@@ -1,8 +1,8 @@
 internal import RTCShareWireFormat
 
-/// Explains lines one after another, knowing which section they stand in.
+/// An explainer of consecutive lines that tracks the section of each line.
 struct ExplanationContext {
-    /// What the payload types of each section stand for; the session comes first.
+    /// The codecs of the payload types of each section; the session is first.
     private let codecs: [[String: String]]
     private var section = 0
 
@@ -18,7 +18,7 @@ struct ExplanationContext {
         self.codecs = codecs
     }
 
-    /// What a line means, and what is wrong with it.
+    /// Returns the meaning of a line and the error in it.
     mutating func explain(_ line: SDPLine) -> (String, SDPError?) {
         switch Unicode.Scalar(line.type) {
         case "a": return explainAttribute(line)

@@ -1,10 +1,10 @@
 import RTCShareWireFormat
 
 extension Attribute {
-    /// Reads the value of an attribute; `offset` is where the attribute began, for errors.
+    /// Reads the value of an attribute. `offset` is the start of the attribute, for errors.
     ///
-    /// One that may be ignored where it is not known (RFC 8489 §14) is unknown where its value can't be read: servers
-    /// write their name in Latin-1, or at length, and nothing else of the message depends on it.
+    /// A malformed attribute that a receiver can ignore (RFC 8489 §14) becomes an unknown one: servers write their name
+    /// in Latin-1 or at length, and nothing else of the message depends on it.
     init(type: AttributeType, value: RawSpan, transactionID: TransactionID, offset: Int) throws(STUNError) {
         do throws(EndOfBytes) {
             var reader = ByteReader(value)
@@ -78,7 +78,7 @@ extension Attribute {
         let hundreds = Int(try reader.readUInt8() & 7)
         let number = Int(try reader.readUInt8())
         guard (3...6).contains(hundreds), number < 100 else { return nil }
-        // The words are for people: what is not UTF-8 in them is no reason to lose the code.
+        // The reason is for people: the code is valid even if the reason is not UTF-8.
         let reason = String(decoding: [UInt8](reader.readRemaining()), as: UTF8.self)
         return ErrorCode(code: hundreds * 100 + number, reason: reason)
     }
@@ -117,7 +117,8 @@ extension Attribute {
         return types
     }
 
-    /// An address, with the cookie and `mask` taken off where it is the XOR form (RFC 8489 §14.2).
+    /// Returns an address. With `mask` it is in the XOR form, which is removed with the cookie and `mask` (RFC 8489
+    /// §14.2).
     static func readAddress(
         _ reader: inout ByteReader, mask: TransactionID?
     ) throws(EndOfBytes) -> TransportAddress? {
@@ -152,6 +153,6 @@ extension Attribute {
 }
 
 extension TransactionID {
-    /// What the first half of an IPv6 address is combined with: the cookie, then the identifier's first four bytes.
+    /// The mask of the first half of an IPv6 address: the cookie and the identifier's first four bytes.
     fileprivate var highMask: UInt64 { UInt64(STUNMessage.magicCookie) << 32 | UInt64(high) }
 }

@@ -1,6 +1,6 @@
 import RTCShareWireFormat
 
-/// The values of RFC 8656 §18.
+/// The values of the attributes in RFC 8656 §18.
 extension Attribute {
     static func readRelaying(
         _ type: AttributeType, _ reader: inout ByteReader, transactionID: TransactionID
@@ -59,7 +59,8 @@ extension Attribute {
         }
     }
 
-    /// The family comes first; what follows is of ERROR-CODE's form (RFC 8656 §18.12).
+    /// Returns an attribute whose first byte is the family and whose other fields are those of ERROR-CODE (RFC 8656
+    /// §18.12).
     private static func readAddressErrorCode(_ reader: inout ByteReader) throws(EndOfBytes) -> Attribute? {
         let bytes = reader.readRemaining()
         var familyReader = ByteReader(bytes)

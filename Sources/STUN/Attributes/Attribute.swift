@@ -1,36 +1,35 @@
 package import RTCShareWireFormat
 
-/// The code and the words of an error response (RFC 8489 §14.8).
+/// The code and the reason of an error response (RFC 8489 §14.8).
 package struct ErrorCode: Hashable, Sendable {
-    /// 300 to 699.
+    /// The code, 300 to 699.
     package let code: Int
-    /// Words for a person.
+    /// The reason, for people.
     package let reason: String
 
-    /// A code with its words.
     package init(code: Int, reason: String) {
         self.code = code
         self.reason = reason
     }
 
-    /// The request lacks what it must hold.
+    /// The request lacks a required attribute.
     package static let badRequest = ErrorCode(code: 400, reason: "Bad Request")
     /// The request's integrity or user name is wrong.
     package static let unauthenticated = ErrorCode(code: 401, reason: "Unauthenticated")
-    /// The request holds a comprehension-required attribute that is not known here.
+    /// The request has a comprehension-required attribute that the receiver does not know.
     package static let unknownAttribute = ErrorCode(code: 420, reason: "Unknown Attribute")
-    /// The server wants another nonce (RFC 8489 §9.2.4).
+    /// The server requires a new nonce (RFC 8489 §9.2.4).
     package static let staleNonce = ErrorCode(code: 438, reason: "Stale Nonce")
-    /// Both agents take themselves for the controlling, or the controlled, one (RFC 8445 §7.3.1.1).
+    /// Both agents have the same role: controlling or controlled (RFC 8445 §7.3.1.1).
     package static let roleConflict = ErrorCode(code: 487, reason: "Role Conflict")
 }
 
-/// One attribute of a message. MESSAGE-INTEGRITY and FINGERPRINT are no attributes here: they come from and go to the
-/// message as a whole.
+/// One attribute of a message. MESSAGE-INTEGRITY and FINGERPRINT are not attributes here, since they cover the whole
+/// message.
 package enum Attribute: Hashable, Sendable {
     /// MAPPED-ADDRESS.
     case mappedAddress(TransportAddress)
-    /// XOR-MAPPED-ADDRESS, in the clear.
+    /// XOR-MAPPED-ADDRESS, decoded.
     case xorMappedAddress(TransportAddress)
     /// USERNAME.
     case username(String)
@@ -48,27 +47,27 @@ package enum Attribute: Hashable, Sendable {
     case priority(UInt32)
     /// USE-CANDIDATE.
     case useCandidate
-    /// ICE-CONTROLLED with its tie-breaker.
+    /// ICE-CONTROLLED, with its tie-breaker.
     case iceControlled(UInt64)
-    /// ICE-CONTROLLING with its tie-breaker.
+    /// ICE-CONTROLLING, with its tie-breaker.
     case iceControlling(UInt64)
     /// CHANNEL-NUMBER.
     case channelNumber(ChannelNumber)
     /// LIFETIME, in whole seconds.
     case lifetime(Duration)
-    /// XOR-PEER-ADDRESS, in the clear.
+    /// XOR-PEER-ADDRESS, decoded.
     case xorPeerAddress(TransportAddress)
     /// DATA.
     case data([UInt8])
-    /// XOR-RELAYED-ADDRESS, in the clear.
+    /// XOR-RELAYED-ADDRESS, decoded.
     case xorRelayedAddress(TransportAddress)
     /// REQUESTED-ADDRESS-FAMILY.
     case requestedAddressFamily(AddressFamily)
     /// ADDITIONAL-ADDRESS-FAMILY.
     case additionalAddressFamily(AddressFamily)
-    /// ADDRESS-ERROR-CODE: why there is no relayed address of a family.
+    /// ADDRESS-ERROR-CODE: the reason why there is no relayed address of a family.
     case addressErrorCode(AddressFamily, ErrorCode)
-    /// EVEN-PORT, and whether the next port is to be reserved too.
+    /// EVEN-PORT, with a request to reserve the next port.
     case evenPort(reservesNext: Bool)
     /// REQUESTED-TRANSPORT.
     case requestedTransport(RequestedTransport)
@@ -82,16 +81,16 @@ package enum Attribute: Hashable, Sendable {
     case alternateServer(TransportAddress)
     /// ALTERNATE-DOMAIN.
     case alternateDomain(String)
-    /// PASSWORD-ALGORITHMS, best first.
+    /// PASSWORD-ALGORITHMS, in order of preference.
     case passwordAlgorithms([PasswordAlgorithm])
     /// PASSWORD-ALGORITHM.
     case passwordAlgorithm(PasswordAlgorithm)
-    /// USERHASH: SHA-256 of user name and realm.
+    /// USERHASH: the SHA-256 hash of user name and realm.
     case userhash([UInt8])
-    /// An attribute that is not known here, kept as it came.
+    /// An attribute that this project does not know, as received.
     case unknown(AttributeType, [UInt8])
 
-    /// The attribute's number.
+    /// The type of the attribute.
     package var type: AttributeType {
         switch self {
         case .mappedAddress: .mappedAddress

@@ -3,12 +3,12 @@ package struct AttributeType: RawRepresentable, Hashable, Sendable {
     /// The number on the wire.
     package let rawValue: UInt16
 
-    /// The attribute with this number.
+    /// Creates the attribute with this number.
     package init(rawValue: UInt16) {
         self.rawValue = rawValue
     }
 
-    /// Whether an agent that does not know the attribute must refuse the message (RFC 8489 §14).
+    /// Whether an agent that does not know the attribute must reject the message (RFC 8489 §14).
     package var isComprehensionRequired: Bool { rawValue < 0x8000 }
 
     /// MAPPED-ADDRESS, RFC 8489 §14.1.
@@ -80,7 +80,7 @@ package struct AttributeType: RawRepresentable, Hashable, Sendable {
 }
 
 extension AttributeType: CustomStringConvertible {
-    /// The attribute's name where it is known here, else its number.
+    /// The attribute's name if it is known, otherwise its number.
     package var description: String {
         switch self {
         case .mappedAddress: "MAPPED-ADDRESS"

@@ -1,6 +1,6 @@
 internal import RTCShareCryptography
 
-/// Which integrity attribute a message bears.
+/// The integrity attribute of a message.
 package enum IntegrityAlgorithm: Hashable, Sendable {
     /// MESSAGE-INTEGRITY, RFC 8489 §14.5.
     case sha1
@@ -11,14 +11,14 @@ package enum IntegrityAlgorithm: Hashable, Sendable {
     var attribute: AttributeType { self == .sha1 ? .messageIntegrity : .messageIntegritySHA256 }
 }
 
-/// How the key comes from a password (IANA "STUN Password Algorithms").
+/// The algorithm that derives the key from a password (IANA "STUN Password Algorithms").
 package struct PasswordAlgorithm: Hashable, Sendable, Codable {
     /// The number on the wire.
     package let number: UInt16
-    /// What the algorithm needs besides; neither of the known ones needs anything.
+    /// The parameters of the algorithm. Neither of the known ones has any.
     package let parameters: [UInt8]
 
-    /// The algorithm with this number.
+    /// Creates the algorithm with this number.
     package init(number: UInt16, parameters: [UInt8] = []) {
         self.number = number
         self.parameters = parameters

@@ -1,49 +1,49 @@
 internal import RTCShareCryptography
 
-/// Why a server's challenge cannot be met.
+/// The reason why a client cannot answer a server's challenge.
 package enum ChallengeError: Error, Hashable, Sendable {
     /// REALM or NONCE is missing.
     case incomplete
-    /// The nonce says that password algorithms were offered, yet they are not there, or none is known: somebody on the
-    /// path may have taken them out (RFC 8489 §9.2.5).
+    /// The nonce announces password algorithms, but the response has none, or no known one: an attacker on the path may
+    /// have removed them (RFC 8489 §9.2.5).
     case weakened
-    /// A hash that is needed is not available here.
+    /// A required hash function is not available.
     case unavailable
 }
 
-/// What a client knows of a server's challenge, and the key that follows from it (RFC 8489 §9.2).
+/// A server's challenge and the key that a client derives from it (RFC 8489 §9.2).
 package struct LongTermAuthentication: Sendable {
-    /// What the server asked for. Its offer of algorithms is sent back so that a change of it on the way is noticed.
+    /// The server's challenge. Requests repeat its list of algorithms, so that the server detects an altered list.
     package let challenge: LongTermChallenge
-    /// The realm that the server named.
+    /// The realm of the server.
     package var realm: String { challenge.realm }
-    /// The nonce to be used.
+    /// The nonce for the next request.
     package var nonce: [UInt8] { challenge.nonce }
-    /// Which integrity attribute requests bear and responses must bear.
+    /// The integrity attribute that requests have and that responses must have.
     package let integrity: IntegrityAlgorithm
 
     private let username: String
     private let key: [UInt8]
     private let chosen: PasswordAlgorithm?
-    /// SHA-256 of user name and realm, where the server said that it knows that.
+    /// The SHA-256 hash of user name and realm, if the server supports it.
     private let userhash: [UInt8]?
 
     private static let nonceCookie = Array("obMatJos2".utf8)
 
-    /// What nonces say about their server (RFC 8489 §9.2.1 and §18.1, bit 0 on the right as its errata have it).
+    /// The features that a nonce announces (RFC 8489 §9.2.1 and §18.1; bit 0 is the rightmost, as in the errata).
     struct SecurityFeatures: OptionSet {
         let rawValue: UInt32
         static let passwordAlgorithms = SecurityFeatures(rawValue: 1)
         static let usernameAnonymity = SecurityFeatures(rawValue: 2)
     }
 
-    /// Meets the challenge of a 401 or 438 response.
+    /// Answers the challenge of a 401 or 438 response.
     package init(_ credentials: LongTermCredentials, challenge: STUNMessage) throws(ChallengeError) {
         guard let challenge = LongTermChallenge(challenge) else { throw .incomplete }
         try self.init(credentials, challenge: challenge)
     }
 
-    /// Meets a challenge that was met before.
+    /// Answers a stored challenge.
     package init(_ credentials: LongTermCredentials, challenge: LongTermChallenge) throws(ChallengeError) {
         let features = Self.securityFeatures(of: challenge.nonce)
         let known = challenge.passwordAlgorithms.first { $0 == .sha256 || $0 == .md5 }
@@ -65,7 +65,7 @@ package struct LongTermAuthentication: Sendable {
         }
     }
 
-    /// The request's bytes, with who asks and with integrity.
+    /// Returns the request's bytes, with the user and with integrity.
     package func encode(_ request: STUNMessage) throws(STUNError) -> [UInt8] {
         var request = request
         request.attributes.append(userhash.map { .userhash($0) } ?? .username(username))
@@ -78,7 +78,7 @@ package struct LongTermAuthentication: Sendable {
         return try request.encoded(integrityKey: key, integrity: integrity)
     }
 
-    /// Whether the server made this message with the same key.
+    /// Whether the server authenticated this message with the same key.
     package func isAuthentic(_ message: STUNMessage) -> Bool {
         message.isAuthentic(key: key, integrity: integrity)
     }

@@ -1,21 +1,21 @@
-/// What a server asks its users to prove who they are with (RFC 8489 §9.2.4). It holds no secret: a client that keeps it
-/// need not be challenged again.
+/// A server's request for long-term credentials (RFC 8489 §9.2.4). It contains no secret. A client that stores it
+/// avoids another challenge.
 package struct LongTermChallenge: Hashable, Sendable, Codable {
-    /// Whose users are asked for.
+    /// The realm of the credentials.
     package var realm: String
-    /// What every request repeats, until the server names another one.
+    /// The nonce that every request repeats until the server sends another one.
     package var nonce: [UInt8]
-    /// The ways to make a key that the server offers; empty from one before RFC 8489.
+    /// The password algorithms that the server offers; empty for a server before RFC 8489.
     package var passwordAlgorithms: [PasswordAlgorithm]
 
-    /// A challenge as it was met before.
+    /// Creates a stored challenge.
     package init(realm: String, nonce: [UInt8], passwordAlgorithms: [PasswordAlgorithm] = []) {
         self.realm = realm
         self.nonce = nonce
         self.passwordAlgorithms = passwordAlgorithms
     }
 
-    /// The challenge of a 401 or 438 response; nil where realm or nonce is missing.
+    /// Creates the challenge of a 401 or 438 response; nil if realm or nonce is missing.
     package init?(_ response: STUNMessage) {
         guard let realm = response.realm, let nonce = response.nonce else { return nil }
         self.init(realm: realm, nonce: nonce, passwordAlgorithms: response.passwordAlgorithms ?? [])

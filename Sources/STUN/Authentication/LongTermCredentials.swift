@@ -1,16 +1,16 @@
 internal import Glibc
 internal import RTCShareCUnistring
 
-/// A user name and a password for a server (RFC 8489 §9.2). No description of it shows the password.
+/// A user name and a password for a server (RFC 8489 §9.2). No description of the credentials shows the password.
 package struct LongTermCredentials: Hashable, Sendable {
-    /// The user name, as it is sent.
+    /// The user name in its prepared form, which is sent.
     package let username: String
-    /// The password, prepared.
+    /// The password in its prepared form.
     let password: String
 
-    /// Credentials as a person typed them: both are prepared with SASLprep (RFC 4013), which leaves ASCII as it is.
-    /// Nil where either is empty, or holds control characters, or where the user name is over 508 bytes; where one is not
-    /// ASCII, without libunistring too.
+    /// Prepares credentials with SASLprep (RFC 4013), which does not change ASCII. Returns nil if either is empty or
+    /// has control characters, if the user name is longer than 508 bytes, or if either is not ASCII and libunistring is
+    /// not available.
     package init?(username: String, password: String) {
         guard let username = Self.prepared(username), username.utf8.count <= 508,
             let password = Self.prepared(password)
@@ -19,7 +19,8 @@ package struct LongTermCredentials: Hashable, Sendable {
         self.password = password
     }
 
-    /// SASLprep (RFC 4013 §2): spaces become SPACE, what is invisible goes, the rest takes its compatible form.
+    /// Prepares a text with SASLprep (RFC 4013 §2): spaces become SPACE, invisible characters are removed, and the rest
+    /// takes its compatible form.
     static func prepared(_ text: String) -> String? {
         guard !text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else { return text.isEmpty ? nil : text }
         var mapped = String.UnicodeScalarView()
@@ -40,7 +41,7 @@ package struct LongTermCredentials: Hashable, Sendable {
         return isAllowed && !normalized.isEmpty ? normalized : nil
     }
 
-    /// Normalization form KC; nil where the library for it is not there.
+    /// Returns normalization form KC; nil if libunistring is not available.
     private static func compatible(_ text: String) -> String? {
         guard !text.isEmpty else { return "" }
         var text = text
@@ -55,10 +56,10 @@ package struct LongTermCredentials: Hashable, Sendable {
 }
 
 extension LongTermCredentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The user name alone.
+    /// The user name only.
     package var description: String { "\(username), with a password" }
-    /// The user name alone.
+    /// The user name only.
     package var debugDescription: String { description }
-    /// The user name alone.
+    /// A mirror of the user name only.
     package var customMirror: Mirror { Mirror(self, children: ["username": username]) }
 }

@@ -1,24 +1,26 @@
 internal import RTCShareCOpenSSL
 internal import RTCShareWireFormat
 
-/// What is left to say over DTLS once media flow: alerts, in records of the epoch that the handshake began.
+/// Sends and receives DTLS alerts after the handshake, in records of the epoch that the handshake started.
 ///
-/// OpenSSL keeps some forty kilobytes for a connection until its end, half of them for handshake messages that can't come
-/// any more; of all that only a goodbye is still to be said and heard. This holds the record layer's keys alone, for the
-/// suites with AES in Galois/counter mode, which WebRTC peers agree on (RFC 6347 §4.1, RFC 5246 §6.3, RFC 5288 §3).
+/// OpenSSL uses some forty kilobytes for a connection until its end, half of them for handshake messages that can't
+/// arrive any more. After the handshake, a connection only needs to close. So this type keeps only the record layer's
+/// keys, for the suites with AES in Galois/counter mode, which WebRTC peers negotiate (RFC 6347 §4.1, RFC 5246 §6.3,
+/// RFC 5288 §3).
 struct DTLSAlerts {
-    /// An alert that the peer has proven to be its own.
+    /// An authenticated alert from the peer.
     struct Alert: Hashable {
         let isFatal: Bool
         let code: UInt8
     }
 
     private let algorithm: OpaquePointer
-    /// The client's key, the server's, the client's salt, the server's (RFC 5246 §6.3).
+    /// The client's key, the server's key, the client's salt and the server's salt (RFC 5246 §6.3).
     private let block: SecretBytes
     private let keyByteCount: Int
     private let role: DTLSRole
-    /// OpenSSL has numbered the records of the handshake, of which there are a few with each transmission of a flight.
+    /// The next sequence number. OpenSSL has numbered the records of the handshake, a few for each transmission of a
+    /// flight.
     private var sequenceNumber: UInt64 = 1 << 32
 
     private static let contentType: UInt8 = 21
@@ -28,10 +30,10 @@ struct DTLSAlerts {
     private static let nonceByteCount = 8
     private static let tagByteCount = 16
     private static let saltByteCount = 4
-    /// Of a record's body in AES-GCM: an explicit nonce, a tag, and nothing between.
+    /// The body of the shortest record in AES-GCM: an explicit nonce and a tag.
     static let shortestRecordByteCount = nonceByteCount + tagByteCount
 
-    /// The keys of a connection whose handshake is through; nil where they are not for AES-GCM, or can't be had.
+    /// Creates the keys of a connection after its handshake. Returns nil if they are not for AES-GCM, or not available.
     init?(of ssl: OpaquePointer, role: DTLSRole) {
         guard SSL_version(ssl) == Int32(DTLS1_2_VERSION), let suite = SSL_get_current_cipher(ssl),
             let digest = SSL_CIPHER_get_handshake_digest(suite), let session = SSL_get_session(ssl)
@@ -65,7 +67,7 @@ struct DTLSAlerts {
         guard isWhole, isExpanded == 1 else { return nil }
     }
 
-    /// A datagram with an alert.
+    /// Returns a datagram with an alert.
     mutating func datagram(_ alert: Alert) -> [UInt8]? {
         defer { sequenceNumber += 1 }
         let number = UInt64(Self.epoch) << 48 | sequenceNumber
@@ -76,7 +78,7 @@ struct DTLSAlerts {
         return [Self.contentType] + Self.bytes(of: Self.version) + nonce + Self.bytes(of: UInt16(body.count)) + body
     }
 
-    /// The alerts of a datagram; what is anything else, or not the peer's, is passed over.
+    /// Returns the alerts in a datagram. Other records and unauthentic ones are ignored.
     func alerts(in datagram: RawSpan) -> [Alert] {
         var alerts: [Alert] = []
         var reader = ByteReader(datagram)
@@ -98,7 +100,7 @@ struct DTLSAlerts {
         return alerts
     }
 
-    /// Encrypts a message in place, or decrypts it where it is authentic; its tag.
+    /// Encrypts a message in place, or decrypts an authentic one, and returns its tag.
     private func apply(
         encrypting: Bool, _ nonce: [UInt8], _ number: UInt64, _ message: inout [UInt8], tag: [UInt8]?
     ) -> [UInt8]? {
@@ -110,7 +112,7 @@ struct DTLSAlerts {
         var tag = tag ?? [UInt8](repeating: 0, count: Self.tagByteCount)
         var done: Int32 = 0
         let count = Int32(message.count)
-        // Who encrypts does so by its own key, who decrypts by its peer's.
+        // A sender encrypts with its own key, a receiver decrypts with its peer's.
         let isClients = encrypting == (role == .client)
         let isReady = block.withUnsafeBytes { block in
             let keys = block.bindMemory(to: UInt8.self)
@@ -134,7 +136,7 @@ struct DTLSAlerts {
         return tag
     }
 
-    /// In network byte order.
+    /// Returns the bytes of an integer in network byte order.
     private static func bytes(of value: some FixedWidthInteger) -> [UInt8] {
         withUnsafeBytes(of: value.bigEndian) { Array($0) }
     }

@@ -1,50 +1,50 @@
 internal import RTCShareCOpenSSL
 package import RTCShareWireFormat
 
-/// A DTLS 1.2 connection that agrees on SRTP keys (RFC 5764), without input or output of its own.
+/// A DTLS 1.2 connection that negotiates SRTP keys (RFC 5764), without input or output of its own.
 ///
-/// Datagrams that the demultiplexer takes for DTLS (first byte 20 to 63, RFC 7983 §7) go in through
-/// ``handle(datagram:now:)``, time through ``handleTimeout(now:)`` at ``nextDeadline``; after each input ``state`` says
-/// where it stands and ``pollTransmit()`` gives the datagrams to send, alerts of a failure included.
+/// The owner passes datagrams that the demultiplexer identifies as DTLS (first byte 20 to 63, RFC 7983 §7) to
+/// ``handle(datagram:now:)``, and calls ``handleTimeout(now:)`` at ``nextDeadline``. After each input, ``state`` is
+/// current and ``pollTransmit()`` returns the datagrams to send, including the alert of a failure.
 ///
 ///     new ──start──▶ handshaking ──peer verified──▶ connected
 ///                        │                              │
 ///                        ├── alert, mismatch, time ──▶ failed ◀── fatal alert
 ///                        └── close ───────────────▶ closed ◀── close, close_notify
 ///
-/// ``keys`` are released only after the certificate was found to be the one that the session description promises.
+/// ``keys`` are available only after the certificate was found to match the session description.
 package final class DTLSConnection {
-    /// Where the connection stands.
+    /// The state of the connection.
     package enum State: Hashable, Sendable {
-        /// Not started; datagrams are discarded.
+        /// The connection has not started. Datagrams are discarded.
         case new
-        /// Under way.
+        /// The handshake is in progress.
         case handshaking
-        /// The peer is who it should be, and there are keys for SRTP.
+        /// The peer is authenticated, and there are keys for SRTP.
         case connected
-        /// Over.
+        /// The connection has failed.
         case failed(DTLSError)
-        /// Ended by this side, or by the peer's `close_notify`.
+        /// This side closed the connection, or the peer did with a `close_notify`.
         case closed(byPeer: Bool)
     }
 
-    /// Which end this is.
+    /// The role of this side.
     package let role: DTLSRole
-    /// Where the connection stands.
+    /// The current state.
     package private(set) var state = State.new {
         didSet {
             if state != .connected { keys = nil }
             if !isLive { lastFlight = nil }
         }
     }
-    /// The keys for SRTP while it is connected, until ``discardKeys()``.
+    /// The keys for SRTP while the connection is connected, until ``discardKeys()``.
     package private(set) var keys: SRTPKeyingMaterial?
-    /// What came, went and was dropped.
+    /// The counts of datagrams and alerts.
     package private(set) var statistics = DTLSStatistics()
 
     private let context: DTLSContext
     private let transport: DatagramBIO
-    /// OpenSSL's; nil once ``rest()`` has put ``alerts`` in its place.
+    /// OpenSSL's connection; nil after ``rest()`` has replaced it with ``alerts``.
     private var ssl: OpaquePointer?
     private var alerts: DTLSAlerts?
     private var handshakeDeadline: Instant?
@@ -52,45 +52,46 @@ package final class DTLSConnection {
     private var suspicion: Suspicion?
     private var lastFlight: LastFlight?
 
-    /// An alert in the clear, which the peer's silence will confirm.
+    /// An unauthenticated alert, which the peer's silence will confirm.
     private struct Suspicion {
         let code: UInt8
         let ends: Instant
-        /// How often the flight in the air was sent again since.
+        /// The number of retransmissions of the current flight since then.
         var retransmissions = 0
     }
 
-    /// The server's last flight, of which it is not known whether the peer has it.
+    /// The server's last flight, which the peer may not have received.
     ///
-    /// It is sent again as it was: who has it drops it as a replay (RFC 6347 §4.1.2.6).
+    /// It is retransmitted without changes: a peer that has it drops it as a replay (RFC 6347 §4.1.2.6).
     private struct LastFlight {
         let datagrams: [[UInt8]]
         var due: Instant
-        /// Until it is sent once more after that.
+        /// The interval between later retransmissions.
         var wait: Duration
         var left: Int
-        /// The first repetition does not wait for a sign of the peer: it is there before most of what media follow, which
-        /// a peer without the flight can't decrypt, and behind what may have taken the flight with it.
+        /// The delay of the first retransmission, which does not wait for a sign of the peer. It arrives before most of
+        /// the media, which a peer without the flight can't decrypt, and after a burst of loss that may have dropped
+        /// the flight.
         static let pause = Duration.milliseconds(5)
-        /// What a receiver of media takes its time for, beyond the round trip, until its first feedback: libwebrtc's for
-        /// transport-wide numbers comes each 100 ms.
+        /// The time until a receiver of media sends its first feedback, in addition to the round trip: libwebrtc sends
+        /// transport-wide feedback every 100 ms.
         static let feedbackInterval = Duration.milliseconds(100)
     }
 
     private static let closeNotify: UInt8 = 0
-    /// The shortest that a flight waits for its answer (as libwebrtc's).
+    /// The minimum retransmission timeout of a flight (as in libwebrtc).
     private static let shortestRetransmission = Duration.milliseconds(50)
 
-    /// How long, and for how many transmissions, a peer must be silent after an alert in the clear.
+    /// The time and the number of transmissions for which a peer must be silent after an unauthenticated alert.
     private static let alertPatience = Duration.seconds(2)
     private static let alertRetransmissions = 2
 
-    /// A connection that has not started.
+    /// Creates a connection that has not started.
     ///
     /// - Parameters:
-    ///   - role: which end this is.
-    ///   - context: certificate and settings, shared by any number of connections.
-    ///   - expectedFingerprints: the fingerprints in the peer's session description.
+    /// - role: The role of this side.
+    /// - context: The certificate and settings, which any number of connections share.
+    /// - expectedFingerprints: The fingerprints in the peer's session description.
     package init(role: DTLSRole, context: DTLSContext, expectedFingerprints: [Fingerprint]) throws(DTLSError) {
         let configuration = context.configuration
         let transport = DatagramBIO(
@@ -127,21 +128,22 @@ package final class DTLSConnection {
         }
         SSL_set_info_callback(ssl) { ssl, event, value in
             guard event == SSL_CB_ALERT | SSL_CB_READ else { return }
-            // The level is in the upper byte, the description in the lower.
+            // The level is in the upper byte, the description in the lower byte.
             DatagramBIO.of(SSL_get_rbio(ssl))?.recordAlert(isFatal: value >> 8 == 2, code: UInt8(value & 0xFF))
         }
     }
 
     deinit { SSL_free(ssl) }
 
-    /// Lets go of what only the handshake takes, most of the connection's memory: for when the peer is known to be through
-    /// with it, too, as who sends media that authenticate. From then on alerts are heard and said, and nothing else.
+    /// Releases the memory that only the handshake needs, which is most of the connection's. Call it after the peer has
+    /// completed the handshake, too, as media that authenticate show. From then on the connection only sends and
+    /// receives alerts.
     ///
-    /// - Returns: false where it is too early, for something is still to be sent.
+    /// - Returns: False if it is too early because datagrams are still to be sent.
     @discardableResult
     package func rest() -> Bool {
         guard isHandshakeDone, state == .connected, !hasTransmits else { return false }
-        // Of suites with other ciphers OpenSSL goes on to hold the keys.
+        // For suites with other ciphers OpenSSL keeps the keys.
         guard let ssl, let alerts = DTLSAlerts(of: ssl, role: role) else { return true }
         agreed = (profile, cipherSuite, version)
         self.alerts = alerts
@@ -150,17 +152,17 @@ package final class DTLSConnection {
         return true
     }
 
-    /// Whether it is at rest.
+    /// Whether ``rest()`` has released the memory.
     package var isResting: Bool { ssl == nil }
 
-    /// Lets go of ``keys``: for who has handed them to SRTP. With the last copy of them their memory is wiped.
+    /// Removes ``keys`` after they were passed to SRTP. The last copy of them wipes their memory.
     package func discardKeys() {
         keys = nil
     }
 
     // MARK: Input
 
-    /// Starts the handshake: the client's first flight goes out, the server waits.
+    /// Starts the handshake. The client sends its first flight, the server waits.
     package func start(now: Instant) {
         guard state == .new else { return }
         state = .handshaking
@@ -169,26 +171,26 @@ package final class DTLSConnection {
         advance()
     }
 
-    /// Has flights wait for their answers a little longer than the path's round trip (RFC 6347 §4.2.4.1), where that is
-    /// shorter than ``DTLSConfiguration/initialRetransmission``.
+    /// Sets the retransmission timeout of flights to a little more than the path's round-trip time (RFC 6347 §4.2.4.1),
+    /// if that is less than ``DTLSConfiguration/initialRetransmission``.
     package func setRoundTripTime(_ time: Duration) {
         transport.timer.expectAnswers(within: max(Self.shortestRetransmission, time + max(time / 8, .milliseconds(15))))
     }
 
-    /// Says that what there is to send can leave only now: a flight that waited for that is in the air from now on.
+    /// Records that pending datagrams can be sent only now: the timer of a flight that waited for this starts now.
     package func pathOpened(now: Instant) {
         guard hasTransmits, transport.hasFlightInAir else { return }
         transport.timer.now = now
         transport.timer.start()
     }
 
-    /// Says that the peer is known to have all of the handshake, as who protects media by its keys.
+    /// Records that the peer has completed the handshake, for example because its media use the keys.
     package func peerIsThrough() {
         lastFlight = nil
     }
 
-    /// Takes a datagram. One that is no DTLS is counted and dropped; one that ends the connection shows in ``state``. An
-    /// alert in the clear ends a handshake only where two seconds of silence follow it.
+    /// Processes a datagram. A datagram that is not DTLS is counted and dropped. If a datagram ends the connection,
+    /// ``state`` shows it. An unauthenticated alert ends a handshake only if two seconds of silence follow it.
     package func handle(datagram: RawSpan, now: Instant) {
         statistics.datagramsReceived += 1
         statistics.bytesReceived += UInt64(datagram.byteCount)
@@ -207,24 +209,25 @@ package final class DTLSConnection {
             if SSL_get_state(ssl) != before {
                 suspicion = nil
             } else if isRepeated, transport.hasFlightInAir, !hasTransmits, transport.timer.hasten() {
-                // RFC 6347 §4.2.4: what the peer repeats was not answered.
+                // RFC 6347 §4.2.4: the peer retransmits a flight because it lacks our answer.
                 statistics.retransmissions += 1
                 transport.repeatFlight()
             }
         }
     }
 
-    /// An alert in the clear proves nothing: it counts where the peer is silent from then on, as a peer is that has ended.
+    /// Records an unauthenticated alert. It counts only if the peer is silent from then on, as a peer that has closed
+    /// is.
     private func record(unprovenAlert code: UInt8, isFatal: Bool, now: Instant) {
         statistics.unprovenAlerts += 1
-        // Before a flight of ours is under way there is nothing that the peer would have to answer.
+        // Before a flight of ours is sent, the peer's silence means nothing.
         guard state == .handshaking, !isHandshakeDone, suspicion == nil, transport.timer.deadline != nil else { return }
         guard isFatal || code == Self.closeNotify else { return }
         suspicion = Suspicion(code: code, ends: now.advanced(by: Self.alertPatience))
     }
 
-    /// Sends the flight in the air again if it is due, and fails a handshake that took too long. Too early a call does
-    /// nothing.
+    /// Retransmits the current flight if it is due, and fails a handshake that took too long. Early calls have no
+    /// effect.
     package func handleTimeout(now: Instant) {
         repeatLastFlight(now: now)
         guard state == .handshaking, !isHandshakeDone else { return }
@@ -246,7 +249,7 @@ package final class DTLSConnection {
         transport.repeatFlight()
     }
 
-    /// Ends the connection; the peer is told with a `close_notify` where there is a connection to tell it over.
+    /// Closes the connection. The peer receives a `close_notify` if the connection is encrypted already.
     package func close() {
         switch state {
         case .new: state = .closed(byPeer: false)
@@ -259,22 +262,22 @@ package final class DTLSConnection {
 
     // MARK: Output
 
-    /// When ``handleTimeout(now:)`` is to be called; nil for never.
+    /// The time of the next ``handleTimeout(now:)``; nil for never.
     package var nextDeadline: Instant? {
         guard !isHandshakeDone, state == .handshaking else { return lastFlight?.due }
         var deadline = handshakeDeadline
         if let retransmission = transport.timer.deadline { deadline = min(deadline ?? retransmission, retransmission) }
-        // Where it asks for more retransmissions, those are the next thing to come.
+        // If it requires more retransmissions, those are due first.
         if let suspicion, suspicion.retransmissions >= Self.alertRetransmissions {
             deadline = min(deadline ?? suspicion.ends, suspicion.ends)
         }
         return deadline
     }
 
-    /// Whether ``pollTransmit()`` has something to give.
+    /// Whether ``pollTransmit()`` has a datagram to return.
     package var hasTransmits: Bool { !transport.outgoing.isEmpty }
 
-    /// The next datagram to send; nil when there is none.
+    /// Returns the next datagram to send; nil when there is none.
     package func pollTransmit() -> [UInt8]? {
         guard !transport.outgoing.isEmpty else { return nil }
         let datagram = transport.outgoing.removeFirst()
@@ -283,25 +286,25 @@ package final class DTLSConnection {
         return datagram
     }
 
-    // MARK: What was agreed
+    // MARK: Negotiated values
 
-    /// What OpenSSL knew, once it is gone.
+    /// The values that OpenSSL provided before it was released.
     private var agreed: (profile: SRTPProfile?, cipherSuite: String?, version: String?)
 
-    /// The peer's certificate in DER, once the handshake is through.
+    /// The peer's certificate in DER, after the handshake.
     package private(set) var peerCertificate: [UInt8]?
 
-    /// The SHA-256 fingerprint of the peer's certificate, once the handshake is through.
+    /// The SHA-256 fingerprint of the peer's certificate, after the handshake.
     package var peerFingerprint: Fingerprint? { peerCertificate.map { Fingerprint(ofCertificate: $0) } }
 
-    /// The profile agreed on, whether or not the keys are released yet.
+    /// The negotiated profile, even if the keys are not available yet.
     package var profile: SRTPProfile? {
         guard let ssl else { return agreed.profile }
         guard isHandshakeDone, let selected = SSL_get_selected_srtp_profile(ssl) else { return nil }
         return UInt16(exactly: selected.pointee.id).flatMap(SRTPProfile.init)
     }
 
-    /// The cipher suite's name in IANA's registry, as webrtc-stats' `dtlsCipher` has it.
+    /// The cipher suite's name in IANA's registry, as in `dtlsCipher` of webrtc-stats.
     package var cipherSuite: String? {
         guard let ssl else { return agreed.cipherSuite }
         guard isHandshakeDone, let cipher = SSL_get_current_cipher(ssl), let name = SSL_CIPHER_standard_name(cipher)
@@ -309,13 +312,13 @@ package final class DTLSConnection {
         return String(cString: name)
     }
 
-    /// The protocol version on the wire, as webrtc-stats' `tlsVersion` has it: `FEFD` for DTLS 1.2.
+    /// The protocol version on the wire, as in `tlsVersion` of webrtc-stats: `FEFD` for DTLS 1.2.
     package var version: String? {
         guard let ssl else { return agreed.version }
         return isHandshakeDone ? String(SSL_version(ssl), radix: 16, uppercase: true) : nil
     }
 
-    // MARK: Inside
+    // MARK: Implementation
 
     private var isLive: Bool {
         switch state {
@@ -324,8 +327,9 @@ package final class DTLSConnection {
         }
     }
 
-    /// The explicit nonce and the tag of the suite in use, or of the one that was just agreed on (RFC 5288 §3, RFC 7905 §2);
-    /// with the suites that have none of this, the initialization vector and a block (RFC 5246 §6.2.3.2).
+    /// The minimum size of a protected record: the explicit nonce and the tag of the current or just negotiated suite
+    /// (RFC 5288 §3, RFC 7905 §2), or the initialization vector and a block for suites without them (RFC 5246
+    /// §6.2.3.2).
     private var shortestProtectedRecord: Int? {
         guard let ssl else { return DTLSAlerts.shortestRecordByteCount }
         guard let suite = SSL_get_pending_cipher(ssl) ?? SSL_get_current_cipher(ssl) else { return nil }
@@ -336,7 +340,7 @@ package final class DTLSConnection {
         }
     }
 
-    /// Lets OpenSSL work on what there is.
+    /// Lets OpenSSL process its input.
     private func advance() {
         OpenSSLError.clear()
         guard SSL_alloc_buffers(ssl) == 1 else {
@@ -351,21 +355,21 @@ package final class DTLSConnection {
             isHandshakeDone = true
             handshakeDeadline = nil
             keepLastFlight(of: Array(transport.outgoing[waiting...]))
-            // What is sent again of the last flight is kept as it was sent.
+            // Retransmissions of the last flight use the datagrams as they were sent.
             SSL_certs_clear(ssl)
             verifyPeer()
         }
         if isLive { readRecords() }
     }
 
-    /// After the handshake hardly anything comes for the rest of a call: the 33 kilobytes of two records are taken again
-    /// for what does.
+    /// Releases the buffers of two records, 33 kilobytes. After the handshake, records are rare, and OpenSSL allocates
+    /// the buffers again for them.
     private func releaseBuffers() {
         if isHandshakeDone { SSL_free_buffers(ssl) }
     }
 
-    /// Reads to the end of the datagram: alerts, and the peer's last flight once more, which OpenSSL answers with ours.
-    /// There is no use for application data here; it is counted.
+    /// Reads to the end of the datagram: alerts, and retransmissions of the peer's last flight, which OpenSSL answers
+    /// with ours. Application data has no use here and is counted.
     private func readRecords() {
         var result: Int32
         repeat {
@@ -379,7 +383,7 @@ package final class DTLSConnection {
         examine(result)
     }
 
-    /// Turns a result that is no success into what it means for the connection.
+    /// Handles a result other than success.
     private func examine(_ result: Int32) {
         let code = SSL_get_error(ssl, result)
         guard code != SSL_ERROR_WANT_READ, code != SSL_ERROR_WANT_WRITE else { return }
@@ -431,7 +435,7 @@ package final class DTLSConnection {
         self.keys = keys
     }
 
-    /// The mismatch in the hash function that decided, so that both sides of it can be compared by eye.
+    /// Returns the mismatch in the deciding hash function, so that people can compare both fingerprints.
     private func mismatch(_ derBytes: [UInt8]) -> DTLSError {
         let expected = transport.expectedFingerprints
         let algorithm = expected.map(\.algorithm).max() ?? .sha256
@@ -455,7 +459,7 @@ package final class DTLSConnection {
 
     private func keepLastFlight(of datagrams: [[UInt8]]) {
         let count = context.configuration.lastFlightRepetitions
-        // Sessions are not resumed, so that it is always the server's.
+        // Sessions are not resumed, so that the last flight is always the server's.
         guard role == .server, count > 0, !datagrams.isEmpty else { return }
         lastFlight = LastFlight(
             datagrams: datagrams, due: transport.timer.now.advanced(by: LastFlight.pause),
@@ -490,24 +494,24 @@ package final class DTLSConnection {
     }
 }
 
-/// What a DTLS connection has seen.
+/// The counts of a DTLS connection.
 package struct DTLSStatistics: Hashable, Sendable {
-    /// Datagrams handed in.
+    /// The number of datagrams received.
     package internal(set) var datagramsReceived: UInt64 = 0
-    /// Their bytes.
+    /// The number of bytes received.
     package internal(set) var bytesReceived: UInt64 = 0
-    /// Of them, those that were no DTLS records, or came before the start or after the end.
+    /// The number of received datagrams that were not DTLS records, or arrived before the start or after the end.
     package internal(set) var datagramsDiscarded: UInt64 = 0
-    /// Datagrams taken out for sending.
+    /// The number of datagrams sent.
     package internal(set) var datagramsSent: UInt64 = 0
-    /// Their bytes.
+    /// The number of bytes sent.
     package internal(set) var bytesSent: UInt64 = 0
-    /// Flights sent again because no answer came in time.
+    /// The number of flights that were retransmitted because no answer arrived in time.
     package internal(set) var retransmissions: UInt64 = 0
-    /// Alerts in the clear, which may be anybody's.
+    /// The number of unauthenticated alerts, which anyone can have sent.
     package internal(set) var unprovenAlerts: UInt64 = 0
-    /// Alerts of the peer, warnings and `close_notify` included.
+    /// The number of the peer's alerts, including warnings and `close_notify`.
     package internal(set) var alertsReceived: UInt64 = 0
-    /// Pieces of application data, of which this library makes no use.
+    /// The number of records of application data, which this library does not use.
     package internal(set) var applicationDataDiscarded: UInt64 = 0
 }

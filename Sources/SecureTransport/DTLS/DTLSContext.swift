@@ -1,38 +1,38 @@
 internal import RTCShareCOpenSSL
 internal import RTCShareLocks
 
-/// Which end of a DTLS handshake this side is; `a=setup` decides (RFC 5763 §5).
+/// The role in a DTLS handshake, which `a=setup` determines (RFC 5763 §5).
 package enum DTLSRole: String, Hashable, Sendable {
-    /// Sends the first flight: `a=setup:active`.
+    /// The role that sends the first flight: `a=setup:active`.
     case client
-    /// Waits for the first flight: `a=setup:passive`.
+    /// The role that waits for the first flight: `a=setup:passive`.
     case server
 }
 
-/// How DTLS is spoken.
+/// The configuration of DTLS.
 package struct DTLSConfiguration: Hashable, Sendable {
-    /// Who this side is.
+    /// The certificate of this side.
     package var certificate: Certificate
-    /// SRTP profiles to agree on, the preferred one first. As a server the order here decides.
+    /// The SRTP profiles to negotiate, in order of preference. A server's order decides.
     package var profiles: [SRTPProfile]
-    /// The largest datagram to send, in bytes of UDP payload.
+    /// The maximum size of a sent datagram, in bytes of UDP payload.
     package var maximumDatagramByteCount: Int
-    /// When a flight is sent again for the first time; doubled each time after (RFC 6347 §4.2.4.1).
+    /// The initial retransmission timeout of a flight. It doubles with each retransmission (RFC 6347 §4.2.4.1).
     ///
-    /// RFC 6347 starts at a second for the sake of busy servers. A lost first flight is what the user waits for: on a path
-    /// whose round trip is longer each flight leaves twice, and where ICE has measured a shorter one just before,
-    /// ``DTLSConnection/setRoundTripTime(_:)`` has flights wait for less.
+    /// RFC 6347 starts at a second for the sake of busy servers. But the user waits for a first flight that was lost.
+    /// On a path with a longer round trip each flight is sent twice. If ICE has measured a shorter one before,
+    /// ``DTLSConnection/setRoundTripTime(_:)`` reduces the timeout.
     package var initialRetransmission: Duration
-    /// The most that passes between two transmissions of a flight.
+    /// The maximum retransmission timeout of a flight.
     package var maximumRetransmission: Duration
-    /// How long a handshake may take from its start.
+    /// The maximum duration of a handshake.
     package var handshakeLimit: Duration
-    /// How often the server sends its last flight again, as it was, unless the peer is known to have it
-    /// (``DTLSConnection/peerIsThrough()``). Nothing answers this flight: by RFC 6347 §4.2.4 the client's timer alone brings
-    /// it again.
+    /// The number of times that the server retransmits its last flight, unless the peer is known to have it
+    /// (``DTLSConnection/peerIsThrough()``). There is no answer to this flight: in RFC 6347 §4.2.4 only the client's
+    /// timer causes its retransmission.
     package var lastFlightRepetitions = 0
 
-    /// The defaults: GCM first, 1200 bytes, 100 ms doubled up to 3 s, 30 s in all.
+    /// Creates a configuration with these defaults: GCM first, 1200 bytes, 100 ms doubled up to 3 s, 30 s in total.
     package init(
         certificate: Certificate, profiles: [SRTPProfile] = SRTPProfile.preferred,
         maximumDatagramByteCount: Int = 1200, initialRetransmission: Duration = .milliseconds(100),
@@ -47,22 +47,22 @@ package struct DTLSConfiguration: Hashable, Sendable {
     }
 }
 
-/// What the connections of one certificate have in common.
+/// The shared part of all connections with one certificate.
 package final class DTLSContext: Sendable {
-    /// What it was made from.
+    /// The configuration of the connections.
     package let configuration: DTLSConfiguration
     private let library: Library
 
     var pointer: OpaquePointer { library.pointer }
 
-    /// A context with a certificate, ready for any number of connections.
+    /// Creates a context with a certificate for any number of connections.
     package init(_ configuration: DTLSConfiguration) throws(DTLSError) {
         self.configuration = configuration
         library = try Library.speaking(configuration.profiles)
     }
 
-    /// Has a connection show the certificate. It is read anew each time, and is the connection's alone: once it has been
-    /// shown it takes no more memory, where a room has thousands of connections.
+    /// Sets a connection's certificate. The certificate is parsed for each connection, which owns it: after the
+    /// handshake it needs no more memory, which matters in a room with thousands of connections.
     func showCertificate(on ssl: OpaquePointer) throws(DTLSError) {
         let x509 = try Self.x509(of: configuration.certificate)
         let key = try Self.key(of: configuration.certificate)
@@ -89,16 +89,17 @@ package final class DTLSContext: Sendable {
     }
 }
 
-/// OpenSSL's `SSL_CTX`, of which a process has one for each list of profiles: some fifteen kilobytes, and costly to make.
+/// OpenSSL's `SSL_CTX`. A process has one for each list of profiles, since it takes some fifteen kilobytes and is slow
+/// to make.
 ///
-/// `@unchecked Sendable`: nothing of an `SSL_CTX` is changed after `init`, and OpenSSL counts its references and keeps
-/// its caches under locks of its own.
+/// `@unchecked Sendable`: an `SSL_CTX` does not change after `init`, and OpenSSL counts its references and guards its
+/// caches with its own locks.
 private final class Library: @unchecked Sendable {
     let pointer: OpaquePointer
 
     private static let known = Locked<[[SRTPProfile]: Library]>([:])
 
-    /// The one that offers these profiles.
+    /// Returns the shared library context that offers these profiles.
     static func speaking(_ profiles: [SRTPProfile]) throws(DTLSError) -> Library {
         try known.withLock { known throws(DTLSError) in
             if let library = known[profiles] { return library }
@@ -108,8 +109,8 @@ private final class Library: @unchecked Sendable {
         }
     }
 
-    /// AEAD with forward secrecy; the last two for peers that have no GCM. An RSA suite is of use only as a client,
-    /// for a server with an RSA certificate (RFC 8827 §6.5).
+    /// The cipher suites: AEAD with forward secrecy, and at the end two for peers without GCM. An RSA suite is only
+    /// useful to a client whose server has an RSA certificate (RFC 8827 §6.5).
     private static let cipherSuites = """
         ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-ECDSA-AES256-GCM-SHA384:\
         ECDHE-RSA-AES128-GCM-SHA256:ECDHE-RSA-CHACHA20-POLY1305:ECDHE-RSA-AES256-GCM-SHA384:\
@@ -123,7 +124,7 @@ private final class Library: @unchecked Sendable {
         }
         self.pointer = pointer
         let profiles = profiles.map(\.opensslName).joined(separator: ":")
-        // The last one returns 0 for success.
+        // The last function returns 0 for success.
         guard copenssl_ctx_set_dtls12_only(pointer) == 1,
             SSL_CTX_set_cipher_list(pointer, Self.cipherSuites) == 1,
             copenssl_ctx_set_groups(pointer, "X25519:P-256:P-384") == 1,
@@ -140,9 +141,9 @@ private final class Library: @unchecked Sendable {
     deinit { SSL_CTX_free(pointer) }
 }
 
-/// Asked by OpenSSL instead of building a chain: a WebRTC certificate is signed by itself, and what vouches for it is
-/// its fingerprint in the session description (RFC 8827 §6.5). A mismatch is told to the peer as `bad_certificate`
-/// (RFC 8122 §6.2). With no description yet, the handshake goes on and ``DTLSConnection`` holds the keys back.
+/// OpenSSL calls this instead of building a chain: a WebRTC certificate is self-signed, and its fingerprint in the
+/// session description authenticates it (RFC 8827 §6.5). The peer receives `bad_certificate` for a mismatch (RFC 8122
+/// §6.2). If there is no description yet, the handshake continues and ``DTLSConnection`` withholds the keys.
 private let verifyPeerCertificate: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> Int32 = { store, _ in
     guard let ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()),
         let transport = DatagramBIO.of(SSL_get_rbio(OpaquePointer(ssl))),

@@ -1,25 +1,25 @@
 internal import RTCShareWireFormat
 
-/// Why a DTLS connection failed. Nothing was released by then that SRTP could be used with.
+/// The reason why a DTLS connection failed. No SRTP key was available by then.
 package enum DTLSError: Error, Hashable, Sendable {
-    /// The peer's certificate is not the one that its session description promises (RFC 5763 §5).
+    /// The peer's certificate does not match its session description (RFC 5763 §5).
     case fingerprintMismatch(expected: [Fingerprint], actual: Fingerprint)
-    /// The peer sent a fatal alert; the alert's number and name (RFC 5246 §7.2).
+    /// The peer sent a fatal alert, with this number and name (RFC 5246 §7.2).
     case peerAlert(code: UInt8, name: String)
-    /// The handshake went wrong on this side; OpenSSL's reason.
+    /// The handshake failed on this side, with OpenSSL's reason.
     case handshakeFailed(reason: String)
-    /// The handshake took longer than it may.
+    /// The handshake took too long.
     case timedOut(after: Duration)
-    /// The peer agreed to no SRTP profile that was offered (RFC 5764 §4.1).
+    /// The peer selected none of the offered SRTP profiles (RFC 5764 §4.1).
     case noSRTPProfile
-    /// The peer closed the connection before the handshake was through.
+    /// The peer closed the connection before the handshake was complete.
     case closedInHandshake
-    /// OpenSSL could not do something that does not depend on the peer.
+    /// OpenSSL failed in an operation that does not depend on the peer.
     case libraryFailure(operation: String, reason: String)
 }
 
 extension DTLSError: CustomStringConvertible {
-    /// What failed, why, and what to look at.
+    /// The failure, its reason, and advice on what to check.
     package var description: String {
         switch self {
         case .fingerprintMismatch(let expected, let actual):
@@ -44,7 +44,7 @@ extension DTLSError: CustomStringConvertible {
 }
 
 extension Double {
-    /// Without a fraction where there is none.
+    /// The number as text, without a fraction if it is whole.
     fileprivate var formattedSeconds: String {
         rounded() == self ? String(Int64(exactly: self) ?? .max) : String(self)
     }

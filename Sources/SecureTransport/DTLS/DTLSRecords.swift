@@ -1,23 +1,23 @@
 internal import RTCShareWireFormat
 
-/// A look at the records of a datagram before OpenSSL gets it (RFC 6347 §4.1, §4.2.2).
+/// Inspects the records of a datagram before OpenSSL processes them (RFC 6347 §4.1, §4.2.2).
 ///
-/// Until both ends have keys, records bear no proof of who wrote them. OpenSSL ends the connection at one of a type it
-/// does not know, at a handshake message that contradicts itself, and at a fatal alert; so that not anybody who knows the
-/// port can bring that about, such datagrams go no further than this. What remains is who forges the peer's address and
-/// port while the handshake lasts and writes whole messages as the peer would: DTLS 1.2 has nothing against that.
+/// Until both ends have keys, records are not authenticated. OpenSSL ends the connection at a record of an unknown
+/// type, at an inconsistent handshake message, and at a fatal alert. Anyone who knows the port could send those, so
+/// that such datagrams are dropped here. An attacker who forges the peer's address and port during the handshake, with
+/// complete valid messages, still succeeds: DTLS 1.2 has no protection against that.
 enum DTLSRecords {
-    /// What a datagram holds.
+    /// The content of a datagram.
     enum Content: Hashable {
-        /// No records that a handshake or a connection may hold.
+        /// The datagram is not made of records that a handshake or a connection can contain.
         case malformed
-        /// Records for OpenSSL.
+        /// The datagram contains records for OpenSSL.
         case records
-        /// An alert in the clear, which anybody may have written.
+        /// The datagram contains an unauthenticated alert, which anyone can have sent.
         case unprovenAlert(isFatal: Bool, code: UInt8)
     }
 
-    /// What a record says that it holds (RFC 5246 §6.2.1).
+    /// The content type of a record (RFC 5246 §6.2.1).
     enum ContentType {
         static let changeCipherSpec: UInt8 = 20
         static let alert: UInt8 = 21
@@ -25,10 +25,11 @@ enum DTLSRecords {
         static let applicationData: UInt8 = 23
     }
 
-    /// What a datagram of the peer of `role` holds.
+    /// Returns the content of a datagram from the peer of `role`.
     ///
-    /// `shortestProtected` is what a record that has keys is long at least, by the suite that was chosen; nil while none
-    /// was. OpenSSL takes one that is too short to hold a nonce and a tag for a fault of its own, and ends the connection.
+    /// `shortestProtected` is the minimum length of an encrypted record in the negotiated suite; nil before the
+    /// negotiation. OpenSSL treats a record without room for a nonce and a tag as an internal error, and ends the
+    /// connection.
     static func content(of datagram: RawSpan, to role: DTLSRole, shortestProtected: Int?) -> Content {
         var reader = ByteReader(datagram)
         guard reader.remaining > 0 else { return .malformed }
@@ -70,15 +71,15 @@ enum DTLSRecords {
         }
     }
 
-    /// Whether a datagram that was found to hold records begins with the message that begins the peer's flight before
-    /// keys: a client_hello to a server, a server_hello to a client.
+    /// Whether a datagram of records starts the peer's unencrypted flight: with a client_hello to a server, or a
+    /// server_hello to a client.
     static func beginsFlight(_ datagram: RawSpan, to role: DTLSRole) -> Bool {
         var reader = ByteReader(datagram)
         do throws(EndOfBytes) {
             let type = try reader.readUInt8()
             try reader.skip(2)
             let epoch = try reader.readUInt16()
-            // The number and the length of the record.
+            // The sequence number and the length of the record are skipped.
             try reader.skip(8)
             let message = try reader.readUInt8()
             return type == ContentType.handshake && epoch == 0 && message == (role == .server ? 1 : 2)
@@ -87,8 +88,8 @@ enum DTLSRecords {
         }
     }
 
-    /// Handshake messages that the peer may send in the clear (RFC 5246 §7.4, RFC 6347 §4.2.1): hello_verify_request, the
-    /// server's flight and a ticket, or the client's flight.
+    /// Returns the unencrypted handshake messages that the peer can send (RFC 5246 §7.4, RFC 6347 §4.2.1):
+    /// hello_verify_request, the server's flight and a ticket, or the client's flight.
     private static func types(to role: DTLSRole) -> Set<UInt8> {
         switch role {
         case .client: [2, 3, 4, 11, 12, 13, 14, 22]
@@ -96,12 +97,12 @@ enum DTLSRecords {
         }
     }
 
-    /// A chain of a few large certificates.
+    /// The maximum length of a message: a chain of a few large certificates.
     static let longestMessage = 32_768
-    /// A handshake has a dozen messages at most.
+    /// The maximum sequence number of a message: a handshake has at most a dozen messages.
     static let highestSequenceNumber = 15
 
-    /// Whether a record is made of whole fragments of messages that the peer may send.
+    /// Whether a record consists of whole fragments of messages that the peer can send.
     private static func isHandshake(_ body: RawSpan, to role: DTLSRole) throws(EndOfBytes) -> Bool {
         var reader = ByteReader(body)
         while reader.remaining > 0 {

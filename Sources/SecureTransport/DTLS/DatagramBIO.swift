@@ -1,28 +1,28 @@
 internal import RTCShareCOpenSSL
 internal import RTCShareWireFormat
 
-/// OpenSSL's end of the wire: a `BIO` whose every read is one datagram and whose every write is one datagram.
+/// A `BIO` for OpenSSL whose every read and every write is one datagram.
 ///
-/// It is here that OpenSSL's DTLS timer is kept from the wall clock, by which alone OpenSSL writes a flight again. Its
-/// timer is told to last no time: as soon as a flight is written OpenSSL finds it expired, and writes the flight again,
-/// under record numbers of its own, as often as it may have to be sent. These repetitions are kept until
-/// ``RetransmissionTimer`` says that one is due, or until OpenSSL stops its timer, for the flight was answered.
+/// It decouples OpenSSL's DTLS timer from the wall clock, the only clock by which OpenSSL retransmits a flight.
+/// OpenSSL's timer gets a duration of zero: as soon as a flight is written, OpenSSL finds the timer expired and writes
+/// the flight again, with new record numbers, up to the maximum number of times. These retransmissions are stored until
+/// ``RetransmissionTimer`` reports that one is due, or until OpenSSL stops its timer because the flight was answered.
 final class DatagramBIO {
-    /// Datagrams that OpenSSL wrote, oldest first.
+    /// The datagrams that OpenSSL wrote, oldest first.
     var outgoing: [[UInt8]] = []
     var timer: RetransmissionTimer
-    /// The certificates that the peer may show.
+    /// The fingerprints of the certificates that the peer can use.
     let expectedFingerprints: [Fingerprint]
-    /// Set where the peer's certificate was none of them.
+    /// The peer's certificate if it matches none of them.
     private(set) var rejectedCertificate: [UInt8]?
-    /// The peer's fatal alert, by its number.
+    /// The number of the peer's fatal alert.
     private(set) var fatalAlert: UInt8?
-    /// Alerts of the peer so far.
+    /// The number of the peer's alerts.
     private(set) var alertsReceived: UInt64 = 0
     private var incoming: UnsafeRawBufferPointer?
-    /// The datagrams of each repetition of the flight in the air, the one to send next first.
+    /// The datagrams of each stored retransmission of the current flight, in order.
     private var repetitions: [[[UInt8]]] = []
-    /// How often OpenSSL has written that flight again.
+    /// The number of times that OpenSSL has written that flight again.
     private var repetitionsWritten = 0
     private let maximumDatagramByteCount: Int
 
@@ -32,7 +32,7 @@ final class DatagramBIO {
         self.maximumDatagramByteCount = maximumDatagramByteCount
     }
 
-    /// The `BIO`, which the caller owns and which must not outlive this object.
+    /// Returns a new `BIO`, which the caller owns and which must not outlive this object.
     func makeBIO() -> OpaquePointer? {
         guard let method = Self.method, let bio = BIO_new(method) else { return nil }
         BIO_set_data(bio, Unmanaged.passUnretained(self).toOpaque())
@@ -45,14 +45,14 @@ final class DatagramBIO {
         return Unmanaged<DatagramBIO>.fromOpaque(data).takeUnretainedValue()
     }
 
-    /// Lends a datagram for as long as `body` runs; OpenSSL reads it from there.
+    /// Provides a datagram to OpenSSL while `body` runs.
     func lending(_ datagram: UnsafeRawBufferPointer, _ body: () -> Void) {
         incoming = datagram
         body()
         incoming = nil
     }
 
-    /// Has the flight in the air leave again.
+    /// Retransmits the current flight.
     func repeatFlight() {
         if !repetitions.isEmpty { outgoing += repetitions.removeFirst() }
         timer.start()
@@ -81,7 +81,7 @@ final class DatagramBIO {
     }
 
     private func write(_ datagram: UnsafeRawBufferPointer) {
-        // With an alert OpenSSL ends the handshake. What else it writes before the flight is answered repeats it.
+        // With an alert OpenSSL ends the handshake. All its other output before the answer repeats the flight.
         if repetitions.isEmpty || datagram.first == DTLSRecords.ContentType.alert {
             outgoing.append([UInt8](datagram))
         } else {
@@ -89,8 +89,9 @@ final class DatagramBIO {
         }
     }
 
-    /// OpenSSL packs a flight's records into as few datagrams as hold them the first time (RFC 6347 §4.1.1), and repeats
-    /// each message in one of its own: of five datagrams one is lost much sooner than of one.
+    /// Packs the records of a retransmission into few datagrams. OpenSSL does so for the first transmission (RFC 6347
+    /// §4.1.1), but retransmits each message in its own datagram, and one loss among five datagrams is much more
+    /// likely.
     private func addToRepetition(_ datagram: UnsafeRawBufferPointer) {
         let newest = repetitions.count - 1
         if let last = repetitions[newest].indices.last,
@@ -107,10 +108,10 @@ final class DatagramBIO {
         timer.stop()
     }
 
-    /// Microseconds that OpenSSL's timer is to last, where it lasted `former`; zero at the start of a flight.
+    /// Returns the duration of OpenSSL's timer in microseconds, after it was `former`; zero at the start of a flight.
     ///
-    /// Shorter than 15 ms is for OpenSSL as good as over. The longest of all is more than an hour, and should the system's
-    /// clock leap that far, there is one repetition more.
+    /// OpenSSL treats less than 15 ms as expired. The maximum is more than an hour. If the system clock jumps that far,
+    /// there is one retransmission more.
     fileprivate func timerDuration(after former: UInt32) -> UInt32 {
         if former == 0 {
             repetitions = []
@@ -123,14 +124,14 @@ final class DatagramBIO {
         return repetitionsWritten < RetransmissionTimer.maximumRetransmissions ? 1 : .max
     }
 
-    /// Has OpenSSL ask for the duration of its timer here.
+    /// Sets the callback with which OpenSSL requests the duration of its timer.
     static func takeTimer(of ssl: OpaquePointer) {
         DTLS_set_timer_cb(ssl) { ssl, former in
             DatagramBIO.of(SSL_get_rbio(ssl))?.timerDuration(after: former) ?? .max
         }
     }
 
-    /// OpenSSL's table of functions. `nonisolated(unsafe)`: made once, never changed, and never freed.
+    /// OpenSSL's table of functions. `nonisolated(unsafe)`: it is made once, and never changed or freed.
     private nonisolated(unsafe) static let method: OpaquePointer? = {
         guard let method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "datagrams") else { return nil }
         BIO_meth_set_read(method) { bio, memory, capacity in
@@ -151,7 +152,7 @@ final class DatagramBIO {
             case BIO_CTRL_FLUSH:
                 return 1
             case BIO_CTRL_DGRAM_SET_NEXT_TIMEOUT:
-                // Zero where the timer stops. Newer versions lend a copy, which ends with this call.
+                // The argument is zero if the timer stops. Newer versions lend a copy that ends with this call.
                 guard let transport = DatagramBIO.of(bio), let argument else { return 0 }
                 let timeout = argument.load(as: timeval.self)
                 if timeout.tv_sec == 0 && timeout.tv_usec == 0 { transport.flightWasAnswered() }

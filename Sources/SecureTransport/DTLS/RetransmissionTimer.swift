@@ -1,24 +1,24 @@
 internal import RTCShareWireFormat
 
-/// When a flight of the handshake is to be sent again (RFC 6347 §4.2.4): OpenSSL says that the timer starts and stops,
-/// the time is ours.
+/// The retransmission timer of a handshake flight (RFC 6347 §4.2.4). OpenSSL reports its starts and stops, and this
+/// type determines the times.
 struct RetransmissionTimer {
     private var initial: Duration
-    /// How long the answer to a flight takes at most, by the round trip.
+    /// The maximum time until a flight is answered, according to the round-trip time.
     private(set) var answerTime: Duration
     private let longestInitial: Duration
     private let maximum: Duration
     private var interval: Duration
-    /// How often the flight in the air has been sent again.
+    /// The number of retransmissions of the current flight.
     private(set) var retransmissions = 0
-    /// When it is due to be sent again; nil while no flight waits for an answer.
+    /// The time of the next retransmission; nil while no flight waits for an answer.
     private(set) var deadline: Instant?
     private var latestStart: Instant?
-    /// The time of the input that is being worked on.
+    /// The time of the current input.
     var now: Instant
 
-    /// OpenSSL gives up at the thirteenth timeout of one flight; it is the handshake's limit that decides here. One is left
-    /// for a leap of the system's clock.
+    /// The maximum number of retransmissions of a flight. OpenSSL gives up at the thirteenth timeout, but the limit of
+    /// the handshake decides here. One timeout is left for a jump of the system clock.
     static let maximumRetransmissions = 11
 
     init(initial: Duration, maximum: Duration) {
@@ -30,28 +30,28 @@ struct RetransmissionTimer {
         now = Instant(nanoseconds: 0)
     }
 
-    /// Flights wait no longer than this from now on; one that has been sent again already goes on as it did.
+    /// Reduces the timeout of flights from now on. A flight that was already retransmitted keeps its timeout.
     mutating func expectAnswers(within time: Duration) {
         answerTime = time
         initial = min(max(time, .milliseconds(1)), longestInitial)
         if retransmissions == 0 { interval = initial }
     }
 
-    /// A flight was sent.
+    /// Starts the timer when a flight is sent.
     mutating func start() {
         latestStart = now
         deadline = retransmissions < Self.maximumRetransmissions ? now.advanced(by: interval) : nil
     }
 
-    /// The flight was answered.
+    /// Stops the timer when the flight is answered.
     mutating func stop() {
         deadline = nil
         interval = initial
         retransmissions = 0
     }
 
-    /// Whether the flight is to be sent again as the peer repeats the one before it, which it has not answered then: where
-    /// the repetition can't have crossed the flight. What follows waits as at first.
+    /// Whether the flight must be retransmitted because the peer repeats its previous flight, unless that repetition
+    /// can have crossed the flight. The timeout then restarts at its initial value.
     mutating func hasten() -> Bool {
         guard deadline != nil, let latestStart, now - latestStart >= answerTime else { return false }
         deadline = nil
@@ -60,7 +60,7 @@ struct RetransmissionTimer {
         return true
     }
 
-    /// Whether the flight is due; then the next interval is twice as long, and begins with the next ``start()``.
+    /// Whether the flight is due. If it is, the timeout doubles, and starts with the next ``start()``.
     mutating func expire() -> Bool {
         guard let due = deadline, due <= now else { return false }
         deadline = nil

@@ -2,27 +2,27 @@ internal import Glibc
 internal import RTCShareCOpenSSL
 internal import RTCShareCSRTP
 
-/// OpenSSL's AES for libsrtp2: a `srtp_cipher_type_t` beside each that libsrtp2 was built with.
+/// OpenSSL's AES for libsrtp2: an additional `srtp_cipher_type_t` for each of libsrtp2's own.
 ///
-/// Debian builds libsrtp2 on Mozilla's NSS, which looks the key up in a table, under locks, for every packet, and keeps a
-/// session and an object of PKCS #11 for every key: some thirty kilobytes a connection, and most of what protecting a
-/// packet takes. A context of OpenSSL is a kilobyte that belongs to its stream alone. What SRTP makes of the cipher
-/// (indices, nonces, key derivation, replay protection) stays libsrtp2's.
+/// Debian builds libsrtp2 with Mozilla's NSS. For every packet NSS looks the key up in a table, with locks, and for
+/// every key it keeps a session and a PKCS #11 object: some thirty kilobytes per connection, and most of the time that
+/// a packet's protection takes. An OpenSSL context is a kilobyte that belongs only to its stream. The use of the cipher
+/// (indices, nonces, key derivation, replay protection) remains in libsrtp2.
 ///
-/// libsrtp2 knows ciphers by numbers, one list for the process. These have numbers of their own in it, which the policies
-/// of this library's sessions name; who else uses libsrtp2 in the process has its ciphers as they were.
+/// libsrtp2 identifies ciphers by numbers in one list per process. These ciphers have their own numbers in it, which
+/// the policies of this library's sessions use. Other users of libsrtp2 in the process keep their ciphers.
 struct SRTPCipher {
-    /// libsrtp2's number for such a cipher, by which it knows what to do with it.
+    /// libsrtp2's number of the cipher, which determines how libsrtp2 uses it.
     private let identifier: Int32
     private let keyByteCount: Int
-    /// What libsrtp2 hands over behind the key: in counter mode the salt, which the cipher is to apply; of GCM's, which
-    /// libsrtp2 applies itself, the cipher has no need.
+    /// The number of salt bytes after the key. In counter mode the cipher applies the salt. In GCM libsrtp2 applies it
+    /// itself.
     private let saltByteCount: Int
-    /// What libsrtp2 finds in its list.
+    /// The entry in libsrtp2's list.
     private let listed = UnsafeMutablePointer<srtp_cipher_type_t>.allocate(capacity: 1)
-    /// What a context of it says that it is: the same under libsrtp2's own number.
+    /// The type of the cipher's contexts, with libsrtp2's own number.
     private let type = UnsafeMutablePointer<srtp_cipher_type_t>.allocate(capacity: 1)
-    /// OpenSSL's, fetched once for all contexts.
+    /// OpenSSL's algorithm, fetched once for all contexts.
     private let algorithm: OpaquePointer?
 
     private init(_ identifier: Int32, keyByteCount: Int, saltByteCount: Int, vector: SRTPCipherVector) {
@@ -36,13 +36,14 @@ struct SRTPCipher {
         listed.pointee.id = Self.number(for: type.pointee.id)
     }
 
-    /// The number in libsrtp2's list of what does as its cipher `identifier` does.
+    /// Returns the number in libsrtp2's list of the replacement for its cipher `identifier`.
     static func number(for identifier: srtp_cipher_type_id_t) -> srtp_cipher_type_id_t { firstNumber | identifier }
 
-    /// Far from libsrtp2's own, which are small.
+    /// The first number, far from libsrtp2's own, which are small.
     private static let firstNumber: srtp_cipher_type_id_t = 0x5254_0000
 
-    /// Those that the profiles and their key derivation use. `nonisolated(unsafe)`: made once, and never changed or freed.
+    /// The ciphers of the profiles and their key derivation. `nonisolated(unsafe)`: made once, and never changed or
+    /// freed.
     private nonisolated(unsafe) static let all = [
         SRTPCipher(SRTP_AES_GCM_128, keyByteCount: 16, saltByteCount: 12, vector: .galoisCounter128),
         SRTPCipher(SRTP_AES_GCM_256, keyByteCount: 32, saltByteCount: 12, vector: .galoisCounter256),
@@ -50,18 +51,18 @@ struct SRTPCipher {
         SRTPCipher(SRTP_AES_ICM_256, keyByteCount: 32, saltByteCount: 14, vector: .counter256),
     ]
 
-    /// Adds these to libsrtp2's list, once it is initialized. It tries each on our vectors first.
+    /// Adds the ciphers to libsrtp2's list after its initialization. It tests each with our vectors first.
     static func addAll() -> srtp_err_status_t {
         for cipher in all {
             guard cipher.algorithm != nil else { return srtp_err_status_init_fail }
-            // Where there is nothing under a number, this adds to the list.
+            // If the number is unused, this adds to the list.
             let status = srtp_replace_cipher_type(cipher.listed, cipher.listed.pointee.id)
             guard status == srtp_err_status_ok else { return status }
         }
         return srtp_err_status_ok
     }
 
-    /// What stands behind a `srtp_cipher_t`.
+    /// The state behind an `srtp_cipher_t`.
     private struct State {
         let context: OpaquePointer
         let algorithm: OpaquePointer?
@@ -101,7 +102,7 @@ struct SRTPCipher {
         return type
     }
 
-    // MARK: Life
+    // MARK: Life cycle
 
     private static func make(
         _ result: UnsafeMutablePointer<UnsafeMutablePointer<srtp_cipher_t>?>?, keyByteCount: Int, tagByteCount: Int32
@@ -128,7 +129,7 @@ struct SRTPCipher {
     private static func free(_ cipher: UnsafeMutablePointer<srtp_cipher_t>?) -> srtp_err_status_t {
         guard let cipher else { return srtp_err_status_bad_param }
         if let state = State.of(cipher.pointee.state) {
-            // Which wipes the key.
+            // This also wipes the key.
             EVP_CIPHER_CTX_free(state.pointee.context)
             state.pointee.offset = (0, 0)
             state.deallocate()
@@ -146,7 +147,7 @@ struct SRTPCipher {
         return status(EVP_CipherInit_ex(state.pointee.context, state.pointee.algorithm, nil, key, nil, 1))
     }
 
-    // MARK: A packet
+    // MARK: Packets
 
     /// Sets GCM's nonce of twelve bytes.
     private static func setNonce(
@@ -157,7 +158,7 @@ struct SRTPCipher {
         return status(EVP_CipherInit_ex(state.pointee.context, nil, nil, nil, nonce, encrypts))
     }
 
-    /// Sets counter mode's block, which the salt is added to.
+    /// Sets counter mode's block, which is combined with the salt.
     private static func setCounter(
         _ state: UnsafeMutableRawPointer?, _ block: UnsafeMutablePointer<UInt8>?
     ) -> srtp_err_status_t {
@@ -181,7 +182,7 @@ struct SRTPCipher {
         return status(EVP_CipherUpdate(state.pointee.context, nil, &done, bytes, Int32(clamping: count)))
     }
 
-    /// Encrypts in place, or in counter mode decrypts.
+    /// Encrypts in place, or decrypts in counter mode.
     private static func apply(
         _ state: UnsafeMutableRawPointer?, _ bytes: UnsafeMutablePointer<UInt8>?, count: UnsafeMutablePointer<UInt32>?
     ) -> srtp_err_status_t {
@@ -194,7 +195,7 @@ struct SRTPCipher {
         return srtp_err_status_ok
     }
 
-    /// Ends the encryption: its tag.
+    /// Ends the encryption and returns the tag.
     private static func takeTag(
         _ state: UnsafeMutableRawPointer?, into tag: UnsafeMutablePointer<UInt8>?, count: UnsafeMutablePointer<UInt32>?
     ) -> srtp_err_status_t {
@@ -208,7 +209,7 @@ struct SRTPCipher {
         return srtp_err_status_ok
     }
 
-    /// Decrypts in place what ends in a tag, and checks that.
+    /// Decrypts data with a tag at its end in place, and checks the tag.
     private static func open(
         _ state: UnsafeMutableRawPointer?, _ bytes: UnsafeMutablePointer<UInt8>?, count: UnsafeMutablePointer<UInt32>?
     ) -> srtp_err_status_t {

@@ -1,33 +1,33 @@
 internal import RTCShareCSRTP
 
-/// What a cipher must make of known bytes: libsrtp2 takes none without a test.
+/// A test vector of a cipher: libsrtp2 accepts no cipher without a test.
 struct SRTPCipherVector {
-    /// In hexadecimal, as all of these.
+    /// The key in hexadecimal, like all of these.
     private let key: String
     private let nonce: String
     private let plaintext: String
-    /// With the tag.
+    /// The ciphertext with the tag.
     private let ciphertext: String
     private let additional: String
     private let tagByteCount: Int32
 
-    /// Test case 4 of McGrew and Viega's submission of GCM to NIST; the salt stands for nothing.
+    /// Test case 4 of McGrew and Viega's submission of GCM to NIST. The salt is not used.
     static let galoisCounter128 = SRTPCipherVector(
         key: gcmKey + gcmSalt, nonce: gcmNonce, plaintext: gcmPlaintext,
         ciphertext: "42831ec2217774244b7221b784d0d49ce3aa212f2c02a4e035c17e2329aca12e"
             + "21d514b25466931c7d8f6a5aac84aa051ba30b396a0aac973d58e0915bc94fbc3221a5db94fae95ae7121a47",
         additional: gcmAdditional, tagByteCount: 16)
-    /// Test case 16 of the same.
+    /// Test case 16 of the same submission.
     static let galoisCounter256 = SRTPCipherVector(
         key: gcmKey + gcmKey + gcmSalt, nonce: gcmNonce, plaintext: gcmPlaintext,
         ciphertext: "522dc1f099567d07f47f37a32a84427d643a8cdcbfe5c0c97598a2bd2555d1aa"
             + "8cb08e48590dbb3da7b08b1056828838c5f61e6393ba7a0abcc9f66276fc6ece0f4e1768cddf8853bb2d551b",
         additional: gcmAdditional, tagByteCount: 16)
-    /// RFC 3711 appendix B.2.
+    /// The vector of RFC 3711 appendix B.2.
     static let counter128 = SRTPCipherVector(
         key: "2b7e151628aed2a6abf7158809cf4f3c" + counterSalt, nonce: zeros, plaintext: zeros + zeros,
         ciphertext: "e03ead0935c95e80e166b16dd92b4eb4d23513162b02d0f72a43a2fe4a5f97ab", additional: "", tagByteCount: 0)
-    /// RFC 6188 §7.1.
+    /// The vector of RFC 6188 §7.1.
     static let counter256 = SRTPCipherVector(
         key: "57f82fe3613fd170a85ec93c40b1f0922ec4cb0dc025b58272147cc438944a98" + counterSalt, nonce: zeros,
         plaintext: zeros + zeros, ciphertext: "92bdd28a93c3f52511c677d08b5515a49da71b2378a854f67050756ded165bac",
@@ -43,7 +43,7 @@ struct SRTPCipherVector {
     private static let counterSalt = "f0f1f2f3f4f5f6f7f8f9fafbfcfd"
     private static let zeros = "00000000000000000000000000000000"
 
-    /// As libsrtp2 wants it, in memory that is never freed: libsrtp2 keeps it as long as the process lasts.
+    /// The vector in libsrtp2's format, in memory that is never freed: libsrtp2 uses it as long as the process lasts.
     var testCase: UnsafePointer<srtp_cipher_test_case_t> {
         let test = UnsafeMutablePointer<srtp_cipher_test_case_t>.allocate(capacity: 1)
         test.initialize(to: srtp_cipher_test_case_t())

@@ -1,22 +1,22 @@
 internal import RTCShareCSRTP
 
-/// Why a packet was not protected, or not accepted.
+/// The reason why a packet was not protected, or not accepted.
 package enum SRTPError: Error, Hashable, Sendable {
-    /// The tag is not the one that the key makes: forged, damaged, or from other keys.
+    /// The authentication tag is wrong: the packet is forged, damaged, or uses other keys.
     case authenticationFailed
-    /// A packet with this index was seen before, or sent before.
+    /// A packet with this index was received or sent before.
     case replayed
-    /// The index is further back than the replay window reaches.
+    /// The index is older than the replay window.
     case tooOld
-    /// Not an RTP or RTCP packet, or too short to be protected.
+    /// The packet is not RTP or RTCP, or is too short.
     case malformed
-    /// The memory has less room behind the packet than protection needs, in bytes.
+    /// The memory after the packet has fewer bytes than protection needs.
     case noRoom(needed: Int, capacity: Int)
-    /// The master key has protected as many packets as it may (RFC 3711 §9.2).
+    /// The master key has protected the maximum number of packets (RFC 3711 §9.2).
     case keyExhausted
-    /// A key or salt of the wrong length for the profile.
+    /// The key or the salt has the wrong length for the profile.
     case wrongKeyLength
-    /// libsrtp2 failed in another way; its status code.
+    /// libsrtp2 failed in another way, with this status code.
     case libraryFailure(code: Int)
 
     init(status: srtp_err_status_t) {
@@ -33,7 +33,7 @@ package enum SRTPError: Error, Hashable, Sendable {
 }
 
 extension SRTPError: CustomStringConvertible {
-    /// What failed and why.
+    /// The failure and its reason.
     package var description: String {
         switch self {
         case .authenticationFailed: "the packet's authentication tag does not match"

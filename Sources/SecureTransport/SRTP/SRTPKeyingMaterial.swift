@@ -1,16 +1,16 @@
 package import RTCShareWireFormat
 
-/// A master key and its salt, for one direction (RFC 3711 §3.2.1). Secret: no description shows it, and its memory is
-/// wiped with the last copy of this value.
+/// A master key and its salt, for one direction (RFC 3711 §3.2.1). It is secret: no description shows it, and the last
+/// copy of this value wipes its memory.
 package struct SRTPMasterKey: Equatable {
-    /// The key, then the salt.
+    /// The key, followed by the salt.
     private let secret: SecretBytes
-    /// Length of the key in bytes.
+    /// The length of the key in bytes.
     package let keyByteCount: Int
-    /// Length of the salt in bytes.
+    /// The length of the salt in bytes.
     package var saltByteCount: Int { secret.byteCount - keyByteCount }
 
-    /// A key with its salt. The arrays are the caller's to wipe.
+    /// Creates a key with its salt. The caller must wipe the arrays.
     package init(key: [UInt8], salt: [UInt8]) {
         self.init(key: key.span.bytes, salt: salt.span.bytes)
     }
@@ -27,22 +27,23 @@ package struct SRTPMasterKey: Equatable {
         keyByteCount = key.byteCount
     }
 
-    /// Lends the key, followed by the salt, for as long as `body` runs.
+    /// Calls `body` with the key, followed by the salt.
     package func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         secret.withUnsafeBytes(body)
     }
 }
 
-/// The SRTP keys of both directions, as one DTLS handshake makes them (RFC 5764 §4.2). Secret: no description shows them.
+/// The SRTP keys of both directions from one DTLS handshake (RFC 5764 §4.2). They are secret: no description shows
+/// them.
 package struct SRTPKeyingMaterial: Equatable {
-    /// How SRTP protects with them.
+    /// The profile that uses the keys.
     package let profile: SRTPProfile
-    /// For what this side sends.
+    /// The key for packets that this side sends.
     package let local: SRTPMasterKey
-    /// For what the peer sends.
+    /// The key for packets that the peer sends.
     package let remote: SRTPMasterKey
 
-    /// Keys that are known already.
+    /// Creates keying material from known keys.
     package init(profile: SRTPProfile, local: SRTPMasterKey, remote: SRTPMasterKey) {
         self.profile = profile
         self.local = local
@@ -52,7 +53,7 @@ package struct SRTPKeyingMaterial: Equatable {
     /// The label under which DTLS exports the keys (RFC 5764 §4.2).
     package static let exporterLabel = "EXTRACTOR-dtls_srtp"
 
-    /// How many bytes DTLS has to export for a profile.
+    /// Returns the number of bytes that DTLS must export for a profile.
     package static func exportedByteCount(_ profile: SRTPProfile) -> Int {
         2 * (profile.masterKeyByteCount + profile.masterSaltByteCount)
     }
@@ -74,17 +75,17 @@ package struct SRTPKeyingMaterial: Equatable {
 }
 
 extension SRTPMasterKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Lengths only.
+    /// The lengths only.
     package var description: String { "master key of \(keyByteCount) + \(saltByteCount) bytes" }
-    /// The same as ``description``.
+    /// The same text as ``description``.
     package var debugDescription: String { description }
-    /// Holds nothing, so that a dump of a value around it shows no key.
+    /// A mirror without content, so that a dump of a value around it shows no key.
     package var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }
 
 extension SRTPKeyingMaterial: CustomStringConvertible, CustomDebugStringConvertible {
     /// The profile only.
     package var description: String { "keys for \(profile)" }
-    /// The same as ``description``.
+    /// The same text as ``description``.
     package var debugDescription: String { description }
 }

@@ -1,31 +1,32 @@
 internal import RTCShareCOpenSSL
 internal import RTCShareCSRTP
 
-/// How SRTP encrypts and authenticates: a DTLS-SRTP protection profile (RFC 5764 §4.1.2, RFC 7714 §14.2).
+/// A DTLS-SRTP protection profile, which determines encryption and authentication (RFC 5764 §4.1.2, RFC 7714 §14.2).
 package enum SRTPProfile: UInt16, CaseIterable, Sendable, Codable {
-    /// AES-128 in Galois/counter mode, a tag of 16 bytes.
+    /// AES-128 in Galois/counter mode with a tag of 16 bytes.
     case aeadAES128GCM = 0x0007
-    /// AES-128 in counter mode with HMAC-SHA1, a tag of 10 bytes; every WebRTC peer has it (RFC 8827 §6.5).
+    /// AES-128 in counter mode with HMAC-SHA1 and a tag of 10 bytes, which every WebRTC peer supports (RFC 8827 §6.5).
     case aes128CMHMACSHA1Tag80 = 0x0001
-    /// AES-256 in Galois/counter mode, a tag of 16 bytes.
+    /// AES-256 in Galois/counter mode with a tag of 16 bytes.
     case aeadAES256GCM = 0x0008
 
-    /// What is offered, the preferred one first: GCM costs a fifth of counter mode with HMAC.
+    /// The offered profiles in order of preference: GCM costs a fifth of counter mode with HMAC.
     package static let preferred: [SRTPProfile] = [.aeadAES128GCM, .aes128CMHMACSHA1Tag80]
 
-    /// Length of a master key in bytes.
+    /// The length of a master key in bytes.
     package var masterKeyByteCount: Int { self == .aeadAES256GCM ? 32 : 16 }
 
-    /// Length of a master salt in bytes: 14 (RFC 3711 §8.2), for GCM 12 (RFC 7714 §12).
+    /// The length of a master salt in bytes: 14 (RFC 3711 §8.2), or 12 for GCM (RFC 7714 §12).
     package var masterSaltByteCount: Int { self == .aes128CMHMACSHA1Tag80 ? 14 : 12 }
 
-    /// Bytes that protection adds to an RTP packet.
+    /// The number of bytes that protection adds to an RTP packet.
     package var rtpOverhead: Int { self == .aes128CMHMACSHA1Tag80 ? 10 : 16 }
 
-    /// Bytes that protection adds to a compound RTCP packet: the tag, and the index with the encryption flag.
+    /// The number of bytes that protection adds to a compound RTCP packet: the tag, and the index with the encryption
+    /// flag.
     package var rtcpOverhead: Int { rtpOverhead + 4 }
 
-    /// OpenSSL's name for it.
+    /// OpenSSL's name of the profile.
     var opensslName: String {
         switch self {
         case .aeadAES128GCM: "SRTP_AEAD_AES_128_GCM"
@@ -34,7 +35,7 @@ package enum SRTPProfile: UInt16, CaseIterable, Sendable, Codable {
         }
     }
 
-    /// Sets the policy for RTP and RTCP, with ``SRTPCipher``; false where libsrtp2 was built without the profile.
+    /// Sets the policy for RTP and RTCP, with ``SRTPCipher``. Returns false if libsrtp2 was built without the profile.
     func apply(to policy: inout srtp_policy_t) -> Bool {
         let profile =
             switch self {
@@ -52,7 +53,7 @@ package enum SRTPProfile: UInt16, CaseIterable, Sendable, Codable {
 }
 
 extension SRTPProfile: CustomStringConvertible {
-    /// The name in IANA's registry of DTLS-SRTP protection profiles, as webrtc-stats' `srtpCipher` has it.
+    /// The name in IANA's registry of DTLS-SRTP protection profiles, as in `srtpCipher` of webrtc-stats.
     package var description: String {
         switch self {
         case .aeadAES128GCM: "SRTP_AEAD_AES_128_GCM"

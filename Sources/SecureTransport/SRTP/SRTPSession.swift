@@ -1,27 +1,28 @@
 internal import RTCShareCSRTP
 
-/// Protects what this side sends, in place (RFC 3711 §3.3). One per direction and transport; any number of sources.
+/// Protects the packets that this side sends, in place (RFC 3711 §3.3). There is one per direction and transport, for
+/// any number of sources.
 ///
-/// A value of one owner: it is used by one thread at a time. Nothing is allocated per packet here; the first packet of
-/// a synchronization source makes its stream.
+/// One thread at a time can use it. It allocates nothing per packet. The first packet of a synchronization source
+/// creates its stream.
 package final class SRTPSender {
-    /// How far behind the newest packet one may be and still be told from a replay, in packets. One that is sent again
-    /// under its old number must not be further back.
+    /// The size of the replay window, in packets. A packet that is retransmitted with its old number must be within
+    /// this window behind the newest one.
     package static let replayWindow = 1024
 
-    /// The profile in use.
+    /// The profile.
     package let profile: SRTPProfile
     private let handle: SRTPHandle
 
-    /// A sender with its keys.
+    /// Creates a sender with its keys.
     ///
     /// - Parameters:
-    ///   - profile: how packets are protected.
-    ///   - masterKey: key and salt for this direction, ``SRTPKeyingMaterial/local``.
-    ///   - allowsRepeatedTransmission: whether a sequence number may be protected twice, for a retransmission without
-    ///     RTX. Such a packet must be the same to the byte, header extensions included: the index is the nonce, and two
-    ///     different packets under one nonce give away the authentication key of GCM (RFC 7714 §8.1). Where a header
-    ///     extension changes per transmission, resend the bytes that were protected first.
+    /// - profile: The profile of the packets.
+    /// - masterKey: The key and salt for this direction, ``SRTPKeyingMaterial/local``.
+    /// - allowsRepeatedTransmission: Whether a sequence number can be protected twice, for a retransmission without
+    ///   RTX. Such a packet must be identical, including its header extensions: the index is the nonce, and two
+    ///   different packets with one nonce reveal the authentication key of GCM (RFC 7714 §8.1). If a header extension
+    ///   changes with each transmission, resend the bytes that were protected first.
     package init(
         profile: SRTPProfile, masterKey: SRTPMasterKey, allowsRepeatedTransmission: Bool = false
     ) throws(SRTPError) {
@@ -32,18 +33,18 @@ package final class SRTPSender {
     }
 
     /// Protects the RTP packet in the first `count` bytes of `memory`, which must have room for
-    /// ``SRTPProfile/rtpOverhead`` more; the length afterwards.
+    /// ``SRTPProfile/rtpOverhead`` more. Returns the new length.
     package func protectRTP(_ memory: UnsafeMutableRawBufferPointer, count: Int) throws(SRTPError) -> Int {
         try handle.protect(memory, count: count, minimum: 12, overhead: profile.rtpOverhead, with: srtp_protect)
     }
 
     /// Protects the compound RTCP packet in the first `count` bytes of `memory`, which must have room for
-    /// ``SRTPProfile/rtcpOverhead`` more; the length afterwards.
+    /// ``SRTPProfile/rtcpOverhead`` more. Returns the new length.
     package func protectRTCP(_ memory: UnsafeMutableRawBufferPointer, count: Int) throws(SRTPError) -> Int {
         try handle.protect(memory, count: count, minimum: 8, overhead: profile.rtcpOverhead, with: srtp_protect_rtcp)
     }
 
-    /// Protects an RTP packet in an array, which grows; with the capacity reserved nothing is allocated.
+    /// Protects an RTP packet in an array, which grows. If the capacity is reserved, it allocates nothing.
     package func protectRTP(_ packet: inout [UInt8]) throws(SRTPError) {
         try protect(&packet, overhead: profile.rtpOverhead, protectRTP)
     }
@@ -67,41 +68,41 @@ package final class SRTPSender {
     }
 }
 
-/// Checks and decrypts what the peer sends, in place (RFC 3711 §3.3), with replay protection. One per direction and
-/// transport, for ``maximumStreams`` sources at a time.
+/// Authenticates and decrypts the packets that the peer sends, in place (RFC 3711 §3.3), with replay protection. There
+/// is one per direction and transport, for ``maximumStreams`` sources at a time.
 ///
-/// A value of one owner: it is used by one thread at a time. No input traps, whatever its length; a packet that is not
-/// accepted throws, and is for the caller to count. Its bytes are then of no use.
+/// One thread at a time can use it. No input traps, whatever its length. A packet that is not accepted causes an error,
+/// which the caller counts. Its bytes are then unusable.
 package final class SRTPReceiver {
-    /// How many sources are told apart at a time. libsrtp2 keeps a stream of half a kilobyte for each that an authentic
-    /// packet came from, and looks through all of them for each packet: a peer may name any number.
+    /// The maximum number of sources at a time. libsrtp2 keeps a stream of half a kilobyte for each source of an
+    /// authentic packet, and searches all of them for each packet, and a peer can use any number of sources.
     package static let maximumStreams = 64
 
-    /// The profile in use.
+    /// The profile.
     package let profile: SRTPProfile
     private let handle: SRTPHandle
-    /// The sources that libsrtp2 has streams of.
+    /// The sources with streams in libsrtp2.
     private var streams: [Stream] = []
     private var packetsAccepted: UInt64 = 0
 
     private struct Stream {
         let source: UInt32
-        /// The newest packet's place among all that were accepted.
+        /// The position of the newest packet among all accepted ones.
         var newest: UInt64
     }
 
-    /// A receiver with its keys, ``SRTPKeyingMaterial/remote``.
+    /// Creates a receiver with its keys, ``SRTPKeyingMaterial/remote``.
     package init(profile: SRTPProfile, masterKey: SRTPMasterKey) throws(SRTPError) {
         self.profile = profile
         handle = try SRTPHandle(
             profile: profile, masterKey: masterKey, direction: ssrc_any_inbound, allowsRepeatedTransmission: false)
     }
 
-    /// Checks and decrypts an SRTP packet; the length of the RTP packet that `memory` then begins with.
+    /// Authenticates and decrypts an SRTP packet. Returns the length of the RTP packet at the start of `memory`.
     ///
     /// - Parameters:
-    ///   - memory: the packet.
-    ///   - isInUse: whether a source is one that others are to make room for: asked where there are too many.
+    /// - memory: The packet.
+    /// - isInUse: Whether a source's stream should be kept if there are too many.
     package func unprotectRTP(
         _ memory: UnsafeMutableRawBufferPointer, sparing isInUse: (UInt32) -> Bool = { _ in false }
     ) throws(SRTPError) -> Int {
@@ -111,8 +112,8 @@ package final class SRTPReceiver {
         return count
     }
 
-    /// Checks and decrypts an SRTCP packet; the length of the RTCP packet that `memory` then begins with. Parameters as
-    /// for RTP; the source is that of the compound's first packet.
+    /// Authenticates and decrypts an SRTCP packet. Returns the length of the RTCP packet at the start of `memory`. The
+    /// parameters are those of RTP. The source is that of the first packet.
     package func unprotectRTCP(
         _ memory: UnsafeMutableRawBufferPointer, sparing isInUse: (UInt32) -> Bool = { _ in false }
     ) throws(SRTPError) -> Int {
@@ -122,12 +123,12 @@ package final class SRTPReceiver {
         return count
     }
 
-    /// How many sources there are streams of.
+    /// The number of sources with streams.
     package var streamCount: Int { streams.count }
 
-    /// Takes note of an authentic packet. For a new source's stream that of another is removed where there are too many:
-    /// the one that was silent longest, of those that are not in use if there are any. With a stream goes its replay
-    /// protection, so that none is removed sooner.
+    /// Records an authentic packet. If there are too many streams, the stream of a new source replaces another one: the
+    /// one that was silent longest, preferably one that is not in use. A removed stream loses its replay protection, so
+    /// that none is removed earlier.
     private func recordStream(
         ofPacket memory: UnsafeMutableRawBufferPointer, sourceOffset: Int, sparing isInUse: (UInt32) -> Bool
     ) {
@@ -147,12 +148,12 @@ package final class SRTPReceiver {
         streams.append(Stream(source: source, newest: packetsAccepted))
     }
 
-    /// Checks and decrypts an SRTP packet in an array, which shrinks.
+    /// Authenticates and decrypts an SRTP packet in an array, which shrinks.
     package func unprotectRTP(_ packet: inout [UInt8]) throws(SRTPError) {
         try unprotect(&packet) { memory throws(SRTPError) in try unprotectRTP(memory) }
     }
 
-    /// Checks and decrypts an SRTCP packet in an array, which shrinks.
+    /// Authenticates and decrypts an SRTCP packet in an array, which shrinks.
     package func unprotectRTCP(_ packet: inout [UInt8]) throws(SRTPError) {
         try unprotect(&packet) { memory throws(SRTPError) in try unprotectRTCP(memory) }
     }
@@ -167,8 +168,8 @@ package final class SRTPReceiver {
         packet.removeLast(max(0, packet.count - count))
     }
 
-    /// Whether the header with its CSRCs and its extension, and the tag, lie within the packet (RFC 3550 §5.1). libsrtp2
-    /// checks too; this holds whatever version is installed.
+    /// Whether the header with its CSRCs and its extension, and the tag, are within the packet (RFC 3550 §5.1).
+    /// libsrtp2 checks this too, but this check does not depend on its version.
     private static func isWholeRTP(_ packet: UnsafeRawBufferPointer, trailer: Int) -> Bool {
         guard packet.count >= 12 + trailer, packet[0] >> 6 == 2 else { return false }
         var header = 12 + 4 * Int(packet[0] & 0x0F)
@@ -179,23 +180,23 @@ package final class SRTPReceiver {
     }
 }
 
-/// Owns an `srtp_t`.
+/// An owner of an `srtp_t`.
 private struct SRTPHandle: ~Copyable {
     private let session: srtp_t
 
-    /// No datagram is longer.
+    /// The maximum length of a datagram.
     private static let maximumByteCount = 65_535
 
-    /// libsrtp2 builds its tables once in a process, and has our ciphers beside its own from then on.
+    /// The result of libsrtp2's initialization, once per process, which also adds our ciphers.
     private static let initialized: srtp_err_status_t = {
         let status = srtp_init()
         guard status == srtp_err_status_ok else { return status }
         return kept == nil ? srtp_err_status_init_fail : SRTPCipher.addAll()
     }()
 
-    /// A session of libsrtp2's own cipher, by which it derives the keys of all others. NSS ends with the last context of
-    /// it, and takes a millisecond to begin anew, which each session would have it do.
-    // Nothing is ever done with it: there is nothing in which two threads could meet.
+    /// A session of libsrtp2's own cipher, with which it derives the keys of all others. NSS shuts down with the last
+    /// context of that cipher, and takes a millisecond to restart, for each new session.
+    // No thread uses it, so that there is no data race.
     private nonisolated(unsafe) static let kept: srtp_t? = {
         var policy = srtp_policy_t()
         srtp_crypto_policy_set_rtp_default(&policy.rtp)
@@ -224,7 +225,7 @@ private struct SRTPHandle: ~Copyable {
         policy.allow_repeat_tx = allowsRepeatedTransmission ? 1 : 0
         var session: srtp_t?
         let status = masterKey.withUnsafeBytes { secret in
-            // libsrtp2 derives the session's keys from it, and keeps no copy.
+            // libsrtp2 derives the session's keys from the secret, and keeps no copy.
             policy.key = UnsafeMutablePointer(mutating: secret.bindMemory(to: UInt8.self).baseAddress)
             return srtp_create(&session, &policy)
         }
@@ -235,7 +236,7 @@ private struct SRTPHandle: ~Copyable {
     deinit { srtp_dealloc(session) }
 
     func removeStream(of source: UInt32) {
-        // In network byte order, other than elsewhere in libsrtp2.
+        // The source is in network byte order, unlike elsewhere in libsrtp2.
         srtp_remove_stream(session, source.bigEndian)
     }
 

@@ -2,36 +2,36 @@ internal import RTCShareCOpenSSL
 
 /// TLS 1.2 or 1.3 on a stream, without input or output of its own (RFC 8446).
 ///
-/// What arrives goes in through ``receive(_:)``, and what is to be sent through ``send(_:)``; after each of them, and after
-/// ``start()`` and ``close()``, ``takeOutgoing()`` gives what is to go out on the stream.
+/// The owner passes received bytes to ``receive(_:)`` and data to send to ``send(_:)``. After each of them, and after
+/// ``start()`` and ``close()``, ``takeOutgoing()`` returns the bytes to write to the stream.
 ///
 ///     new ──start──▶ handshaking ──▶ connected ──close, close_notify──▶ closed
 ///                        └───────────────┴──────────────────────────▶ failed
 package final class TLSConnection {
-    /// Where the connection stands.
+    /// The state of the connection.
     package enum State: Hashable, Sendable {
         case new
         case handshaking
         case connected
-        /// Ended by this side, or by the peer's `close_notify`.
+        /// This side closed the connection, or the peer did with a `close_notify`.
         case closed
         case failed(TLSError)
     }
 
     package private(set) var state = State.new
     private let ssl: OpaquePointer
-    /// What has arrived and what has yet to leave. `ssl` owns both.
+    /// The received bytes and the bytes to write. `ssl` owns both.
     private let arriving: OpaquePointer
     private let leaving: OpaquePointer
 
-    /// The largest record's content (RFC 8446 §5.1).
+    /// The maximum size of a record's content (RFC 8446 §5.1).
     private static let recordByteCount = 1 << 14
 
-    /// A client's, to a host: the certificate must be of that name or address.
+    /// Creates a client's connection to a host, whose name or address must be in the certificate.
     package convenience init(to host: String, isAddress: Bool, _ context: TLSContext) throws(TLSError) {
         try self.init(context)
         SSL_set_connect_state(ssl)
-        // Of an address there is no server name (RFC 6066 §3).
+        // An address has no server name (RFC 6066 §3).
         let isSet =
             isAddress
             ? X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host) == 1
@@ -42,7 +42,7 @@ package final class TLSConnection {
         }
     }
 
-    /// A server's.
+    /// Creates a server's connection.
     package convenience init(serving context: TLSContext) throws(TLSError) {
         try self.init(context)
         SSL_set_accept_state(ssl)
@@ -68,14 +68,14 @@ package final class TLSConnection {
 
     deinit { SSL_free(ssl) }
 
-    /// Begins the handshake: the client has something to send then.
+    /// Starts the handshake, after which the client has bytes to send.
     package func start() {
         guard state == .new else { return }
         state = .handshaking
         advance()
     }
 
-    /// Takes what has arrived, and gives what the peer says by it.
+    /// Processes received bytes, and returns the peer's decrypted data.
     package func receive(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
         guard state == .handshaking || state == .connected, !bytes.isEmpty else { return [] }
         guard BIO_write(arriving, bytes.baseAddress, Int32(clamping: bytes.count)) == bytes.count else {
@@ -86,16 +86,16 @@ package final class TLSConnection {
         return state == .connected ? readAll() : []
     }
 
-    /// Encrypts, once it is connected.
+    /// Encrypts data, if the connection is connected.
     package func send(_ bytes: UnsafeRawBufferPointer) {
         guard state == .connected, !bytes.isEmpty else { return }
         OpenSSLError.clear()
-        // What leaves goes into memory, so that all of it is written.
+        // The output goes to memory, so that all of it is written.
         let result = SSL_write(ssl, bytes.baseAddress, Int32(clamping: bytes.count))
         if result != bytes.count { examine(result) }
     }
 
-    /// What is to go out on the stream since it was last asked for.
+    /// Returns the bytes to write to the stream since the previous call.
     package func takeOutgoing() -> [UInt8] {
         let size = Int(clamping: BIO_ctrl_pending(leaving))
         guard size > 0 else { return [] }
@@ -104,7 +104,7 @@ package final class TLSConnection {
         }
     }
 
-    /// Ends it, and tells the peer.
+    /// Closes the connection, and notifies the peer.
     package func close() {
         guard state == .new || state == .handshaking || state == .connected else { return }
         if state == .connected {
@@ -114,7 +114,7 @@ package final class TLSConnection {
         state = .closed
     }
 
-    /// The stream has ended.
+    /// Handles the end of the stream.
     package func streamEnded() {
         switch state {
         case .new, .handshaking: state = .failed(.closedInHandshake)
@@ -145,7 +145,7 @@ package final class TLSConnection {
         return text
     }
 
-    /// Turns a result that is no success into what it means for the connection. Where OpenSSL waits for more, nothing changes.
+    /// Handles a result other than success. If OpenSSL waits for more input, nothing changes.
     private func examine(_ result: Int32) {
         switch SSL_get_error(ssl, result) {
         case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: break

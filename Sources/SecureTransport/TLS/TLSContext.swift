@@ -1,13 +1,13 @@
 internal import RTCShareCOpenSSL
 
-/// What connections of TLS have in common: whom a client trusts, or who a server is.
+/// The shared part of TLS connections: the trusted certificates of a client, or the certificate of a server.
 ///
-/// `@unchecked Sendable`: nothing of an `SSL_CTX` is changed after `init`, and OpenSSL counts its references and keeps its
-/// caches under locks of its own.
+/// `@unchecked Sendable`: an `SSL_CTX` does not change after `init`, and OpenSSL counts its references and guards its
+/// caches with its own locks.
 package final class TLSContext: @unchecked Sendable {
     let pointer: OpaquePointer
 
-    /// A client's, which trusts the certificates in a file of PEM, or those that the system comes with.
+    /// Creates a client's context, which trusts the certificates in a PEM file, or those of the system.
     package convenience init(trusting file: String?) throws(TLSError) {
         try self.init()
         SSL_CTX_set_verify(pointer, SSL_VERIFY_PEER, nil)
@@ -22,17 +22,18 @@ package final class TLSContext: @unchecked Sendable {
         }
     }
 
-    /// A server's with files in PEM: its certificate, with those that it is signed by, and the key, which is not encrypted.
+    /// Creates a server's context from PEM files: its certificate with the certificates of its issuers, and the
+    /// unencrypted key.
     package convenience init(certificateFile: String, keyFile: String) throws(TLSError) {
         try self.init()
-        // Without it OpenSSL asks for a pass phrase at the terminal.
+        // Without this callback OpenSSL prompts for a pass phrase at the terminal.
         SSL_CTX_set_default_passwd_cb(pointer, Certificate.refuseToAsk)
         try serve(
             SSL_CTX_use_certificate_chain_file(pointer, certificateFile) == 1
                 && SSL_CTX_use_PrivateKey_file(pointer, keyFile, SSL_FILETYPE_PEM) == 1)
     }
 
-    /// A server's.
+    /// Creates a server's context.
     package convenience init(_ certificate: Certificate) throws(TLSError) {
         try self.init()
         let x509 = try Self.read { () throws(CertificateError) in
@@ -44,7 +45,7 @@ package final class TLSContext: @unchecked Sendable {
             SSL_CTX_use_certificate(pointer, x509.pointer) == 1 && SSL_CTX_use_PrivateKey(pointer, key.pointer) == 1)
     }
 
-    /// TLS 1.2 and 1.3, and of OpenSSL's cipher suites those with forward secrecy and AEAD.
+    /// Creates a context for TLS 1.2 and 1.3 with OpenSSL's cipher suites that have forward secrecy and AEAD.
     private init() throws(TLSError) {
         OpenSSLError.clear()
         guard let pointer = SSL_CTX_new(TLS_method()) else {
@@ -77,7 +78,8 @@ package final class TLSContext: @unchecked Sendable {
     }
 }
 
-/// Of the protocols that a client offers, each behind its length (RFC 7301 §3.1), HTTP/1.1; none where it is not among them.
+/// A callback that selects HTTP/1.1 from the client's list of protocols, each with its length (RFC 7301 §3.1); none if
+/// it is not in the list.
 private let chooseHTTP:
     @convention(c) (
         OpaquePointer?, UnsafeMutablePointer<UnsafePointer<UInt8>?>?, UnsafeMutablePointer<UInt8>?,

@@ -1,24 +1,24 @@
-/// Why there is no TLS connection, or no longer.
+/// The reason why a TLS connection failed or ended.
 package enum TLSError: Error, Hashable, Sendable {
-    /// The file of those that are to be trusted can't be read, or holds none.
+    /// The file of trusted certificates can't be read, or contains none.
     case unreadableTrustRoots(path: String)
-    /// A server's certificate or its key can't be used.
+    /// The server's certificate or its key can't be used.
     case unusableCertificate(reason: String)
-    /// A client that was not told whom the certificate must name.
+    /// The client does not know which host the certificate must name.
     case unknownHost
-    /// No authority that is trusted vouches for the server's certificate.
+    /// No trusted authority has signed the server's certificate.
     case untrusted(reason: String)
-    /// It is another host's.
+    /// The certificate belongs to another host.
     case otherHost
-    /// What the other side says is no TLS.
+    /// The peer's bytes are not TLS.
     case notTLS
-    /// The stream ended in the handshake.
+    /// The stream ended during the handshake.
     case closedInHandshake
-    /// The stream ended without the end having been told (RFC 8446 §6.1): something may be missing.
+    /// The stream ended without a `close_notify` (RFC 8446 §6.1): data may be missing.
     case cut
-    /// The two can't agree, or what came is none of the other side's.
+    /// The negotiation failed, or received data was not authentic.
     case failed(reason: String)
-    /// OpenSSL could not do its part.
+    /// OpenSSL failed.
     case libraryFailure(operation: String, reason: String)
 }
 

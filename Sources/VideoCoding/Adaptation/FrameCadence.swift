@@ -1,74 +1,75 @@
-/// When to encode what: the rule book of an encoder thread, without its clock.
+/// The schedule of an encoder thread: it decides when to encode which frame, without a clock.
 ///
 ///                 frame                        due by the rate limit
-///     empty ───────────────▶ a frame waits ───────────────────────────▶ the picture is encoded ──┐
-///                                  ▲  a newer one takes its place                │               │ again: key frame asked
-///                                  └─────────────────────────────────────────────┘               ◀─ for, still coarse,
-///                                                    frame                                          it rested long
+///     empty ───────────────▶ a frame waits ───────────────────────────▶ the frame is encoded ──┐
+///                                  ▲  a newer one replaces it                    │             │ again: key frame
+///                                  └─────────────────────────────────────────────┘             ◀─ requested, still
+///                                                    frame                                        coarse, or long idle
 ///
-/// Times named `now` are the thread's monotonic clock; `timestamp`s are the source's, which can jump.
+/// `now` is always the time of the thread's monotonic clock. A `timestamp` is the source's, which can jump.
 struct FrameCadence {
     enum Action: Equatable {
-        /// Nothing until this time, or until something happens.
+        /// Wait until this time, or until an event.
         case wait(until: Duration?)
-        /// Encode the frame that waits.
+        /// Encode the waiting frame.
         case encodeNew(asKeyFrame: Bool)
-        /// Encode the last picture once more.
+        /// Encode the last frame again.
         case encodeAgain(asKeyFrame: Bool)
     }
 
-    /// How long after a change libvpx sharpens the picture at the full rate, if it does not become fine before: not all
-    /// pictures do. Partial updates sharpen until nothing is coarse, however long the bitrate takes for that.
+    /// The time after a change in which libvpx sharpens the frame at the full rate, if it does not become fine before.
+    /// Not all frames do. Partial updates sharpen until nothing is coarse, however long the bitrate takes for that.
     static let refinementTime = Duration.seconds(2)
-    /// How old a frame becomes that waits for nobody knows how long, before a newer one takes its place.
+    /// The age at which a newer frame replaces a frame that waits for an unknown time.
     static let renewal = Duration.milliseconds(100)
-    /// How long before a frame is taken up a newer one is of use.
+    /// The time before encoding within which a newer frame is useful.
     static let lead = Duration.milliseconds(50)
-    /// How long after a failure the same picture is tried again. A new frame is tried when it comes.
+    /// The time after a failure until the same frame is retried. A new frame is tried when it arrives.
     static let failurePause = Duration.seconds(1)
 
-    /// Frames a second at most.
+    /// The maximum frame rate.
     var framesPerSecond: Double
-    /// How often a second a picture that rests is sharpened at most: bits that were too few for many pictures are enough
-    /// for one. As often as frames come where nothing is said.
+    /// The maximum rate of sharpening an unchanged frame: bits that are too few for many frames can be enough for one.
+    /// With nil it is the frame rate.
     var repetitionsPerSecond: Double?
-    /// Encodes nothing.
+    /// Whether encoding is paused.
     var isPaused = false
-    /// What was encoded still waits to leave: nothing more is encoded, and the newest frame is kept.
+    /// Whether encoded frames are still queued, so that no further one is encoded and only the newest frame is kept.
     private(set) var isQueueFull = false
-    /// Until when what was made last has to be paid for, before anything is encoded, before a change is, and before a small one.
+    /// The times until which the bits of the last frame must be paid for: before any frame, before a change, and before
+    /// a small change.
     private var notBefore: Duration?
     private var noChangeBefore = Duration.zero
     private var noSmallChangeBefore = Duration.zero
 
-    /// `firstReadyAt` is of the first of the frames that waited in the same place.
+    /// The waiting frame. `firstReadyAt` is that of the first frame that the waiting one has replaced.
     private var waiting:
         (
             timestamp: Duration, arrivedAt: Duration, readyAt: Duration, firstReadyAt: Duration, isChange: Bool,
             isSmall: Bool
         )?
     private var hasPicture = false
-    /// From when on somebody needs a key frame.
+    /// The time from which a key frame is needed.
     private var keyFrameWantedAt: Duration? = .zero
     private var againAtOnce = false
-    /// Of the picture that is being encoded.
+    /// Whether the current frame shows a change.
     private var currentIsChange = false
-    /// How long it was held for the sake of the bitrate or the queue.
+    /// The time for which the current frame was delayed by the bitrate or the queue.
     private(set) var currentWait = Duration.zero
-    /// How long the sharpening of the last change was held for it.
+    /// The time for which sharpening of the last change was delayed.
     private var refinementWait = Duration.zero
-    /// In source time: when the next frame is due.
+    /// The time of the next frame, on the source's clock.
     private var nextDue: Duration?
     private var lastTimestamp: Duration?
     private var lastEncodedAt = Duration.zero
-    /// How often the last picture is sent again while the source gives nothing.
+    /// The interval at which the last frame is repeated while the source provides none.
     private var resting = RestingInterval()
     private var lastChangeAt = Duration.zero
     private var blockedUntil: Duration?
     private var quantizer = 127
-    /// The picture becomes sharper part by part.
+    /// Whether a frame is being sharpened part by part.
     private(set) var isUnfinished = false
-    /// The last frame was a partial update that made a resting picture sharper.
+    /// Whether the last frame was a partial update that sharpened unchanged content.
     private var isRefining = false
     private var dropsInARow = 0
 
@@ -78,8 +79,8 @@ struct FrameCadence {
 
     private var interval: Duration { .seconds(1) / max(framesPerSecond, 0.01) }
 
-    /// A frame came, and takes the place of one that waits. `isChange` is false where it shows what the last one did;
-    /// `isSmall` where it and those that it replaces differ from that so little that it takes next to no bits.
+    /// Receives a frame, which replaces a waiting one. `isChange` is false if it equals the last one. `isSmall` means
+    /// that it and the frames that it replaces differ from that by almost no bits.
     mutating func frameArrived(timestamp: Duration, isChange: Bool, isSmall: Bool = false, now: Duration) {
         var readyAt = now
         if let due = nextDue, let last = lastTimestamp {
@@ -94,28 +95,28 @@ struct FrameCadence {
         lastTimestamp = timestamp
     }
 
-    /// Somebody needs a key frame, which is not made for this before a time. Any number of requests before the next one are
-    /// answered by it.
+    /// Requests a key frame, which is not encoded before the given time. One key frame answers all earlier requests.
     mutating func requestKeyFrame(notBefore time: Duration = .zero) {
         keyFrameWantedAt = min(keyFrameWantedAt ?? time, time)
     }
 
-    /// Nothing is begun before this time, but for changes, and small ones, from the others on: what was made has to be paid
-    /// for.
+    /// Delays frames until these times: any frame, frames with changes, and frames with small changes. The bits of the
+    /// last frame must be paid for.
     mutating func hold(until time: Duration, changesUntil: Duration? = nil, smallChangesUntil: Duration? = nil) {
         notBefore = time
         noChangeBefore = changesUntil ?? time
         noSmallChangeBefore = smallChangesUntil ?? time
     }
 
-    /// What was encoded waits to leave, or waits no longer: then the newest frame is encoded at once.
+    /// Sets whether encoded frames are queued. When the queue is no longer full, the newest frame is encoded
+    /// immediately.
     mutating func queueDidFill(_ isFull: Bool, now: Duration) {
         if isQueueFull, !isFull { notBefore = max(notBefore ?? now, now) }
         isQueueFull = isFull
     }
 
-    /// Whether the frame that waits will not be taken up soon, as far as is known: a newer one that comes shortly before is
-    /// better. Where nobody knows when that is, it is renewed now and then.
+    /// Whether the waiting frame will probably wait for some time, so that a newer one shortly before encoding is
+    /// better. If the time is unknown, the frame is replaced from time to time.
     func keepsWaiting(now: Duration) -> Bool {
         guard let waiting else { return false }
         if isQueueFull { return now < waiting.arrivedAt + Self.renewal }
@@ -123,19 +124,19 @@ struct FrameCadence {
         return max(waiting.readyAt, heldUntil) > now + Self.lead
     }
 
-    /// The picture is to be encoded with other settings: do so soon, even if the source rests.
+    /// Schedules the frame again soon because of changed settings, even if the source provides none.
     mutating func settingsChanged() {
         againAtOnce = true
     }
 
-    /// Frames were held back and are no more: the newest is shown at once.
+    /// Resumes after frames were held back: the newest one is encoded immediately.
     mutating func resume(now: Duration) {
         againAtOnce = true
         waiting?.readyAt = now
         blockedUntil = nil
     }
 
-    /// There is another source: what the one before gave is not shown again.
+    /// Removes the frames of the previous source, which must not be shown again.
     mutating func forgetPicture() {
         waiting = nil
         hasPicture = false
@@ -149,10 +150,10 @@ struct FrameCadence {
         dropsInARow = 0
     }
 
-    /// Whether what is being encoded shows something new.
+    /// Whether the frame that is being encoded shows a change.
     var isEncodingChange: Bool { currentIsChange }
 
-    /// What to do now.
+    /// Returns the next action.
     func action(now: Duration) -> Action {
         guard !isPaused, waiting != nil || hasPicture else { return .wait(until: nil) }
         if isQueueFull { return .wait(until: nil) }
@@ -191,16 +192,17 @@ struct FrameCadence {
             isUnfinished
             || quantizer > CodedQuality.fineQuantizer
                 && (isRefining || lastEncodedAt < lastChangeAt + Self.refinementTime + refinementWait)
-        // One interval and a half: a source at its full rate comes before its picture is repeated.
+        // The time is an interval and a half: a source at its full rate provides a frame before the last one is
+        // repeated.
         guard isCoarse else {
             return lastEncodedAt + max(resting.value, min(interval * 1.5, RestingInterval.longest))
         }
-        // A frame that waits for its time is what sharpens next.
+        // A waiting frame will cause the next sharpening.
         guard let repetitionsPerSecond, waiting?.isChange != true else { return lastEncodedAt + interval * 1.5 }
         return lastEncodedAt + .seconds(1.5) / max(repetitionsPerSecond, 0.01)
     }
 
-    /// The picture that `action` named is taken up. A frame that comes from now on waits for the next.
+    /// Starts encoding the frame that `action` named. Later frames wait for the next action.
     mutating func begin(new: Bool, now: Duration) {
         againAtOnce = false
         currentIsChange = false
@@ -212,14 +214,14 @@ struct FrameCadence {
         waiting = nil
         if isChange, let heldUntil { currentWait = max(heldUntil - frame.firstReadyAt, .zero) }
         currentIsChange = frame.isChange
-        // As libwebrtc's adapter does: the next is due an interval after this one was due, and a frame half an interval
-        // early is still in time, so that a jittering source at the limit's rate loses nothing.
+        // As in libwebrtc's adapter, the next frame is due one interval after this one was due, and a frame that is
+        // half an interval early is on time, so that a source with jitter at the limit's rate loses no frames.
         if let due = nextDue { nextDue = due + interval } else { nextDue = frame.timestamp + interval / 2 }
     }
 
-    /// The picture is encoded; what is coarsest in it now is of this quantizer index. `isUnfinished` says that a blurred key
-    /// frame becomes sharper part by part, until it is said no more; `isRefining` that a partial update made some of a resting
-    /// picture finer.
+    /// Records an encoded frame, with the quantizer index of its coarsest part. `isUnfinished` means that a blurred key
+    /// frame is being sharpened part by part. `isRefining` means that a partial update sharpened a part of an unchanged
+    /// frame.
     mutating func encoded(
         isKeyFrame: Bool, quantizer: Int, isUnfinished: Bool = false, isRefining: Bool = false, now: Duration
     ) {
@@ -232,19 +234,20 @@ struct FrameCadence {
         dropsInARow = 0
     }
 
-    /// The picture came out at another size than the one before: coarse again, and to be sharpened anew.
+    /// Records a change of the encoded size: the frame is coarse, and must be sharpened again.
     mutating func sizeChanged(now: Duration) {
         lastChangeAt = now
         refinementWait = .zero
     }
 
-    /// The rate control left the picture out: it is given again, once at once and then frame by frame.
+    /// Records that the rate control dropped the frame. It is encoded again, once immediately and then at the frame
+    /// rate.
     mutating func dropped(now: Duration) {
         pictureTaken(now: now)
         dropsInARow += 1
     }
 
-    /// The picture could not be encoded.
+    /// Records a failure to encode the frame.
     mutating func failed(now: Duration) {
         hasPicture = true
         lastEncodedAt = now

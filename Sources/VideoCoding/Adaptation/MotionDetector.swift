@@ -1,34 +1,34 @@
 internal import RTCShareMedia
 
-/// Whether what nobody gave a hint for moves as a film does: most of the picture is new, again and again.
+/// Detects whether content without a hint moves like a video: most of each frame is new, repeatedly.
 ///
-///              most of each picture is new for 1.5 s
+///              most of each frame is new for 1.5 s
 ///     detail ─────────────────────────────────────────▶ motion
 ///            ◀─────────────────────────────────────────
-///              next to nothing is new for a second
+///              almost nothing is new for a second
 ///
-/// What scrolls is not new: it was there before. Someone who leafs through pages fast is taken for a film as long as it
-/// lasts, and nobody reads meanwhile.
+/// Scrolling content is not new, since it was visible before. Fast turning of pages is detected as video as long as it
+/// lasts, but nobody reads at that time.
 struct MotionDetector {
-    /// Of a picture, the part that is new in each picture of a film.
+    /// The fraction of a frame that is new in each frame of a video.
     static let filmShare = 0.5
-    /// The part below which a picture is as good as still.
+    /// The fraction below which a frame is almost still.
     static let stillShare = 0.15
-    /// How long a film has to go on before it is taken for one.
+    /// The minimum duration of a video before it is detected.
     static let patience = Duration.seconds(1.5)
-    /// The longest time between two pictures of a film: where bits are short, few of them are encoded.
+    /// The maximum interval of a video's frames. If bits are scarce, few of them are encoded.
     static let longestGap = Duration.milliseconds(400)
-    /// How long next to nothing is new before it is over.
+    /// The time without motion after which a video is over.
     static let rest = Duration.seconds(1)
 
-    /// `detail` or `motion`.
+    /// The detected hint: `detail` or `motion`.
     private(set) var hint = ContentHint.detail
-    /// Since when each picture was new for the most part.
+    /// The start of the period in which most of each frame was new.
     private var movesSince: Duration?
-    /// When the newest of these came.
+    /// The time of the latest of these frames.
     private var movedAt: Duration?
 
-    /// A picture was encoded of which so large a part was new, 0 to 1.
+    /// Records an encoded frame, of which the fraction `share`, 0 to 1, was new.
     mutating func update(newShare share: Double, now: Duration) {
         if let movedAt, hint == .detail, now - movedAt > Self.longestGap { movesSince = nil }
         if share >= (hint == .motion ? Self.stillShare : Self.filmShare) {
@@ -40,7 +40,7 @@ struct MotionDetector {
         update(now: now)
     }
 
-    /// Time passes.
+    /// Advances the time.
     mutating func update(now: Duration) {
         guard let movedAt else { return }
         if hint == .motion, now - movedAt >= Self.rest {

@@ -1,31 +1,33 @@
 internal import Glibc
 internal import RTCShareMedia
 
-/// What follows from a bitrate that falls, before a picture shows it.
+/// The reaction to a decreasing bitrate before a frame shows it.
 extension QualityGovernor {
-    /// What the bits a second have to be above the target, at the coarsest quantizer that is wanted, for a step at once.
+    /// The ratio of required bits to the target, at the coarsest acceptable quantizer, above which a step is taken
+    /// immediately.
     private static let certainOvershoot = 1.5
-    /// A step of resolution is a key frame: it is taken for a bitrate that stays low for so long.
+    /// The time for which a low bitrate must last, since a step of resolution costs a key frame.
     private static let fallTime = Duration.milliseconds(500)
-    /// The time by which what comes is judged.
+    /// The time of past frames from which future ones are predicted.
     private static let memory = Duration.seconds(2)
     private static let fewestChanges = 4
-    /// What is coarser looks no better than fewer pixels of a film, coded finer, but takes more time.
+    /// The quantizer index from which a video looks better with fewer pixels at a finer quantizer.
     private static let motionQuantizer = 80
-    /// Half the pixels take so much of the bits, as measured with a film: each holds more.
+    /// The ratio of bits at half the pixels, as measured with a video: each pixel contains more.
     private static let stepGain = 0.75
 
-    /// The bitrate fell: what the last pictures took, at the quantizers that they had, says what the next would take at the
-    /// coarsest that is wanted. Where that is too much by far, the step is taken now, and not after a window of it.
+    /// Reacts to a decreased bitrate. The size and the quantizers of the last frames determine the size of the next
+    /// ones at the coarsest acceptable quantizer. If it is far too large, the step is taken now and not after a window
+    /// of frames.
     mutating func anticipate(now: Duration) {
         guard let demand = demand(now: now), bitsPerSecond > 0 else { return }
         let factor = demand / Double(bitsPerSecond)
         if factor > Self.certainOvershoot { stepDown(Shortage(reason: .bandwidth, factor: factor), now: now) }
     }
 
-    /// What is seen is taken for motion from now on. What pictures of it took when they were detail, and came more seldom
-    /// for it, says what they will take at the full rate: the steps of resolution that follow are taken at once, so that
-    /// there is one key frame and not one for each.
+    /// Adapts to content that is motion from now on. The size of its frames while it was detail, at a lower rate,
+    /// determines the size at the full rate: the necessary steps of resolution are taken immediately, with one key
+    /// frame instead of one for each.
     mutating func beginMotion(after seen: [Measurement]) {
         let changes = ChangeSums(seen[...], at: Self.motionQuantizer, orFiner: true)
         guard changes.count >= Self.fewestChanges, bitsPerSecond > 0 else { return }
@@ -41,8 +43,8 @@ extension QualityGovernor {
         stepped(from: before)
     }
 
-    /// How many steps of resolution so many bits a second are enough to undo, by what the last pictures took: each step back
-    /// is a key frame, and one that has to be taken again soon costs two. None where too little is known.
+    /// Returns the number of steps of resolution that a bitrate can undo, according to the last frames. Each step back
+    /// costs a key frame, and two if it has to be taken again soon. It is zero if too few frames are known.
     func stepsCovered(by bitsPerSecond: Int, now: Duration) -> Int {
         guard let fullSize, let demand = demand(now: now, orFiner: true) else { return 0 }
         let area = Double(size(for: fullSize).area)
@@ -52,7 +54,7 @@ extension QualityGovernor {
         } ?? 0
     }
 
-    /// Bits a second that what moves would take at the coarsest quantizer that is wanted; nil where too little is known.
+    /// Returns the bitrate of motion at the coarsest acceptable quantizer; nil if too few frames are known.
     private func demand(now: Duration, orFiner: Bool = false) -> Double? {
         let taken = recent.drop { $0.now <= now - Self.memory }
         guard let first = taken.first?.now, let last = taken.last?.now else { return nil }
@@ -62,9 +64,9 @@ extension QualityGovernor {
         return changes.bits / seconds
     }
 
-    /// The next picture waited so long until those before it were paid for. Where that is seconds, pictures take more than
-    /// one a second leaves for each, and come too seldom for a window of them: all that the newest one shows to be needed
-    /// is given at once.
+    /// Records that the next frame waited until the ones before it were paid for. If that takes seconds, frames need
+    /// more bits than one per second has, and come too seldom for a window: all steps that the newest one requires are
+    /// taken immediately.
     mutating func willEncode(after wait: Duration, now: Duration) {
         if let fall = fellAt, now - fall >= Self.fallTime {
             fellAt = nil
@@ -93,7 +95,7 @@ extension QualityGovernor {
         stepped(from: before)
     }
 
-    /// Whether what was seen last is late or coarse for want of bits.
+    /// Records whether the last frames were late or coarse because of too few bits.
     mutating func recordShortage(now: Duration) {
         let taken = recent.drop { $0.now <= now - Self.memory }
         let changes = ChangeSums(taken)
@@ -104,8 +106,9 @@ extension QualityGovernor {
 }
 
 extension QualityGovernor.Sample {
-    /// What it would take at a quantizer: as many bits fewer or more as about the 0.7th power of the quantizer's step, as
-    /// measured with text and with noise. What is coarser already counts as it is, but where it is asked for finer.
+    /// Returns the number of bits at another quantizer: about proportional to the quantizer's step to the power of
+    /// -0.7, as measured with text and with noise. A frame that is coarser already counts with its size, unless
+    /// `orFiner` is set.
     func bits(at coarse: Int, orFiner: Bool = false) -> Double {
         let bits = Double(byteCount) * 8
         guard quantizer < coarse || orFiner else { return bits }
@@ -114,19 +117,20 @@ extension QualityGovernor.Sample {
     }
 }
 
-/// What pictures took together that showed something new, but for key frames, which are begun coarse.
+/// The sums of frames with changes. Key frames, which are coarse at first, are excluded.
 struct ChangeSums {
     private(set) var count = 0
     private(set) var effort = Duration.zero
     private(set) var wait = Duration.zero
-    /// At the quantizer that was asked for.
+    /// The number of bits at the given quantizer.
     private(set) var bits = 0.0
     private var quantizers = 0
 
     /// The mean quantizer index.
     var quantizer: Int { quantizers / max(count, 1) }
 
-    /// Of these; see `QualityGovernor.Sample.bits(at:orFiner:)`. This is asked for with each picture: no list is made.
+    /// Creates the sums of these measurements; see `QualityGovernor.Sample.bits(at:orFiner:)`. It runs for each frame
+    /// and allocates no list.
     init(
         _ taken: ArraySlice<QualityGovernor.Measurement>, at coarse: Int = QualityGovernor.coarseQuantizer,
         orFiner: Bool = false

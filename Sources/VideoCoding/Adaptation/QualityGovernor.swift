@@ -1,108 +1,111 @@
 internal import RTCShareMedia
 
-/// What gives way when bits or the machine don't suffice: the rule book, without a clock.
+/// Decides which quality is reduced if bits or the machine do not suffice, without a clock.
 ///
-///     motion          keeps its frame rate and gives resolution: 3/4 and 1/2 of each side
-///     text, detail    keep their resolution and give frame rate: 3/4, 1/2, 3/8, 1/4 … down to one a second;
-///                     where even that is too much, quality below what is readable, and resolution last
+///     motion          keeps its frame rate and reduces its resolution: 3/4 and 1/2 of each side
+///     text, detail    keep their resolution and reduce their frame rate: 3/4, 1/2, 3/8, 1/4 … to one per second;
+///                     if that does not suffice, the quality below readable, and then the resolution
 ///
 ///                     coarse, too large, or too slow over 2 s
 ///     step ──────────────────────────────────────────────────────▶ the next step
-///          (too slow: first libvpx is told to hurry)
+///          (too slow: first libvpx's fastest speed)
 ///          ◀──────────────────────────────────────────────────────
-///                     fine and quick over 5 s and more; to the beginning if the picture rests
-///                     or half as many bits again are there
+///                     fine and fast over 5 s and more; all steps if the content is idle
+///                     or the bitrate is higher by half
 ///
-/// The quantizers at which libwebrtc's scaler steps are the thresholds, 29 and 95 of VP8's 127: so far apart that what a
-/// step of resolution gains is no reason to take it back. How coarse pictures are at a lower frame rate says nothing of
-/// them at a higher one: what moves moves further in each, and costs as much a second. So frame rate comes back on trial
-/// wherever it isn't too coarse. A step back that has to be taken again soon doubles the time to the next.
+/// The thresholds are the quantizers at which libwebrtc's scaler steps, 29 and 95 of VP8's 127. They are so far apart
+/// that the gain of a step of resolution is no reason to undo it. The coarseness of frames at a lower frame rate does
+/// not predict that at a higher one: motion between frames is larger, and costs as much per second. So frame rate is
+/// increased as a trial if frames are not too coarse. A step up that must be undone soon doubles the time until the
+/// next one.
 struct QualityGovernor {
-    /// A mean quantizer above this is too coarse.
+    /// The mean quantizer index above which frames are too coarse.
     static let coarseQuantizer = 95
-    /// The coarsest that there is.
+    /// The maximum quantizer index.
     static let coarsestQuantizer = 127
-    /// One up to this leaves room for more.
+    /// The quantizer index up to which there is room for more.
     static let fineQuantizer = 29
-    /// Of the pictures, the share left out by the rate control that is too many.
+    /// The fraction of frames dropped by the rate control that is too high.
     static let droppedShare = 0.6
-    /// Of what changes, one up to this is finer than need be while there are fewer pictures than the source gives.
+    /// The quantizer index of changes up to which they are finer than necessary, while there are fewer frames than the
+    /// source provides.
     static let plentifulQuantizer = 60
-    /// More bits than the target by this factor are too many, and are no longer chance.
+    /// The ratio of bits to the target above which there are too many.
     static let overshoot = 1.25
-    /// Of a frame's time, the share in the encoder that is too much for this machine (libwebrtc's overuse threshold).
+    /// The fraction of a frame's time in the encoder that is too much for this machine (libwebrtc's overuse threshold).
     static let highUsage = 0.85
-    /// The share that leaves room for half as much again.
+    /// The fraction of a frame's time that leaves room for half as much again.
     static let lowUsage = 0.42
-    /// What is measured before a step down.
+    /// The duration of measurements before a step down.
     static let window = Duration.seconds(2)
     static let windowFrames = 4
-    /// How long after a key frame what moves says as little as that.
+    /// The time after a key frame in which motion is as meaningless for measurements as the key frame.
     static let settling = Duration.seconds(3)
-    /// Changes a second below which each has the time to be sharpened, and fewer frames would gain nothing.
+    /// The rate of changes below which each can be sharpened, and fewer frames would not help.
     static let leastRate = 2.0
-    /// Frames a second below which fewer give each no more bits, and only too many bits are a reason for fewer.
+    /// The frame rate below which fewer frames give each no more bits, so that only too many bits reduce it further.
     static let fewestForQuality = 5.0
-    /// More bits by this factor than at the step down are a reason to begin anew.
+    /// The ratio to the bitrate at the step down above which the quality restarts without steps.
     static let recovery = 1.5
-    /// More by this factor are one to try it, whatever pictures of another size say.
+    /// The ratio above which a restart is tried, whatever frames of another size predict.
     static let plenty = 3.0
-    /// What has to be fine before a step up.
+    /// The time for which frames must be fine before a step up.
     static let firstPatience = Duration.seconds(5)
     static let longestPatience = Duration.seconds(60)
-    /// The coarsest quantizer, 0 to 63, at which text of a usual size can be read: 106 of VP8's 127.
+    /// The coarsest quantizer, 0 to 63, at which text of a usual size is readable: 106 of VP8's 127.
     static let readableQuantizer = 56
-    /// The fewest pixels that resolution is given for.
+    /// The minimum number of pixels, below which resolution is not reduced.
     static let fewestPixels = 320 * 180
 
-    /// What became of a picture.
+    /// The measurement of an encoded frame.
     struct Sample {
         let quantizer: Int
         let byteCount: Int
-        /// Time spent on conversion and encoding.
+        /// The time of conversion and encoding.
         let effort: Duration
         var isKeyFrame: Bool
-        /// Whether it showed something new.
+        /// Whether the frame showed a change.
         let isChange: Bool
-        /// How long it was held until the bits before it were paid for.
+        /// The time for which the frame was delayed until the bits before it were paid for.
         var wait = Duration.zero
     }
 
     struct Measurement {
         let now: Duration
-        /// Nil where the rate control left it out.
+        /// The sample; nil if the rate control dropped the frame.
         let sample: Sample?
     }
 
     private(set) var hint: ContentHint
     private(set) var limit: Double
     private(set) var bitsPerSecond: Int
-    /// Each step taken, with its reason.
+    /// The reasons of the steps that were taken.
     var steps: [QualityLimitationReason] = []
     /// The size without any step.
     private(set) var fullSize: PixelSize?
     var recent: [Measurement] = []
     private var fineSince: Duration?
-    /// When the newest picture came that showed something new.
+    /// The time of the latest frame with a change.
     private var movedSince: Duration?
     private var patience = Self.firstPatience
     private var lastUp: Duration?
     private var keyFrameAt: Duration?
     /// The target at the last step down.
     var bitsAtStep = 0
-    /// Since when there are bits enough to begin anew.
+    /// The start of the period with enough bits for a restart.
     private var recoveredAt: Duration?
-    /// When the bitrate fell, and nothing was concluded from it yet.
+    /// The time of a decrease of the bitrate that was not evaluated yet.
     var fellAt: Duration?
     private var isPaused = false
-    /// The newest picture that showed something new.
+    /// The latest frame with a change.
     var newest: Sample?
-    /// The machine has no time to look for the best way to code a picture: tried before anything else gives way to it.
+    /// Whether the encoder uses its fastest speed, because the machine is too slow. This is tried before any other
+    /// reduction.
     private(set) var isHurried = false
-    /// Pictures are late or coarse for want of bits, whether or not a step was taken for it.
+    /// Whether frames are late or coarse because of too few bits, even without a step.
     var isShortOfBits = false
     private var clock = QualityLimitationClock()
-    /// `qualityLimitationResolutionChanges`.
+    /// The value of `qualityLimitationResolutionChanges`.
     private(set) var resolutionChanges = 0
 
     init(hint: ContentHint, framesPerSecond: Double, bitsPerSecond: Int) {
@@ -111,34 +114,34 @@ struct QualityGovernor {
         self.bitsPerSecond = bitsPerSecond
     }
 
-    /// Frames a second at most, now.
+    /// The current maximum frame rate.
     var framesPerSecond: Double { hint == .motion ? limit : Self.rate(limit, steps: steps.count) }
 
-    /// Frames a second at most, a step further down.
+    /// The maximum frame rate after another step down.
     private var nextFramesPerSecond: Double { Self.rate(limit, steps: steps.count + 1) }
 
-    /// What is done to sizes, now.
+    /// The current steps of resolution.
     var sizeSteps: SizeSteps { sizeSteps(after: steps.count) }
 
     func sizeSteps(after count: Int) -> SizeSteps {
         SizeSteps(count: hint == .motion ? count : max(count - Self.rateSteps(limit) - 1, 0))
     }
 
-    /// The coarsest quantizer that is used, 0 to 63: text stays readable while fewer pictures are a way out.
+    /// The coarsest allowed quantizer, 0 to 63: text stays readable as long as fewer frames can help.
     var maximumQuantizer: Int {
         hint == .motion || steps.count > Self.rateSteps(limit) ? 63 : Self.readableQuantizer
     }
 
-    /// The size that pictures of `size` are encoded at, now.
+    /// Returns the current encoded size of frames of `size`.
     func size(for size: PixelSize) -> PixelSize { sizeSteps.apply(to: size) }
 
-    /// Why it is less than it could be.
+    /// The reason why the quality is limited.
     var reason: QualityLimitationReason { isPaused ? .other : steps.last ?? (isShortOfBits ? .bandwidth : .none) }
 
-    /// How long each reason has held.
+    /// Returns the time for which each reason applied.
     func durations(now: Duration) -> [QualityLimitationReason: Duration] { clock.read(now: now) }
 
-    /// Takes new settings. Another hint begins anew: what gave way before is not what should.
+    /// Applies new settings. A change of the hint resets the steps, since another quality must be reduced.
     mutating func configure(
         hint: ContentHint, framesPerSecond: Double, bitsPerSecond: Int, isPaused: Bool, now: Duration
     ) {
@@ -163,8 +166,8 @@ struct QualityGovernor {
         clock.set(reason, now: now)
     }
 
-    /// Far more bits than at the last step down begin anew: at once where that costs nothing, after a while where it takes
-    /// a key frame.
+    /// Restarts the quality if there are far more bits than at the last step down: immediately if that costs nothing,
+    /// after a while if it costs a key frame.
     private mutating func trackRecovery(now: Duration) {
         guard steps.last == .bandwidth, Double(bitsPerSecond) > Double(bitsAtStep) * Self.recovery else {
             return recoveredAt = nil
@@ -179,18 +182,18 @@ struct QualityGovernor {
         stepUp(count, now: now)
     }
 
-    /// A picture wanted at `size` was encoded.
+    /// Records an encoded frame, whose size without steps is `size`.
     mutating func encoded(_ sample: Sample, size: PixelSize, now: Duration) {
         var sample = sample
         fullSize = size
         if sample.isKeyFrame { keyFrameAt = now }
-        // What moves is coarse and dear for as long as it makes up for what the key frame left out.
+        // Motion is coarse and costs many bits until it has replaced what the key frame omitted.
         if hint == .motion, let keyFrameAt, now - keyFrameAt < Self.settling { sample.isKeyFrame = true }
         if sample.isChange || sample.isKeyFrame { newest = sample }
         take(Measurement(now: now, sample: sample))
     }
 
-    /// The rate control left a picture out.
+    /// Records that the rate control dropped a frame.
     mutating func dropped(size: PixelSize, now: Duration) {
         fullSize = size
         take(Measurement(now: now, sample: nil))
@@ -199,9 +202,9 @@ struct QualityGovernor {
     private mutating func take(_ new: Measurement) {
         let now = new.now
         recent.append(new)
-        // Without a window's worth of pictures in ten seconds the source rests.
+        // If there are too few frames for a window in ten seconds, the source is idle.
         recent.removeAll { $0.now < now - .seconds(10) }
-        // While a picture is only repeated, what came before says nothing of now.
+        // While a frame is only repeated, earlier measurements do not describe the present.
         if new.sample?.isChange ?? true, let shortage = shortage(now: now) {
             fineSince = nil
             if shortage.reason == .cpu, !isHurried {
@@ -222,21 +225,21 @@ struct QualityGovernor {
         }
         trackRecovery(now: now)
         recordShortage(now: now)
-        // What is older than the window has been judged.
+        // Measurements older than the window were evaluated.
         while recent.count > Self.windowFrames * 2, recent[0].now < now - Self.window { recent.removeFirst() }
         clock.set(reason, now: now)
     }
 
     struct Shortage {
         let reason: QualityLimitationReason
-        /// How many times more bits were taken than there are.
+        /// The ratio of required to available bits.
         var factor = 1.0
     }
 
-    /// What doesn't suffice; nil where all does, or too little was seen.
+    /// Returns the resource that does not suffice; nil if all do, or too few frames were measured.
     private func shortage(now: Duration) -> Shortage? {
         guard let first = recent.first?.now, now - first >= Self.window else { return nil }
-        // What is sharpened while it stays costs as much as it likes, and key frames are begun coarse.
+        // Sharpening of an idle frame can cost any amount, and key frames are coarse at first.
         let changes = ChangeSums(recent[...])
         let dropped = recent.count { $0.sample == nil }
         let seconds = (now - first) / .seconds(1)
@@ -247,10 +250,10 @@ struct QualityGovernor {
             return Shortage(reason: .bandwidth)
         }
         guard changes.count > 0 else { return nil }
-        // The first of the window was paid for by the time before it. A finer quantizer than need be is no reason: a coarser
-        // one is taken by itself.
+        // The first frame of the window was paid for by the time before it. A finer quantizer than necessary is not a
+        // reason: a coarser one is chosen automatically.
         let paid = ChangeSums(recent.dropFirst())
-        // Had none been held they would have come sooner, and taken as much.
+        // Without delays the frames would have come sooner, and taken as many bits.
         let waits = paid.wait / .seconds(1)
         let overshoot = paid.bits / max(Double(bitsPerSecond) * max(seconds - waits, seconds / 32), 1)
         if changes.quantizer > Self.coarseQuantizer || overshoot > Self.overshoot {
@@ -261,7 +264,8 @@ struct QualityGovernor {
 
     private func leavesRoom(_ taken: Measurement) -> Bool {
         guard !steps.isEmpty || isHurried, let sample = taken.sample else { return false }
-        // What only rests needs no more than it has; libvpx's quantizer then wanders, as hardly anything is coded by it.
+        // An idle frame needs no more than it has. libvpx's quantizer then varies, since hardly anything is coded with
+        // it.
         guard sample.isChange else { return sample.quantizer <= Self.coarseQuantizer }
         guard sample.wait / .seconds(1) * framesPerSecond < 0.5 else { return false }
         var (effort, count) = (Duration.zero, 0)
@@ -278,13 +282,13 @@ struct QualityGovernor {
         return sample.quantizer <= coarsest && usage <= Self.highUsage
     }
 
-    /// Whether pictures are far finer than would do, since they are fewer for want of bits.
+    /// Whether frames are much finer than necessary, because there are fewer of them for lack of bits.
     private func isPlenty(_ taken: Measurement) -> Bool {
         guard steps.last == .bandwidth, hint != .motion, let sample = taken.sample else { return false }
         return sample.isChange && sample.quantizer <= Self.plentifulQuantizer
     }
 
-    /// Of a frame's time, the part that `effort` takes.
+    /// Returns the fraction of a frame's time that `effort` takes.
     private func usage(_ effort: Duration) -> Double { effort / .seconds(1) * framesPerSecond }
 
     mutating func stepDown(_ shortage: Shortage, now: Duration) {
@@ -292,11 +296,11 @@ struct QualityGovernor {
         startOver()
         let before = steps
         if hint == .motion {
-            // Far too many bits want both at once: each step is a key frame.
+            // Far too many bits require both at once, since each step costs a key frame.
             for _ in 0..<(shortage.factor > 3 ? 2 : 1) { reduceResolution(shortage.reason) }
         } else {
-            // A source that gives fewer frames than the limit feels no step above its own rate. Far too many
-            // bits want more than one step, down to a quarter at a time.
+            // A source with fewer frames than the limit is not affected by a step above its own rate. Far too many bits
+            // require more than one step, down to a quarter at a time.
             let wanted = seen / min(max(shortage.factor, 1), 4)
             let goesLow =
                 shortage.reason == .cpu
@@ -319,7 +323,7 @@ struct QualityGovernor {
         patience = now - lastUp < patience * 2 ? min(patience * 2, Self.longestPatience) : Self.firstPatience
     }
 
-    /// Notes at which bitrate a step was taken.
+    /// Records the bitrate at which a step was taken.
     mutating func stepped(from before: [QualityLimitationReason]) {
         if steps != before { bitsAtStep = bitsPerSecond }
     }
@@ -330,7 +334,7 @@ struct QualityGovernor {
         resolutionChanges += 1
     }
 
-    /// A step, or back to the beginning where the picture rests: what was too much is over.
+    /// Takes steps up, all of them if the frame is idle and the excess is over.
     private mutating func stepUp(_ count: Int, now: Duration) {
         startOver()
         let before = fullSize.map { size(for: $0) }
@@ -340,7 +344,7 @@ struct QualityGovernor {
         if fullSize.map({ size(for: $0) }) != before { resolutionChanges += 1 }
     }
 
-    /// What was measured says nothing of what comes.
+    /// Removes measurements that do not describe the future.
     mutating func startOver() {
         recent = []
         fineSince = nil
@@ -348,7 +352,7 @@ struct QualityGovernor {
         isShortOfBits = false
     }
 
-    /// Steps of resolution: each side's 3/4, then 2/3 of that.
+    /// The steps of resolution: 3/4 of each side, then 2/3 of that.
     struct SizeSteps: Equatable {
         let count: Int
 
@@ -365,12 +369,12 @@ struct QualityGovernor {
         }
     }
 
-    /// How many steps there are down to one frame a second.
+    /// Returns the number of steps down to one frame per second.
     static func rateSteps(_ limit: Double) -> Int {
         (0..<32).first { rate(limit, steps: $0) <= min(limit, 1) } ?? 32
     }
 
-    /// 3/4 and 2/3 by turns, but one a second at least, and never more than the limit.
+    /// Returns the frame rate after steps of 3/4 and 2/3 alternately, at least one per second and at most the limit.
     private static func rate(_ limit: Double, steps: Int) -> Double {
         var rate = limit
         for step in 0..<min(steps, 32) { rate *= step.isMultiple(of: 2) ? 0.75 : 2.0 / 3 }

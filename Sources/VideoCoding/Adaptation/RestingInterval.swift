@@ -1,25 +1,25 @@
 internal import RTCShareMedia
 
-/// How long a picture that rests stands before it is sent once more, which costs some bytes.
+/// The interval at which an unchanged frame is sent again, which costs a few bytes.
 ///
-/// A receiver counts a freeze where a picture stands for much longer than those before. It can't tell a screen that rests
-/// from a path that is broken; nor does it miss the end of a frame before something follows. So what comes to rest slows
-/// down: by the receiver's rule, with some room for jitter, until ``longest``.
+/// A receiver counts a freeze if a frame stays much longer than those before. It can't distinguish an idle screen from
+/// a broken path, and does not miss the end of a frame before a later packet arrives. So the interval grows slowly,
+/// according to the receiver's rule with some room for jitter, up to ``longest``.
 struct RestingInterval {
-    /// Pictures are never farther apart: a viewer then knows that the share is live.
+    /// The maximum interval: frames at this interval show the viewer that the share is live.
     static let longest = Duration.seconds(1)
-    /// Of what receivers bear, the part that is used.
+    /// The fraction of the receiver's threshold that is used.
     private static let share = 0.8
 
     private var threshold = FreezeThreshold()
     private var last: Duration?
 
-    /// A picture was sent.
+    /// Records a sent frame.
     mutating func sent(at now: Duration) {
         if let last { threshold.add(min(max(now - last, .zero), Self.longest)) }
         last = now
     }
 
-    /// The longest time from one picture to the next.
+    /// The maximum time from one frame to the next.
     var value: Duration { min(threshold.value * Self.share, Self.longest) }
 }

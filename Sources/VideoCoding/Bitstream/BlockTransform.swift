@@ -1,22 +1,22 @@
-/// VP8's transforms of four by four values (RFC 6386 §14), eight blocks at a time: each lane of a vector is a block, and the
-/// values of a block are those at ``laneCount`` from each other. The inverse ones are exact, as every decoder has them.
+/// VP8's transforms of blocks of four by four values (RFC 6386 §14), eight blocks at a time: each lane of a vector is a
+/// block, and the values of a block are ``laneCount`` apart. The inverse transforms are exact, as in every decoder.
 enum BlockTransform {
-    /// Lanes of each of the 16 values: a macroblock's sixteen blocks of luma, then four of each plane of chroma.
+    /// The lanes of each of the 16 values: a macroblock's sixteen luma blocks, then four of each chroma plane.
     static let laneCount = 24
-    /// What added to a float leaves its nearest whole number in the lower bits.
+    /// A number whose addition to a float leaves the nearest whole number in the lower bits.
     private static let magic: Float = 12_582_912
     private static let magicBits = Int32(bitPattern: Float(12_582_912).bitPattern)
 
     typealias Floats = SIMD8<Float>
     typealias Numbers = SIMD8<Int32>
 
-    /// Eight numbers that are not large, as floats.
+    /// Returns eight small numbers as floats.
     @inline(__always)
     static func floats(_ numbers: Numbers) -> Floats {
         unsafeBitCast(numbers &+ Numbers(repeating: magicBits), to: Floats.self) - Floats(repeating: magic)
     }
 
-    /// The nearest numbers.
+    /// Returns the nearest whole numbers.
     @inline(__always)
     static func numbers(_ floats: Floats) -> Numbers {
         unsafeBitCast(floats + Floats(repeating: magic), to: Numbers.self) &- Numbers(repeating: magicBits)
@@ -33,7 +33,7 @@ enum BlockTransform {
             of: SIMD8<Int16>(truncatingIfNeeded: numbers), as: SIMD8<Int16>.self)
     }
 
-    /// Four times the orthonormal cosine transform of eight blocks of differences, into as many vectors as there are values.
+    /// Computes four times the orthonormal cosine transform of eight blocks of differences, one vector per value.
     @inline(__always)
     static func forward(_ differences: UnsafePointer<Int16>, to coefficients: UnsafeMutablePointer<Floats>) {
         for y in 0..<4 {
@@ -67,7 +67,7 @@ enum BlockTransform {
         )
     }
 
-    /// What coefficients of eight blocks stand for, in their place (RFC 6386 §14.3).
+    /// Replaces the coefficients of eight blocks with the values that they represent (RFC 6386 §14.3).
     @inline(__always)
     static func inverse(_ values: UnsafeMutablePointer<Int16>) {
         for x in 0..<4 {
@@ -96,7 +96,7 @@ enum BlockTransform {
         store((sum &- outer &+ half) &>> places, to: values + 3 * stride)
     }
 
-    /// The Walsh-Hadamard transform of the DC coefficients of sixteen blocks, four times the orthonormal one.
+    /// Computes the Walsh-Hadamard transform of the DC coefficients of sixteen blocks, four times the orthonormal one.
     @inline(__always)
     static func forwardWalsh(_ values: UnsafePointer<Float>, to coefficients: UnsafeMutablePointer<Float>) {
         withUnsafeTemporaryAllocation(of: Float.self, capacity: 16) { rows in
@@ -118,7 +118,7 @@ enum BlockTransform {
         }
     }
 
-    /// The DC coefficients of sixteen blocks, of a Y2 block (RFC 6386 §14.3).
+    /// Computes the DC coefficients of sixteen blocks from a Y2 block (RFC 6386 §14.3).
     @inline(__always)
     static func inverseWalsh(_ coefficients: UnsafePointer<Int16>, to blocks: UnsafeMutablePointer<Int16>) {
         withUnsafeTemporaryAllocation(of: Int32.self, capacity: 16) { columns in

@@ -1,4 +1,4 @@
-/// Reads the decisions of a VP8 frame (RFC 6386 §7).
+/// A decoder of the Boolean values in a VP8 frame (RFC 6386 §7).
 struct BooleanDecoder {
     private let bytes: [UInt8]
     private var position: Int
@@ -6,7 +6,7 @@ struct BooleanDecoder {
     private var range: UInt32 = 255
     private var shifts = 0
 
-    /// From that byte on; what is beyond the last is zero.
+    /// Creates a decoder that starts at the byte `start`. Bytes after the last one count as zero.
     init(_ bytes: [UInt8], from start: Int) {
         self.bytes = bytes
         position = start
@@ -14,10 +14,10 @@ struct BooleanDecoder {
         for _ in 0..<2 { value = value << 8 | nextByte() }
     }
 
-    /// Whether nothing was read that is not there.
+    /// Whether the decoder has not read past the end of the data.
     var isWithinData: Bool { position <= bytes.count }
 
-    /// A decision whose probability to be false is so many 256ths.
+    /// Reads a value that is false with a probability of `probability` / 256.
     mutating func read(_ probability: UInt8) -> Bool {
         let split = 1 + ((range - 1) * UInt32(probability)) >> 8
         let bit = value >= split << 8
@@ -35,10 +35,10 @@ struct BooleanDecoder {
         return bit
     }
 
-    /// A decision that is as likely as not.
+    /// Reads a value that is true or false with equal probability.
     mutating func readFlag() -> Bool { read(128) }
 
-    /// A number of `count` bits, the highest first.
+    /// Reads a number of `count` bits, the highest first.
     mutating func readLiteral(bits count: Int) -> Int {
         (0..<count).reduce(0) { value, _ in value << 1 | (readFlag() ? 1 : 0) }
     }
@@ -47,7 +47,7 @@ struct BooleanDecoder {
         for _ in 0..<count { _ = readFlag() }
     }
 
-    /// A flag, and so many bits where it is set.
+    /// Skips a flag, and `count` bits if it is set.
     mutating func skipOptional(bits count: Int) {
         if readFlag() { skip(bits: count) }
     }

@@ -1,18 +1,18 @@
-/// Writes the decisions of a VP8 frame (RFC 6386 §7), each with the probability that it is false.
+/// An encoder of the Boolean values in a VP8 frame (RFC 6386 §7), each with its probability of being false.
 struct BooleanEncoder {
     private(set) var bytes: [UInt8]
-    /// What is decided so far, above the window of eight bits that `range` divides.
+    /// The encoded value so far, above the window of eight bits that `range` divides.
     private var low: UInt64 = 0
     private var range: UInt32 = 255
-    /// Bits of `low` above the window.
+    /// The number of bits of `low` above the window.
     private var pending = 0
 
-    /// `bytes` are what stands before, and their memory is used on.
+    /// Creates an encoder that appends to `bytes` and reuses their memory.
     init(after bytes: consuming [UInt8]) {
         self.bytes = bytes
     }
 
-    /// One decision; `probability` is that of false, in 256ths, 1 to 255.
+    /// Writes one value. `probability` is that of false, in 256ths, 1 to 255.
     @inline(__always)
     mutating func write(_ bit: Bool, _ probability: UInt8) {
         let split = 1 + ((range &- 1) &* UInt32(probability)) >> 8
@@ -29,14 +29,14 @@ struct BooleanEncoder {
         if pending >= 8 { emit() }
     }
 
-    /// A number of `count` bits, the highest first, each as likely as not.
+    /// Writes a number of `count` bits, the highest first, each with equal probability.
     mutating func writeLiteral(_ value: Int, bits count: Int) {
         for bit in (0..<count).reversed() { write(value >> bit & 1 == 1, 128) }
     }
 
-    /// Many decisions, each twice the place of its probability, and one more where it is true.
+    /// Writes many values, each as twice the index of its probability, plus one if it is true.
     mutating func write(_ decisions: UnsafeBufferPointer<UInt16>, _ probabilities: UnsafePointer<UInt8>) {
-        // A decision takes seven bits at most.
+        // A value takes at most seven bits.
         let start = bytes.count
         bytes.append(contentsOf: repeatElement(0, count: decisions.count * 7 / 8 + 16))
         var (low, range, pending) = (low, range, pending)
@@ -45,7 +45,7 @@ struct BooleanEncoder {
             var target = first + start
             for decision in decisions {
                 let split = 1 &+ ((range &- 1) &* UInt32(probabilities[Int(decision >> 1)])) >> 8
-                // Which of both it is nobody can foresee: better computed than jumped to.
+                // The value is unpredictable, so that computing is faster than branching.
                 let mask = 0 &- UInt32(decision & 1)
                 low &+= UInt64(split & mask)
                 range = split ^ ((split ^ (range &- split)) & mask)
@@ -69,7 +69,7 @@ struct BooleanEncoder {
         while self.pending >= 8 { emit() }
     }
 
-    /// The sum ran over: what was written is one more.
+    /// Propagates a carry into the bytes written so far.
     private static func carry(before end: UnsafeMutablePointer<UInt8>) {
         var place = end - 1
         while place.pointee == 0xFF {
@@ -79,7 +79,7 @@ struct BooleanEncoder {
         place.pointee += 1
     }
 
-    /// Writes what is left. Two bytes of zeros follow: decoders look ahead.
+    /// Writes the remaining bits, and two zero bytes, since decoders read ahead.
     consuming func finish() -> [UInt8] {
         for _ in 0..<4 {
             low <<= UInt64(8 - pending)
@@ -94,7 +94,7 @@ struct BooleanEncoder {
         let value = low >> UInt64(pending &+ 8)
         low &= (1 << UInt64(pending &+ 8)) &- 1
         if value > 0xFF {
-            // The sum ran over: what was written is one more.
+            // A carry is added to the bytes written so far.
             var index = bytes.count - 1
             while bytes[index] == 0xFF {
                 bytes[index] = 0

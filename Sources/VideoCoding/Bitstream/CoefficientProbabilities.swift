@@ -1,20 +1,20 @@
-/// How likely each decision about a coefficient is, for the frame that comes next (RFC 6386 §13): kept by both sides from a
-/// key frame on, and changed by the frames' headers.
+/// The probabilities of coefficient tokens for the next frame (RFC 6386 §13). Both sides track them from a key frame
+/// on, and frame headers change them.
 struct CoefficientProbabilities {
-    /// Of four kinds of block, eight bands and three contexts: eleven each, of 256.
+    /// The probabilities, in 256ths: eleven for each of four block types, eight bands and three contexts.
     private(set) var values = Self.initial
 
     static let kindStride = 8 * 3 * 11
     static let bandStride = 3 * 11
     static let contextStride = 11
 
-    /// Follows a frame that was sent: the first is a key frame.
+    /// Applies the header of a sent frame. The first one must be a key frame.
     mutating func apply(_ header: FrameHeader) {
         guard header.keepsProbabilities else { return }
         for (index, value) in header.coefficientUpdates { values[index] = value }
     }
 
-    /// What they are before a key frame's header changes them (RFC 6386 §13.5), two contexts a line.
+    /// The probabilities before a key frame's header changes them (RFC 6386 §13.5), two contexts per line.
     private static let initial: [UInt8] = [
         128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128,
         128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 253, 136, 254, 255, 228, 219, 128, 128, 128, 128, 128,

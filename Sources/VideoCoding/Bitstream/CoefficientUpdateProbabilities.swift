@@ -1,6 +1,6 @@
-/// How likely it is that a frame leaves each of its coefficients' probabilities as it is (RFC 6386 §13.4).
+/// The probabilities that a frame leaves each of the coefficient probabilities unchanged (RFC 6386 §13.4).
 enum CoefficientUpdateProbabilities {
-    /// Two contexts a line: each of four kinds of block has eight bands of three contexts, of eleven probabilities each.
+    /// The values, two contexts per line: eleven for each of four block types, eight bands and three contexts.
     static let values: [UInt8] = [
         255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255,
         255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 176, 246, 255, 255, 255, 255, 255, 255, 255, 255, 255,

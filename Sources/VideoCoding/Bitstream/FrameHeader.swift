@@ -1,26 +1,26 @@
-/// What a frame's header says of what it leaves for later frames (RFC 6386 §9, §19.2).
+/// The parts of a frame's header that affect later frames (RFC 6386 §9, §19.2).
 struct FrameHeader {
     let isKeyFrame: Bool
-    /// What it becomes beside the last picture.
+    /// The reference frames that the frame updates, in addition to the last frame.
     let updates: ReferenceUpdates
-    /// Whether its probabilities hold on.
+    /// Whether its probabilities stay valid for later frames.
     let keepsProbabilities: Bool
-    /// The probabilities of coefficients that it changes: place and value.
+    /// The coefficient probabilities that it changes: index and value.
     private(set) var coefficientUpdates: [(index: Int, value: UInt8)] = []
 
-    /// Reads the header of a frame; nil where it ends early.
+    /// Parses the header of a frame; nil if it ends early.
     init?(frame: [UInt8]) {
         isKeyFrame = frame.first.map { $0 & 1 == 0 } ?? false
         var decoder = BooleanDecoder(frame, from: isKeyFrame ? 10 : 3)
-        // Colour space and clamping.
+        // Color space and clamping are skipped.
         if isKeyFrame { decoder.skip(bits: 2) }
         if decoder.readFlag() { Self.skipSegmentation(&decoder) }
-        // The loop filter's type, level and sharpness.
+        // The loop filter's type, level and sharpness are skipped.
         decoder.skip(bits: 1 + 6 + 3)
         if decoder.readFlag(), decoder.readFlag() {
             for _ in 0..<8 { decoder.skipOptional(bits: 6 + 1) }
         }
-        // Partitions and quantizer.
+        // Partitions and quantizer are skipped.
         decoder.skip(bits: 2 + 7)
         for _ in 0..<5 { decoder.skipOptional(bits: 4 + 1) }
         if isKeyFrame {
@@ -29,12 +29,12 @@ struct FrameHeader {
         } else {
             let (golden, alternate) = (decoder.readFlag(), decoder.readFlag())
             updates = ReferenceUpdates(golden: golden, alternate: alternate)
-            // From where they are copied otherwise, and their signs.
+            // The sources of copies to the other references, and their sign biases, are skipped.
             if !golden { decoder.skip(bits: 2) }
             if !alternate { decoder.skip(bits: 2) }
             decoder.skip(bits: 2)
             keepsProbabilities = decoder.readFlag()
-            // Whether it becomes the last picture.
+            // Whether it updates the last frame is skipped.
             decoder.skip(bits: 1)
         }
         for (index, probability) in CoefficientUpdateProbabilities.values.enumerated()
@@ -44,7 +44,7 @@ struct FrameHeader {
         guard decoder.isWithinData else { return nil }
     }
 
-    /// RFC 6386 §9.3.
+    /// Skips the segmentation (RFC 6386 §9.3).
     private static func skipSegmentation(_ decoder: inout BooleanDecoder) {
         let (updatesMap, updatesData) = (decoder.readFlag(), decoder.readFlag())
         if updatesData {

@@ -1,24 +1,24 @@
 package import RTCShareMedia
 
-/// Some of a picture's macroblocks: squares of 16 by 16 pixels, those at the right and lower edge maybe cut (RFC 6386 §2).
+/// A set of a frame's macroblocks: squares of 16 by 16 pixels, which the right and lower edges can cut (RFC 6386 §2).
 package struct MacroblockMap: Sendable, Hashable {
-    /// Macroblocks in a row.
+    /// The number of macroblocks in a row.
     package let columns: Int
-    /// Rows of macroblocks.
+    /// The number of rows of macroblocks.
     package let rows: Int
-    /// 1 for each macroblock that is in it, row by row from the left upper corner; 0 for the others.
+    /// The value 1 for each macroblock in the set, row by row from the upper left corner, and 0 for the others.
     package private(set) var cells: [UInt8]
-    /// How many are in it.
+    /// The number of macroblocks in the set.
     package private(set) var count = 0
 
-    /// None of the macroblocks of a picture of `size`.
+    /// Creates an empty set for a frame of `size`.
     package init(size: PixelSize) {
         columns = (size.width + 15) / 16
         rows = (size.height + 15) / 16
         cells = Array(repeating: 0, count: columns * rows)
     }
 
-    /// Those that are 1 in `cells`, of which there is one for each, 0 or 1.
+    /// Creates a set from its cells.
     init(size: PixelSize, cells: [UInt8]) {
         columns = (size.width + 15) / 16
         rows = (size.height + 15) / 16
@@ -26,20 +26,20 @@ package struct MacroblockMap: Sendable, Hashable {
         count = cells.reduce(0) { $0 + Int($1) }
     }
 
-    /// Whether none is in it.
+    /// Whether the set is empty.
     package var isEmpty: Bool { count == 0 }
 
-    /// The part of the picture that is in it, 0 to 1.
+    /// The fraction of the frame that is in the set, 0 to 1.
     package var share: Double { cells.isEmpty ? 0 : Double(count) / Double(cells.count) }
 
-    /// Puts the macroblock of this number into it.
+    /// Adds the macroblock with this index.
     package mutating func insert(_ index: Int) {
         guard cells[index] == 0 else { return }
         cells[index] = 1
         count += 1
     }
 
-    /// Puts every macroblock that has a pixel of `rectangle` into it; a rectangle may stick out of the picture.
+    /// Adds every macroblock with a pixel in `rectangle`, which can extend past the frame.
     package mutating func insert(_ rectangle: PixelRectangle) {
         let covered = cells(in: rectangle)
         for row in covered.rows {
@@ -47,13 +47,13 @@ package struct MacroblockMap: Sendable, Hashable {
         }
     }
 
-    /// Puts all into it.
+    /// Adds all macroblocks.
     package mutating func insertAll() {
         for index in cells.indices { cells[index] = 1 }
         count = cells.count
     }
 
-    /// Puts those into it that are 1 in `cells`, and takes all others out.
+    /// Replaces the set with one of these cells.
     mutating func replace(with cells: [UInt8]) {
         count = 0
         for index in self.cells.indices {
@@ -62,14 +62,14 @@ package struct MacroblockMap: Sendable, Hashable {
         }
     }
 
-    /// Takes all out.
+    /// Removes all macroblocks.
     package mutating func removeAll() {
         guard count > 0 else { return }
         for index in cells.indices { cells[index] = 0 }
         count = 0
     }
 
-    /// Rectangles that cover the macroblocks that are not in it, and none that are.
+    /// Rectangles that cover exactly the macroblocks that are not in the set.
     var rest: [PixelRectangle] {
         var rectangles: [PixelRectangle] = []
         for row in 0..<rows {
@@ -88,7 +88,7 @@ package struct MacroblockMap: Sendable, Hashable {
         return rectangles
     }
 
-    /// Which columns and rows of macroblocks a rectangle has pixels of.
+    /// Returns the columns and rows of macroblocks that have pixels of a rectangle.
     func cells(in rectangle: PixelRectangle) -> (columns: Range<Int>, rows: Range<Int>) {
         func covered(_ first: Int, _ length: Int, limit: Int) -> Range<Int> {
             let (end, isFar) = first.addingReportingOverflow(length)

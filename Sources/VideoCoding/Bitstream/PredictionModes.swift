@@ -1,13 +1,13 @@
 internal import RTCShareMedia
 
-/// How each macroblock of a frame is coded (RFC 6386 §16): as it stood before, moved as far as all that moves, or by itself as
-/// the mean of what is beside it.
+/// The prediction mode of each macroblock of a frame (RFC 6386 §16): unchanged, moved by the frame's vector, or
+/// intra-coded with DC prediction.
 struct PredictionModes {
-    /// What moves, which has one vector; all else stays.
+    /// The moved part, which has one vector. Everything else is unchanged.
     let scroll: Scroll?
-    /// What has coefficients.
+    /// The macroblocks with coefficients.
     var coded: MacroblockMap
-    /// 1 for each that is coded by itself, as the mean of what is beside it; where there is none, no such bytes.
+    /// The value 1 for each intra-coded macroblock; empty if there is none.
     private(set) var intra: [UInt8] = []
     private(set) var intraCount = 0
 
@@ -24,7 +24,7 @@ struct PredictionModes {
 
     // MARK: Writing
 
-    /// The probabilities of the modes of what is coded by itself, which has but one: the mean.
+    /// Writes the probabilities of intra modes, of which only DC prediction is used.
     private static func writeIntraProbabilities(_ isUsed: Bool, to encoder: inout BooleanEncoder) {
         for count in [4, 3] {
             encoder.writeLiteral(isUsed ? 1 : 0, bits: 1)
@@ -33,16 +33,17 @@ struct PredictionModes {
         }
     }
 
-    /// Of a mode, by how much of what is around has no vector, or the same one (RFC 6386 §16.3): above and left count two
-    /// each, between them one.
+    /// The probabilities of modes, by the weight of neighbors with no vector or with the same one (RFC 6386 §16.3):
+    /// above and left weigh two each, above-left weighs one.
     private static let isZero: [UInt8] = [7, 14, 135, 60, 159, 234]
     private static let isNearest: [UInt8] = [1, 18, 64, 56, 134, 188]
-    /// Nothing around has another vector, nor is any macroblock split.
+    /// No neighbor has another vector, and no macroblock is split.
     private static let isNear: UInt8 = 1
     private static let isNew: UInt8 = 143
 
-    /// Writes the probabilities of modes and vectors, and the modes of all macroblocks (RFC 6386 §16.3), after a frame's
-    /// header: vectors are zero or that of the scroll, so that the nearest is that one wherever it is around.
+    /// Writes the probabilities of modes and vectors, and the modes of all macroblocks (RFC 6386 §16.3), after a
+    /// frame's header. Vectors are zero or that of the scroll, so that the nearest one is that vector if any neighbor
+    /// has it.
     func write(after header: InterFrameWriter.Header, to encoder: inout BooleanEncoder) {
         let hasIntra = intraCount > 0
         Self.writeIntraProbabilities(hasIntra, to: &encoder)
@@ -52,7 +53,7 @@ struct PredictionModes {
         } else {
             vector.writeProbabilities(to: &encoder)
         }
-        // 0 where it stays, 1 where it moves, 2 where it is coded by itself; a row and a column of such stand around all.
+        // 0 is unchanged, 1 is moved, 2 is intra-coded. A border of intra-coded macroblocks surrounds the frame.
         let (columns, rows) = (coded.columns, coded.rows)
         let width = columns + 1
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: width * (rows + 1)) { kinds in
@@ -72,20 +73,20 @@ struct PredictionModes {
                         let kind = kinds[place]
                         encoder.write(kind != 2, header.interProbability)
                         guard kind != 2 else {
-                            // The mean, of luma and of chroma.
+                            // Luma and chroma use DC prediction.
                             encoder.write(false, InterFrameWriter.surelyFalse)
                             encoder.write(false, InterFrameWriter.surelyFalse)
                             continue
                         }
                         encoder.write(false, InterFrameWriter.surelyFalse)
-                        // How much of what is around stays, and how much moved.
+                        // The weights of unchanged and of moved neighbors.
                         let (above, left) = (kinds[place - width], kinds[place - 1])
                         let between = kinds[place - width - 1]
                         let stays = (above == 0 ? 2 : 0) + (left == 0 ? 2 : 0) + (between == 0 ? 1 : 0)
                         encoder.write(kind == 1, Self.isZero[stays])
                         guard kind == 1 else { continue }
                         let moved = (above == 1 ? 2 : 0) + (left == 1 ? 2 : 0) + (between == 1 ? 1 : 0)
-                        // What comes from inside of the picture is never clamped.
+                        // The source is within the frame, so that vectors are never clamped.
                         encoder.write(moved == 0, Self.isNearest[moved])
                         guard moved == 0 else { continue }
                         encoder.write(true, Self.isNear)

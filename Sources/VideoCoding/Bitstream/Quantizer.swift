@@ -1,8 +1,8 @@
-/// By what the coefficients of a frame are divided (RFC 6386 §9.6, §14.1).
+/// The divisors of a frame's coefficients (RFC 6386 §9.6, §14.1).
 struct Quantizer {
-    /// 0 (finest) to 127.
+    /// The quantizer index, 0 (finest) to 127.
     let index: Int
-    /// Luma's AC coefficients; its DC coefficients go into the Y2 block.
+    /// The divisor of luma's AC coefficients. Its DC coefficients are in the Y2 block.
     let lumaAC: Int32
     let y2: (dc: Int32, ac: Int32)
     let chroma: (dc: Int32, ac: Int32)
@@ -16,7 +16,7 @@ struct Quantizer {
         chroma = (min(dc, 132), ac)
     }
 
-    /// The step between two coefficients of luma at this index.
+    /// Returns the quantizer step of luma's AC coefficients at this index.
     static func step(of index: Int) -> Int32 { ac[min(max(index, 0), 127)] }
 
     private static let dc: [Int32] = [

@@ -2,21 +2,21 @@ internal import Glibc
 internal import RTCShareCVPX
 internal import RTCShareMedia
 
-/// A picture that frames build on, as wide and high as its macroblocks are, and what a scroll makes of it.
+/// A reference frame, whose size is a multiple of its macroblocks', and the effect of a scroll on it.
 ///
-/// It is exactly what a decoder makes of the same scroll (RFC 6386 §18): luma moves by whole pixels; chroma, of half the
-/// rows and columns, by halves too, which its six taps interpolate.
+/// The result is exactly that of a decoder for the same scroll (RFC 6386 §18): luma moves by whole pixels. Chroma, with
+/// half the rows and columns, can move by half samples, which a six-tap filter interpolates.
 final class ReferencePicture {
     private let columns: Int
     private let rows: Int
     private let planes: [UnsafeMutablePointer<UInt8>]
-    /// A chroma plane as it was before it moved by half a row.
+    /// A copy of a chroma plane from before a move by half a row.
     private let copy: UnsafeMutablePointer<UInt8>
     private let memory: UnsafeMutablePointer<UInt8>
-    /// A plane as it was before it moved sideways, and lines of what comes of it; empty before that happens.
+    /// A copy of a plane from before a move sideways, with lines of the result; empty until that happens.
     private var sideways: [UInt8] = []
 
-    /// A picture of this size, whose memory is not cleared.
+    /// Creates a reference frame of this size, whose memory is not cleared.
     init(size: PixelSize) {
         columns = (size.width + 15) / 16
         rows = (size.height + 15) / 16
@@ -30,21 +30,21 @@ final class ReferencePicture {
         memory.deallocate()
     }
 
-    /// Becomes what libvpx, its encoder or decoder, has there.
+    /// Copies a reference frame of libvpx's encoder or decoder into this one.
     func copy(
         _ reference: ReferenceFrame, of context: UnsafeMutablePointer<vpx_codec_ctx_t>
     ) throws(VideoCodingError) -> vpx_codec_err_t {
         cvpx_reference(context, Int32(VP8_COPY_REFERENCE.rawValue), reference.name, try image())
     }
 
-    /// Has libvpx, its encoder or decoder, have this there.
+    /// Copies this reference frame into libvpx's encoder or decoder.
     func set(
         _ reference: ReferenceFrame, of context: UnsafeMutablePointer<vpx_codec_ctx_t>
     ) throws(VideoCodingError) -> vpx_codec_err_t {
         cvpx_reference(context, Int32(VP8_SET_REFERENCE.rawValue), reference.name, try image())
     }
 
-    /// The same in libvpx's words. Rows follow each other without borders, so that none is written.
+    /// Returns the frame as libvpx's image. The rows have no borders between them, so that none is written.
     private func image() throws(VideoCodingError) -> vpx_image_t {
         var image = vpx_image_t()
         let (width, height) = (UInt32(columns * 16), UInt32(rows * 16))
@@ -54,29 +54,29 @@ final class ReferencePicture {
         return image
     }
 
-    /// Samples of all planes.
+    /// The number of samples in all planes.
     private var count: Int { columns * rows * 384 }
 
-    /// Becomes as another is, which is of the same size.
+    /// Copies another reference frame of the same size.
     func copy(_ other: ReferencePicture) {
         memory.update(from: other.memory, count: min(count, other.count))
     }
 
-    /// Whether both are the same, to a sample.
+    /// Whether all samples are equal.
     func isSame(as other: ReferencePicture) -> Bool {
         count == other.count && memcmp(memory, other.memory, count) == 0
     }
 
-    /// Each plane and its stride: luma, then the two of chroma.
+    /// Calls `body` with each plane and its stride: luma, then the two chroma planes.
     func withPlanes(_ body: (_ plane: UnsafePointer<UInt8>, _ stride: Int) -> Void) {
         body(planes[0], columns * 16)
         for plane in planes.dropFirst() { body(plane, columns * 8) }
     }
 
-    /// Its samples: luma, and the two planes of chroma, whose rows are half as long.
+    /// The samples: luma, and the two chroma planes, whose rows are half as long.
     var samples: (planes: [UnsafeMutablePointer<UInt8>], stride: Int) { (planes, columns * 16) }
 
-    /// Moves what the scroll moves, which has to be expressible.
+    /// Moves the scroll's macroblocks. The scroll must be expressible.
     func apply(_ scroll: Scroll) {
         guard scroll.columns == 0 else { return applySideways(scroll) }
         let reachable = scroll.reachableRows
@@ -92,7 +92,7 @@ final class ReferencePicture {
         }
     }
 
-    /// In place: rows are written in the order in which none is needed any more.
+    /// Moves in place: rows are written in an order in which no later one needs the overwritten samples.
     private func move(
         _ plane: UnsafeMutablePointer<UInt8>, _ moved: UnsafeBufferPointer<UInt8>, within reachable: Range<Int>,
         by distance: Int, blockSize: Int
@@ -110,9 +110,9 @@ final class ReferencePicture {
 
     // MARK: Sideways
 
-    /// Columns left and right of a copied plane, which are as its first and its last.
+    /// The number of columns to the left and right of a copied plane, which repeat its first and its last.
     private static let margin = 16
-    /// Lines of a block of chroma, two above it and three below.
+    /// The number of lines for a chroma block, two above it and three below.
     private static let sourceLines = 13
 
     private func applySideways(_ scroll: Scroll) {
@@ -139,7 +139,7 @@ final class ReferencePicture {
             (line + Self.margin).update(from: source, count: stride)
             (line + Self.margin + stride).update(repeating: source[stride - 1], count: Self.margin)
         }
-        // In halves of a sample.
+        // The distances in half samples.
         let (down, across) = blockSize == 16 ? (scroll.rows * 2, scroll.columns * 2) : (scroll.rows, scroll.columns)
         let (isHalfDown, isHalfAcross) = (!down.isMultiple(of: 2), !across.isMultiple(of: 2))
         scroll.moved.withUnsafeBufferPointer { moved in
@@ -178,8 +178,8 @@ final class ReferencePicture {
 
     // MARK: Interpolation
 
-    /// From `distance` rows below and a half: in place where that is so far that none is needed any more, or else from a
-    /// copy.
+    /// Interpolates from `distance` rows below plus a half: in place if the distance is so large that no overwritten
+    /// sample is needed, otherwise from a copy.
     private func interpolate(
         _ plane: UnsafeMutablePointer<UInt8>, _ moved: UnsafeBufferPointer<UInt8>, within reachable: Range<Int>,
         by distance: Int
@@ -193,11 +193,11 @@ final class ReferencePicture {
         }
         let isDown = distance < 0
         forEachSpan(moved, within: reachable, isDown: isDown) { row, first, end in
-            // From the last line up where things move down.
+            // For a downward move, this starts with the last line.
             for line in 0..<8 {
                 let y = row * 8 + (isDown ? 7 - line : line)
                 func tap(_ number: Int) -> UnsafePointer<UInt8> {
-                    // Above the first row and below the last they go on unchanged.
+                    // Rows above the first and below the last repeat them.
                     source + min(max(y + distance - 2 + number, 0), last) * stride
                 }
                 let taps = (tap(0), tap(1), tap(2), tap(3), tap(4), tap(5))
@@ -211,7 +211,7 @@ final class ReferencePicture {
         UnsafePointer<UInt8>
     )
 
-    /// A multiple of eight samples.
+    /// Interpolates a multiple of eight samples.
     private static func interpolate(_ range: Range<Int>, _ taps: Taps, into target: UnsafeMutablePointer<UInt8>) {
         var x = range.lowerBound
         while x + 16 <= range.upperBound {
@@ -221,7 +221,7 @@ final class ReferencePicture {
         if x < range.upperBound { interpolate(SIMD4<UInt16>.self, taps, at: x, into: target) }
     }
 
-    /// As many pixels as a vector has bytes, of which each number holds two.
+    /// Interpolates as many pixels as a vector has bytes. Each number contains two pixels.
     @inline(__always)
     private static func interpolate<Vector: SIMD<UInt16>>(
         _ type: Vector.Type, _ taps: Taps, at x: Int, into target: UnsafeMutablePointer<UInt8>
@@ -237,20 +237,20 @@ final class ReferencePicture {
         UnsafeMutableRawPointer(target + x).storeBytes(of: even | odd &<< byte, as: type)
     }
 
-    /// 3, -16, 77, 77, -16, 3 of 128, not below zero and not above 255.
+    /// Returns the filter (3, -16, 77, 77, -16, 3) / 128, limited to the range from 0 to 255.
     @inline(__always)
     private static func interpolate<Vector: SIMD<UInt16>>(
         _ first: Vector, _ second: Vector, _ third: Vector, _ fourth: Vector, _ fifth: Vector, _ sixth: Vector
     ) -> Vector {
         let more = (third &+ fourth) &* Vector(repeating: 77) &+ (first &+ sixth) &* Vector(repeating: 3)
         let less = (second &+ fifth) &* Vector(repeating: 16)
-        // Sums are from -8160 to 40 864: by 8192 more they have no sign.
+        // The sums are from -8160 to 40 864. The addition of 8192 makes them positive.
         let value = (more &- less &+ Vector(repeating: 8192 + 64)) &>> Vector(repeating: 7)
-        // Of 64 to 319, what is within 0 to 255.
+        // This limits 64 to 319 to the range from 0 to 255.
         return pointwiseMin(pointwiseMax(value, Vector(repeating: 64)) &- Vector(repeating: 64), Vector(repeating: 255))
     }
 
-    /// The runs of moved macroblocks, row by row, from below where things move down.
+    /// Calls `body` with each run of moved macroblocks, row by row, from the bottom for a downward move.
     @inline(__always)
     private func forEachSpan(
         _ moved: UnsafeBufferPointer<UInt8>, within reachable: Range<Int>, isDown: Bool,
@@ -273,7 +273,7 @@ final class ReferencePicture {
 }
 
 extension ReferenceFrame {
-    /// libvpx's name.
+    /// libvpx's name of the reference frame.
     fileprivate var name: vpx_ref_frame_type_t {
         switch self {
         case .last: VP8_LAST_FRAME

@@ -1,14 +1,14 @@
-/// The pictures that later frames may build on (RFC 6386 §9.7).
+/// The reference frames to which later frames can refer (RFC 6386 §9.7).
 enum ReferenceFrame: CaseIterable {
     case last, golden, alternate
 }
 
-/// Which of the pictures that later frames may build on a frame has become, beside the last one (RFC 6386 §9.7).
+/// The reference frames that a frame updates, in addition to the last frame (RFC 6386 §9.7).
 struct ReferenceUpdates: Equatable {
     var golden: Bool
     var alternate: Bool
 
-    /// What a key frame becomes.
+    /// The updates of a key frame.
     static let all = ReferenceUpdates(golden: true, alternate: true)
 
     init(golden: Bool, alternate: Bool) {

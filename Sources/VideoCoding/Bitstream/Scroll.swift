@@ -1,18 +1,18 @@
 internal import RTCShareMedia
 
-/// A part of a picture that moved by whole pixels: a page up or down, a window anywhere.
+/// A part of a frame that moved by whole pixels, such as a scrolled page or a dragged window.
 struct Scroll: Equatable {
-    /// The farthest that a motion vector reaches, up or down and sideways, where none is beside it to build on: ten bits of
-    /// quarters of a pixel (RFC 6386 §17.2).
+    /// The maximum vertical or horizontal distance of a motion vector without a neighbor to predict it: ten bits of
+    /// quarter pixels (RFC 6386 §17.2).
     static let largestDistance = 255
 
-    /// The picture's size.
+    /// The size of the frame.
     let size: PixelSize
-    /// How many rows below its place the content of a moved macroblock was: above zero where it moved up.
+    /// The number of rows by which the source of a moved macroblock is below it: positive for an upward move.
     var rows: Int
-    /// How many columns right of its place it was: above zero where it moved left.
+    /// The number of columns by which the source is to its right: positive for a move to the left.
     var columns = 0
-    /// 1 for each macroblock that moved, row by row.
+    /// The value 1 for each moved macroblock, row by row.
     var moved: [UInt8]
 
     init(size: PixelSize, rows: Int, columns: Int = 0, moved: [UInt8]) {
@@ -22,22 +22,23 @@ struct Scroll: Equatable {
         self.moved = moved
     }
 
-    /// Columns and rows of macroblocks.
+    /// The numbers of columns and rows of macroblocks.
     var extent: (columns: Int, rows: Int) { ((size.width + 15) / 16, (size.height + 15) / 16) }
 
-    /// The rows of macroblocks whose content comes from inside of the picture.
+    /// The rows of macroblocks whose sources are within the frame.
     var reachableRows: Range<Int> { Self.reachable(extent.rows, from: rows) }
-    /// The columns of such.
+    /// The columns of macroblocks whose sources are within the frame.
     var reachableColumns: Range<Int> { Self.reachable(extent.columns, from: columns) }
 
-    /// Of so many macroblocks beside each other, those whose content comes from inside of them.
+    /// Returns the macroblocks, of `count` in a line, whose sources are within that line.
     private static func reachable(_ count: Int, from distance: Int) -> Range<Int> {
-        // Of whole macroblocks, as they are decoded: the picture may end within the last.
+        // This uses whole macroblocks, as in decoding: the frame can end within the last one.
         let first = min(max((-distance + 15) >> 4, 0), count)
         return first..<max(min(count - (distance + 15) >> 4, count), first)
     }
 
-    /// Whether it can be said by vectors: not too far, something moves, and nothing of it comes from outside.
+    /// Whether vectors can express the scroll: the distance is in range, something moves, and all sources are within
+    /// the frame.
     var isExpressible: Bool {
         let (width, height) = extent
         guard (rows, columns) != (0, 0), max(abs(rows), abs(columns)) <= Self.largestDistance,

@@ -1,37 +1,37 @@
 internal import Glibc
 
-/// Collects the tokens of blocks (RFC 6386 §13), and writes them once all are known: with probabilities that suit them,
-/// where saying so takes fewer bits than it saves.
+/// Collects the tokens of blocks (RFC 6386 §13), and writes them when all are known, with adapted probabilities if
+/// their updates take fewer bits than they save.
 ///
-/// A token is some decisions, each of which is a number: twice the place of its probability, and one more where it is true.
+/// A token consists of Boolean values, each stored as twice the index of its probability, plus one if it is true.
 final class TokenWriter {
-    /// Kinds of block (RFC 6386 §13.3).
+    /// The types of blocks (RFC 6386 §13.3).
     enum BlockKind: Int {
         /// Luma whose DC coefficients are in a Y2 block.
         case lumaWithoutDC = 0
-        /// The DC coefficients of a macroblock's sixteen blocks of luma.
+        /// The DC coefficients of a macroblock's sixteen luma blocks.
         case y2 = 1
         case chroma = 2
 
-        /// Where its coefficients begin.
+        /// The index of the block's first coefficient.
         var first: Int { self == .lumaWithoutDC ? 1 : 0 }
     }
 
-    /// Probabilities that hold for each frame: of signs, and of the bits of large values, category by category.
+    /// The constant probabilities: of signs, and of the bits of large values, by category.
     private static let fixed: [UInt8] =
         [
             128, 159, 165, 145, 173, 148, 140, 176, 155, 140, 135, 180, 157, 141, 134, 130, 254, 254, 243, 230, 196,
             177,
             153, 140, 133, 130, 129,
         ]
-    /// Ranges of large values: where each begins, how many bits follow, and where their probabilities begin.
+    /// The categories of large values: the base, the number of extra bits, and the index of their first probability.
     private static let categories: [(base: Int32, bits: Int32, place: Int32)] = [
         (5, 1, 1), (7, 2, 2), (11, 3, 4), (19, 4, 7), (35, 5, 11), (67, 11, 16),
     ]
-    /// The zigzag order in which coefficients go: their places, of four bits each, the first the lowest.
+    /// The zigzag order of coefficients: their indices of four bits each, the first one lowest.
     private static let order: UInt64 = 0xFEB7_ADC9_6325_8410
 
-    /// Where in a block the coefficient stands that comes in this position.
+    /// Returns the index in a block of the coefficient at this position.
     @inline(__always)
     static func place(_ position: Int) -> Int {
         Int(truncatingIfNeeded: order >> UInt64(truncatingIfNeeded: position &* 4) & 15)
@@ -41,10 +41,10 @@ final class TokenWriter {
 
     private static let adaptableCount = 4 * CoefficientProbabilities.kindStride
     private static let placeCount = adaptableCount + 27
-    /// The most decisions that a block takes.
+    /// The maximum number of Boolean values in a block.
     private static let mostOfBlock = 16 * 20
 
-    /// In 256ths of a bit, what a decision takes that comes with a probability of so many 256ths.
+    /// The cost of a value with a given probability in 256ths, in 256ths of a bit.
     private static let costs: [UInt16] = (0...256).map { share in
         UInt16(min(-log2(Double(max(share, 1)) / 256) * 256, 4095))
     }
@@ -52,14 +52,14 @@ final class TokenWriter {
     private var decisions: UnsafeMutablePointer<UInt16>
     private var capacity: Int
     private var count = 0
-    /// For each place, the probability.
+    /// The probability for each index.
     private let probabilities: UnsafeMutablePointer<UInt8>
-    /// For each decision, how often it was made, and what it takes.
+    /// The number of occurrences and the cost of each value.
     private let counts: UnsafeMutablePointer<UInt32>
     private let prices: UnsafeMutablePointer<UInt16>
     private let zigzag: UnsafeMutablePointer<Int>
     private let bandPlaces: UnsafeMutablePointer<Int>
-    /// In 256ths of a bit, what all takes so far with the probabilities that it began with.
+    /// The cost of all values with the initial probabilities, in 256ths of a bit.
     private var price = 0
 
     init() {
@@ -86,7 +86,7 @@ final class TokenWriter {
         bandPlaces.deallocate()
     }
 
-    /// Forgets what was written; what follows goes by these probabilities.
+    /// Removes all values, and sets the probabilities for the next ones.
     func begin(_ new: CoefficientProbabilities) {
         count = 0
         price = 0
@@ -103,18 +103,18 @@ final class TokenWriter {
         }
     }
 
-    /// Bytes so far, about.
+    /// The approximate number of bytes so far.
     var byteCount: Int { price >> 11 }
 
-    /// The position of a block's EOB token: only zeros follow.
+    /// Returns the position of a block's EOB token, after which all coefficients are zero.
     func endOfBlock(in levels: UnsafePointer<Int16>) -> Int {
         var position = 16
         while position > 0, levels[zigzag[position - 1]] == 0 { position -= 1 }
         return position
     }
 
-    /// Writes a block of 16 coefficients, row by row as they lie `stride` apart, up to its EOB; `context` is how many of the
-    /// blocks above and left have some. Whether this has.
+    /// Writes a block of 16 coefficients, row by row and `stride` apart, up to its EOB. `context` is the number of
+    /// neighbors above and left that have coefficients. Returns whether this block has any.
     func write(
         _ levels: UnsafePointer<Int16>, stride: Int, endOfBlock: Int, _ kind: BlockKind, context: Int
     ) -> Bool {
@@ -123,7 +123,7 @@ final class TokenWriter {
         let base = kind.rawValue * CoefficientProbabilities.kindStride
         var place = base + bandPlaces[first] + context * CoefficientProbabilities.contextStride
         var position = first
-        // The writer's own are kept at hand.
+        // Local copies of the properties are faster.
         var (next, sum) = (decisions + count, 0)
         let (counts, prices, bandPlaces, zigzag) = (counts, prices, bandPlaces, zigzag)
         @inline(__always)
@@ -134,7 +134,7 @@ final class TokenWriter {
             counts[decision] &+= 1
             sum &+= Int(prices[decision])
         }
-        // No EOB comes after a zero.
+        // No EOB follows a zero.
         var mayBeEnd = true
         while position < endOfBlock {
             if mayBeEnd { decide(1, place) }
@@ -199,7 +199,7 @@ final class TokenWriter {
         capacity *= 2
     }
 
-    /// The probabilities that are worth changing for this frame, which it goes by from now on: place and value.
+    /// Returns the probabilities that are worth changing for this frame, index and value, and uses them from now on.
     func adapt() -> [(index: Int, value: UInt8)] {
         var updates: [(index: Int, value: UInt8)] = []
         CoefficientUpdateProbabilities.values.withUnsafeBufferPointer { likelihoods in
@@ -224,7 +224,7 @@ final class TokenWriter {
         return updates
     }
 
-    /// What was written.
+    /// Returns the written bytes.
     func finish() -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(byteCount + byteCount / 16 + 64)

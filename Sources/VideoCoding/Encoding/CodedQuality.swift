@@ -1,32 +1,33 @@
-/// How fine each macroblock of a picture was coded last, and so which are worth coding again.
+/// The last quantizer of each macroblock of a frame, which determines the macroblocks worth coding again.
 struct CodedQuality {
-    /// The quantizer index (0 to 127) at which nothing more is to be gained.
+    /// The quantizer index (0 to 127) at which no further improvement is visible.
     static let fineQuantizer = 15
 
-    /// What would become finer by less is not worth its bits.
+    /// The minimum improvement that is worth its bits.
     private static let leastGain = 4
-    /// What smeared colours are as bad as: they are coded again, after what is blurred, by the first pass over what rests.
+    /// The quantizer index that smeared colors count as: they are coded again, after blurred parts, by the first pass
+    /// over idle content.
     private static let smearedQuantizer: UInt8 = 61
 
     /// The quantizer index of each macroblock.
     private var levels: [UInt8]
-    /// As they were before something moved; kept for its memory.
+    /// The quantizer indices from before a scroll, kept for their memory.
     private var levelsBefore: [UInt8] = []
     private var lastQuantizer = 127
-    /// The coarsest of all.
+    /// The maximum quantizer index of all macroblocks.
     private(set) var coarsest = 127
 
-    /// No macroblock.
+    /// The empty set of macroblocks.
     private let none: MacroblockMap
 
-    /// Of a picture in which `none` are none of its macroblocks; all are as coarse as can be.
+    /// Creates the quality of a frame with the empty set `none`. All macroblocks are as coarse as possible.
     init(of none: MacroblockMap) {
         self.none = none
         levels = Array(repeating: 127, count: none.cells.count)
     }
 
-    /// What changed, and some of what a frame like the last would make finer: so little that the frame is hardly larger, so
-    /// that all has its turn where something always changes.
+    /// Returns `changed` with some macroblocks that a frame like the last one would improve: so few that the frame is
+    /// hardly larger, so that all get their turn even if something always changes.
     func withSomeCoarse(_ changed: MacroblockMap) -> MacroblockMap {
         let limit = max(lastQuantizer + Self.leastGain, Self.fineQuantizer)
         guard coarsest > limit else { return changed }
@@ -39,7 +40,7 @@ struct CodedQuality {
         return map
     }
 
-    /// What was coded more coarsely than this.
+    /// Returns the macroblocks that were coded more coarsely than `quantizer`.
     func coarser(than quantizer: Int) -> MacroblockMap {
         var map = none
         guard coarsest > quantizer else { return map }
@@ -47,7 +48,7 @@ struct CodedQuality {
         return map
     }
 
-    /// The colours of these macroblocks have smeared: once there is room for it they are coded again.
+    /// Records that the colors of these macroblocks were smeared, so that they are coded again when there is room.
     mutating func smear(_ macroblocks: [UInt8]) {
         for index in levels.indices where macroblocks[index] != 0 {
             levels[index] = max(levels[index], Self.smearedQuantizer)
@@ -55,7 +56,7 @@ struct CodedQuality {
         coarsest = Int(levels.max() ?? 0)
     }
 
-    /// What moved is as coarse as it was where it came from: as the coarsest of those between which it lay.
+    /// Moves the quality with a scroll. A moved macroblock is as coarse as the coarsest one at its source.
     mutating func move(_ scroll: Scroll) {
         let (columns, rows) = scroll.extent
         levelsBefore.removeAll(keepingCapacity: true)
@@ -71,7 +72,7 @@ struct CodedQuality {
         coarsest = Int(levels.max() ?? 0)
     }
 
-    /// These macroblocks were coded at this quantizer index; nil is all of them.
+    /// Records that these macroblocks, or all for nil, were coded at this quantizer index.
     mutating func didCode(_ map: MacroblockMap?, quantizer: Int) {
         lastQuantizer = quantizer
         let level = UInt8(clamping: quantizer)

@@ -1,16 +1,16 @@
 internal import RTCShareMedia
 
-/// What a decoder has after the frames that were sent, as far as frames of our own build on it.
+/// The state of a decoder after the sent frames, as far as our own frames depend on it.
 ///
 ///                     libvpx coded a frame
 ///        ┌───────────────────────┬─────────────────┐
 ///        ▼        copied         │     changed     │
-///     outdated ───────────────▶ equal ──────────▶ newer, and given to libvpx before it codes
+///     outdated ───────────────▶ equal ──────────▶ newer, and set in libvpx before it encodes
 ///
-/// libvpx learns of the frames that are not its own by their picture alone, which is set as its last one once it is to code
-/// again: a minute of typing costs it one copy.
+/// libvpx gets only the resulting image of frames that are not its own, which is set as its last frame when it encodes
+/// again: a minute of typing costs one copy.
 final class DecoderModel {
-    /// How `picture` stands to the one that libvpx builds on.
+    /// The relation of `picture` to libvpx's last frame.
     private enum Standing {
         case outdated, equal, newer
     }
@@ -18,19 +18,19 @@ final class DecoderModel {
     private let size: PixelSize
     private var picture: ReferencePicture?
     private var standing = Standing.outdated
-    /// What libvpx's last frame became beside the last picture: in its memory it is one with that, and changes with it. Nil
-    /// where that is not known, until its next frame.
+    /// The references that libvpx's last frame updated in addition to the last frame. In its memory they are the same
+    /// buffer, and change together. It is nil if that is unknown, until libvpx's next frame.
     private(set) var lastUpdates: ReferenceUpdates?
-    /// What both sides go by; nil where a frame's header was not followed, until the next key frame.
+    /// The coefficient probabilities of both sides; nil if a frame's header was not parsed, until the next key frame.
     private(set) var probabilities: CoefficientProbabilities?
 
-    /// Of a stream of this size that has no frame yet.
+    /// Creates the model of a stream of this size without a frame.
     init(size: PixelSize) {
         self.size = size
     }
 
-    /// Gives the picture that the next frame builds on to a frame that is not libvpx's. What `change` gives is what became of
-    /// it; nil where the picture stayed as it was.
+    /// Passes the last frame to `change`, for a frame that libvpx does not encode. `change` returns its result; nil if
+    /// it did not change the frame.
     func changeLastPicture<Result>(
         of context: EncoderContext, _ change: (ReferencePicture) throws(VideoCodingError) -> Result?
     ) throws(VideoCodingError) -> Result? {
@@ -45,13 +45,13 @@ final class DecoderModel {
         return result
     }
 
-    /// Has libvpx go on from what was sent last, whoever made it. What it has after that is asked for anew.
+    /// Sets the last sent frame as libvpx's last frame, whoever encoded it. The state after that is read again.
     func giveLastPicture(to context: EncoderContext) throws(VideoCodingError) {
         if standing == .newer, let picture { try context.set(.last, to: picture) }
         standing = .outdated
     }
 
-    /// Follows a frame that libvpx coded.
+    /// Applies a frame that libvpx encoded.
     func advance(_ frame: [UInt8]) {
         let header = FrameHeader(frame: frame)
         lastUpdates = header?.updates
@@ -59,7 +59,7 @@ final class DecoderModel {
         if let header { probabilities?.apply(header) } else { probabilities = nil }
     }
 
-    /// Copies one of the pictures that a decoder has. `context` is libvpx's encoder, which has those that frames of our own
+    /// Copies one of the decoder's reference frames. `context` is libvpx's encoder, which has those that our own frames
     /// did not change.
     func copy(
         _ reference: ReferenceFrame, of context: EncoderContext, to target: ReferencePicture

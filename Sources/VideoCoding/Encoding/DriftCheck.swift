@@ -1,24 +1,24 @@
 internal import RTCShareMedia
 
-/// Compares what the encoder takes decoders to have with what libvpx's decoder makes of the frames that were sent.
+/// Compares the encoder's model of the decoders with the result of libvpx's decoder for the sent frames.
 ///
-/// Frames of our own rest on three things that nobody else looks after: a decoder makes of them what we do; libvpx's frames
-/// leave the probabilities that we read from their headers; and where libvpx's encoder has golden or alternate reference in
-/// one place with the last picture, which it does not say, they change with it as decoders are told. Should one of these
-/// fail, with another libvpx too, viewers keep a wrong picture until a key frame.
+/// Our own frames depend on three assumptions: a decoder's result equals ours; libvpx's frames leave the probabilities
+/// that we parse from their headers; and if libvpx's encoder has the golden or altref frame in the same buffer as the
+/// last frame, which it does not report, they change together as decoders do. If one of these fails, for example with
+/// another libvpx version, viewers have a wrong image until a key frame.
 ///
-/// A decoder that follows every frame takes a third of the time that libvpx's encoder does, and a multiple of what a frame of
-/// our own takes: some milliseconds at 1920×1080. A debug build pays that. A release build looks at samples, one in
-/// ``interval`` at most:
+/// A decoder that follows every frame takes a third of the time of libvpx's encoder, and a multiple of the time of our
+/// own frames: some milliseconds at 1920×1080. A debug build does this. A release build checks samples, at most one per
+/// ``interval``:
 ///
-/// - A key frame and what follows it, whoever made it, until ``sampleLength`` macroblocks are decoded or ``sampleTime`` has
-///   passed, and then all references. A share begins with one, which finds what is wrong in general.
-/// - Where no key frame comes, one frame of our own. The decoder is given the encoder's references and probabilities first,
-///   so that it judges this frame, and what libvpx makes of the picture that is set after it.
+/// - A key frame and the frames after it, until ``sampleLength`` macroblocks are decoded or ``sampleTime`` has passed,
+///   and then all references. A share starts with a key frame, which reveals general errors.
+/// - Without a key frame, one of our own frames. The decoder first gets the encoder's references and probabilities, so
+///   that the check covers this frame, and libvpx's handling of the image that is set after it.
 ///
-/// It is looked at once frames are on their way to viewers, so that none is late for it.
+/// The check runs after frames were passed on to viewers, so that it delays none.
 struct DriftCheck {
-    /// How much is looked at.
+    /// The extent of the check.
     enum Extent {
         case everything, samples
 
@@ -31,14 +31,15 @@ struct DriftCheck {
         }
     }
 
-    /// The shortest time between the beginnings of two samples.
+    /// The minimum time between the starts of two samples.
     static let interval = Duration.seconds(60)
-    /// Macroblocks of a sample: twelve pictures of 1920×1080, which take a tenth of a second to decode and compare, so that it
-    /// is some thousandths of a processor's time.
+    /// The number of macroblocks in a sample: twelve frames of 1920×1080, which take a tenth of a second to decode and
+    /// compare, a few thousandths of a processor's time.
     static let sampleLength = 100_000
-    /// A screen that rests sends a frame a second: a decoder's memory is not kept for it.
+    /// The maximum duration of a sample: an idle screen sends one frame per second, which is not worth a decoder's
+    /// memory.
     static let sampleTime = Duration.seconds(5)
-    /// More are not noted before somebody looks: a picture becomes a few. Who never looks has no check.
+    /// The maximum number of recorded frames before a check. A caller that never checks has no check.
     static let mostFrames = 32
 
     private static let lastReference = [ReferenceFrame.last]
@@ -49,30 +50,30 @@ struct DriftCheck {
         let expected: ReferencePicture
         let decoded: ReferencePicture
         let begin: Duration
-        /// How many macroblocks are still to be decoded.
+        /// The number of macroblocks that are still to be decoded.
         var rest: Int
-        /// The decoder does not know all that libvpx's frames go by.
+        /// Whether the sample ends with a frame of libvpx, since the decoder lacks some of that frame's context.
         let endsWithLibraryFrame: Bool
     }
 
     private let extent: Extent
     private var sample: Sample?
     private var lastSampleAt: Duration?
-    /// The newest one.
+    /// The latest key frame.
     private var keyFrame: [UInt8] = []
-    /// What was made since it was looked last, from a key frame on.
+    /// The frames since the last check, from a key frame on.
     private var frames: [EncodedVideoFrame] = []
 
     init(_ extent: Extent = .usual) {
         self.extent = extent
     }
 
-    /// Whether frames are being followed.
+    /// Whether frames are being checked.
     var isFollowing: Bool { sample != nil }
 
-    /// A frame was made.
+    /// Records an encoded frame.
     mutating func note(_ frame: EncodedVideoFrame) {
-        // What was before a key frame is of no consequence, and where none is followed but the newest nothing is.
+        // Frames before a key frame do not matter, and without a sample only the newest frame does.
         if frame.isKeyFrame || sample == nil && frames.first?.isKeyFrame != true {
             frames.removeAll(keepingCapacity: true)
         }
@@ -84,14 +85,15 @@ struct DriftCheck {
         }
     }
 
-    /// What comes next has nothing to do with what was.
+    /// Removes all frames, since the next ones are unrelated to them.
     mutating func forget() {
         sample = nil
         keyFrame = []
         frames = []
     }
 
-    /// Looks at what was noted, and says whether viewers have something else than `model`, of libvpx's encoder `context`.
+    /// Checks the recorded frames, and returns whether viewers have another image than `model`, with libvpx's encoder
+    /// `context`.
     mutating func findsDrift(
         from model: DecoderModel, of context: EncoderContext
     ) throws(VideoCodingError) -> Bool {
@@ -106,21 +108,21 @@ struct DriftCheck {
             }
         }
         guard var sample else { return false }
-        // It goes on only where all is as it should be.
+        // The sample continues only if everything is correct.
         self.sample = nil
         for frame in frames {
             guard !sample.endsWithLibraryFrame || frame.isPartialUpdate else { return false }
             do throws(VideoCodingError) {
                 try sample.decoder.advance(frame.data)
             } catch {
-                // A frame that a decoder refuses is drift, as one is that it decodes to another picture.
+                // A frame that a decoder rejects is drift, like one that decodes to another image.
                 return true
             }
             sample.rest -= frame.size.macroblocks
         }
         let isOver =
             extent == .samples && (sample.rest <= 0 || newest.timestamp - sample.begin >= Self.sampleTime)
-        // What libvpx then has is what is judged.
+        // libvpx's resulting state is also checked.
         if isOver { try model.giveLastPicture(to: context) }
         var isSame = true
         for reference in isOver || extent == .everything ? Self.allReferences : Self.lastReference where isSame {
@@ -146,7 +148,7 @@ struct DriftCheck {
             endsWithLibraryFrame: false)
     }
 
-    /// A sample of the one frame that follows this.
+    /// Returns a sample of the single frame after this one.
     private mutating func makeSample(
         after frame: EncodedVideoFrame, _ model: DecoderModel, _ probabilities: CoefficientProbabilities,
         of context: EncoderContext
@@ -155,7 +157,7 @@ struct DriftCheck {
         let sample = Sample(
             decoder: try VP8Decoder(), expected: ReferencePicture(size: frame.size),
             decoded: ReferencePicture(size: frame.size), begin: frame.timestamp, rest: 1, endsWithLibraryFrame: true)
-        // Of the key frame nothing remains but the size.
+        // Only the size of the key frame remains.
         try sample.decoder.advance(keyFrame)
         try sample.decoder.advance(InterFrameWriter.frame(of: frame.size, keeping: probabilities))
         for reference in Self.allReferences {

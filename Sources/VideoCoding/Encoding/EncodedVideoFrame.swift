@@ -1,31 +1,31 @@
 package import RTCShareMedia
 
-/// A picture as the encoder gave it, with what the payload format and the statistics need to know of it.
+/// An encoded frame, with the properties that the payload format and the statistics need.
 package struct EncodedVideoFrame: Sendable {
     /// The bitstream: one VP8 frame (RFC 6386 §9).
     package let data: [UInt8]
-    /// Whether it can be decoded without any frame before it.
+    /// Whether the frame is a key frame, which decodes without other frames.
     package let isKeyFrame: Bool
-    /// Columns and rows as encoded, before rotation.
+    /// The encoded size in pixels, before rotation.
     package let size: PixelSize
-    /// When the picture was taken: the source frame's timestamp, later for a picture that is sent again.
+    /// The capture time: the source frame's timestamp, or a later one for a repeated frame.
     package let timestamp: Duration
-    /// How far the viewer must turn it clockwise.
+    /// The clockwise rotation that the viewer must apply.
     package let rotation: VideoRotation
-    /// The quantizer index of the frame's header, 0 (finest) to 127: what webrtc-stats sums up as `qpSum` for VP8.
+    /// The quantizer index in the frame's header, 0 (finest) to 127, which `qpSum` of webrtc-stats adds up for VP8.
     package let quantizer: Int
-    /// What the pictures are: content type `screenshare` is signalled for text and detail.
+    /// The hint for the content. The content type `screenshare` is signaled for text and detail.
     package let contentHint: ContentHint
-    /// The quantizer index of what is coarsest in the picture that it makes, 0 to 127; where nobody said, its own.
+    /// The quantizer index of the coarsest part of the resulting image, 0 to 127; by default the frame's own.
     var coarsestQuantizer: Int
-    /// Whether it is not libvpx's: it says what changed and leaves all else as it was.
+    /// Whether the frame is our own instead of libvpx's: it codes changes and leaves everything else unchanged.
     var isPartialUpdate = false
-    /// Whether what moved is said by vectors, so that it is what came into sight that the frame's size is of.
+    /// Whether vectors express what moved, so that the frame's size is that of new content.
     var isScroll = false
-    /// Whether parts of the picture are blurred or coarse still, and encoding it again makes them sharper.
+    /// Whether parts of the image are still blurred or coarse, and another encoding will sharpen them.
     package var isUnfinished = false
 
-    /// A frame as an encoder, or a test, describes it.
+    /// Creates a frame from an encoder or a test.
     package init(
         data: [UInt8], isKeyFrame: Bool, size: PixelSize, timestamp: Duration, rotation: VideoRotation = .upright,
         quantizer: Int = 0, contentHint: ContentHint = .detail

@@ -1,16 +1,16 @@
 internal import RTCShareCVPX
 internal import RTCShareMedia
 
-/// The owner of one libvpx encoder handle: the one place where libvpx's codes become errors.
+/// The owner of a libvpx encoder handle, the only place where libvpx's codes become errors.
 final class EncoderContext {
     private let context: UnsafeMutablePointer<vpx_codec_ctx_t>
-    /// Macroblocks in a row, and rows of them.
+    /// The number of macroblocks in a row, and the number of rows.
     private let (columns, rows): (Int, Int)
-    /// What it was last told.
+    /// The last applied configuration.
     private var applied: VP8Encoder.Configuration
-    /// What it was last told to code; nil is all.
+    /// The macroblocks that libvpx codes; nil for all.
     private(set) var activeMap: MacroblockMap?
-    /// Where more of the picture is to be coded, all is: libvpx has little to gain from being told what not to look at.
+    /// The maximum fraction of the frame in an active map. libvpx gains little if the map excludes less.
     private static let largestShare = 0.5
 
     init(_ configuration: VP8Encoder.Configuration) throws(VideoCodingError) {
@@ -30,12 +30,12 @@ final class EncoderContext {
     }
 
     deinit {
-        // On a handle that was never opened this does nothing but say so.
+        // For a handle that was never opened, this only returns an error.
         vpx_codec_destroy(context)
         context.deallocate()
     }
 
-    /// Gives the running encoder new settings.
+    /// Applies new settings to the running encoder.
     private func apply(_ configuration: VP8Encoder.Configuration) throws(VideoCodingError) {
         try configuration.validate()
         var config = try configuration.makeLibraryConfiguration()
@@ -44,7 +44,7 @@ final class EncoderContext {
         applied = configuration
     }
 
-    /// Has it go by these settings from the next frame on, but for this quantizer, 0 to 63, and speed.
+    /// Applies these settings from the next frame on, with another quantizer, 0 to 63, and speed.
     func use(
         _ configuration: VP8Encoder.Configuration, quantizer: Int, speed: Int? = nil
     ) throws(VideoCodingError) {
@@ -59,7 +59,7 @@ final class EncoderContext {
         try check("setting the \(name) to \(value)", cvpx_control_int(context, Int32(control.rawValue), value))
     }
 
-    /// Has it code these macroblocks alone from the next frame on; nil is all.
+    /// Sets the macroblocks that are coded from the next frame on; nil for all.
     func use(_ map: MacroblockMap?) throws(VideoCodingError) {
         let map = map.flatMap { $0.share <= Self.largestShare ? $0 : nil }
         guard map != activeMap else { return }
@@ -69,12 +69,12 @@ final class EncoderContext {
 
     private func setActiveMap(_ map: MacroblockMap?) throws(VideoCodingError) {
         guard let map else {
-            // libvpx wants to know the size all the same.
+            // libvpx requires the size in any case.
             var all = vpx_active_map_t(active_map: nil, rows: UInt32(rows), cols: UInt32(columns))
             return try check("lifting the active map", cvpx_set_active_map(context, &all))
         }
         let code = map.cells.withUnsafeBufferPointer { cells in
-            // libvpx copies it.
+            // libvpx copies the map.
             var active = vpx_active_map_t(
                 active_map: UnsafeMutablePointer(mutating: cells.baseAddress), rows: UInt32(map.rows),
                 cols: UInt32(map.columns))
@@ -83,7 +83,7 @@ final class EncoderContext {
         try check("setting the active map", code)
     }
 
-    /// 0 to 127, as in the last frame's header.
+    /// Returns the quantizer index in the last frame's header, 0 to 127.
     func lastQuantizer() throws(VideoCodingError) -> Int {
         var value: Int32 = 0
         try check(
@@ -91,7 +91,7 @@ final class EncoderContext {
         return Int(value)
     }
 
-    /// Encodes a picture; nil where the rate control dropped it.
+    /// Encodes a frame; nil if the rate control dropped it.
     func encode(
         _ picture: any PixelPlanes, time: (ticks: Int, duration: Int), flags: Int
     ) throws(VideoCodingError) -> (data: [UInt8], isKeyFrame: Bool)? {
@@ -123,15 +123,15 @@ final class EncoderContext {
         return nil
     }
 
-    /// Copies a picture that the next frame may build on.
+    /// Copies a reference frame of the encoder.
     func copy(_ reference: ReferenceFrame, to picture: ReferencePicture) throws(VideoCodingError) {
         try check("copying the \(reference) frame", try picture.copy(reference, of: context))
     }
 
-    /// Has the next frame build on this picture.
+    /// Sets a reference frame for the next frame.
     ///
-    /// libvpx writes it over the one that was there: where other references are the same one, as after a key frame, they
-    /// change with it. A decoder has to be told to do so too: see ``ReferenceUpdates``.
+    /// libvpx overwrites the buffer. If other references are in the same buffer, as after a key frame, they change with
+    /// it. A decoder must update them as well: see ``ReferenceUpdates``.
     func set(_ reference: ReferenceFrame, to picture: ReferencePicture) throws(VideoCodingError) {
         try check("setting the \(reference) frame", try picture.set(reference, of: context))
     }

@@ -1,37 +1,36 @@
 internal import RTCShareMedia
 internal import RTCShareWireFormat
 
-/// Has libvpx code pictures, and chooses what it is told of each: how coarse, which macroblocks, and whether it is blurred
-/// first.
+/// Encodes frames with libvpx, and chooses the quantizer and the macroblocks of each, and whether it is blurred first.
 struct LibraryCoder {
-    /// What libvpx made of a picture; `isChange`: of what changed in it, and not to have what rests sharper.
+    /// The result of libvpx. `isChange` means that it codes changes, instead of only sharpening unchanged content.
     typealias Packet = (data: [UInt8], isKeyFrame: Bool, isChange: Bool)
 
-    /// What is made now.
+    /// The current configuration.
     private(set) var configuration: VP8Encoder.Configuration
     private(set) var context: EncoderContext
-    /// What pictures take.
+    /// The predicted sizes of frames.
     private var control = QuantizerControl()
-    /// What was blurred and is not sharp yet.
+    /// The sharpening of blurred content; nil if there is none.
     private(set) var sharpening: PictureSharpening?
-    /// When libvpx was last given something new.
+    /// The time of the last change that libvpx encoded.
     private var lastChangeAt: Duration?
     private lazy var converter = VideoConverter()
 
-    /// What a key frame or a page takes at most without a blur, in time at the bitrate.
+    /// The maximum size of a key frame or a page without a blur, as time at the bitrate.
     private static let longestPage = Duration.milliseconds(500)
-    /// The same for one that leaves within ``longestDeparture``.
+    /// The maximum size if it can be sent within ``longestDeparture``.
     private static let longestBurst = Duration.milliseconds(800)
     private static let longestDeparture = Duration.milliseconds(320)
-    /// What a blurred one takes at most, in time at the bitrate.
+    /// The maximum size of a blurred frame, as time at the bitrate.
     private static let longestBlurred = Duration.milliseconds(350)
-    /// The coarsest quantizer that there is.
+    /// The coarsest quantizer.
     private static let coarsestQuantizer = 63
-    /// What changes after so long is a new page; what changes sooner is not blurred again and again.
+    /// The time without changes after which a change is a new page. Earlier changes are not blurred repeatedly.
     private static let pageTime = Duration.milliseconds(500)
-    /// By how many steps a picture is finer at most than the one shortly before.
+    /// The maximum number of steps by which a frame is finer than the one shortly before it.
     private static let mostRefinement = 3
-    /// How many times more bits than a limit have a key frame made once more.
+    /// The ratio of a key frame's bits to its limit above which it is encoded again.
     private static let largestExcess = 1.5
 
     init(_ configuration: VP8Encoder.Configuration) throws(VideoCodingError) {
@@ -39,27 +38,27 @@ struct LibraryCoder {
         context = try EncoderContext(configuration)
     }
 
-    /// Changes what is made. On an error everything stays as it was. Another size is another encoder of libvpx's.
+    /// Changes the configuration. An error leaves everything unchanged. Another size requires another libvpx encoder.
     mutating func reconfigure(_ new: VP8Encoder.Configuration) throws(VideoCodingError) {
         // libvpx gets the configuration of the same size with the quantizer of the next frame.
         if new.size == configuration.size { try new.validate() } else { context = try EncoderContext(new) }
         configuration = new
     }
 
-    /// What was blurred stays so: a key frame comes.
+    /// Stops sharpening, because a key frame follows.
     mutating func forgetSharpening() {
         sharpening = nil
     }
 
-    /// What was coded goes out.
+    /// Records the size of a sent frame.
     mutating func record(byteCount: Int) {
         sharpening?.record(byteCount: byteCount)
     }
 
     // MARK: Key frames
 
-    /// A key frame that keeps to its limit: as fine as that allows, and where the coarsest quantizer that is wanted would
-    /// take far more, blurred. What is blurred is sharpened by the frames that follow.
+    /// Returns a key frame within its limit: as fine as the limit allows, or blurred if the coarsest acceptable
+    /// quantizer would exceed it by far. Later frames sharpen a blurred one.
     mutating func encodeKeyFrame(
         of picture: any PixelPlanes, ledger: BitLedger, timestamp: Duration, time: (ticks: Int, duration: Int),
         flags: Int
@@ -72,8 +71,8 @@ struct LibraryCoder {
         if Double(packet.data.count * 8) > attempt.limit * Self.largestExcess,
             attempt.quantizer < Self.coarsestQuantizer
         {
-            // Nobody gets it: it is made once more, by what is known of it now. Presentation times have to grow; one tick is
-            // no time.
+            // The frame is discarded and encoded again, with the knowledge from the first attempt. Presentation times
+            // must increase, and one tick is negligible.
             attempt = try attemptKeyFrame(of: picture, ledger)
             packet = try encode(attempt, time: (time.ticks + 1, time.duration), flags: flags) ?? packet
         }
@@ -87,7 +86,7 @@ struct LibraryCoder {
         try encode(attempt.picture, as: attempt.content, quantizer: attempt.quantizer, time: time, flags: flags)
     }
 
-    /// Has libvpx encode a picture with this quantizer, and learns from it.
+    /// Encodes a frame with this quantizer, and learns from the result.
     private mutating func encode(
         _ picture: any PixelPlanes, as content: QuantizerControl.Picture, quantizer: Int,
         time: (ticks: Int, duration: Int), flags: Int
@@ -98,7 +97,7 @@ struct LibraryCoder {
         return (packet.data, packet.isKeyFrame, true)
     }
 
-    /// Has libvpx code what rests a little finer.
+    /// Sharpens unchanged content.
     private func sharpen(
         _ picture: any PixelPlanes, time: (ticks: Int, duration: Int), flags: Int
     ) throws(VideoCodingError) -> Packet? {
@@ -106,19 +105,19 @@ struct LibraryCoder {
         return (packet.data, packet.isKeyFrame, false)
     }
 
-    /// 0 to 63.
+    /// Returns the last quantizer, 0 to 63.
     private func lastQuantizer() throws(VideoCodingError) -> Int {
         QuantizerControl.quantizer(ofIndex: try context.lastQuantizer())
     }
 
-    /// Whether pictures may be blurred: motion is sharp again with the next movement.
+    /// Whether frames can be blurred. Motion becomes sharp with the next movement anyway.
     private var canBlur: Bool { configuration.hint != .motion && configuration.heuristics.contains(.pictureSharpening) }
 
     private struct Attempt {
         let picture: any PixelPlanes
         let content: QuantizerControl.Picture
         let quantizer: Int
-        /// Bits that it should take at most.
+        /// The maximum number of bits.
         let limit: Double
         let isBlurred: Bool
     }
@@ -144,7 +143,7 @@ struct LibraryCoder {
             limit: ledger.bits(in: Self.longestBlurred), isBlurred: true)
     }
 
-    /// The picture, blurred until it takes little enough at the coarsest quantizer.
+    /// Returns the frame, blurred until it is small enough at the coarsest quantizer.
     private mutating func blurred(
         _ picture: any PixelPlanes, _ ledger: BitLedger
     ) throws(VideoCodingError) -> (picture: any PixelPlanes, content: QuantizerControl.Picture) {
@@ -161,10 +160,10 @@ struct LibraryCoder {
         return (result, content)
     }
 
-    // MARK: Frames between them
+    // MARK: Inter frames
 
-    /// A frame that builds on those before it: a part of a picture that is being sharpened, or what changed, as fine as
-    /// the ledger has bits for it, or, where nothing did, all of it a little finer.
+    /// Returns an inter frame: a part of a frame that is being sharpened, or the changes, as fine as the ledger allows,
+    /// or, without changes, a slightly sharper frame.
     mutating func encodeInterFrame(
         of picture: any PixelPlanes, changed: MacroblockMap?, quality: CodedQuality, ledger: BitLedger,
         timestamp: Duration, time: (ticks: Int, duration: Int), flags: Int
@@ -172,7 +171,7 @@ struct LibraryCoder {
         let rests = changed?.isEmpty == true
         let isNewPage = !rests && lastChangeAt.map { timestamp - $0 >= Self.pageTime } ?? false
         if !rests { lastChangeAt = timestamp }
-        // Beside what changes a part is as large as one more picture; half as large while debts are paid.
+        // In addition to changes, a part is as large as one more frame; half as large while debts are paid.
         let most = PictureSharpening.share
         let part = rests ? most : min(.seconds(1 / configuration.framesPerSecond), most)
         if let part = try sharpening?.next(
@@ -203,20 +202,21 @@ struct LibraryCoder {
         {
             return try encodeBlurred(picture, in: map, ledger, time: time, flags: flags)
         }
-        // Of pictures that follow each other, one that happens to be simple is no reason for a far finer one.
+        // In a sequence of frames, a single simple one should not be much finer.
         let finest =
             isNewPage ? range.lowerBound : min(max(last - Self.mostRefinement, range.lowerBound), range.upperBound)
         let quantizer = control.quantizer(for: content, bits: allowance, in: finest...range.upperBound)
         return try encode(picture, as: content, quantizer: quantizer, time: time, flags: flags)
     }
 
-    /// A page that is new and would take long at the coarsest quantizer is seen at once, blurred, and then sharpened.
+    /// Returns a blurred frame for a new page that would take long at the coarsest quantizer, so that it is visible
+    /// immediately. Later frames sharpen it.
     private mutating func encodeBlurred(
         _ picture: any PixelPlanes, in map: MacroblockMap, _ ledger: BitLedger, time: (ticks: Int, duration: Int),
         flags: Int
     ) throws(VideoCodingError) -> Packet? {
         let blurred = try blurred(picture, ledger).picture
-        // What did not change is not blurred.
+        // Unchanged parts are not blurred.
         let mixed = try StandingPicture(size: picture.size)
         var drawn = MacroblockMap(size: picture.size)
         try mixed.update(from: blurred, parts: nil, changed: &drawn)
@@ -228,8 +228,8 @@ struct LibraryCoder {
         return packet
     }
 
-    /// The most bits of a key frame or a page without a blur: it arrives later than a blurred one, and long before that is
-    /// sharp.
+    /// Returns the maximum number of bits of a key frame or a page without a blur: it arrives later than a blurred one,
+    /// but is sharp long before that one.
     private static func mostPageBits(_ ledger: BitLedger) -> Double {
         let atOnce = min(ledger.burstBits(in: longestDeparture), ledger.bits(in: longestBurst))
         return max(ledger.bits(in: longestPage), atOnce)

@@ -1,39 +1,40 @@
 internal import Glibc
 internal import RTCShareMedia
 
-/// How far libvpx looks for where things moved to: its cpu-used, chosen picture by picture.
+/// The range of libvpx's motion search (cpu-used), chosen for each frame.
 ///
-/// What moves as a whole, by whole pixels, is found otherwise (``ScrollSearch``). What a camera moves, libvpx
-/// finds at -8 within some 16 pixels, and codes it anew beyond; at -3 it looks much farther, for several times the effort.
-/// Whether that is worth it only trying tells: now and then some pictures are coded the other way, and what takes clearly
-/// fewer bits is kept to.
+/// ``ScrollSearch`` finds content that moves as a whole by whole pixels. At -8, libvpx finds the motion of a camera
+/// within some 16 pixels, and codes everything beyond as new. At -3 it searches much farther, for several times the
+/// effort. Only trials show which is better: from time to time some frames use the other speed, and the one with
+/// clearly fewer bits is kept.
 struct MotionSearch {
-    /// Of the picture, what has to have changed: a cursor, or a line that is being typed, goes nowhere.
+    /// The minimum fraction of the frame that must have changed: a cursor, or a line of typing, does not move content.
     static let leastChange = 0.1
-    /// Of the time until the next picture, what this one may take.
+    /// The fraction of the time until the next frame that this frame can take.
     static let share = 0.65
-    /// However long the next picture is away, this one is waited for.
+    /// The maximum time until the next frame that counts.
     static let longestInterval = Duration.milliseconds(100)
-    /// What comes so long after another picture is a page, and nothing that moved.
+    /// The time after the previous frame from which a change is a new page, without motion.
     static let pageInterval = Duration.milliseconds(500)
-    /// Of the bits that the fastest way takes, what the far one may take to be worth its effort.
+    /// The ratio of bits at the far search to those at the fastest speed below which the far search is worth its
+    /// effort.
     static let worthwhile = 0.75
-    /// How many pictures tell what a way takes.
+    /// The number of frames in a trial.
     static let trialPictures = 3
-    /// How long the fastest way goes on before the other is tried again, and how long the other.
+    /// The times for which the fastest speed and the far search are used before the next trial.
     static let trialIntervals = (fastest: Duration.seconds(2), far: Duration.seconds(10))
 
     private struct Choice {
         let speed: Int
-        /// What it takes on a machine of 2020, about.
+        /// The approximate time on a machine of 2020.
         let usualTime: Duration
-        /// What it took here. All times are of a megapixel that changed.
+        /// The measured time. All times are for a changed megapixel.
         var time: Duration
     }
 
-    /// What one way took of late.
+    /// The recent results of one speed.
     private struct Way {
-        /// Bits of a megapixel that changed, at one quantizer.
+        /// The bits of a changed megapixel, at one quantizer.
         var bits: Double?
         var pictures = 0
 
@@ -43,19 +44,18 @@ struct MotionSearch {
         }
     }
 
-    /// From the farthest on.
+    /// The speeds, from the farthest search on.
     private var choices = [(-3, 32), (-4, 11)].map { speed, time in
         Choice(speed: speed, usualTime: .milliseconds(time), time: .milliseconds(time))
     }
     private var (fastest, far) = (Way(), Way())
     private var looksFar = true
-    /// Since when it goes that way, by the pictures' own times.
+    /// The start of the current phase, by the frames' timestamps.
     private var since: Duration?
     private var isTrial = true
 
-    /// The speed for a picture of which `change` is the share that differs from the one before, with the next one
-    /// `interval` away. `fastest` is what is used where nothing is to be looked for, no time is there to do so, or nothing
-    /// comes of it.
+    /// Returns the speed for a frame of which the fraction `change` differs from the previous one, with the next frame
+    /// in `interval`. `fastest` is used if there is nothing to search for, no time, or no gain.
     mutating func speed(
         change: Double, of size: PixelSize, interval: Duration, fastest: Int, timestamp: Duration
     ) -> Int {
@@ -65,18 +65,18 @@ struct MotionSearch {
         let time = min(interval, Self.longestInterval) * Self.share / Self.megapixels(change, of: size)
         for index in choices.indices {
             if choices[index].time <= time { return max(choices[index].speed, fastest) }
-            // The machine may have been busy with something else.
+            // The machine may have been busy with other work.
             choices[index].time += (choices[index].usualTime - choices[index].time) * 0.02
         }
         return fastest
     }
 
-    /// Such a picture took so long, nil where nobody knows, and so many bytes at this quantizer index.
+    /// Records the effort of a frame, nil if unknown, and its size at this quantizer index.
     mutating func record(
         _ effort: Duration?, speed: Int, change: Double, of size: PixelSize, byteCount: Int, quantizer: Int
     ) {
         guard change >= Self.leastChange else { return }
-        // Half of the quantizer index's 127 steps make a picture about a quarter of its size.
+        // Half of the 127 quantizer indices reduce a frame to about a quarter of its size.
         let bits = Double(byteCount) * exp2(Double(quantizer) / 32) / Self.megapixels(change, of: size)
         guard let index = choices.firstIndex(where: { $0.speed == speed }) else { return fastest.record(bits) }
         far.record(bits)
@@ -84,19 +84,19 @@ struct MotionSearch {
         choices[index].time += (effort / Self.megapixels(change, of: size) - choices[index].time) * 0.2
     }
 
-    /// Goes on as before, or the other way.
+    /// Decides whether to switch to the other speed.
     private mutating func decide(_ now: Duration) {
         let begun = since ?? now
         since = begun
         if isTrial {
-            // A way that there is no time for has had its trial too.
+            // A speed that there is no time for has completed its trial too.
             guard (looksFar ? far : fastest).pictures >= Self.trialPictures || now > begun + .seconds(2) else { return }
             if fastest.bits == nil { return go(far: false, isTrial: true, now) }
             let isWorthwhile = far.bits.map { $0 < (fastest.bits ?? 0) * Self.worthwhile } ?? false
             return go(far: isWorthwhile, isTrial: false, now)
         }
         let interval = looksFar ? Self.trialIntervals.far : Self.trialIntervals.fastest
-        // A source whose times jump back begins anew.
+        // A source whose timestamps jump back starts again.
         if now > begun + interval || now < begun { go(far: !looksFar, isTrial: true, now) }
     }
 

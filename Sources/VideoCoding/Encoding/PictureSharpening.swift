@@ -1,55 +1,55 @@
 internal import RTCShareCYUV
 internal import RTCShareMedia
 
-/// How a picture that went out blurred, since its key frame would have taken too long, becomes sharp: part by part, each
-/// as fine at once as a pass wants it, at the bitrate.
+/// The sharpening of a blurred frame, whose key frame would have taken too long: part by part at the bitrate, each
+/// immediately as fine as the pass requires.
 ///
 ///     blurred key frame ──▶ readable, part by part ──▶ fine, part by part ──▶ finest, part by part ──▶ nil
-///          what changes meanwhile goes with the next part; what changes too much ends it ──────────────▲
+///          changes are coded with the next part; too many changes end it ──────────────────────────────▲
 ///
-/// Each macroblock is coded once a pass: to sharpen the whole picture a little with each frame would pay for it again
-/// and again.
+/// Each macroblock is coded once per pass. Sharpening the whole frame a little with each frame would cost its bits
+/// repeatedly.
 struct PictureSharpening {
-    /// The quantizer of each pass, 0 to 63. After the first, dense text is as good as unchanged (SSIM 0.99); the last is the
-    /// finest that is used.
+    /// The quantizer of each pass, 0 to 63. After the first, dense text is almost unchanged (SSIM 0.99). The last one
+    /// is the finest that is used.
     static let passes = [40, 16, 4]
-    /// libvpx's cpu-used for a part. At -1 it looks at every mode of every block, which takes fewer bits and four times as
-    /// long: worth it where bits are few, and so what is coded in a second.
+    /// Returns libvpx's cpu-used for a part. At -1 it tries every mode of every block, which takes fewer bits and four
+    /// times as long: worth it if bits are scarce, and so little is coded per second.
     static func speed(bitsPerSecond: Int) -> Int { bitsPerSecond <= 1_000_000 ? -1 : -5 }
     private static let leastDistance = 0.5
-    /// What one part may take, in time at the bitrate, where nothing else changes.
+    /// The maximum size of one part, as time at the bitrate, if nothing else changes.
     static let share = Duration.milliseconds(100)
-    /// What changes may take meanwhile before the picture is readable; more are sent as any other picture.
+    /// The maximum size of changes before the frame is readable. More changes are sent like any other frame.
     static let largestChange = Duration.milliseconds(500)
 
-    /// Where more of the picture than this changes with part after part, a film for instance, what is blurred is made
-    /// readable, and no more: it costs time that the film's pictures need.
+    /// The fraction of the frame that must change with part after part, as in a video, for a restless frame: its
+    /// blurred content is only made readable, since more would take time from the video's frames.
     static let restlessShare = 0.05
     static let mostRestlessParts = 3
-    /// Where more than this does, what is blurred becomes sharp with the film's own frames.
+    /// The fraction of changes above which the video's own frames sharpen the blurred content.
     static let filmShare = 0.25
 
-    /// What the next frame is to code.
+    /// The part that the next frame codes.
     struct Part {
         /// The macroblocks that are coded.
         var map: MacroblockMap
-        /// 0 to 63.
+        /// The quantizer, 0 to 63.
         let quantizer: Int
     }
 
     private var pass = 0
-    /// How many passes each macroblock has behind it.
+    /// The number of completed passes of each macroblock.
     private var levels: [Int]
-    /// How far each macroblock was from what it should show, as a root mean square: what it takes is about
-    /// proportional to it.
+    /// The distance of each macroblock from its target, as a root mean square. Its bits are about proportional to it.
     private var distances: [Double]
-    /// What the viewer is being shown.
+    /// The image that the viewer sees.
     private let shown: StandingPicture
     private var bitsPerDistance = 5.0
     private var current: Part?
     private var restlessParts = 0
 
-    /// `picture` is to be shown, and `blurred` went out for it, of which the macroblocks of `map` are blurred; nil is all.
+    /// Creates the sharpening of `picture`, instead of which `blurred` was sent. The macroblocks of `map` are blurred;
+    /// nil means all.
     init(
         of picture: any PixelPlanes, blurred: any PixelPlanes, in map: MacroblockMap? = nil
     ) throws(VideoCodingError) {
@@ -57,13 +57,13 @@ struct PictureSharpening {
         var all = MacroblockMap(size: picture.size)
         try shown.update(from: picture, parts: nil, changed: &all)
         levels = (map ?? all).cells.map { $0 == 1 ? 0 : Self.passes.count }
-        // Where nothing was blurred the coarse key frame shows all the same.
+        // Even where nothing was blurred, the coarse key frame is visible.
         distances = try Self.distances(picture, blurred).map { max($0, Self.leastDistance) }
     }
 
-    /// What to code of this picture now; nil where it is as fine as can be, or where the whole of it is to be coded since
-    /// too much of it changed. `changed` has all that differs from the picture before; nil is that nobody knows. `share`: what
-    /// the part may take, in time at the bitrate.
+    /// Returns the part of this frame to code now; nil if everything is as fine as possible, or if so much changed that
+    /// the whole frame must be coded. `changed` has all differences from the previous frame; nil means that they are
+    /// unknown. `share` is the maximum size of the part, as time at the bitrate.
     mutating func next(
         _ picture: any PixelPlanes, changed: MacroblockMap? = nil, bitsPerSecond: Int, share: Duration = share
     ) throws(VideoCodingError) -> Part? {
@@ -77,9 +77,9 @@ struct PictureSharpening {
         let room = Double(bitsPerSecond) * (share / .seconds(1))
         let most = pass == 0 ? Double(bitsPerSecond) * (Self.largestChange / .seconds(1)) : room / 2
         guard changeBits <= most else { return nil }
-        // However much changes, what is blurred becomes sharp.
+        // Whatever changes, blurred content is still sharpened.
         let left = max(room - changeBits, room / 4)
-        // Where something small changes all the time, what rests goes on to the next pass beside it.
+        // If something small changes all the time, unchanged content still continues with the next pass.
         while !take(left, map: &map), map.isEmpty || isRestless || changeBits <= room / 4 {
             pass += 1
             guard pass < Self.passes.count, !isRestless else { return nil }
@@ -88,7 +88,7 @@ struct PictureSharpening {
         return current
     }
 
-    /// The part that ``next(_:bitsPerSecond:)`` named came out in so many bytes.
+    /// Records the size of the part that ``next(_:changed:bitsPerSecond:share:)`` returned.
     mutating func record(byteCount: Int) {
         guard let current else { return }
         var distance = 0.0
@@ -101,7 +101,7 @@ struct PictureSharpening {
         self.current = nil
     }
 
-    /// Marks what shows something new, and gives what that will take.
+    /// Adds the changed macroblocks to the map, and returns their estimated bits.
     private mutating func noteChanges(
         in picture: any PixelPlanes, map: inout MacroblockMap
     ) throws(VideoCodingError) -> Double {
@@ -116,7 +116,7 @@ struct PictureSharpening {
         return bits
     }
 
-    /// Marks what this pass has still to do, as much as there are bits for; false where there is nothing.
+    /// Adds the pending macroblocks of this pass, as many as the bits allow. Returns false if there are none.
     private mutating func take(_ bits: Double, map: inout MacroblockMap) -> Bool {
         var left = bits
         var takesAny = false
@@ -129,7 +129,7 @@ struct PictureSharpening {
         return takesAny
     }
 
-    /// How far each macroblock of two I420 pictures of one size is from the other's.
+    /// Returns the distance of each macroblock between two I420 frames of one size.
     private static func distances(
         _ one: any PixelPlanes, _ other: any PixelPlanes
     ) throws(VideoCodingError) -> [Double] {

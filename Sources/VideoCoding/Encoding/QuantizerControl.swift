@@ -1,78 +1,79 @@
 internal import Glibc
 
-/// Which quantizer a picture is coded with, so that it takes the bits that are there for it.
+/// Chooses the quantizer of a frame, so that it takes the available bits.
 ///
 ///     bits ≈ complexity · activity · step^-0.7        (activity: ``PictureActivity``; step: the quantizer's)
 ///
-/// As measured, the complexity of text, films and blurred pages is between 85 and 300 at any quantizer: a first picture is
-/// hit well without a try, and what follows is learnt from what came before. libvpx's own control goes by the number of
-/// macroblocks, and has to see a page of text come out several times too large before it knows.
+/// In measurements, the complexity of text, videos and blurred pages is between 85 and 300 at any quantizer. So the
+/// estimate for a first frame is good without a trial, and later ones are learned from earlier frames. libvpx's own
+/// control uses the number of macroblocks, and must encode a page of text several times too large before it learns.
 ///
-/// How many bits are there the ``BitLedger`` says. Those that no change used are for the next; those that were too many are
-/// saved by what follows.
+/// The ``BitLedger`` determines the available bits. Bits that no change used are for the next one, and later frames
+/// save an excess.
 struct QuantizerControl {
-    /// What is known of a first picture.
+    /// The assumed complexity of a first frame.
     private static let usualComplexity = 150.0
-    /// No picture is taken for simpler or harder than this.
+    /// The range of complexities.
     private static let complexities = 40.0...600.0
     private static let exponent = 0.7
-    /// What is suddenly simple, as a picture that was there a moment ago, does not stay so: by so much at most pictures are
-    /// taken for simpler than the one before.
+    /// The minimum ratio of a frame's complexity to the previous one: suddenly simple content, such as an image that
+    /// was visible a moment ago, does not stay so.
     private static let mostSimplification = 0.85
-    /// What one of the pictures that follow each other counts: of a film some happen to move as libvpx finds it, and take a
-    /// third of what others do.
+    /// The weight of a single frame in a sequence: some frames of a video happen to have motion that libvpx finds, and
+    /// take a third of the bits of others.
     private static let weightOfOne = 0.25
-    /// Of what is missing, the part that the next picture saves, and the least of its share that is left to it.
+    /// The fraction of missing bits that the next frame saves, and the minimum fraction of its share that remains.
     private static let saving = 0.25
     private static let leastShare = 0.3
-    /// By how many steps a picture that is coded again becomes finer.
+    /// The number of steps by which a frame that is coded again becomes finer.
     private static let refinement = 6
 
-    /// What is to be coded.
+    /// The content to code.
     struct Picture {
-        /// Each is learnt for itself.
+        /// The kind of content. Each kind is learned separately.
         enum Kind: CaseIterable {
             case keyFrame
-            /// Of a page that is new after a rest, as an inter frame.
+            /// A new page after an idle time, as an inter frame.
             case page
-            /// Of a picture shortly after another.
+            /// A frame shortly after another.
             case following
-            /// A blurred key frame or page, which says nothing about the bits of a sharp one.
+            /// A blurred key frame or page, whose bits do not predict those of a sharp one.
             case blurred
         }
 
         let kind: Kind
-        /// ``PictureActivity`` of what is coded.
+        /// The ``PictureActivity`` of the content.
         let activity: Double
     }
 
     private var complexity = Dictionary(
         uniqueKeysWithValues: Picture.Kind.allCases.map { ($0, Self.usualComplexity) })
 
-    /// Bits for the next picture, of which `share` is its own: all that are there, and where these are fewer, nearly its
-    /// share. What leaves in a burst is for pages: the first pictures of a film would be far finer than those that follow.
+    /// Returns the bits for the next frame, whose own part is `share`: all available bits, or almost its share if fewer
+    /// are available. Bits for a burst are only for pages: otherwise the first frames of a video would be much finer
+    /// than the next ones.
     func allowance(share: Double, for kind: Picture.Kind, from ledger: BitLedger) -> Double {
         let credit = ledger.credit
         guard credit < share else { return kind == .following ? min(credit, max(ledger.usualCredit, share)) : credit }
         return max(share + (credit - share) * Self.saving, share * Self.leastShare)
     }
 
-    /// The quantizer, 0 to 63, at which the picture takes about so many bits.
+    /// Returns the quantizer, 0 to 63, at which the frame takes about `bits`.
     func quantizer(for picture: Picture, bits: Double, in limits: ClosedRange<Int>) -> Int {
         limits.first { self.bits(picture, at: $0) <= bits } ?? limits.upperBound
     }
 
-    /// The bits that the picture takes at a quantizer, 0 to 63.
+    /// Returns the bits of the frame at a quantizer, 0 to 63.
     func bits(_ picture: Picture, at quantizer: Int) -> Double {
         complexity[picture.kind, default: Self.usualComplexity] * picture.activity * Self.factor(of: quantizer)
     }
 
-    /// The next finer quantizer for a picture that was coded with this one and did not change since.
+    /// Returns the next finer quantizer for a frame that was coded with this one and has not changed since.
     static func finer(than quantizer: Int, in limits: ClosedRange<Int>) -> Int {
         min(max(quantizer - refinement, limits.lowerBound), limits.upperBound)
     }
 
-    /// The picture took so many bits.
+    /// Records the bits of a frame.
     mutating func record(_ bits: Int, for picture: Picture, quantizer: Int) {
         let expected = picture.activity * Self.factor(of: quantizer)
         guard expected > 0 else { return }
@@ -87,7 +88,7 @@ struct QuantizerControl {
         pow(Double(Quantizer.step(of: indices[quantizer])), -exponent)
     }
 
-    /// The quantizer of this index of a frame's header, as libvpx's configuration counts them.
+    /// Returns the quantizer of libvpx's configuration for an index in a frame's header.
     static func quantizer(ofIndex index: Int) -> Int {
         indices.lastIndex { $0 <= index } ?? 0
     }

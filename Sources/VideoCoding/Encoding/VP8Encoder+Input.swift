@@ -1,8 +1,8 @@
 internal import RTCShareMedia
 
 extension VP8Encoder {
-    /// Encodes the picture of an input as an order says, and tells the input what viewers have of it. `preceding` are frames
-    /// that go before the one of the outcome: what moved.
+    /// Encodes the frame of an input according to an order, and updates the input with the frame that viewers have.
+    /// `preceding` are frames before the one in the outcome, which code motion.
     func encode(
         _ input: inout PictureInput, timestamp: Duration, asKeyFrame: Bool, order: EncodingOrder
     ) throws(VideoCodingError) -> (preceding: [EncodedVideoFrame], outcome: Outcome) {
@@ -17,20 +17,20 @@ extension VP8Encoder {
                 encoded = try encode(
                     picture, after: moved, timestamp: timestamp, rotation: input.rotation, ledger: order.ledger)
             } catch {
-                // What goes before the frame that failed is lost with it.
+                // The frames before the failed one are lost with it.
                 needKeyFrame()
                 throw error
             }
             if let encoded {
                 switch encoded.outcome {
                 case .encoded: input.didEncode()
-                // What moved has moved, though the rate control left the rest out.
+                // The scroll was encoded, even if the rate control dropped the rest.
                 case .dropped: input.didMove(leaving: moved.remaining)
                 }
                 return encoded
             }
         }
-        // A key frame finds nothing in what was before.
+        // A key frame does not refer to earlier frames.
         if !asKeyFrame { searchedShare = input.changed.share }
         try apply(order, size: picture.size, timestamp: timestamp)
         let outcome = try encode(
@@ -40,7 +40,7 @@ extension VP8Encoder {
         return ([], outcome)
     }
 
-    /// What was encoded last took this machine so long; nil is as long as is usual.
+    /// Records the time that the last encoding took; nil for the usual time.
     func record(_ effort: Duration?, _ outcome: Outcome) {
         guard case .encoded(let frame) = outcome else { return }
         motionSearch.record(
@@ -48,7 +48,7 @@ extension VP8Encoder {
             byteCount: frame.data.count, quantizer: frame.quantizer)
     }
 
-    /// What moved since the picture that was encoded last; nil where nothing did.
+    /// Returns the scrolls since the last encoded frame; nil if nothing moved.
     private func findScrolls(
         in input: PictureInput, of picture: StandingPicture
     ) throws(VideoCodingError) -> ScrollSearch.Finding? {
@@ -63,7 +63,7 @@ extension VP8Encoder {
         return try scrollSearch.find(in: signature, of: picture)
     }
 
-    /// Makes what the order says from now on.
+    /// Applies an order.
     private func apply(_ order: EncodingOrder, size: PixelSize, timestamp: Duration) throws(VideoCodingError) {
         var new = configuration
         new.size = size

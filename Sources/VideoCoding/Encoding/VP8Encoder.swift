@@ -3,55 +3,55 @@ internal import RTCShareCVPX
 package import RTCShareMedia
 internal import RTCShareWireFormat
 
-/// libvpx's VP8 encoder in real-time mode, set up for screens, with frames of our own between libvpx's. Used from one thread
-/// at a time.
+/// A VP8 encoder for screens: libvpx's in real-time mode, with our own frames between libvpx's. One thread at a time
+/// can use it.
 ///
 ///                little changed  ┌─────────────────────┐
 ///              ┌────────────────▶│ PartialUpdateCoder  ├──┐
 ///              │                 └─────────────────────┘  │
 ///              │ something moved ┌─────────────────────┐  │          ┌───────────────────────────┐
-///     picture ─┼────────────────▶│ ScrollFrame,        ├──┼▶ frame ─▶│ what viewers have by it:  │
+///     frame ───┼────────────────▶│ ScrollFrame,        ├──┼▶ frame ─▶│ the state of viewers:     │
 ///              │                 │ PartialUpdateCoder  │  │          │ DecoderModel, CodedQuality│
-///              │ all else        ├─────────────────────┤  │          └───────────────────────────┘
+///              │ everything else ├─────────────────────┤  │          └───────────────────────────┘
 ///              └────────────────▶│ LibraryCoder        ├──┘
 ///                                └─────────────────────┘
 ///
-/// One encoder lives as long as its stream. A new bitrate, frame rate or hint is a setting of the running encoder and costs
-/// no key frame. A new size costs the key frame that VP8 needs for it, and a new encoder of libvpx: the old one would use
-/// what it learnt of the old size.
+/// An encoder lives as long as its stream. A new bitrate, frame rate or hint is a setting of the running encoder,
+/// without a key frame. A new size costs a key frame, as VP8 requires, and a new libvpx encoder, since the old one
+/// would use its knowledge of the old size.
 package final class VP8Encoder {
-    /// What became of a picture.
+    /// The result for a frame.
     package enum Outcome: Sendable {
-        /// It is encoded.
+        /// The frame was encoded.
         case encoded(EncodedVideoFrame)
-        /// The rate control left it out. What follows builds on what came before: nothing is missing to the viewer.
+        /// The rate control dropped the frame. Later frames refer to earlier ones, so that the viewer misses nothing.
         case dropped
     }
 
     var library: LibraryCoder
     var partialUpdates = PartialUpdateCoder()
     private var clock = PresentationClock()
-    /// How fine each macroblock of what viewers have is.
+    /// The quality of each macroblock that viewers have.
     var quality: CodedQuality
-    /// What viewers have, as we take it.
+    /// The model of the viewers' decoders.
     private(set) var model: DecoderModel
-    /// What it may make, and made.
+    /// The accounting of bits.
     var ledger = BitLedger()
     var driftCheck: DriftCheck
     private(set) var keyFrameIsDue = true
-    /// Whether what came last was a scroll.
+    /// Whether the last frame was a scroll.
     var followsScroll = false
     var scrollSearch = ScrollSearch()
     var motionSearch = MotionSearch()
-    /// Of the picture, the part of what is encoded that differs from what was before; 0 where nothing is looked for.
+    /// The fraction of the frame that differs from the previous one; 0 without a search.
     var searchedShare = 0.0
-    /// Of the picture that was encoded last, the part that was neither there before nor moved, 0 to 1.
+    /// The fraction of the last frame, 0 to 1, that was neither visible before nor moved.
     var newShare = 0.0
 
-    /// What it makes now.
+    /// The current configuration.
     package var configuration: Configuration { library.configuration }
 
-    /// Makes the encoder.
+    /// Creates an encoder.
     package convenience init(configuration: Configuration) throws(VideoCodingError) {
         try self.init(configuration: configuration, driftCheck: DriftCheck())
     }
@@ -63,7 +63,7 @@ package final class VP8Encoder {
         self.driftCheck = driftCheck
     }
 
-    /// Changes what it makes, from the next picture on. On an error everything stays as it was.
+    /// Changes the configuration from the next frame on. An error leaves everything unchanged.
     package func reconfigure(_ new: Configuration) throws(VideoCodingError) {
         let old = configuration
         guard new != old else { return }
@@ -77,12 +77,12 @@ package final class VP8Encoder {
         if !new.usesPartialUpdates { driftCheck.forget() }
     }
 
-    /// Encodes a picture, which has to be I420 of the configured size.
+    /// Encodes a frame, which must be I420 of the configured size.
     ///
-    /// The first picture is a key frame, and after it those for which `asKeyFrame` asks, and one where the size
-    /// changed: none else. `changed` says where it differs from the one before: that is coded; all else is not looked at and
-    /// stays as it is. Where little or nothing changed, what is coarse still is made finer, and where all is fine, next to
-    /// nothing is coded. `nil` is everywhere. Key frames code everything.
+    /// Key frames are the first frame, frames with `asKeyFrame`, and the first frame after a change of the size, and no
+    /// others. `changed` has the differences from the previous frame: they are coded, and everything else is left
+    /// unchanged without being read. If little or nothing changed, coarse parts are improved, and if everything is
+    /// fine, almost nothing is coded. With nil the whole frame can differ. Key frames code everything.
     package func encode(
         _ picture: any PixelPlanes, timestamp: Duration, rotation: VideoRotation = .upright,
         asKeyFrame: Bool = false, changed: MacroblockMap? = nil
@@ -92,7 +92,7 @@ package final class VP8Encoder {
             picture, timestamp: timestamp, rotation: rotation, asKeyFrame: asKeyFrame, changed: changed, ledger: ledger)
     }
 
-    /// The same by the ledger of who decides when pictures are begun.
+    /// Encodes a frame with the ledger of the caller, which schedules frames.
     func encode(
         _ picture: any PixelPlanes, timestamp: Duration, rotation: VideoRotation, asKeyFrame: Bool,
         changed: MacroblockMap?, ledger: BitLedger
@@ -112,7 +112,7 @@ package final class VP8Encoder {
             picture, timestamp: timestamp, rotation: rotation, asKeyFrame: wantsKeyFrame, changed: changed)
     }
 
-    /// The same by libvpx, whatever there is to code.
+    /// Encodes a frame with libvpx, whatever has changed.
     func encodeWithLibrary(
         _ picture: any PixelPlanes, timestamp: Duration, rotation: VideoRotation, asKeyFrame wantsKeyFrame: Bool,
         changed: MacroblockMap?
@@ -146,25 +146,25 @@ package final class VP8Encoder {
         return .encoded(frame)
     }
 
-    /// A frame was made.
+    /// Charges an encoded frame to the ledger.
     func spend(_ byteCount: Int, isChange: Bool) {
         ledger.spend(byteCount: byteCount, isChange: isChange)
     }
 
-    /// Has the next picture be a key frame: what was made last may not reach anybody.
+    /// Makes the next frame a key frame, because the last one may not reach anyone.
     func needKeyFrame() {
         keyFrameIsDue = true
     }
 
-    /// Whether viewers have something else than the next frame builds on: then that is a key frame. Takes a decoder's time,
-    /// now and then: see ``DriftCheck``.
+    /// Whether viewers have another image than the next frame refers to, which is then a key frame. It sometimes takes
+    /// the time of a decoder: see ``DriftCheck``.
     func findsDrift() throws(VideoCodingError) -> Bool {
         guard try driftCheck.findsDrift(from: model, of: library.context) else { return false }
         needKeyFrame()
         return true
     }
 
-    /// See ``DecoderModel``.
+    /// Passes the last frame to `change`; see ``DecoderModel``.
     func changeReference<Result>(
         _ change: (ReferencePicture) throws(VideoCodingError) -> Result?
     ) throws(VideoCodingError) -> Result? {

@@ -1,16 +1,16 @@
 package import RTCShareWireFormat
 
-/// The reason why a picture or a recording could not be written.
+/// The reason why an image or a recording could not be written.
 public enum MediaFileError: Error, Sendable, Hashable {
-    /// The file can't be made or opened; `reason` is the system's.
+    /// The file can't be created or opened; `reason` is the system's.
     case cannotOpen(path: String, reason: String)
-    /// The file is there already, and would be lost.
+    /// The file exists already, and would be overwritten.
     case alreadyExists(path: String)
-    /// The file is open and took not all; `reason` is the system's.
+    /// The file was opened but not completely written; `reason` is the system's.
     case cannotWrite(path: String, reason: String)
-    /// The picture can't be put into this file.
+    /// The image can't be stored in this file.
     case unsuitablePicture(path: String, reason: String)
-    /// No picture came that could be written.
+    /// There was no frame to write.
     case noPicture(path: String)
 }
 
@@ -20,7 +20,7 @@ extension MediaFileError: CustomStringConvertible {
 }
 
 extension MediaFileError: ExplainedError {
-    /// What failed, with the path, and why; apart, what to do.
+    /// The failure with the path and the reason, and separately the remedy.
     package var explanation: Explanation {
         switch self {
         case .cannotOpen(let path, let reason):

@@ -3,9 +3,9 @@ internal import RTCShareCPNG
 internal import RTCShareCYUV
 package import RTCShareMedia
 
-/// Writes a picture as a PNG file, by libpng.
+/// Writes images as PNG files with libpng.
 package enum PNGWriter {
-    /// Writes 8-bit RGB; chroma is BT.601, limited range, as ``PixelFormat`` says. A file that can't be finished is removed.
+    /// Writes 8-bit RGB. Chroma is BT.601, limited range, as in ``PixelFormat``. An incomplete file is removed.
     package static func write(_ picture: any PixelPlanes, to path: String) throws(MediaFileError) {
         let pixels: [UInt8]
         do throws(VideoCodingError) {
@@ -27,7 +27,7 @@ package enum PNGWriter {
         let number = errno
         fclose(file)
         guard isWritten else {
-            // A device, such as /dev/full, stays.
+            // A device, such as /dev/full, is not removed.
             var status = stat()
             if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG { unlink(path) }
             let reason = withUnsafeBytes(of: image.message) { message in
@@ -37,9 +37,9 @@ package enum PNGWriter {
         }
     }
 
-    /// Rows of red, green, blue with nothing between them.
+    /// Returns rows of red, green and blue without padding.
     private static func rgb(_ picture: any PixelPlanes) throws(VideoCodingError) -> [UInt8] {
-        // The other layouts have no way of their own to RGB's byte order.
+        // The other formats have no direct conversion to RGB's byte order.
         let source =
             [.i420, .bgra].contains(picture.format)
             ? picture : try VideoConverter().convert(picture, to: picture.size)

@@ -1,33 +1,33 @@
 internal import RTCShareLocks
 public import RTCShareMedia
 
-/// Keeps the newest frame of a source or track, to be written as a picture when somebody asks.
+/// Stores the newest frame of a source or track, to write it as an image on request.
 ///
-/// The frame's memory is held until the next comes: of a source that has a pool, one buffer.
+/// The frame's memory is in use until the next frame arrives: one buffer of a source with a pool.
 public final class SnapshotSink: VideoSink {
     private let newest = Locked<VideoFrame?>(nil)
 
-    /// A sink that has seen nothing.
+    /// Creates a sink without a frame.
     public init() {}
 
     /// The newest frame; nil before the first.
     public var frame: VideoFrame? { newest.withLock { $0 } }
 
-    /// Keeps the frame in place of the one before.
+    /// Stores the frame instead of the previous one.
     public func receive(_ frame: VideoFrame) {
         let replaced = newest.withLock { newest in
             defer { newest = frame }
             return newest
         }
-        // Let go after the lock is.
+        // The frame is released after the lock.
         withExtendedLifetime(replaced) {}
     }
 
-    /// Writes the newest frame as a PNG file, upright, at the size that it is wanted at.
-    /// - Throws: ``MediaFileError/noPicture(path:)`` where nothing came yet.
+    /// Writes the newest frame as a PNG file, upright, at its output size.
+    /// - Throws: ``MediaFileError/noPicture(path:)`` if there is no frame yet.
     public func write(to path: String) throws(MediaFileError) {
         guard let frame else { throw .noPicture(path: path) }
-        // Colours that need no scaling or turning are written as they are, not by way of halved chroma.
+        // Colors that need no scaling or rotation are written directly, not via subsampled chroma.
         guard frame.outputSize != frame.size || frame.rotation != .upright else {
             return try PNGWriter.write(frame.buffer, to: path)
         }
@@ -42,7 +42,7 @@ public final class SnapshotSink: VideoSink {
 }
 
 extension VideoFrame {
-    /// The output size after the rotation.
+    /// The output size after rotation.
     fileprivate var uprightSize: PixelSize {
         rotation.swapsSides ? PixelSize(width: outputSize.height, height: outputSize.width) : outputSize
     }

@@ -1,39 +1,39 @@
 internal import Glibc
 internal import RTCShareMedia
 
-/// One macroblock on its way into a partial update: what it shows, what is expected there, and what of the difference
-/// is told.
+/// The coding of one macroblock for a partial update: its content, its prediction, and the coded part of the
+/// difference.
 ///
-///     picture ─▶ minus prediction ─▶ transform ─▶ levels, which are written ─▶ what a decoder makes of them ─▶ reference
+///     frame ─▶ minus prediction ─▶ transform ─▶ levels, which are written ─▶ reconstruction ─▶ reference frame
 ///
-/// What is expected is what stood there before, or one colour, the mean of what is beside it (RFC 6386 §12.2): text that
-/// comes where other text stood costs twice as much as on blank paper.
+/// The prediction is the previous content, or one color, the mean of the neighbors (RFC 6386 §12.2): text that replaces
+/// other text costs twice as much as text on blank paper.
 final class MacroblockCoder {
-    /// Three planes and their strides.
+    /// Three planes with their strides.
     struct Planes {
         let first: (UnsafePointer<UInt8>, UnsafePointer<UInt8>, UnsafePointer<UInt8>)
         let strides: (Int, Int, Int)
         let size: PixelSize
     }
 
-    /// Samples of a macroblock: 16 rows of luma, then 8 of each plane of chroma.
+    /// The number of samples in a macroblock: 16 rows of luma, then 8 of each chroma plane.
     static let sampleCount = 384
-    /// Lanes are blocks: see ``BlockTransform``.
+    /// The number of lanes, which are blocks: see ``BlockTransform``.
     static let laneCount = BlockTransform.laneCount
 
-    /// What is told: the 16 values of each block lie ``laneCount`` apart.
+    /// The coded values: the 16 values of each block are ``laneCount`` apart.
     let levels: UnsafeMutablePointer<Int16>
-    /// For each lane, the position of its EOB.
+    /// The position of the EOB for each lane.
     let endsOfBlocks: UnsafeMutablePointer<Int32>
-    /// Those of the Y2 block.
+    /// The values of the Y2 block.
     let y2Levels: UnsafeMutablePointer<Int16>
     private let differences: UnsafeMutablePointer<Int16>
     private let now: UnsafeMutablePointer<UInt8>
     private let prediction: UnsafeMutablePointer<UInt8>
     private let coefficients: UnsafeMutablePointer<BlockTransform.Floats>
-    /// The DC coefficients of luma's blocks, then what the Walsh-Hadamard transform makes of them.
+    /// The DC coefficients of luma's blocks, then their Walsh-Hadamard transform.
     private let dcCoefficients: UnsafeMutablePointer<Float>
-    /// Samples of the reference, luma and both planes of chroma.
+    /// The samples of the reference frame: luma and both chroma planes.
     private var reference: (UnsafeMutablePointer<UInt8>, UnsafeMutablePointer<UInt8>, UnsafeMutablePointer<UInt8>)
     private var stride = 0
 
@@ -60,16 +60,16 @@ final class MacroblockCoder {
         dcCoefficients.deallocate()
     }
 
-    /// The reference that macroblocks are taken from, and put into.
+    /// Sets the reference frame that macroblocks are read from and written to.
     func use(_ samples: (planes: [UnsafeMutablePointer<UInt8>], stride: Int)) {
         reference = (samples.planes[0], samples.planes[1], samples.planes[2])
         stride = samples.stride
     }
 
-    // MARK: What is there, and what is expected
+    // MARK: Content and prediction
 
-    /// Takes up a macroblock of the picture, with what stood there before as what is expected. What lies outside of the
-    /// picture differs in nothing.
+    /// Loads a macroblock of the frame, with the previous content as the prediction. Samples outside of the frame have
+    /// no difference.
     func take(_ picture: Planes, column: Int, row: Int) {
         copyReference(column: column, row: row, to: prediction)
         let (width, height) = (picture.size.width, picture.size.height)
@@ -108,7 +108,7 @@ final class MacroblockCoder {
             of: UnsafeRawPointer(source).loadUnaligned(as: type), as: type)
     }
 
-    /// Copies what the reference has at a macroblock.
+    /// Copies the reference frame's content of a macroblock.
     func copyReference(column: Int, row: Int, to target: UnsafeMutablePointer<UInt8>) {
         let luma = reference.0 + row * 16 * stride + column * 16
         for y in 0..<16 { Self.copy(SIMD16<UInt8>.self, luma + y * stride, to: target + y * 16) }
@@ -120,7 +120,7 @@ final class MacroblockCoder {
         }
     }
 
-    /// Puts such a copy back.
+    /// Restores such a copy.
     func restoreReference(column: Int, row: Int, from source: UnsafePointer<UInt8>) {
         let luma = reference.0 + row * 16 * stride + column * 16
         for y in 0..<16 { Self.copy(SIMD16<UInt8>.self, source + y * 16, to: luma + y * stride) }
@@ -132,7 +132,7 @@ final class MacroblockCoder {
         }
     }
 
-    /// How much what is there differs from what stood there, and from its own mean, plane by plane.
+    /// Returns the differences of the content from the previous content, and from its own mean, plane by plane.
     func differenceSums() -> (fromBefore: Int, fromMean: Int) {
         var (before, mean) = (0, 0)
         for (start, count) in [(0, 256), (256, 64), (320, 64)] as [(Int, Int)] {
@@ -166,7 +166,7 @@ final class MacroblockCoder {
         pointwiseMax(one, other) &- pointwiseMin(one, other)
     }
 
-    /// The sums of two each: of sixteen such, none is above 8160.
+    /// Returns the sums of two samples each. None of sixteen added sums is above 8160.
     @inline(__always)
     private static func pairs(_ samples: Samples) -> SIMD8<UInt16> {
         let pairs = unsafeBitCast(samples, to: SIMD8<UInt16>.self)
@@ -175,11 +175,11 @@ final class MacroblockCoder {
 
     @inline(__always)
     private static func total(_ sums: SIMD8<UInt16>) -> Int {
-        // Of four, each at most 16 320.
+        // Each of four values is at most 16 320.
         Int((sums.lowHalf &+ sums.highHalf).wrappedSum())
     }
 
-    /// Has the mean of what is beside the macroblock, above and left, be what is expected of each plane (RFC 6386 §12.2).
+    /// Sets the prediction of each plane to the mean of the neighbors above and left (RFC 6386 §12.2).
     func predictMean(column: Int, row: Int) {
         fill(0, side: 16, with: mean(reference.0, stride, side: 16, column, row))
         fill(256, side: 8, with: mean(reference.1, stride / 2, side: 8, column, row))
@@ -206,7 +206,8 @@ final class MacroblockCoder {
 
     // MARK: Levels
 
-    /// Finds what is to be told of the difference, with so many of each block's coefficients; whether that is anything.
+    /// Computes the coded values of the difference, with `detail` of each block's coefficients. Returns whether there
+    /// are any.
     func quantize(_ quantizer: Quantizer, detail: Int) -> Bool {
         takeDifferences()
         let inverseDC = 0.5 / Float(quantizer.chroma.dc)
@@ -276,17 +277,17 @@ final class MacroblockCoder {
         }
     }
 
-    /// All ones where a number is not zero.
+    /// Returns all ones for each number that is not zero.
     @inline(__always)
     private static func mask(_ numbers: SIMD8<Int32>) -> SIMD8<Int32> {
         (numbers | (SIMD8<Int32>() &- numbers)) &>> SIMD8<Int32>(repeating: 31)
     }
 
-    /// Rounded to the nearer, with what is small a little nearer to none. None is beyond what can be told (RFC 6386 §13.2):
-    /// by the finest quantizer, the largest are some 2040.
+    /// Rounds to the nearest value, with small ones rounded slightly toward zero. All fit into the tokens' range (RFC
+    /// 6386 §13.2): with the finest quantizer, the largest are some 2040.
     @inline(__always)
     private func quantize(_ values: BlockTransform.Floats, to target: UnsafeMutablePointer<Int16>) -> SIMD8<Int32> {
-        // 0.125 of the values' own sign.
+        // The value 0.125 with the values' own signs.
         let signs = unsafeBitCast(values, to: SIMD8<UInt32>.self) & SIMD8<UInt32>(repeating: 0x8000_0000)
         let towardsZero = unsafeBitCast(
             (signs ^ SIMD8<UInt32>(repeating: 0x8000_0000)) | SIMD8<UInt32>(repeating: Self.roundingBits),
@@ -297,10 +298,10 @@ final class MacroblockCoder {
     }
 
     private static let roundingBits = Float(0.125).bitPattern
-    // MARK: What a decoder makes of it
+    // MARK: Reconstruction
 
-    /// Puts what is expected, and with `hasLevels` what is told of the difference, into the reference. The levels are gone
-    /// then.
+    /// Writes the prediction, and with `hasLevels` the coded difference, into the reference frame. This destroys the
+    /// levels.
     func reconstruct(column: Int, row: Int, hasLevels: Bool, _ quantizer: Quantizer) {
         guard hasLevels else { return restoreReference(column: column, row: row, from: prediction) }
         for index in 0..<16 {

@@ -1,39 +1,40 @@
 internal import RTCShareMedia
 internal import RTCShareWireFormat
 
-/// Chooses how fine a partial update is, and has it written.
+/// Chooses the quantizer of a partial update, and writes it.
 struct PartialUpdateCoder {
-    /// The quantizer indices of partial updates: what rests becomes readable, then fine, then as fine as is of use;
-    /// what changes is that at once.
+    /// The quantizer indices of partial updates: unchanged content becomes readable, then fine, then as fine as useful.
+    /// Changes are that immediately.
     static let quantizers = [Quantizer(index: 60), Quantizer(index: 24), finest]
     private static let finest = Quantizer(index: 8)
-    /// What is new after a scroll may be as coarse as this, or have only the lowest coefficients at the other.
+    /// The coarsest quantizer index of new content after a scroll. At the other one only the lowest coefficients are
+    /// coded.
     private static let coarsest = 127
     private static let blurred = Quantizer(index: 110)
-    /// What changed beyond this is for libvpx to code: it finds what moved.
+    /// The maximum number of changed macroblocks. libvpx codes larger changes, since it finds motion.
     static let largestUpdate = 400
-    /// The same after a scroll, which libvpx would not find.
+    /// The maximum number of changed macroblocks after a scroll, which libvpx would not find.
     static let largestScrolledUpdate = 6000
-    /// However low the bitrate is: a letter.
+    /// The minimum share in bytes, however low the bitrate is: a letter.
     static let smallestShare = 600
-    /// What a partial update may take, in time at the bitrate: what takes more is for libvpx to code, more coarsely.
+    /// The maximum size of a partial update, as time at the bitrate. libvpx codes larger changes, more coarsely.
     static let longestUpdate = Duration.milliseconds(50)
 
-    /// A frame of our own, and which macroblocks are as fine as its quantizer index says by it.
+    /// An own frame, and the macroblocks that have its quantizer index after it.
     struct PartialUpdate {
         let data: [UInt8]
         let coded: MacroblockMap
         let quantizer: Int
     }
 
-    /// What a partial update goes by.
+    /// The state that a partial update depends on.
     struct Basis {
         let updates: ReferenceUpdates
         let probabilities: CoefficientProbabilities
         let bytesPerSecond: Double
         let framesPerSecond: Double
 
-        /// Nil where it is not known what decoders have.
+        /// Creates the basis; nil if the decoders' state is unknown.
         init?(_ model: DecoderModel, _ configuration: VP8Encoder.Configuration) {
             guard let updates = model.lastUpdates, let probabilities = model.probabilities else { return nil }
             self.updates = updates
@@ -46,19 +47,19 @@ struct PartialUpdateCoder {
     private lazy var writer = PartialUpdateWriter()
     private var rate = PartialUpdateRate()
 
-    /// The finest partial update that the bitrate allows; nil where it is too large at the coarsest, with the reference
-    /// as it was.
+    /// Returns the finest partial update that the bitrate allows; nil, with the reference frame unchanged, if it is too
+    /// large at the coarsest.
     mutating func code(
         _ picture: any PixelPlanes, over reference: ReferencePicture, changed: MacroblockMap, quality: CodedQuality,
         _ basis: Basis, ledger: BitLedger
     ) throws(VideoCodingError) -> PartialUpdate? {
         let bytesPerSecond = basis.bytesPerSecond
         let share = max(Int(bytesPerSecond / basis.framesPerSecond), Self.smallestShare)
-        // More than its share, where nobody used what is there: with more in each, fewer could follow.
+        // The limit exceeds the share if unused bits exist: with more in each frame, fewer could follow.
         let limit = min(max(Int(ledger.credit / 8), share), share * 3 / 2)
         let most = Int(bytesPerSecond * (Self.longestUpdate / .seconds(1)))
-        // What rests is made readable before it is made finer, and what changes beside it comes along; else that is coded fine,
-        // or by libvpx, which finds better ways to be coarse.
+        // Unchanged content is made readable before it is made finer, together with changes. Otherwise changes are
+        // coded fine, or by libvpx, which has better ways to be coarse.
         let quantizers = Self.quantizers
         let resting = quantizers.firstIndex { quality.coarsest > $0.index } ?? quantizers.count - 1
         for index in (changed.isEmpty ? resting...resting : min(resting, 1)...resting).reversed() {
@@ -76,15 +77,16 @@ struct PartialUpdateCoder {
         return nil
     }
 
-    /// The partial update that has what is new after a scroll, as fine as its share of the bitrate allows. What would
-    /// take far more than was foreseen is written once more.
+    /// Returns the partial update with the new content after a scroll, as fine as its share of the bitrate allows. If
+    /// it is much larger than predicted, it is written again.
     mutating func code(
         _ picture: any PixelPlanes, over reference: ReferencePicture, after scroll: Scroll, changed: MacroblockMap,
         quality: CodedQuality, _ basis: Basis, ledger: BitLedger, timestamp: Duration
     ) throws(VideoCodingError) -> PartialUpdate? {
         let novelty = try writer.novelty(of: changed, in: picture, over: reference).sum
         let allowance = rate.allowance(novelty: novelty, from: ledger, timestamp: timestamp)
-        // As coarse as need be, and blurred where that is not enough: what comes late has moved farther, and costs more.
+        // The quantizer can be coarse, and blurred if that does not suffice: late content has moved farther, and costs
+        // more.
         let indices = Self.finest.index...Self.coarsest
         let coarsest = rate.byteCount(novelty: novelty, quantizer: Quantizer(index: Self.coarsest))
         var detail = coarsest <= allowance * 3 / 2 ? 16 : coarsest <= allowance * 4 ? 3 : 1
@@ -92,7 +94,7 @@ struct PartialUpdateCoder {
             let quantizer =
                 detail == 16
                 ? rate.quantizer(novelty: novelty, byteCount: allowance, within: indices) : Self.blurred
-            // What is left over is for what is coarse.
+            // The remaining bits are for coarse content.
             let isFine = rate.byteCount(novelty: novelty, quantizer: quantizer) < allowance / 2
             let order = PartialUpdateWriter.Order(
                 scroll: scroll, changed: changed,

@@ -1,30 +1,30 @@
 internal import RTCShareMedia
 
-/// Writes VP8 frames in which some macroblocks differ from the picture before, and all others stay.
+/// Writes VP8 frames in which some macroblocks differ from the last frame, and all others are unchanged.
 ///
-/// libvpx goes through all of a picture to code a letter of it: several milliseconds at 1920×1080. This costs some
-/// microseconds for each macroblock that differs. Each is coded as its difference to what stood there, or to one colour,
-/// which is what letters, cursors, buttons and new lines of text are; for what moves or is a film, libvpx finds more.
+/// libvpx processes the whole frame to code one letter: several milliseconds at 1920×1080. This costs some microseconds
+/// for each changed macroblock. Each is coded as its difference from the previous content, or from one color, which
+/// suits letters, cursors, buttons and new lines of text. For motion or video, libvpx is better.
 final class PartialUpdateWriter {
-    /// What a partial update is made of.
+    /// The parameters of a partial update.
     struct Order {
-        /// What moved, in the reference already.
+        /// The scroll, which is already applied to the reference frame.
         let scroll: Scroll?
-        /// What has to be in it.
+        /// The macroblocks that must be in the update.
         let changed: MacroblockMap
-        /// What is put into it, too, while it is shorter than `room` bytes.
+        /// The macroblocks that are added while the update is shorter than `room` bytes.
         let coarse: MacroblockMap
         let quantizer: Quantizer
-        /// How many coefficients of a block are told, the lowest first: 16 are all, one is its mean.
+        /// The number of coded coefficients per block, the lowest first: 16 are all, one is the mean.
         let detail: Int
         let room: Int
-        /// The most that it may take, in bytes.
+        /// The maximum size in bytes.
         let limit: Int
     }
 
-    /// How much of what changed is new: what makes a partial update large.
+    /// The amount of new content in the changes, which determines the size of a partial update.
     struct Novelty {
-        /// The sum of all differences to what is expected.
+        /// The sum of all differences from the prediction.
         var sum = 0
     }
 
@@ -32,11 +32,11 @@ final class PartialUpdateWriter {
 
     private let macroblock = MacroblockCoder()
     private let writer = TokenWriter()
-    /// Macroblocks of the reference as they were, in the order in which they were changed.
+    /// The former macroblocks of the reference frame, in the order of changes.
     private var undo: UnsafeMutablePointer<UInt8>
     private var undoCapacity = 256
     private var changedPlaces: [(column: Int, row: Int)] = []
-    /// For each column of macroblocks, in which row was the last with coefficients, and which of its blocks had some: luma's
+    /// For each column of macroblocks, the row of the last one with coefficients, and its blocks that had any: luma's
     /// four columns, two of each chroma plane, and Y2 (RFC 6386 §13.3).
     private var above: [(row: Int, blocks: BlockFlags)] = []
 
@@ -48,7 +48,7 @@ final class PartialUpdateWriter {
         undo.deallocate()
     }
 
-    /// How much is new in these macroblocks of a picture.
+    /// Returns the amount of new content in these macroblocks of a frame.
     func novelty(
         of changed: MacroblockMap, in picture: any PixelPlanes, over reference: ReferencePicture
     ) throws(VideoCodingError) -> Novelty {
@@ -65,8 +65,9 @@ final class PartialUpdateWriter {
         }
     }
 
-    /// The frame that makes of `reference` what `picture` shows, and where it does; the reference then is what a decoder
-    /// has. Nil, with the reference as it was, where that takes too much.
+    /// Returns the frame that changes `reference` into `picture`, and the macroblocks that are equal then. The
+    /// reference frame is then that of a decoder. Returns nil, with the reference frame unchanged, if the frame would
+    /// be too large.
     func write(
         _ order: Order, of picture: any PixelPlanes, over reference: ReferencePicture,
         probabilities: CoefficientProbabilities, updates: ReferenceUpdates
@@ -93,7 +94,7 @@ final class PartialUpdateWriter {
     }
 
     private func takeBack() {
-        // The last first: of what was changed twice the first copy holds.
+        // The last change is undone first: for a macroblock that was changed twice, the first copy counts.
         for (index, place) in changedPlaces.enumerated().reversed() {
             macroblock.restoreReference(
                 column: place.column, row: place.row, from: undo + index * MacroblockCoder.sampleCount)
@@ -114,8 +115,8 @@ final class PartialUpdateWriter {
         changedPlaces.append((column, row))
     }
 
-    /// Writes what macroblocks are told with, and puts what comes of it into the reference. The macroblocks that are now as
-    /// the picture has them; nil where it becomes too long.
+    /// Writes the coefficients of macroblocks, and applies them to the reference frame. Returns the macroblocks that
+    /// now equal the frame; nil if it becomes too long.
     private func writeCoefficients(
         _ order: Order, of picture: MacroblockCoder.Planes, _ modes: inout PredictionModes
     ) -> MacroblockMap? {
@@ -130,13 +131,13 @@ final class PartialUpdateWriter {
                 guard hasCoarse, order.coarse.cells[index] == 1, writer.byteCount < order.room else { continue }
                 map.insert(index)
             }
-            // Probabilities that suit the frame save something still.
+            // Adapted probabilities will still save some bytes.
             guard writer.byteCount <= order.limit * 5 / 4 else { return nil }
             let (column, row) = (index % map.columns, index / map.columns)
             macroblock.take(picture, column: column, row: row)
             let sums = macroblock.differenceSums()
             guard sums.fromBefore > 0 else { continue }
-            // The mean itself has to be told, and that it is one.
+            // The cost includes the mean itself, and the intra mode.
             let isIntra = sums.fromMean * 9 / 8 + 256 < sums.fromBefore
             if isIntra { macroblock.predictMean(column: column, row: row) }
             let hasLevels = macroblock.quantize(order.quantizer, detail: order.detail)

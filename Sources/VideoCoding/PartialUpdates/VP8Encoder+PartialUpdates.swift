@@ -2,16 +2,16 @@ internal import RTCShareMedia
 internal import RTCShareWireFormat
 
 extension VP8Encoder {
-    /// Whether frames can be sent that are not libvpx's: not if the configuration has none, before libvpx's first frame, if a
-    /// key frame is due, or while a blurred key frame becomes sharp.
+    /// Whether our own frames can be sent: not if the configuration disables them, before libvpx's first frame, if a
+    /// key frame is due, or while a blurred key frame is being sharpened.
     var canUpdatePartially: Bool {
         configuration.usesPartialUpdates && !keyFrameIsDue && library.sharpening == nil && model.lastUpdates != nil
     }
 
-    /// Encodes a picture of which little changed; nil where it is for libvpx.
+    /// Encodes a frame with few changes; nil if libvpx must encode it.
     ///
-    /// What changed is coded, as fine as the bitrate allows, with as much of what is coarse as there is room for; where
-    /// nothing did, what is coarse, part by part; and where nothing is, a frame that says so.
+    /// Changes are coded as fine as the bitrate allows, with as many coarse parts as there is room for. Without
+    /// changes, coarse parts are coded one after the other. If everything is fine, the frame is empty.
     func encodePartialUpdate(
         of picture: any PixelPlanes, changed: MacroblockMap, timestamp: Duration, rotation: VideoRotation
     ) throws(VideoCodingError) -> EncodedVideoFrame? {
@@ -26,7 +26,7 @@ extension VP8Encoder {
         return makeFrame(partial, timestamp: timestamp, rotation: rotation, isChange: !changed.isEmpty)
     }
 
-    /// The frame of a partial update that was coded.
+    /// Returns the frame of a coded partial update.
     func makeFrame(
         _ partial: PartialUpdateCoder.PartialUpdate, timestamp: Duration, rotation: VideoRotation, isChange: Bool = true
     ) -> EncodedVideoFrame {
@@ -35,7 +35,7 @@ extension VP8Encoder {
             partial.data, quantizer: partial.quantizer, timestamp: timestamp, rotation: rotation, isChange: isChange)
     }
 
-    /// A frame that is not libvpx's.
+    /// Returns an own frame.
     func makeFrame(
         _ data: [UInt8], quantizer: Int, timestamp: Duration, rotation: VideoRotation, isChange: Bool = true
     ) -> EncodedVideoFrame {

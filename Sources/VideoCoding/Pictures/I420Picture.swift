@@ -1,17 +1,17 @@
 internal import RTCShareCYUV
 internal import RTCShareMedia
 
-/// A picture in I420 in memory of its own, which its one owner writes as often as it likes.
+/// An I420 image in its own memory, which its only owner writes repeatedly.
 final class I420Picture: PixelPlanes {
     let size: PixelSize
     let format = PixelFormat.i420
-    /// From its left upper corner on.
+    /// The samples, from the upper left corner.
     let samples: I420Samples
     private let memory: UnsafeMutableRawBufferPointer
     private let readablePlanes: [UnsafeRawBufferPointer]
     private let strides: [Int]
 
-    /// A grey picture, in memory for whole macroblocks, so that those at the edge can be treated as any other.
+    /// Creates a gray image in memory for whole macroblocks, so that those at the edges need no special treatment.
     init(size: PixelSize) throws(VideoCodingError) {
         guard size.width > 0, size.height > 0 else { throw .emptyPicture }
         let stride = (size.width + 127) & ~127
@@ -42,7 +42,7 @@ final class I420Picture: PixelPlanes {
     }
 }
 
-/// Where samples of I420 lie that are written.
+/// The addresses of writable I420 samples.
 struct I420Samples {
     let luma: UnsafeMutablePointer<UInt8>
     let blue: UnsafeMutablePointer<UInt8>
@@ -50,7 +50,7 @@ struct I420Samples {
     let lumaStride: Int
     let chromaStride: Int
 
-    /// From another pixel on; both even, where chroma samples lie.
+    /// Returns the addresses from another pixel. Both coordinates must be even, as chroma samples require.
     func from(x: Int, y: Int) -> I420Samples {
         let offset = y / 2 * chromaStride + x / 2
         return I420Samples(
@@ -60,7 +60,7 @@ struct I420Samples {
 }
 
 extension PlanePointers {
-    /// Writes the pixels of `part`, which lies inside of the picture and begins at an even column and row, as I420.
+    /// Converts the pixels of `part`, which must be within the frame and start at an even column and row, to I420.
     func convert(
         _ part: PixelRectangle, _ format: PixelFormat, to target: I420Samples
     ) throws(VideoCodingError) {

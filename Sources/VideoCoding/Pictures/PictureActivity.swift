@@ -1,14 +1,14 @@
 internal import RTCShareCYUV
 internal import RTCShareMedia
 
-/// How much there is to code in a picture: what an encoder makes of it, at one quantizer, is about proportional to this,
-/// whether it is text, a film or a blurred page.
+/// The amount of content in a frame. The encoded size at one quantizer is about proportional to it, for text, video or
+/// a blurred page.
 enum PictureActivity {
-    /// Of each macroblock every fourth row is looked at: enough to know it, for a quarter of the time.
+    /// The step between the evaluated rows of a macroblock: every fourth row is sufficient, in a quarter of the time.
     private static let step = 4
 
-    /// The sum over the macroblocks of `map`, nil being all, of the mean (as a root of squares) of how far a pixel of luma
-    /// is from the ones to its right and below.
+    /// Returns the sum of the macroblocks' values (of `map`; nil for all): the root mean square of the differences
+    /// between a luma pixel and its neighbors to the right and below.
     static func sum(
         of picture: any PixelPlanes, in map: MacroblockMap? = nil
     ) throws(VideoCodingError) -> Double {

@@ -1,35 +1,35 @@
 internal import RTCShareMedia
 
-/// From a source's frames to the picture that an encoder of any codec is given: its size, its turn, and where it differs from
-/// what was encoded last.
+/// Prepares a source's frames for an encoder of any codec: the size, the rotation, and the differences from the last
+/// encoded frame.
 ///
-///     frame ─▶ scaled and turned, where that is asked for ─▶ standing picture ─▶ what changed is encoded
+///     frame ─▶ scaled and rotated if required ─▶ standing picture ─▶ changes are encoded
 struct PictureInput {
-    /// The frame last taken, kept so that it can be encoded again, at another size too.
+    /// The last frame, stored so that it can be encoded again, also at another size.
     private(set) var source: VideoFrame?
-    /// What is to be encoded; nil where no frame could be taken.
+    /// The image to encode; nil if no frame could be converted.
     private(set) var picture: StandingPicture?
-    /// What the source gives as it is to be, where that is not as it comes.
+    /// The scaled and rotated source; nil if its frames need neither.
     private var scaled: ScaledPicture?
-    /// The turn that is done to `picture` already.
+    /// The rotation that was applied to `picture`.
     private var turn = VideoRotation.upright
-    /// Where the picture differs from what was encoded last.
+    /// The differences from the last encoded frame.
     private(set) var changed = MacroblockMap(size: PixelSize(width: 0, height: 0))
 
-    /// How far the viewer must turn the picture.
+    /// The clockwise rotation that the viewer must apply.
     var rotation: VideoRotation { turn == .upright ? source?.rotation ?? .upright : .upright }
 
-    /// The frame is what is encoded from now on, as the order says; nil is the one before.
+    /// Sets the frame to encode according to the order; nil for the previous one.
     mutating func take(_ frame: VideoFrame?, order: EncodingOrder) throws(VideoCodingError) {
         guard let source = frame ?? source else { throw .emptyPicture }
         let size = order.sizes(for: source).now
         let rotation = order.settings.turnsPictures ? source.rotation : .upright
         let standing = picture.flatMap { $0.size == size && turn == rotation ? $0 : nil }
         guard frame != nil || standing == nil else { return }
-        // What changed in a picture of another size is not known.
+        // The damage of a frame with another size is unknown.
         let damage = self.source?.size == source.size ? source.damage : nil
         let ready = scaled.flatMap { $0.makes(size, of: source.size, turnedBy: rotation) ? $0 : nil }
-        // Kept before anything can fail, so that it can be tried again; what was begun and failed is made anew.
+        // The source is stored before anything can fail, so that it can be retried. An incomplete image is made again.
         self.source = source
         scaled = nil
         picture = nil
@@ -53,14 +53,14 @@ struct PictureInput {
         picture = current
     }
 
-    /// Viewers get the picture.
+    /// Records that the viewers get the frame.
     mutating func didEncode() {
         changed.removeAll()
         picture?.signature.commit()
     }
 
-    /// Viewers get what moved where it is now. It is not to be found again, and what else changed, 1 for each macroblock in
-    /// `rest`, is still to be encoded.
+    /// Records that the viewers get the scroll. It must not be found again, and the other changes, 1 for each
+    /// macroblock in `rest`, still have to be encoded.
     mutating func didMove(leaving rest: [UInt8]) {
         changed.replace(with: rest)
         picture?.signature.forget()

@@ -1,13 +1,13 @@
 internal import RTCShareCYUV
 internal import RTCShareMedia
 
-/// A plane's first byte and stride as the C libraries take them.
+/// A plane's first byte and stride in the types of the C libraries.
 struct PlanePointer {
     let first: UnsafePointer<UInt8>
     let stride: Int32
 }
 
-/// A plane that is written.
+/// A writable plane.
 struct WritablePlanePointer {
     let first: UnsafeMutablePointer<UInt8>
     let stride: Int32
@@ -20,8 +20,8 @@ struct WritablePlanePointer {
 }
 
 extension PixelPlanes {
-    /// Lends the planes after a check that each is as long as its size and format say. A `PixelPlanes` can come
-    /// from outside, and C would read past the end of one that lies about its size.
+    /// Calls `body` with the planes after a check that each is as long as its size and format require. A `PixelPlanes`
+    /// can come from outside the library, and C would read past the end of one with a wrong size.
     func withPlanePointers<Result>(
         _ body: (_ planes: PlanePointers) throws(VideoCodingError) -> Result
     ) throws(VideoCodingError) -> Result {
@@ -39,13 +39,13 @@ extension PixelPlanes {
     }
 }
 
-/// Up to three planes that are lent for one call.
+/// Up to three planes that are borrowed for one call.
 struct PlanePointers {
     let first: PlanePointer
     let second: PlanePointer
     let third: PlanePointer
 
-    /// Formats of fewer than three planes repeat their last one.
+    /// Creates the planes. Formats of fewer than three planes repeat their last one.
     init(_ set: borrowing PlaneSet, size: PixelSize, format: PixelFormat) throws(VideoCodingError) {
         let count = format.planeCount
         guard set.planes.count >= count, set.strides.count >= count else {
@@ -67,7 +67,7 @@ struct PlanePointers {
 }
 
 extension PixelBufferPool {
-    /// An I420 buffer that `fill` has written.
+    /// Returns an I420 buffer that `fill` has written.
     func makeI420(
         size: PixelSize,
         _ fill: (
@@ -90,7 +90,7 @@ extension PixelBufferPool {
     }
 }
 
-/// libyuv's codes as errors.
+/// Throws an error for a code of libyuv.
 func checkYUV(_ operation: String, _ code: Int32) throws(VideoCodingError) {
     guard code == 0 else { throw .conversionFailed(operation: operation, code: Int(code)) }
 }

@@ -1,37 +1,37 @@
 internal import RTCShareCYUV
 internal import RTCShareMedia
 
-/// A source's picture in I420, scaled and turned: what a frame changes is made anew, and nothing else.
+/// A source's frame in I420, scaled and rotated. Only the changed parts are updated.
 ///
-///     frame ─▶ the tiles that its damage touches ─▶ I420 ─▶ scaled ─▶ turned ─▶ put in their places
+///     frame ─▶ the tiles that its damage touches ─▶ I420 ─▶ scaled ─▶ rotated ─▶ copied to their places
 ///
-/// Every tile is made of a rectangle of the source that is its own, so that a picture is the same whatever changed in
-/// which order, and a tile fits into the processor's cache. A smaller picture's samples are each made of the source's
-/// pixels that they cover, which lie inside of that rectangle: nothing shows where tiles meet. Used from one thread.
+/// Every tile is made from its own rectangle of the source, so that the result does not depend on the order of changes,
+/// and a tile fits into the processor's cache. Each sample of a smaller frame is made from the source pixels that it
+/// covers, which are within that rectangle, so that the borders of tiles are not visible. One thread uses it.
 final class ScaledPicture {
     private let sourceSize: PixelSize
     private let size: PixelSize
     private let rotation: VideoRotation
-    /// What it shows.
+    /// The resulting image.
     let picture: I420Picture
     private let columns: GridLines
     private let rows: GridLines
-    /// A tile as the source has it, in I420.
+    /// A tile of the source, in I420.
     private let tile: I420Picture
-    /// A tile before it is turned.
+    /// A tile before rotation.
     private let upright: I420Picture
-    /// 1 for each tile that is to be made anew, row by row.
+    /// The value 1 for each tile that must be updated, row by row.
     private var isDue: [UInt8]
-    /// Where it was made anew.
+    /// The updated rectangles.
     private var parts: [PixelRectangle] = []
 
-    /// About what a tile has, before a turn.
+    /// The approximate size of a tile before rotation.
     private static let tileSize = PixelSize(width: 192, height: 48)
 
-    /// A picture of `size` after a clockwise turn, of sources of `sourceSize`.
+    /// Creates an image of `size` after a clockwise rotation, for sources of `sourceSize`.
     init(_ size: PixelSize, of sourceSize: PixelSize, turnedBy rotation: VideoRotation) throws(VideoCodingError) {
         let scaled = rotation.swapsSides ? PixelSize(width: size.height, height: size.width) : size
-        // A sample of a larger picture is made of pixels around it, and where a turned tile lies chroma has to begin.
+        // A sample of a larger frame is made from pixels around it, and a rotated tile must start at a chroma sample.
         let isTiled =
             scaled.width <= sourceSize.width && scaled.height <= sourceSize.height
             && (rotation == .upright || size.width.isMultiple(of: 2) && size.height.isMultiple(of: 2))
@@ -53,13 +53,13 @@ final class ScaledPicture {
         self.rotation = rotation
     }
 
-    /// Whether it is what an `init` with these would make.
+    /// Whether an `init` with these arguments would create an equal object.
     func makes(_ size: PixelSize, of sourceSize: PixelSize, turnedBy rotation: VideoRotation) -> Bool {
         self.size == size && self.sourceSize == sourceSize && self.rotation == rotation
     }
 
-    /// Makes it show `source`, which differs from what was there before at most in `damage`; nil is everywhere. Gives where
-    /// it was made anew. After an error it shows parts of both.
+    /// Updates the image from `source`, which differs from the previous one only in `damage`; nil for everywhere.
+    /// Returns the updated rectangles. After an error it shows parts of both.
     func update(
         from source: any PixelPlanes, damage: [PixelRectangle]?
     ) throws(VideoCodingError) -> [PixelRectangle] {
@@ -88,7 +88,7 @@ final class ScaledPicture {
         }
     }
 
-    /// Makes a tile, and gives where it lies.
+    /// Updates a tile, and returns its rectangle.
     private func make(
         column: Int, row: Int, _ planes: PlanePointers, _ format: PixelFormat
     ) throws(VideoCodingError) -> PixelRectangle {
@@ -105,7 +105,7 @@ final class ScaledPicture {
         return place
     }
 
-    /// Where a part of the scaled picture lies once that is turned.
+    /// Returns the rectangle of a part of the scaled frame after rotation.
     private func place(_ part: PixelRectangle) -> PixelRectangle {
         let (right, bottom) = (part.x + part.size.width, part.y + part.size.height)
         let turned = PixelSize(width: part.size.height, height: part.size.width)
@@ -140,24 +140,24 @@ final class ScaledPicture {
     }
 }
 
-/// Where tiles meet along one axis, in the source and in what is made of it.
+/// The borders of tiles along one axis, in the source and in the result.
 private struct GridLines {
     private let source: [Int]
     private let target: [Int]
 
-    /// One tile.
+    /// Creates a single tile.
     init(source sourceLength: Int, target targetLength: Int) {
         source = [0, sourceLength]
         target = [0, targetLength]
     }
 
-    /// Tiles of about `length`, up to four times as long where that has them begin at whole pixels of the source: there a
-    /// tile is what it would be if the whole were scaled at once. Else they begin less than a pixel beside.
+    /// Creates tiles of about `length`, up to four times as long if they can then start at whole pixels of the source:
+    /// such a tile equals that of a frame scaled as a whole. Otherwise their starts differ by less than a pixel.
     init(source sourceLength: Int, target targetLength: Int, tile length: Int) {
-        // Even in both, where chroma samples lie.
+        // The borders are even in both, as chroma samples require.
         let whole = 2 * targetLength / Self.greatestDivisor(sourceLength, targetLength)
         let step = whole > length * 4 ? length * 4 : max((length + whole / 2) / whole, 1) * whole
-        // The last is at least half as long as the others.
+        // The last tile is at least half as long as the others.
         let count = max((targetLength + step / 2) / step, 1)
         source =
             (0..<count).map { ($0 * step * sourceLength + targetLength) / (targetLength * 2) * 2 } + [sourceLength]
@@ -170,7 +170,7 @@ private struct GridLines {
 
     var count: Int { source.count - 1 }
 
-    /// The most that one tile takes.
+    /// The maximum lengths of one tile.
     var longest: (source: Int, target: Int) {
         (0..<count).reduce((0, 0)) { (max($0.0, tile($1).source.count), max($0.1, tile($1).target.count)) }
     }
@@ -179,7 +179,7 @@ private struct GridLines {
         (source[index]..<source[index + 1], target[index]..<target[index + 1])
     }
 
-    /// The tiles that have something of the source's pixels from `first` on.
+    /// Returns the tiles that contain any of the source's pixels from `first` on.
     func touched(from first: Int, length: Int) -> Range<Int> {
         let start = (0..<count).first { source[$0 + 1] > first } ?? count
         let end = (start..<count).first { source[$0] >= first + length } ?? count

@@ -2,27 +2,27 @@ internal import Glibc
 internal import RTCShareCYUV
 internal import RTCShareMedia
 
-/// The picture as an encoder was given it last, in I420: what a frame changes is converted into it, and nothing else.
+/// The last frame of an encoder, in I420. Only the changes of a new frame are converted into it.
 ///
-///     frame ─▶ its damage, by rows of macroblocks ─▶ converted beside it ─▶ what differs is copied, and told
+///     frame ─▶ its damage, by rows of macroblocks ─▶ converted separately ─▶ differences are copied and reported
 ///
-/// What a source calls changed and is not, or what it says nothing of, is found by looking: only macroblocks that differ
-/// count. A row of them fits into the processor's cache, so that looking at a whole picture costs little more than
-/// converting it.
+/// Damage that contains no change, or that the source does not report, is resolved by comparison: only macroblocks that
+/// differ count. A row of them fits into the processor's cache, so that the comparison of a whole frame costs little
+/// more than its conversion.
 final class StandingPicture: PixelPlanes {
     let size: PixelSize
     let format = PixelFormat.i420
     private let picture: I420Picture
-    /// A row of macroblocks, as the frame has it.
+    /// A row of macroblocks of the new frame.
     private let row: I420Picture
     /// For each column of a row of macroblocks, the bits in which any of its lines differ.
     private let lumaDifferences: UnsafeMutablePointer<SIMD16<UInt8>>
     private let chromaDifferences: UnsafeMutablePointer<UInt64>
     private var isEmpty = true
-    /// By what is looked for what moved.
+    /// The signature with which moved content is found.
     let signature: PictureSignature
 
-    /// A picture of `size` with nothing in it.
+    /// Creates an empty frame of `size`.
     init(size: PixelSize) throws(VideoCodingError) {
         self.size = size
         picture = try I420Picture(size: size)
@@ -41,8 +41,8 @@ final class StandingPicture: PixelPlanes {
         try picture.withPlanes(body)
     }
 
-    /// Makes it show `picture`, which differs from what it shows at most in `parts`; nil is everywhere. What does differ is
-    /// put into `changed`.
+    /// Updates the frame from `picture`, which differs from it only in `parts`; nil for everywhere. Adds the actual
+    /// differences to `changed`.
     func update(
         from picture: any PixelPlanes, parts: [PixelRectangle]?, changed: inout MacroblockMap
     ) throws(VideoCodingError) {
@@ -84,7 +84,7 @@ final class StandingPicture: PixelPlanes {
             PixelRectangle(x: x, y: y, size: part), format, to: self.row.samples.from(x: x, y: 0))
     }
 
-    /// Copies the macroblocks of a converted row that differ, and signs them while they are at hand.
+    /// Copies the macroblocks of a converted row that differ, and updates their signatures while they are in the cache.
     private func take(row: Int, columns: Range<Int>, changed: inout MacroblockMap) {
         let height = min(16, size.height - row * 16)
         noteDifferences(row: row, columns: columns, height: height)
@@ -103,7 +103,7 @@ final class StandingPicture: PixelPlanes {
         }
     }
 
-    /// Finds which macroblocks of the converted row differ: line by line, which is how memory is read ahead.
+    /// Finds the macroblocks of the converted row that differ: line by line, which suits the processor's prefetching.
     private func noteDifferences(row: Int, columns: Range<Int>, height: Int) {
         for column in columns {
             lumaDifferences[column] = SIMD16()

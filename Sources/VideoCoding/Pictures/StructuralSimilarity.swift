@@ -1,13 +1,13 @@
 internal import RTCShareCYUV
 package import RTCShareMedia
 
-/// How alike two I420 pictures are, by libyuv.
+/// The similarity of two I420 frames, computed by libyuv.
 package enum StructuralSimilarity {
-    /// The smallest side that can be compared: one window and a step.
+    /// The minimum side of frames that can be compared: one window and a step.
     package static let smallestSide = 9
 
-    /// SSIM of the luma planes, 1 for equal pictures: the mean over 8 by 8 windows, one each 4 pixels in both
-    /// directions, with the customary constants K1 = 0.01 and K2 = 0.03 (libyuv's `CalcFrameSsim`).
+    /// Returns the SSIM of the luma planes, 1 for equal frames: the mean over 8 by 8 windows, one every 4 pixels in
+    /// both directions, with the usual constants K1 = 0.01 and K2 = 0.03 (libyuv's `CalcFrameSsim`).
     package static func luma(
         _ one: any PixelPlanes, _ other: any PixelPlanes
     ) throws(VideoCodingError) -> Double {
@@ -15,7 +15,7 @@ package enum StructuralSimilarity {
         return try compare(one, other, by: CalcFrameSsim)
     }
 
-    /// PSNR of the luma planes in decibels; libyuv gives 128 for equal pictures.
+    /// Returns the PSNR of the luma planes in decibels. libyuv returns 128 for equal frames.
     package static func peakSignalToNoiseRatio(
         _ one: any PixelPlanes, _ other: any PixelPlanes
     ) throws(VideoCodingError) -> Double {

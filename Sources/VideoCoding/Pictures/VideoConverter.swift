@@ -1,42 +1,43 @@
 internal import RTCShareCYUV
 package import RTCShareMedia
 
-/// Brings any picture to I420 at the encoder's size, by libyuv (BT.601, limited range).
+/// Converts any frame to I420 at the encoder's size, with libyuv (BT.601, limited range).
 ///
-/// A picture that is I420 and of that size already is passed on as it is. Everything else is written to memory from a
-/// pool, so that a steady flow of equal pictures allocates nothing. Used from one thread at a time.
+/// A frame that is already I420 of that size is returned unchanged. Others are written to memory from a pool, so that a
+/// steady flow of equal frames allocates nothing. One thread at a time can use it.
 package final class VideoConverter {
     private let pool: PixelBufferPool
 
-    /// A converter with a pool of its own.
+    /// Creates a converter with its own pool.
     package init() {
-        // The picture at its source's size, the scaled one, the turned one, and the last one that an encoder keeps.
+        // The capacity is for the converted frame, the scaled one, the rotated one, and the last one that an encoder
+        // keeps.
         pool = PixelBufferPool(capacity: 4)
     }
 
-    /// The picture as I420 of `size`, after a clockwise turn by `rotation`.
+    /// Returns the frame as I420 of `size`, after a clockwise rotation by `rotation`.
     ///
     /// `size` is that of the result. Downscaling uses libyuv's box filter, which averages all source pixels and keeps
-    /// small text legible; nothing is scaled where the size is right.
+    /// small text legible. A frame of the right size is not scaled.
     package func convert(
         _ picture: any VideoFrameBuffer, to size: PixelSize, rotation: VideoRotation = .upright
     ) throws(VideoCodingError) -> any VideoFrameBuffer {
         try converted(picture, to: size, rotation: rotation) ?? picture
     }
 
-    /// The same of pixels that are no frame's.
+    /// Returns the conversion of pixels that do not belong to a frame.
     func convert(
         _ picture: any PixelPlanes, to size: PixelSize, rotation: VideoRotation = .upright
     ) throws(VideoCodingError) -> any PixelPlanes {
         try converted(picture, to: size, rotation: rotation) ?? picture
     }
 
-    /// Nil where the picture is as it should be.
+    /// Returns the converted frame; nil if no conversion is necessary.
     private func converted(
         _ picture: any PixelPlanes, to size: PixelSize, rotation: VideoRotation
     ) throws(VideoCodingError) -> PixelBuffer? {
         guard size.width > 0, size.height > 0 else { throw .emptyPicture }
-        // Turning is done last, on the fewest pixels.
+        // Rotation is last, on the fewest pixels.
         let sizeBeforeTurn = rotation.swapsSides ? PixelSize(width: size.height, height: size.width) : size
         var result = picture.format == .i420 ? nil : try convertToI420(picture)
         if (result?.size ?? picture.size) != sizeBeforeTurn {
@@ -95,12 +96,12 @@ package final class VideoConverter {
 }
 
 extension VideoRotation {
-    /// Whether width and height change places.
+    /// Whether the rotation swaps width and height.
     package var swapsSides: Bool { self == .quarter || self == .threeQuarters }
 }
 
 extension VideoRotation {
-    /// As libyuv calls it.
+    /// libyuv's name of the rotation.
     var libraryMode: RotationMode {
         switch self {
         case .upright: kRotate0

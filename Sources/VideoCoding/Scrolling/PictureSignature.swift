@@ -1,47 +1,48 @@
 internal import Glibc
 internal import RTCShareMedia
 
-/// What a picture shows in 32 bits for each piece of a row as wide as a macroblock, before a change and after it.
+/// The signatures of a frame before and after a change: 32 bits for each piece of a row that is as wide as a
+/// macroblock.
 ///
-/// Pieces that are equal have equal numbers; others differ, but for one in four billion, and macroblocks are told by many.
-/// Only what changed is looked at again. To be committed is what was encoded: what moved is said of that. Used from one
-/// thread at a time.
+/// Equal pieces have equal signatures. Different pieces have different ones, except for one in four billion, and the
+/// comparison of macroblocks uses many. Only changed parts are read again. Commit a frame after it was encoded, since
+/// motion refers to that frame. One thread at a time can use it.
 final class PictureSignature {
-    /// A table of pieces, of luma and of both planes of chroma together: those of a macroblock follow each other, and
-    /// macroblocks do row by row, as they are looked at.
+    /// A table of pieces, of luma and of both chroma planes together. Those of a macroblock are consecutive, and
+    /// macroblocks follow row by row, in the order of reading.
     struct Table {
         let luma: UnsafeMutablePointer<UInt32>
         let chroma: UnsafeMutablePointer<UInt32>
-        /// Macroblocks in a row.
+        /// The number of macroblocks in a row.
         let columns: Int
 
-        /// The luma of a row of pixels.
+        /// Returns the signature of luma in a row of pixels.
         @inline(__always)
         func luma(column: Int, line: Int) -> UInt32 { luma[(line >> 4 &* columns &+ column) &* 16 &+ line & 15] }
 
-        /// The chroma of a row of samples of it.
+        /// Returns the signature of chroma in a row of samples.
         @inline(__always)
         func chroma(column: Int, line: Int) -> UInt32 { chroma[(line >> 3 &* columns &+ column) &* 8 &+ line & 7] }
     }
 
     let size: PixelSize
-    /// Columns and rows of macroblocks.
+    /// The numbers of columns and rows of macroblocks.
     let columns: Int
     let rows: Int
-    /// Of the picture that was committed last.
+    /// The table of the last committed frame.
     private(set) var before: Table
-    /// Of the same with what changed since.
+    /// The table of the current frame.
     private(set) var now: Table
-    /// For each macroblock, row by row: 1 where it was looked at since, 2 where it shows something else than before.
+    /// For each macroblock, row by row: 1 if it was read since, 2 if it differs from before.
     private let pending: UnsafeMutablePointer<UInt8>
-    /// 1 for each that ``now`` tells of the picture before the last.
+    /// The value 1 for each macroblock whose entry in ``now`` is that of the frame before the last.
     private let outdated: UnsafeMutablePointer<UInt8>
     private let memory: UnsafeMutablePointer<UInt32>
     private var isSettled = true
-    /// Whether a picture was committed.
+    /// Whether a frame was committed.
     private(set) var hasBefore = false
 
-    /// Nothing is known yet: the first picture has to be looked at as a whole, and committed.
+    /// Creates an empty signature: the first frame must be read as a whole, and committed.
     init(size: PixelSize) {
         self.size = size
         columns = (size.width + 15) / 16
@@ -61,7 +62,7 @@ final class PictureSignature {
         pending.deallocate()
     }
 
-    /// Looks at the macroblocks of an I420 picture that may have changed: 1 in a map of all, row by row; nil is all.
+    /// Reads the macroblocks of an I420 frame that may have changed: 1 in a map of all, row by row; nil for all.
     func update(_ picture: any PixelPlanes, changed: [UInt8]? = nil) throws(VideoCodingError) {
         guard picture.format == .i420, picture.size == size, changed.map({ $0.count == columns * rows }) ?? true else {
             throw .unexpectedPicture(size: picture.size, format: picture.format, expected: size)
@@ -71,7 +72,7 @@ final class PictureSignature {
         }
     }
 
-    /// The same of planes that are as large as the picture.
+    /// Reads the macroblocks of planes with the size of the frame.
     func update(_ planes: PlanePointers, changed: [UInt8]?) {
         if let changed {
             changed.withUnsafeBufferPointer { update(planes, changed: $0) }
@@ -97,7 +98,7 @@ final class PictureSignature {
         settle()
     }
 
-    /// Where a macroblock's samples lie.
+    /// The addresses of a macroblock's samples.
     struct Samples {
         let luma: UnsafePointer<UInt8>
         let blue: UnsafePointer<UInt8>
@@ -105,8 +106,8 @@ final class PictureSignature {
         let strides: (luma: Int, blue: Int, red: Int)
     }
 
-    /// Looks at a macroblock that may have changed, or that is known to differ from how it was looked at last (`isNew`).
-    /// Before anything is asked, ``settle()`` has to be called.
+    /// Reads a macroblock that may have changed, or that is known to differ from its last reading (`isNew`). Call
+    /// ``settle()`` before any comparison.
     @inline(__always)
     func update(column: Int, row: Int, _ samples: Samples, isNew: Bool) {
         let index = row * columns + column
@@ -115,7 +116,7 @@ final class PictureSignature {
         } else {
             signPart(samples, index, lines: min(16, size.height - row * 16), width: size.width - column * 16)
         }
-        // What was looked at once since may be again as it was before.
+        // A macroblock that was read once since can be equal to the former one again.
         let differs = isNew && pending[index] == 0 || isOther(index)
         pending[index] = differs ? 2 : 1
         outdated[index] = 0
@@ -127,7 +128,7 @@ final class PictureSignature {
             || memcmp(before.chroma + index * 8, now.chroma + index * 8, 32) != 0
     }
 
-    /// What was not looked at again is what it was.
+    /// Completes the table with the entries of macroblocks that were not read again.
     func settle() {
         guard !isSettled else { return }
         isSettled = true
@@ -138,10 +139,10 @@ final class PictureSignature {
         }
     }
 
-    /// What is now is what was before, to the next picture.
+    /// Makes the current frame the former one of the next frame.
     func commit() {
         settle()
-        // The tables change places. What is not looked at again next time is made equal then.
+        // The tables are swapped. Macroblocks that are not read again next time are copied then.
         swap(&before, &now)
         for index in 0..<columns * rows where pending[index] != 0 {
             outdated[index] = 1
@@ -151,10 +152,10 @@ final class PictureSignature {
         hasBefore = true
     }
 
-    /// What was before is not known any more: the next picture has to be looked at as a whole, and committed.
+    /// Forgets the former frame: the next one must be read as a whole, and committed.
     func forget() { hasBefore = false }
 
-    /// Whether a macroblock shows something else than before, by its place row by row.
+    /// Whether a macroblock, by its index row by row, differs from before.
     @inline(__always)
     func differs(_ index: Int) -> Bool { pending[index] == 2 }
 
@@ -176,7 +177,7 @@ final class PictureSignature {
         }
     }
 
-    /// The last column's, of which the picture has a part.
+    /// Computes the signatures of the last column, which is only partly within the frame.
     private func signPart(_ samples: Samples, _ index: Int, lines: Int, width: Int) {
         for line in 0..<lines {
             let source = samples.luma + line * samples.strides.luma
@@ -192,11 +193,11 @@ final class PictureSignature {
         }
     }
 
-    /// A piece of luma, which needs not be where a macroblock begins.
+    /// Returns the signature of a piece of luma, which can start anywhere.
     @inline(__always)
     static func luma(_ source: UnsafePointer<UInt8>) -> UInt32 { mix(load(source), load(source + 8)) }
 
-    /// One of both planes of chroma.
+    /// Returns the signature of a piece of both chroma planes.
     @inline(__always)
     static func chroma(_ blue: UnsafePointer<UInt8>, _ red: UnsafePointer<UInt8>) -> UInt32 {
         mix(load(blue), load(red))
@@ -207,14 +208,14 @@ final class PictureSignature {
         UnsafeRawPointer(source).loadUnaligned(as: UInt64.self)
     }
 
-    /// Fewer bytes than eight: what is left of a picture's last column.
+    /// Loads fewer than eight bytes, for the rest of a frame's last column.
     private static func load(_ source: UnsafePointer<UInt8>, count: Int) -> UInt64 {
         var value: UInt64 = 0
         for index in 0..<max(min(count, 8), 0) { value = value << 8 | UInt64(source[index]) }
         return value
     }
 
-    /// Both halves of a product, in which each bit of both sides has a part.
+    /// Returns both halves of a product, which depends on each bit of both arguments.
     @inline(__always)
     private static func mix(_ one: UInt64, _ other: UInt64) -> UInt32 {
         let product = (one ^ 0xA076_1D64_78BD_642F).multipliedFullWidth(by: other ^ 0xE703_7ED1_A0B4_28DB)

@@ -1,19 +1,19 @@
-/// Where pieces of a picture lie that lie there once: four lines each, as wide as a macroblock, told by their signatures.
+/// An index of the pieces that occur once in a frame: four lines each, as wide as a macroblock, by their signatures.
 struct PieceIndex {
     private var keys: [UInt64] = []
     private var places: [Int32] = []
     private static let free: Int32 = -1
     private static let repeated: Int32 = -2
 
-    /// What tells a piece from others.
+    /// Returns the key of a piece.
     @inline(__always)
     static func key(_ first: UInt32, _ second: UInt32, _ third: UInt32, _ fourth: UInt32) -> UInt64 {
-        // Odd factors, so that the order of lines counts.
+        // The odd factors make the key depend on the order of lines.
         let (upper, lower) = (UInt64(first) << 32 | UInt64(second), UInt64(third) << 32 | UInt64(fourth))
         return (upper &* 0x9E37_79B9_7F4A_7C15 &+ lower) &* 0xC2B2_AE3D_27D4_EB4F
     }
 
-    /// Forgets all, and takes up to so many.
+    /// Removes all pieces, and makes room for `count`.
     mutating func begin(_ count: Int) {
         var capacity = max(keys.count, 64)
         while capacity < count * 2 { capacity *= 2 }
@@ -28,13 +28,13 @@ struct PieceIndex {
         keys[slot] = key
     }
 
-    /// The place of a piece that is there once.
+    /// Returns the place of a piece that occurs once.
     func place(of key: UInt64) -> Int? {
         let place = places[slot(of: key)]
         return place >= 0 ? Int(place) : nil
     }
 
-    /// Where the key is, or would be.
+    /// Returns the slot of the key, or the free one for it.
     private func slot(of key: UInt64) -> Int {
         let mask = keys.count - 1
         var slot = Int(truncatingIfNeeded: (key &* 0x9E37_79B9_7F4A_7C15) >> 32) & mask

@@ -1,13 +1,14 @@
 internal import RTCShareMedia
 
-/// Writes a VP8 frame that holds nothing but motion vectors: it shows the picture before, a part of it moved.
+/// Writes a VP8 frame of motion vectors only, which shows the last frame with a part of it moved.
 ///
-/// libvpx finds in real time what moved by some sixteen rows, and codes a page anew that scrolled farther. This frame
-/// says it in some hundred bytes, whatever the distance. It leaves everything as it was that later frames build on, but
-/// for the last picture and what is told: no probability is kept (RFC 6386 §9.11), no segment and no filter changes.
+/// In real time, libvpx finds moves of up to some sixteen rows, and codes a page that scrolled farther as new. This
+/// frame expresses the move in some hundred bytes, whatever the distance. It changes nothing for later frames except
+/// the last frame and the given updates: no probability is kept (RFC 6386 §9.11), and segments and filters do not
+/// change.
 enum ScrollFrame {
-    /// The frame; `quantizer`, 0 to 127, is only told, since nothing is quantized. The scroll has to be expressible.
-    /// `updates` says what the frame becomes beside the last picture.
+    /// Returns the frame. `quantizer`, 0 to 127, is only in the header, since nothing is quantized. The scroll must be
+    /// expressible. `updates` are the references that the frame updates in addition to the last frame.
     static func data(_ scroll: Scroll, quantizer: Int, updates: ReferenceUpdates) -> [UInt8] {
         var encoder = InterFrameWriter.begin()
         let header = InterFrameWriter.Header(

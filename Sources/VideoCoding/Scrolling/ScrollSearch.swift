@@ -1,51 +1,53 @@
 internal import Glibc
 internal import RTCShareMedia
 
-/// Finds that a part of a picture moved, up or down by the signatures of its rows, and else by ``SidewaysSearch``.
+/// Finds moved parts of a frame: vertically by the signatures of rows, otherwise by ``SidewaysSearch``.
 ///
-/// Rows that stand once only in their column of the picture before vote for how far they moved; how much of the picture a
-/// distance with many votes explains is then counted, macroblock by macroblock. Blank parts, which fit anywhere, have no
-/// vote. Used from one thread at a time.
+/// Rows that occur only once in their column of the former frame vote for their distance. Then the macroblocks that a
+/// distance with many votes explains are counted. Blank parts, which fit anywhere, do not vote. One thread at a time
+/// can use it.
 struct ScrollSearch {
-    /// What a scroll has to explain: of fewer macroblocks the frame of its own is not worth it,
+    /// The minimum number of macroblocks that a scroll must explain. Fewer are not worth a frame of their own.
     static let leastMacroblocks = 32
-    /// nor where most of what changed is something else.
+    /// The minimum fraction of the changes that a scroll must explain.
     static let leastShare = 0.2
-    /// How many columns of macroblocks vote, and of their rows one of so many.
+    /// The number of columns of macroblocks that vote, and the step between their rows.
     private static let votingColumns = 12
     private static let votingStep = 2
-    /// Distances that are looked at more closely.
+    /// The number of distances that are evaluated.
     private static let candidateCount = 3
-    /// Rows that vote together: one alone stands in a column more than once too often.
+    /// The number of rows that vote together: a single row occurs more than once in a column too often.
     private static let windowRows = 4
-    /// Where something moved farther than a vector reaches, how far each scroll but the first takes it: whole macroblocks,
-    /// so that each has one other as its place between.
+    /// The distance of each scroll except the first, if content moved farther than a vector reaches: whole macroblocks,
+    /// so that each has one other as its intermediate place.
     fileprivate static let furtherRows = 240
-    /// The farthest that is found.
+    /// The maximum distance.
     static let largestDistance = Scroll.largestDistance + furtherRows * 3
 
-    /// What moved, and what is still to be encoded after it.
+    /// The scrolls, and the changes that still have to be encoded after them.
     struct Finding: Equatable {
-        /// One, or more where it moved far, each of what the one before shows.
+        /// The scrolls: more than one for a long distance, each of the result of the previous one.
         var scrolls: [Scroll]
-        /// 1 for each macroblock that changed and that they don't show as it is.
+        /// The value 1 for each changed macroblock that the scrolls don't show correctly.
         var remaining: [UInt8]
-        /// 1 for each that moved by half a row of chroma, which is interpolated: its colours have smeared a little.
+        /// The value 1 for each macroblock that moved by half a row of chroma, which is interpolated and slightly
+        /// smears its colors.
         var smeared: [UInt8]
     }
 
     private var finding: Finding?
-    /// 1 for each macroblock that shows something else than before.
+    /// The value 1 for each changed macroblock.
     private var changed: [UInt8] = []
-    /// 1 for each of these whose luma is what a distance says.
+    /// The value 1 for each changed macroblock whose luma a distance explains.
     private var fitting: [UInt8] = []
     private var votes = [Int32](repeating: 0, count: 2 * Self.largestDistance + 1)
     private var index = PieceIndex()
     private var sideways = SidewaysSearch()
-    /// The column that votes; kept for its memory.
+    /// The column that votes, kept for its memory.
     private var lines: [UInt32] = []
 
-    /// What moved between the picture before and the one now, in any direction; nil where nothing worth it did.
+    /// Returns the scrolls between the former frame and the current one, in any direction; nil if there are none worth
+    /// it.
     mutating func find(
         in signature: PictureSignature, of picture: any PixelPlanes
     ) throws(VideoCodingError) -> Finding? {
@@ -60,7 +62,7 @@ struct ScrollSearch {
         return other
     }
 
-    /// The same of what moved up or down.
+    /// Returns the vertical scrolls.
     mutating func find(in signature: PictureSignature) -> Finding? {
         let changedCount = noteChanges(signature)
         guard changedCount >= Self.leastMacroblocks else { return nil }
@@ -80,7 +82,7 @@ struct ScrollSearch {
         return finding
     }
 
-    /// Marks what changed, and counts it.
+    /// Marks the changed macroblocks, and counts them.
     private mutating func noteChanges(_ signature: PictureSignature) -> Int {
         let total = signature.columns * signature.rows
         if changed.count != total {
@@ -112,7 +114,7 @@ struct ScrollSearch {
         let (columns, rows) = (signature.columns, signature.rows)
         let end = signature.size.height - Self.windowRows + 1
         guard end > 0 else { return }
-        // In the column the pieces follow each other: those before, and those now.
+        // In the column the pieces are consecutive: the former ones, then the current ones.
         var lines = [UInt32]()
         swap(&lines, &self.lines)
         defer { swap(&lines, &self.lines) }
@@ -143,7 +145,7 @@ struct ScrollSearch {
         PieceIndex.key(piece[0], piece[1], piece[2], piece[3])
     }
 
-    /// The distances with the most votes, the best first.
+    /// Returns the distances with the most votes, the best first.
     private func candidates() -> [Int] {
         var result: [Int] = []
         for _ in 0..<Self.candidateCount {
@@ -160,7 +162,7 @@ struct ScrollSearch {
         return result
     }
 
-    /// Marks which of the macroblocks that changed a distance explains, and counts them.
+    /// Marks the changed macroblocks that a distance explains, and counts them.
     private mutating func explained(by distance: Int, _ signature: PictureSignature) -> Int {
         let reachable = Scroll(size: signature.size, rows: distance, moved: []).reachableRows
         var count = 0
@@ -178,7 +180,7 @@ struct ScrollSearch {
     }
 
     private mutating func describe(_ distance: Int, _ signature: PictureSignature) {
-        // The arrays of the finding before, unless somebody holds it.
+        // This reuses the arrays of the previous finding, unless a caller still has it.
         var moved = finding?.scrolls.last?.moved ?? []
         var remaining = finding?.remaining ?? []
         var smeared = finding?.smeared ?? []
@@ -191,7 +193,7 @@ struct ScrollSearch {
         remaining.append(contentsOf: changed)
         let columns = signature.columns
         let reachable = Scroll(size: signature.size, rows: distance, moved: []).reachableRows
-        // The part of the picture in which something moved.
+        // The part of the frame in which something moved.
         var (left, right, top, bottom) = (columns, 0, signature.rows, 0)
         for row in reachable {
             for column in 0..<columns where fitting[row * columns + column] != 0 {
@@ -203,8 +205,8 @@ struct ScrollSearch {
                 (top, bottom) = (min(top, row), max(bottom, row + 1))
             }
         }
-        // In it and at its edges others go along: what is mostly the same then, and what is the same either way. That is
-        // said in fewer bits, and what coding left in it stays with the text beside it.
+        // Within this part and at its edges, further macroblocks move too: those that are then mostly equal, and those
+        // that are equal either way. This takes fewer bits, and coding errors stay with the adjacent text.
         for row in max(top - 1, reachable.lowerBound)..<min(bottom + 1, reachable.upperBound) {
             for column in max(left - 1, 0)..<min(right + 1, columns) where moved[row * columns + column] == 0 {
                 let index = row * columns + column
@@ -230,7 +232,7 @@ struct ScrollSearch {
 }
 
 extension ScrollSearch.Finding {
-    /// Has several scrolls do what one does that is farther than a vector reaches.
+    /// Splits a scroll that is farther than a vector reaches into several.
     fileprivate mutating func split(columns: Int) {
         let shown = scrolls[0].moved
         let rows = scrolls[0].rows > 0 ? ScrollSearch.furtherRows : -ScrollSearch.furtherRows
@@ -243,7 +245,7 @@ extension ScrollSearch.Finding {
             first.rows -= rows
             for index in first.moved.indices { first.moved[index] = 0 }
             for index in last.moved.indices where last.moved[index] != 0 { first.moved[index + offset] = 1 }
-            // What was on the way, and nothing came to after it.
+            // These are intermediate places that were not overwritten later.
             for index in first.moved.indices where first.moved[index] != 0 && shown[index] == 0 {
                 remaining[index] = 1
             }
@@ -253,13 +255,13 @@ extension ScrollSearch.Finding {
 }
 
 extension PictureSignature {
-    /// Whether a macroblock's luma is what was that many rows below, as far as it is shown.
+    /// Whether a macroblock's luma equals the former one `distance` rows below, as far as it is visible.
     fileprivate func lumaFits(column: Int, row: Int, distance: Int) -> Bool {
         let lines = min(16, size.height - row * 16)
         let source = row * 16 + distance
         guard source >= 0, source + lines <= size.height else { return false }
         let first = now.luma + (row * columns + column) * 16
-        // Of two macroblocks, but where it moved by whole ones.
+        // The source is in two macroblocks, unless it moved by whole ones.
         let above = min(16 - source & 15, lines)
         let upper = before.luma + (source >> 4 * columns + column) * 16 + source & 15
         guard first[0] == upper[0], memcmp(first, upper, above * 4) == 0 else { return false }
@@ -268,7 +270,7 @@ extension PictureSignature {
                 == 0
     }
 
-    /// Whether half or more of its lines are, and more than are at its place.
+    /// Whether at least half of its lines are equal, and more than at its own place.
     fileprivate func gainsLines(column: Int, row: Int, distance: Int) -> Bool {
         var (there, here) = (0, 0)
         for y in row * 16..<min(row * 16 + 16, size.height) {
@@ -280,7 +282,8 @@ extension PictureSignature {
         return there >= 8 && there > here
     }
 
-    /// Whether its chroma is too. Half a row away that can be said of one colour alone: what is interpolated is new.
+    /// Whether its chroma is equal too. At half a row this is only possible for a single color, since interpolated
+    /// samples are new.
     fileprivate func chromaFits(column: Int, row: Int, distance: Int) -> Bool {
         let height = (size.height + 1) / 2
         let lines = min(8, height - row * 8)
@@ -292,7 +295,7 @@ extension PictureSignature {
         }
         let piece = first[0]
         for line in 0..<lines where first[line] != piece { return false }
-        // Two lines above and three below are in what is interpolated.
+        // The interpolation uses two lines above and three below.
         return (source - 2..<source + lines + 3).allSatisfy {
             before.chroma(column: column, line: min(max($0, 0), height - 1)) == piece
         }

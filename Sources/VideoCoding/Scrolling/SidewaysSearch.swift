@@ -1,46 +1,47 @@
 internal import RTCShareMedia
 
-/// Finds that a part of a picture moved sideways, or up or down as well: a window that is dragged, a page that is pushed.
+/// Finds parts of a frame that moved horizontally, or in both directions: a dragged window, a swiped page.
 ///
-/// Of the picture before there are signatures of what lay in its columns of macroblocks. Wherever in the picture of now one
-/// of these pieces lies, some rows of it are looked for, pixel by pixel; those that lay once only vote for how far they
-/// moved. What is large, as the letters of a slide, has few such pieces: of it longer ones are looked for along their line.
-/// How much of the picture that explains is then counted. Used from one thread at a time.
+/// The former frame has signatures of the content of its columns of macroblocks. If one of these pieces occurs anywhere
+/// in the current frame, some of its rows are searched, pixel by pixel, and those that occur once vote for their
+/// distance. Large content, such as the letters of a slide, has few such pieces, so that longer ones are searched along
+/// their line. Then the macroblocks that the distance explains are counted. One thread at a time can use it.
 struct SidewaysSearch {
-    /// Of what changed and is not plain, the part that it has to explain: what is left is dearer with it than without.
+    /// The minimum fraction of changed, not plain macroblocks that a move must explain. Otherwise the rest costs more
+    /// with it than without.
     static let leastShare = 0.4
-    /// How many columns of the picture before are looked for.
+    /// The number of searched columns of the former frame.
     private static let soughtColumns = 12
-    /// In how many rows of macroblocks of the picture of now.
+    /// The number of searched rows of macroblocks in the current frame.
     private static let lookedAtRows = 24
-    /// Lines of a piece that is looked for.
+    /// The number of lines in a piece.
     private static let lines = 4
-    /// Macroblocks of a longer piece, which has one line.
+    /// The number of macroblocks in a longer piece, which has one line.
     private static let longPiece = 4
-    /// By how many lines of a macroblock another is looked at in the next row: lines of text, with blank ones between, may be
-    /// as far apart as macroblocks are.
+    /// The offset of the searched line within macroblocks from one row to the next: lines of text, with blank ones
+    /// between, can have the same spacing as macroblocks.
     private static let lineStep = 5
     private static let leastVotes = 8
-    /// What moves otherwise, as a film, is looked at again after so many pictures at most.
+    /// The maximum number of frames without a search, for other motion such as video.
     private static let longestRest = 4
 
-    /// How far something moved, as ``Scroll`` says it.
+    /// The distance of a move, as in ``Scroll``.
     struct Offset: Hashable {
         var rows: Int
         var columns: Int
     }
 
     private var pieces = PieceIndex()
-    /// The longer ones of a line.
+    /// The longer pieces of a line.
     private var line = PieceIndex()
     private var votes: [Offset: Int] = [:]
-    /// For each piece that a macroblock may have come from, which of its 16 lines are there now.
+    /// For each piece that a macroblock may have come from, the bits of its 16 lines that exist now.
     private var lines: [UInt16] = []
     private var failures = 0
     private var rest = 0
 
-    /// What moved; nil where nothing did that explains enough of what `changed`, 1 for each macroblock of a `picture`, which
-    /// is the signature's.
+    /// Returns the move; nil if none explains enough of `changed`, 1 for each macroblock of `picture`, which must be
+    /// that of the signature.
     mutating func find(
         _ changed: [UInt8], in signature: PictureSignature, of picture: any PixelPlanes
     ) throws(VideoCodingError) -> ScrollSearch.Finding? {
@@ -60,13 +61,13 @@ struct SidewaysSearch {
         return finding
     }
 
-    // MARK: How far
+    // MARK: The distance
 
     private mutating func vote(_ changed: [UInt8], _ signature: PictureSignature, _ planes: PlanePointers) {
         votes.removeAll(keepingCapacity: true)
         let (columns, rows) = (signature.columns, signature.rows)
         let end = signature.size.height - Self.lines
-        // Whole ones: of others a piece is something else.
+        // Only whole columns are candidates, since pieces of others differ.
         let candidates = (0..<signature.size.width / 16)
             .filter { column in (0..<rows).contains { changed[$0 * columns + column] != 0 } }
         let step = max((candidates.count + Self.soughtColumns - 1) / Self.soughtColumns, 1)
@@ -94,7 +95,7 @@ struct SidewaysSearch {
         }
     }
 
-    /// Looks for pieces that begin in this line, of those macroblocks of its row that changed.
+    /// Searches for pieces that start in this line, in the changed macroblocks of its row.
     private mutating func lookAt(
         _ y: Int, _ changed: ArraySlice<UInt8>, _ signature: PictureSignature, _ planes: PlanePointers
     ) {
@@ -113,7 +114,7 @@ struct SidewaysSearch {
         }
     }
 
-    /// Looks for longer pieces of this line in it.
+    /// Searches for longer pieces of this line.
     private mutating func lookAlong(
         _ y: Int, _ changed: ArraySlice<UInt8>, _ signature: PictureSignature, _ planes: PlanePointers
     ) {
@@ -138,7 +139,7 @@ struct SidewaysSearch {
         }
     }
 
-    /// What most voted for, the nearest of equals; nil where that is chance.
+    /// The offset with the most votes, the nearest of equals; nil if there are too few.
     private var mostVoted: Offset? {
         func rank(_ vote: (key: Offset, value: Int)) -> (Int, Int, Int, Int) {
             (vote.value, -abs(vote.key.rows) - abs(vote.key.columns), vote.key.rows, vote.key.columns)
@@ -152,24 +153,24 @@ struct SidewaysSearch {
         PieceIndex.key(piece(0), piece(1), piece(2), piece(3))
     }
 
-    // MARK: How much
+    // MARK: The amount
 
     private struct Scene {
         let signature: PictureSignature
         let planes: PlanePointers
         let changed: [UInt8]
         let offset: Offset
-        /// Where in the column of macroblocks before what is in one now began: of two, as many samples are the second's.
+        /// The offset of a macroblock's source within its column: of two columns, as many samples are the second's.
         var phase: Int { offset.columns & 15 }
 
-        /// The columns of macroblocks before in which lay what is in this column now.
+        /// Returns the former columns of macroblocks that contained the current column's content.
         func sources(of column: Int) -> (Int, Int) {
             let first = column + offset.columns >> 4
             return (first, phase == 0 ? first : first + 1)
         }
     }
 
-    /// Which lines of what lay in each column before are there now, in each row of macroblocks.
+    /// Records the lines of each former column's content that exist now, in each row of macroblocks.
     private mutating func noteLines(_ scene: Scene) {
         let (signature, offset) = (scene.signature, scene.offset)
         let (columns, rows, size) = (signature.columns, signature.rows, signature.size)
@@ -192,7 +193,7 @@ struct SidewaysSearch {
         }
     }
 
-    /// Of a macroblock's pixels, how many are those that lay there before.
+    /// Returns the number of a macroblock's pixels that equal those at the source.
     private func pixelsThere(_ scene: Scene, column: Int, row: Int) -> Int {
         let (first, second) = scene.sources(of: column)
         func count(_ source: Int) -> Int {
@@ -222,7 +223,7 @@ struct SidewaysSearch {
                     smeared[index] = Self.chromaFits(scene, column: column, row: row) ? 0 : 1
                     explained += signature.isPlain(index) ? 0 : 1
                 } else if there >= 128, there > signature.pixelsHere(column: column, row: row) {
-                    // What is partly so has less to be coded.
+                    // A macroblock that is partly equal has less to code.
                     scroll.moved[index] = 1
                 }
             }
@@ -235,8 +236,8 @@ struct SidewaysSearch {
         return ScrollSearch.Finding(scrolls: [scroll], remaining: remaining, smeared: smeared)
     }
 
-    /// What is blank, and the same either way, goes with what is around it: that is said in fewer bits, and what coding left in
-    /// it stays with the text beside it.
+    /// Adds blank macroblocks that are equal either way to the move around them. This takes fewer bits, and coding
+    /// errors stay with the adjacent text.
     private func takeAlong(_ scene: Scene, _ scroll: inout Scroll) {
         let columns = scene.signature.columns
         for row in scroll.reachableRows.dropFirst() {
@@ -253,8 +254,8 @@ struct SidewaysSearch {
         }
     }
 
-    /// Whether a macroblock's chroma is what lay there before. By half a sample that can be said of one colour alone: what is
-    /// interpolated is new.
+    /// Whether a macroblock's chroma equals that at the source. At half a sample this is only possible for a single
+    /// color, since interpolated samples are new.
     private static func chromaFits(_ scene: Scene, column: Int, row: Int) -> Bool {
         let (signature, offset, planes) = (scene.signature, scene.offset, scene.planes)
         let (blue, red, stride) = (planes.second.first, planes.third.first, Int(planes.second.stride))
@@ -285,7 +286,7 @@ struct SidewaysSearch {
             for index in 0..<8 { (samples[index], samples[index + 8]) = colours }
             return samples.baseAddress.map { PictureSignature.chroma($0, $0 + 8) } ?? 0
         }
-        // Two samples before and three behind are in what is interpolated.
+        // The interpolation uses two samples before and three after.
         let first = max(column * 8 + across - 2, 0) >> 3
         let last = min(column * 8 + across + 10, width - 1) >> 3
         for source in first...max(first, last) {
@@ -299,13 +300,13 @@ struct SidewaysSearch {
 }
 
 extension PictureSignature {
-    /// Whether all lines of a macroblock are the same: hardly anything is to be coded of it.
+    /// Whether all lines of a macroblock are equal, so that it takes hardly any bits.
     fileprivate func isPlain(_ index: Int) -> Bool {
         let first = now.luma + index * 16
         return (1..<16).allSatisfy { first[$0] == first[0] }
     }
 
-    /// Of a macroblock's pixels, how many are those that were there before.
+    /// Returns the number of a macroblock's pixels that equal the former ones.
     fileprivate func pixelsHere(column: Int, row: Int) -> Int {
         (row * 16..<min(row * 16 + 16, size.height))
             .count { now.luma(column: column, line: $0) == before.luma(column: column, line: $0) } * 16

@@ -2,17 +2,17 @@ internal import RTCShareCVPX
 internal import RTCShareMedia
 
 extension VP8Encoder {
-    /// libvpx's flags for what follows a scroll. Pictures of before it hold nothing that is in its place still, and libvpx,
-    /// in as much time, finds better ways to say what is new where it does not look there.
+    /// libvpx's flags for a frame after a scroll. Older references have no content at its current place, and without
+    /// them libvpx finds better codes for new content in the same time.
     static let onlyLastPicture = Int(VP8_EFLAG_NO_REF_GF | VP8_EFLAG_NO_REF_ARF)
-    /// By how much frames of one picture are apart: RTP tells frames by their times (RFC 7741 §4.1).
+    /// The interval of the timestamps of frames for one image: RTP distinguishes frames by timestamp (RFC 7741 §4.1).
     static let precedingInterval = Duration.milliseconds(1)
 
-    /// Encodes a picture of which parts moved: these are said by vectors, and what they don't explain is coded with them
-    /// where that is little, or else by libvpx in a frame that follows.
+    /// Encodes a frame of which parts moved: vectors express the moves, and the rest is coded with them if it is small,
+    /// otherwise by libvpx in a following frame.
     ///
-    /// `preceding` are the frames that go before the one of the outcome, in order. Where frames of our own can't be sent (see
-    /// ``canUpdatePartially``) there are none, and nothing comes of it: nil.
+    /// `preceding` are the frames before the one in the outcome, in order. Returns nil if our own frames can't be sent
+    /// (see ``canUpdatePartially``).
     func encode(
         _ picture: any PixelPlanes, after finding: ScrollSearch.Finding, timestamp: Duration,
         rotation: VideoRotation, ledger: BitLedger
@@ -46,7 +46,7 @@ extension VP8Encoder {
             frame.isScroll = true
             return (preceding, .encoded(frame))
         }
-        // The reference has moved: the viewer is told so first.
+        // The reference frame has moved, so that the viewer must get that first.
         let quantizer = try library.context.lastQuantizer()
         let data = ScrollFrame.data(last, quantizer: quantizer, updates: updates)
         preceding.append(makeFrame(data, quantizer: quantizer, timestamp: time, rotation: rotation))
@@ -59,7 +59,8 @@ extension VP8Encoder {
         return (preceding, .encoded(frame))
     }
 
-    /// Encodes that a part of the picture moved, and nothing else; nil where it can't: see ``canUpdatePartially``.
+    /// Encodes a move of a part of the frame, and nothing else; nil if that is not possible: see
+    /// ``canUpdatePartially``.
     func encodeScroll(
         _ scroll: Scroll, timestamp: Duration, rotation: VideoRotation = .upright
     ) throws(VideoCodingError) -> EncodedVideoFrame? {

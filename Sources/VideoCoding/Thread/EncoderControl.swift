@@ -7,22 +7,22 @@ struct EncoderControl {
     private(set) var settings: VideoEncoder.Settings
     var cadence: FrameCadence
     private(set) var governor: QualityGovernor
-    /// What may be made, and was.
+    /// The accounting of bits.
     private var ledger = BitLedger()
-    /// When the last picture that showed something new was taken up, and how long after the one before.
+    /// The start of the last frame with a change, and the interval before it.
     private var lastChange: (time: Duration, interval: Duration)?
     private var sourceHint = ContentHint.none
     private var motion = MotionDetector()
-    /// Of the pictures encoded of late, the part in which little was found to have changed.
+    /// The fraction of recent frames with only small changes.
     private var smallShare = 0.0
     private var isMuted = false
     var slot: VideoFrame?
-    /// The encoder's thread, once it runs.
+    /// The encoder's thread after its start.
     var thread: pthread_t?
     var endings: [(any Error)?] = []
-    /// Whose pictures are encoded. Nothing is taken from any other, nor does a picture of another come out.
+    /// The input of the current source. Frames of other sources are neither received nor passed on.
     private(set) var input: EncoderInput?
-    /// Whether that has given one.
+    /// Whether the source has provided a frame.
     private(set) var hasPicture = false
     private(set) var isStopping = false
     var statistics = VideoEncoderStatistics()
@@ -39,7 +39,7 @@ struct EncoderControl {
         settingsDidChange(now: now)
     }
 
-    /// What the pictures are, by the settings or else by their source; what nobody knows, by how they move.
+    /// The hint for the content: from the settings, or else from the source, or else from motion detection.
     var hint: ContentHint {
         guard isHintFound else { return saidHint }
         return settings.heuristics.contains(.motionDetector) ? motion.hint : .detail
@@ -52,10 +52,10 @@ struct EncoderControl {
 
     private var isGoverned: Bool { settings.heuristics.contains(.qualityGovernor) }
 
-    /// Whether nobody said what the pictures are.
+    /// Whether neither the settings nor the source have a hint.
     private var isHintFound: Bool { saidHint == .none }
 
-    /// The picture that the cadence named is taken up.
+    /// Starts encoding the frame that the cadence named.
     mutating func begin(new: Bool, now: Duration) {
         cadence.begin(new: new, now: now)
         ledger.pass(to: now)
@@ -64,13 +64,13 @@ struct EncoderControl {
         cadence.framesPerSecond = governor.framesPerSecond
     }
 
-    /// The parameters of the next frame.
+    /// Returns the parameters of the next frame.
     func order(isNew: Bool) -> EncodingOrder {
         var order = EncodingOrder(
             settings: settings, hint: hint, isCamera: saidHint == .motion, input: input, ledger: ledger,
             governor: governor, isNew: isNew)
-        // What a film or a camera shows goes nowhere as a whole: less is found, for three times the effort, which is only worth
-        // it where bits are short for what its user says is motion.
+        // Content of a video or a camera does not move as a whole: the search finds less, for three times the effort,
+        // which is only worth it if bits are scarce for content that the user declared as motion.
         let isFar = hint == .motion ? governor.reason == .bandwidth && !isHintFound : governor.reason != .cpu
         if isNew, isFar, settings.heuristics.contains(.motionSearch) {
             order.searchInterval = max(lastChange?.interval ?? .zero, .seconds(1) / order.framesPerSecond)
@@ -78,10 +78,10 @@ struct EncoderControl {
         return order
     }
 
-    /// Whether the source that the order was for is still the one.
+    /// Whether the order's source is still the current one.
     func isCurrent(_ order: EncodingOrder) -> Bool { order.input === input }
 
-    /// Takes pictures of another source from now on, and returns the input of the one before.
+    /// Sets another source, and returns the input of the previous one.
     mutating func show(_ new: EncoderInput?) -> EncoderInput? {
         guard !isStopping else { return nil }
         defer { input = new }
@@ -89,13 +89,13 @@ struct EncoderControl {
         return input
     }
 
-    /// Takes nothing more, and gives nothing more out; returns the input.
+    /// Stops receiving and passing on frames. Returns the input.
     mutating func end() -> EncoderInput? {
         defer { isStopping = true }
         return show(nil)
     }
 
-    /// Forgets what the source before gave, and returns it: the frame that waited, and ends that were not passed on yet.
+    /// Removes and returns the state of the previous source: the waiting frame, and ends that were not reported yet.
     mutating func forgetPicture(now: Duration) -> (VideoFrame?, [(any Error)?]) {
         motion = MotionDetector()
         smallShare = 0
@@ -104,20 +104,20 @@ struct EncoderControl {
         return (dropFrame(), takeEndings())
     }
 
-    /// Returns the frame that waits, which is not encoded any more.
+    /// Removes and returns the waiting frame, which is not encoded any more.
     mutating func dropFrame() -> VideoFrame? {
         defer { slot = nil }
         if slot != nil { statistics.framesDropped += 1 }
         return slot
     }
 
-    /// What a frame is of use for now.
+    /// Returns the current demand for frames.
     func demand(now: Duration) -> FrameDemand {
         if cadence.isPaused { return .nothing }
         return slot != nil && cadence.keepsWaiting(now: now) ? .nothing : .changes
     }
 
-    /// Puts the frame into the slot and gives back the one that it replaced.
+    /// Stores the frame, and returns the one that it replaced.
     mutating func receive(_ frame: VideoFrame, now: Duration) -> VideoFrame? {
         hasPicture = true
         statistics.framesReceived += 1
@@ -133,18 +133,18 @@ struct EncoderControl {
         return replaced
     }
 
-    /// What a line of text or a pointer may cover, of all pixels.
+    /// The maximum area of a small change in pixels: a line of text or a pointer.
     private static let smallArea = 64 * 256
 
-    /// Whether so little changed that it takes next to no bits: by what the source says, and where that is much, as by a
-    /// program that draws all of its window anew for a letter, by what was found of late. What becomes sharp part by part
-    /// brings a part along, which is to be paid.
+    /// Whether a change is so small that it takes almost no bits: according to the source's damage or, if that is large
+    /// because a program redraws its whole window for a letter, according to recent changes. Sharpening part by part
+    /// adds a part, which must be paid for.
     private func isSmall(_ frame: VideoFrame) -> Bool {
         smallShare > Self.mostlySmall && !cadence.isUnfinished
             || frame.damage.map { $0.reduce(0) { $0 + $1.size.area } <= Self.smallArea } ?? false
     }
 
-    /// One picture in which much changed, a page for instance, is an exception; a second is none.
+    /// The weights let one frame with large changes, such as a page, be an exception, but not two.
     private static let mostlySmall = 0.7
     private static let weightOfOne = 0.2
 
@@ -155,14 +155,14 @@ struct EncoderControl {
         settingsDidChange(now: now)
     }
 
-    /// The source says what its pictures are.
+    /// Sets the source's hint.
     mutating func sourceHintDidChange(_ new: ContentHint, now: Duration) {
         let before = hint
         sourceHint = new
         hintMayHaveChanged(from: before, now: now)
     }
 
-    /// A picture was encoded of which this part was new; nil where it was the one before.
+    /// Records an encoded frame, of which the fraction `newShare` was new; nil for a repeated one.
     mutating func didEncode(newShare: Double?, now: Duration) {
         let before = hint
         if let newShare, let size = statistics.size {
@@ -179,7 +179,7 @@ struct EncoderControl {
         settingsDidChange(now: now)
     }
 
-    /// Nothing is encoded, or again: then the newest frame at once.
+    /// Mutes or unmutes. After unmuting the newest frame is encoded immediately.
     mutating func setMuted(_ new: Bool, now: Duration) {
         guard new != isMuted else { return }
         isMuted = new
@@ -187,7 +187,7 @@ struct EncoderControl {
         settingsDidChange(now: now)
     }
 
-    /// What was encoded waits to leave, or waits no longer.
+    /// Sets whether encoded frames are queued.
     mutating func queueDidFill(_ isFull: Bool, now: Duration) {
         cadence.queueDidFill(isFull, now: now)
     }
@@ -213,22 +213,22 @@ struct EncoderControl {
     }
 }
 
-/// What one picture is to be encoded with.
+/// The parameters of one encoding.
 struct EncodingOrder {
     let settings: VideoEncoder.Settings
     let hint: ContentHint
     let framesPerSecond: Double
-    /// Whose picture it is.
+    /// The input of the frame's source.
     let input: EncoderInput?
     /// The coarsest quantizer, 0 to 63.
     let maximumQuantizer: Int
-    /// libvpx's cpu-used where nothing is to be looked for.
+    /// libvpx's cpu-used without a motion search.
     let speed: Int
-    /// How libvpx goes about it.
+    /// The tuning of libvpx.
     let tuning: VP8Encoder.Tuning
-    /// The bits that there are.
+    /// The available bits.
     let ledger: BitLedger
-    /// How far away the next picture is, where it is worth finding out where things moved to.
+    /// The time until the next frame, if a motion search is worthwhile; otherwise nil.
     var searchInterval: Duration?
     private let sizeSteps: QualityGovernor.SizeSteps
 
@@ -240,10 +240,10 @@ struct EncodingOrder {
         self.ledger = ledger
         self.input = input
         self.hint = hint
-        // A frame's share of the bits grows as frames become fewer; but no burst of a second's bits comes of that. A
-        // picture that rests is sharpened at the full rate.
+        // A frame's share of the bits grows with fewer frames, but not to a burst of a second's bits. An idle frame is
+        // sharpened at the full rate.
         let fewer = max(governor.framesPerSecond, min(settings.framesPerSecond, 5))
-        // A peer may ask for less than an encoder knows (RFC 7741 §6.1, `max-fr`).
+        // A peer can request a lower rate than the encoder supports (RFC 7741 §6.1, `max-fr`).
         framesPerSecond = max(
             isNew ? fewer : settings.framesPerSecond, VP8Encoder.Configuration.smallestFramesPerSecond)
         sizeSteps = governor.sizeSteps
@@ -253,19 +253,19 @@ struct EncodingOrder {
         speed = governor.isHurried ? min(usualSpeed, Self.hurriedSpeed) : usualSpeed
     }
 
-    /// What a camera takes is worth some more looking for where things moved to (`rtcbench camera`).
+    /// A camera's content is worth a somewhat farther motion search (`rtcbench camera`).
     private static let cameraSpeed = -5
     private static let screenSpeed = -8
 
-    /// As fast as libvpx can be.
+    /// libvpx's fastest speed.
     private static let hurriedSpeed = -16
 
-    /// The picture's size as it would be if all sufficed, and as it is to be now; before a turn or after, as asked for.
+    /// Returns the frame's full size and its current size, before or after rotation according to the settings.
     func sizes(for frame: VideoFrame) -> (full: PixelSize, now: PixelSize) {
         var bound = settings.maximumSize
         var size = frame.outputSize
         if frame.rotation.swapsSides {
-            // The bound is for the picture as it is seen.
+            // The maximum is for the upright frame.
             if settings.turnsPictures { size = size.transposed } else { bound = bound.transposed }
         }
         let full = size.fitted(within: bound)
@@ -278,13 +278,13 @@ extension PixelSize {
 }
 
 extension EncoderControl {
-    /// The ends of the source that nobody was told of yet.
+    /// Removes and returns the ends of the source that were not reported yet.
     mutating func takeEndings() -> [(any Error)?] {
         defer { endings = [] }
         return endings
     }
 
-    /// Notes a frame that goes before the one of its picture.
+    /// Counts a frame that precedes the one of its image.
     mutating func countPreceding(_ frame: EncodedVideoFrame) {
         statistics.framesEncoded += 1
         statistics.partialUpdatesEncoded += frame.isPartialUpdate ? 1 : 0
@@ -292,13 +292,13 @@ extension EncoderControl {
         statistics.qpSum += frame.quantizer
     }
 
-    /// Notes what became of a picture, which was begun and ended at these times, and of the order's ledger.
+    /// Counts the outcome of a frame, with its start and end times and the order's ledger.
     mutating func count(
         _ outcome: VP8Encoder.Outcome, ledger spent: BitLedger, isRepetition: Bool, fullSize: PixelSize,
         begin: Duration, end: Duration
     ) {
         ledger = spent
-        // They may be others since.
+        // The rates can have changed since.
         ledger.setRates(settings.bitrate, burst: settings.burstRate, now: begin)
         holdForDebt()
         let isChange = cadence.isEncodingChange
@@ -306,7 +306,7 @@ extension EncoderControl {
         case .dropped:
             statistics.framesDropped += 1
             cadence.dropped(now: begin)
-            // What is given again and left out again is not one more.
+            // A repeated frame that is dropped again does not count twice.
             if !isRepetition, isGoverned { governor.dropped(size: fullSize, now: begin) }
         case .encoded(let frame):
             if isChange { lastChange = (begin, lastChange.map { begin - $0.time } ?? .zero) }
@@ -321,12 +321,12 @@ extension EncoderControl {
             if let size = statistics.size, size != frame.size { cadence.sizeChanged(now: begin) }
             statistics.size = frame.size
             encodedRate.count(now: end)
-            // What follows a blurred key frame pays for what that left out: it says as little of what comes as a key frame.
+            // Frames after a blurred key frame pay for what it omitted, and predict as little as a key frame.
             let isKeyFrame = frame.isKeyFrame || cadence.isUnfinished
             cadence.encoded(
                 isKeyFrame: frame.isKeyFrame, quantizer: frame.coarsestQuantizer, isUnfinished: frame.isUnfinished,
                 isRefining: frame.isPartialUpdate && !isChange, now: begin)
-            // Of what scrolls, fewer pictures would show as much that is new: nothing is gained by them.
+            // In scrolling content, fewer frames would show as much new content, without a gain.
             let sample = QualityGovernor.Sample(
                 quantizer: frame.quantizer, byteCount: frame.data.count, effort: end - begin,
                 isKeyFrame: isKeyFrame, isChange: isChange && !frame.isScroll, wait: cadence.currentWait)
@@ -336,7 +336,7 @@ extension EncoderControl {
     }
 }
 
-/// Counts what happened in the last second, in memory that does not grow.
+/// A counter of events in the last second, with constant memory.
 struct RateCounter {
     private static let capacity = 256
     private var times = [Duration](repeating: .seconds(-10), count: Self.capacity)

@@ -2,12 +2,12 @@ internal import Glibc
 internal import RTCShareLocks
 internal import RTCShareMedia
 
-/// What an encoder takes from one source. Its thread adds it to the source and removes it, between two frames. Once the
-/// encoder shows another source, nothing of this one is taken.
+/// The sink of an encoder for one source. The encoder's thread adds it to the source and removes it, between two
+/// frames. Once the encoder shows another source, this sink receives nothing.
 final class EncoderInput: VideoSink {
     let source: any VideoSource
     private let mailbox: Mailbox<EncoderControl>
-    /// How long the source is held up, at most, until the frame before has been taken up.
+    /// The maximum time for which the source is blocked until the previous frame is being encoded.
     private let patience: Duration
     private let onMute: @Sendable (Bool) -> Void
 
@@ -21,7 +21,7 @@ final class EncoderInput: VideoSink {
         self.onMute = onMute
     }
 
-    /// Nothing, while the frame that waits is not taken up for long still.
+    /// The demand: nothing while the waiting frame will wait for some time.
     var demand: FrameDemand {
         let now = CaptureClock.now
         return mailbox.read { isShown(in: $0) ? $0.demand(now: now) : .nothing }
@@ -30,13 +30,13 @@ final class EncoderInput: VideoSink {
     func receive(_ frame: VideoFrame) {
         if patience > .zero { waitForTurn() }
         let now = CaptureClock.now
-        // The replaced frame is let go after the lock is: freeing its memory takes time.
+        // The replaced frame is released after the lock, since freeing its memory takes time.
         let replaced = mailbox.post { isShown(in: $0) ? $0.receive(frame, now: now) : nil }
         withExtendedLifetime(replaced) {}
     }
 
-    /// Returns when the frame that was given last has been taken up, so that it is not replaced, or when patience ends, the
-    /// encoder being paused. The encoder's own thread, to which a source may give frames while it is added, waits for nothing.
+    /// Waits until the last frame is being encoded, so that it is not replaced, or until the time or a pause ends the
+    /// wait. The encoder's own thread, to which a source can pass frames while it is added, does not wait.
     private func waitForTurn() {
         let deadline = CaptureClock.now + patience
         mailbox.take { state in

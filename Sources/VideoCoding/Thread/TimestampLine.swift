@@ -1,20 +1,20 @@
-/// Makes timestamps of the monotonic clock out of those of a source, whatever clock the source has. They always grow.
+/// Converts a source's timestamps, whatever its clock is, into increasing timestamps of the monotonic clock.
 ///
-/// A source that stamps from zero, one that is replaced, or a file that starts over can say any time. The line then follows
-/// the time that really passed. A picture that is sent again gets the time of its sending.
+/// A source that starts at zero, another source, or a file that restarts can have any timestamp. The result then
+/// follows the elapsed time. A repeated frame gets the time of its sending.
 struct TimestampLine {
-    /// Two timestamps differ at least by this: they must differ in RTP's 90 kHz too.
+    /// The minimum difference of two timestamps, which must also differ in RTP's 90 kHz.
     static let smallestStep = Duration.milliseconds(1)
-    /// A source that differs by more from the time that passed has jumped.
+    /// The maximum deviation from the elapsed time. A source with a larger one has jumped.
     static let largestDeviation = Duration.seconds(2)
 
     private var offset = Duration.zero
     private var last: (timestamp: Duration, now: Duration)?
 
-    /// The furthest time that is reckoned with, a hundred years: sums of such times do not overflow.
+    /// The limit of timestamps, a hundred years, so that sums do not overflow.
     private static let furthest = Duration.seconds(3_155_760_000)
 
-    /// The time of a new frame.
+    /// Returns the timestamp of a new frame.
     mutating func next(timestamp: Duration, now: Duration) -> Duration {
         let timestamp = min(max(timestamp, .zero - Self.furthest), Self.furthest)
         let expected = last.map { $0.timestamp + (now - $0.now) } ?? now
@@ -25,7 +25,7 @@ struct TimestampLine {
         return emit(timestamp + offset, now: now)
     }
 
-    /// The time of a picture that is sent again.
+    /// Returns the timestamp of a repeated frame.
     mutating func again(now: Duration) -> Duration {
         guard let last else { return emit(now, now: now) }
         return emit(last.timestamp + (now - last.now), now: now)

@@ -3,47 +3,46 @@ internal import RTCShareLocks
 package import RTCShareMedia
 package import RTCShareWireFormat
 
-/// A thread that converts and encodes what a source gives, and never makes the source or the network wait.
+/// A thread that converts and encodes a source's frames, and never blocks the source or the network.
 ///
-/// The thread adds its sink to the source and removes it. The source hands over its frame and goes on. The thread takes the
-/// newest one: what a newer frame replaced is counted in `framesDropped` of its statistics. While the source rests,
-/// the last picture is sharpened until it is fine and then repeated once a second; a key frame that somebody needs is made
-/// of it at once.
+/// The thread adds its sink to the source and removes it. The source passes a frame and continues. The thread encodes
+/// the newest one, and `framesDropped` in its statistics counts replaced frames. While the source is idle, the last
+/// frame is sharpened until it is fine and then repeated once per second. A requested key frame is made from it
+/// immediately.
 ///
-/// This file and the input's read the monotonic clock, as it is where time enters: deadlines, pauses and
-/// `totalEncodeTime` are about how long things take on this machine. All that follows from a time is decided in
-/// `FrameCadence`, which has none.
+/// Only this file and the input's read the monotonic clock: deadlines, pauses and `totalEncodeTime` are real times on
+/// this machine. `FrameCadence`, which has no clock, makes all decisions about time.
 package final class VideoEncoder: Sendable {
-    /// What is to be encoded, and how.
+    /// The settings of an encoding.
     package struct Settings: Sendable, Hashable {
-        /// What the whole stream may take; zero pauses.
+        /// The bitrate of the whole stream; zero pauses.
         package var bitrate: DataRate
-        /// How fast one large picture leaves; zero where that is not known. Where it is much faster than the
-        /// whole stream, a page that is new after a rest gets more of the bits that were not used.
+        /// The rate at which a large frame is sent; zero if unknown. If it is much higher than the bitrate, a new page
+        /// after an idle time gets more of the unused bits.
         package var burstRate = DataRate.zero
-        /// Frames a second at most, above 0 and up to 240.
+        /// The maximum frame rate, above 0 and up to 240.
         package var framesPerSecond: Double
-        /// The largest picture, upright: what comes larger is scaled to fit, whole, with its aspect.
+        /// The maximum size of an upright frame. Larger frames are scaled to fit with their aspect ratio.
         package var maximumSize: PixelSize
-        /// What the pictures are, whatever their source says of them; nil follows the source's hint, and its changes.
-        /// What nobody knows (`ContentHint.none`) is told by how it moves: a film is taken for `motion`, all else for
+        /// The hint for the content, whatever the source's is; nil for the source's hint and its changes. Content
+        /// without a hint (`ContentHint.none`) is classified by its motion: a video is `motion`, everything else is
         /// `detail`.
         package var hint: ContentHint?
-        /// Whether pictures are turned upright before encoding. Otherwise the frame carries its rotation.
+        /// Whether frames are rotated upright before encoding. Otherwise the encoded frame contains its rotation.
         package var turnsPictures: Bool
-        /// What the pictures are where neither the settings nor their source say it; nil has that told by how they move.
+        /// The hint if neither the settings nor the source have one; nil for a classification by motion.
         package var assumedHint: ContentHint?
-        /// libvpx's cpu-used, -16 to -1; nil has one that suits the pictures.
+        /// libvpx's cpu-used, -16 to -1; nil for a value that suits the content.
         package var speed: Int?
-        /// Whether what changed little, or moved as a whole, is coded by frames of our own, which takes a small part of
-        /// libvpx's time and bits. Otherwise libvpx codes everything.
+        /// Whether our own frames code small changes and scrolls, which takes a fraction of libvpx's time and bits.
+        /// Otherwise libvpx codes everything.
         package var usesPartialUpdates = true
         /// The heuristics that are used.
         package var heuristics = EncoderHeuristics.all
-        /// How libvpx goes about the pictures; nil has what suits them: those that are said to be `motion` are a camera's.
+        /// The tuning of libvpx; nil for one that suits the content, which is a camera's if its hint is `motion`.
         package var tuning: VP8Encoder.Tuning?
 
-        /// What suits a screen.
+        /// Creates settings for a screen.
         package init(
             bitrate: DataRate, framesPerSecond: Double = 30,
             maximumSize: PixelSize = PixelSize(width: 1920, height: 1080), hint: ContentHint? = nil,
@@ -58,7 +57,7 @@ package final class VideoEncoder: Sendable {
             self.speed = speed
         }
 
-        /// The settings that parameters stand for: `defaults` where they are nil.
+        /// Creates the settings of parameters, with `defaults` for those that are nil.
         package init(resolving parameters: VideoEncodingParameters, over defaults: Self) {
             self = defaults
             bitrate = parameters.maxBitrate ?? bitrate
@@ -70,23 +69,24 @@ package final class VideoEncoder: Sendable {
         }
     }
 
-    /// What happens beside frames.
+    /// An event other than a frame.
     package enum Event: Sendable {
-        /// A frame could not be encoded. The thread goes on, and tries again with what comes next.
+        /// A frame could not be encoded. The thread continues, and retries with the next one.
         case failed(VideoCodingError)
-        /// Viewers had something else than the encoder built on, by a frame that is not libvpx's. The next one is a key frame.
+        /// Viewers had another image than the encoder assumed, because of one of our own frames. The next frame is a
+        /// key frame.
         case drifted
-        /// A source gives nothing more; with an error where that was not asked for.
+        /// A source has ended, with an error if that was not requested.
         case sourceEnded((any Error)?, of: any VideoSource)
     }
 
-    /// Takes a frame, and the source that it shows.
+    /// A handler of an encoded frame and its source.
     package typealias FrameHandler = @Sendable (EncodedVideoFrame, _ source: (any VideoSource)?) -> Void
 
     private let mailbox: Mailbox<EncoderControl>
     private let thread: WorkerThread
 
-    /// Starts the thread. Both closures are called on it, with no lock held.
+    /// Starts the thread, which calls both closures without a lock held.
     package init(
         settings: Settings, onFrame: @escaping FrameHandler,
         onEvent: @escaping @Sendable (Event) -> Void = { _ in }
@@ -106,55 +106,55 @@ package final class VideoEncoder: Sendable {
         end()
     }
 
-    /// Encodes another source's pictures, or none, from now on: nothing that the one before gave is encoded after this, and
-    /// what is being encoded of it is given to nobody. The thread removes its sink from that one, and adds one to this.
+    /// Shows another source, or none, from now on: no earlier frame of the previous source is encoded any more, and the
+    /// one that is being encoded is not passed on. The thread removes its sink from that source and adds one to this.
     ///
-    /// The source is held up for `patience` at most while the encoder is busy, so that none of its frames is replaced: that is
-    /// for a source that can wait, such as a pipe. `onMute` is called on the source's thread when it holds its pictures back or
-    /// gives them again; what follows is for the caller to decide (``setMuted(_:)``).
+    /// The source is blocked for at most `patience` while the encoder is busy, so that none of its frames is replaced,
+    /// for a source that can wait, such as a pipe. `onMute` is called on the source's thread when it mutes or unmutes
+    /// its frames. The caller decides about the effect (``setMuted(_:)``).
     package func show(
         _ source: (any VideoSource)?, patience: Duration = .zero, onMute: @escaping @Sendable (Bool) -> Void = { _ in }
     ) {
         let input = source.map { EncoderInput($0, mailbox: mailbox, patience: patience, onMute: onMute) }
-        // The last reference to a source may be let go here, which calls it.
+        // The last reference to a source can be released here, which calls it.
         let before = mailbox.post { $0.show(input) }
         withExtendedLifetime(before) {}
     }
 
-    /// Whether the source that it shows has given a picture.
+    /// Whether the current source has provided a frame.
     package var hasPicture: Bool { mailbox.read { $0.hasPicture } }
 
-    /// Asks for a key frame, which is not made for this before a time on the monotonic clock: how far apart they are is for
-    /// who asks to say. However many ask before it is made, one answers them all. Where no frame waits, it is made of the
-    /// last picture, at once.
+    /// Requests a key frame, which is not encoded before a time on the monotonic clock: the caller determines the
+    /// interval of key frames. One key frame answers all earlier requests. If no frame is waiting, it is made from the
+    /// last frame, immediately.
     package func requestKeyFrame(notBefore time: Duration = .zero) {
         mailbox.post { $0.cadence.requestKeyFrame(notBefore: time) }
     }
 
-    /// While it is muted nothing is encoded, and key frames that are asked for wait. Afterwards the newest frame is encoded at
-    /// once.
+    /// Mutes or unmutes the encoder. While it is muted nothing is encoded, and key frame requests wait. Then the newest
+    /// frame is encoded immediately.
     package func setMuted(_ isMuted: Bool) {
         let now = CaptureClock.now
         mailbox.post { $0.setMuted(isMuted, now: now) }
     }
 
-    /// While what was encoded waits to leave, nothing more is encoded: the newest frame is kept, the others are counted as
-    /// dropped. Afterwards it is encoded at once.
+    /// Sets whether encoded frames are queued. While they are, nothing is encoded: the newest frame is kept, and the
+    /// others count as dropped. Then the newest frame is encoded immediately.
     package func queueDidFill(_ isFull: Bool) {
         let now = CaptureClock.now
         mailbox.post { $0.queueDidFill(isFull, now: now) }
     }
 
-    /// Brings the running encoder to these settings.
+    /// Applies new settings to the running encoder.
     package func apply(_ settings: Settings) {
         let now = CaptureClock.now
         mailbox.post { $0.apply(settings, now: now) }
     }
 
-    /// What the settings are now.
+    /// The current settings.
     package var settings: Settings { mailbox.read { $0.settings } }
 
-    /// What was done so far.
+    /// The statistics so far.
     package var statistics: VideoEncoderStatistics {
         let now = CaptureClock.now
         return mailbox.read { state in
@@ -168,15 +168,15 @@ package final class VideoEncoder: Sendable {
         }
     }
 
-    /// Asks the thread to remove its sink from the source and to end, as its last reference's release does too. A frame that it
-    /// is giving out is the last.
+    /// Ends the thread after it has removed its sink from the source. The release of the last reference does the same.
+    /// A frame that is being passed on is the last.
     package func end() {
         let last = mailbox.post { $0.end() }
         withExtendedLifetime(last) {}
     }
 
-    /// Ends the thread, and blocks the caller, which is not a task, until it has ended: nothing is called back after this. Can be
-    /// called more than once. A callback that calls it is the last.
+    /// Ends the thread, and blocks the caller, which must not be a task, until it has ended: no callback follows. It
+    /// can be called repeatedly. A callback that calls it is the last.
     package func stop() {
         end()
         thread.join()
@@ -184,21 +184,21 @@ package final class VideoEncoder: Sendable {
 }
 
 extension VideoEncoder {
-    /// The thread's own side: the encoder and the last picture, which nobody else touches.
+    /// The state of the thread: the encoder and the last frame, which only the thread accesses.
     struct Worker {
         let mailbox: Mailbox<EncoderControl>
         let onFrame: VideoEncoder.FrameHandler
         let onEvent: @Sendable (VideoEncoder.Event) -> Void
-        /// Whose pictures it takes: it is that source's sink.
+        /// The sink of the current source.
         private var input: EncoderInput?
         private var pictures = PictureInput()
-        /// Nil until the first picture.
+        /// The encoder; nil until the first frame.
         private(set) var encoder: VP8Encoder?
         private var timestamps = TimestampLine()
 
         private enum Work {
             case encode(VideoFrame?, asKeyFrame: Bool, EncodingOrder)
-            /// What is forgotten is freed after the lock is.
+            /// Removed frames are released after the lock.
             case adopt(EncoderInput?, forgotten: (VideoFrame?, [(any Error)?]))
             case passOn([(any Error)?])
             case end
@@ -231,11 +231,11 @@ extension VideoEncoder {
             withExtendedLifetime(last) {}
         }
 
-        /// Takes another source's pictures in place of those of the one before.
+        /// Switches to another source.
         private mutating func adopt(_ new: EncoderInput?) {
             if let input { input.source.remove(input) }
             input = new
-            // What changed since the last picture of that source says nothing of this one's.
+            // The changes since the last frame of the previous source are irrelevant for this one.
             pictures = PictureInput()
             if let new { new.source.add(new) }
         }
@@ -249,7 +249,7 @@ extension VideoEncoder {
                 }
                 switch state.cadence.action(now: now) {
                 case .encodeNew(let asKeyFrame):
-                    // The slot is full whenever the cadence says that a frame waits.
+                    // The slot is full whenever the cadence has a waiting frame.
                     let frame = state.slot
                     state.slot = nil
                     state.begin(new: true, now: now)
@@ -267,7 +267,7 @@ extension VideoEncoder {
             }
         }
 
-        /// Encodes a frame, or with nil the one before, and gives out what comes of it.
+        /// Encodes a frame, or with nil the previous one, and passes on the result.
         mutating func encode(_ frame: VideoFrame?, asKeyFrame: Bool, order: EncodingOrder) {
             let isNew = frame != nil
             do throws(VideoCodingError) {
@@ -285,7 +285,7 @@ extension VideoEncoder {
                 let isWanted = mailbox.post { state in
                     state.statistics.totalEncodeTime += end - converted
                     guard state.isCurrent(order) else {
-                        // What comes next can't build on what nobody got.
+                        // The next frame can't refer to one that was not passed on.
                         state.cadence.requestKeyFrame()
                         if isNew { state.statistics.framesDropped += 1 }
                         return false
@@ -320,7 +320,7 @@ extension VideoEncoder {
             return made
         }
 
-        /// Looks whether what viewers have is what the encoder takes it for; where not, they get a key frame.
+        /// Checks whether viewers have the image that the encoder assumes. If not, they get a key frame.
         private func lookForDrift(_ encoder: VP8Encoder) {
             do throws(VideoCodingError) {
                 guard try encoder.findsDrift() else { return }

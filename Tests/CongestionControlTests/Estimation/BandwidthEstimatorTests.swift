@@ -24,7 +24,7 @@ import Testing
 
     private let now = Instant(nanoseconds: 1_000_000_000)
 
-    @Test("The start rate is the target and is probed beyond, up to the maximum")
+    @Test("The first target is the start rate, and higher rates are probed up to the maximum")
     func start() {
         var estimator = BandwidthEstimator(configuration: Self.configuration(start: 60, maximum: 300))
         #expect(estimator.nextDeadline == nil)
@@ -36,7 +36,7 @@ import Testing
         #expect(estimator.nextDeadline == now.advanced(by: .milliseconds(25)))
     }
 
-    @Test("It is looked after once a second soon after all is answered, and often while feedback is waited for")
+    @Test("The deadline is about a second away soon after all feedback came, and near while feedback is awaited")
     func rest() throws {
         var flow = ControlledFlow(
             LinkConditions(delay: .milliseconds(20), rate: .kilobitsPerSecond(5000)),
@@ -59,7 +59,7 @@ import Testing
         #expect(try #require(unanswered) - flow.now <= .milliseconds(25))
     }
 
-    @Test("What the receiver estimates bounds the target at once")
+    @Test("The receiver's estimate bounds the target at once")
     func remoteEstimate() {
         var estimator = BandwidthEstimator(configuration: Self.configuration(start: 200, maximum: 1500))
         estimator.networkAvailable(now: now)
@@ -74,7 +74,7 @@ import Testing
     }
 
     /// A key frame after little other traffic, on a path that carries it as fast as it leaves, and on one that does not.
-    @Test("A large frame that leaves at the pacing rate is no queue", arguments: [1200, 600])
+    @Test("A large frame sent at the pacing rate is not a queue", arguments: [1200, 600])
     func largePicture(capacity: Int) {
         var flow = ControlledFlow(
             LinkConditions(delay: .milliseconds(50), rate: .kilobitsPerSecond(capacity)),
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test(
-        "Where the maximum bounds the rate and not the path, large pictures leave faster one after the other",
+        "Large frames are sent faster one after the other when the maximum, not the path, bounds the rate",
         // Of a path that they fill a quarter more is tried now and then.
         arguments: [(100_000, 40_000...80_000), (10_000, 6250...12_500), (2000, 0...5500)])
     func largePictures(capacity: Int, pacing: ClosedRange<Int>) {
@@ -117,7 +117,7 @@ import Testing
         if capacity > 2500 { #expect(flow.estimator.target >= .kilobitsPerSecond(2400)) }
     }
 
-    @Test("Another path begins anew, no higher than the start rate, with probes once it is there")
+    @Test("A new path resets the estimate to at most the start rate, and is probed")
     func pathChange() {
         var flow = ControlledFlow(
             LinkConditions(delay: .milliseconds(20), rate: .kilobitsPerSecond(2000)),
@@ -148,7 +148,7 @@ import Testing
         #expect((50...115).contains(flow.estimator.target.bitsPerSecond / 1000))
     }
 
-    @Test("Three megabits are found within a second and used to 85 percent and more")
+    @Test("An estimate of 3 Mbit/s is reached within a second, and at least 85 percent of it is used")
     func fastStart() {
         var flow = ControlledFlow(
             LinkConditions(delay: .milliseconds(25), rate: .kilobitsPerSecond(3000)),
@@ -159,7 +159,7 @@ import Testing
         #expect(flow.longestDelay < .milliseconds(125))
     }
 
-    @Test("A link that falls to a quarter is drained within three seconds")
+    @Test("The queue of a link that falls to a quarter is drained within three seconds")
     func fall() {
         var flow = ControlledFlow(
             LinkConditions(
@@ -173,7 +173,7 @@ import Testing
         #expect(flow.longestDelay < .milliseconds(100))
     }
 
-    @Test("A receiver's bound holds and leaves no trace")
+    @Test("A receiver's bound applies while it lasts and leaves no trace")
     func remoteEstimateOnPath() {
         var flow = ControlledFlow(
             LinkConditions(delay: .milliseconds(50), rate: .kilobitsPerSecond(2000)),
@@ -188,7 +188,7 @@ import Testing
         #expect(flow.estimator.target > .kilobitsPerSecond(1500))
     }
 
-    @Test("Nothing sent is no reason to lower the estimate")
+    @Test("Sending nothing does not reduce the estimate")
     func pause() {
         var flow = ControlledFlow(
             LinkConditions(delay: .milliseconds(100), rate: .kilobitsPerSecond(2000)),
@@ -199,7 +199,7 @@ import Testing
         #expect(flow.estimator.target >= .kilobitsPerSecond(1000))
     }
 
-    @Test("While feedback stays away the target falls to the minimum")
+    @Test("The target falls to the minimum while feedback is missing")
     func feedbackMissing() {
         var flow = ControlledFlow(
             LinkConditions(delay: .milliseconds(100), rate: .kilobitsPerSecond(1000)),
@@ -214,7 +214,7 @@ import Testing
         #expect(flow.estimator.target > .kilobitsPerSecond(500))
     }
 
-    @Test("Five percent of random loss leave most of the path in use")
+    @Test("Most of the path is used despite five percent of random loss")
     func randomLoss() {
         var flow = ControlledFlow(
             LinkConditions(loss: 0.05, delay: .milliseconds(25), rate: .kilobitsPerSecond(3000)),
@@ -223,7 +223,7 @@ import Testing
         #expect(flow.throughput(over: .seconds(20)) > .kilobitsPerSecond(1800))
     }
 
-    @Test("Without transport-wide feedback receiver reports raise and lower the rate")
+    @Test("Receiver reports raise and lower the rate without transport-wide feedback")
     func reports() {
         var estimator = BandwidthEstimator(configuration: Self.configuration(start: 300, maximum: 1000))
         estimator.networkAvailable(now: now)
@@ -249,7 +249,7 @@ import Testing
         #expect(estimator.fractionLost == 0.15)
     }
 
-    @Test("After 20 idle minutes with probes on a path that became slow no queue grows")
+    @Test("No queue grows on a path that became slow during 20 idle minutes with probes")
     func idle() {
         var flow = ControlledFlow(
             LinkConditions(delay: .milliseconds(25), rate: .kilobitsPerSecond(3000)),
@@ -271,7 +271,7 @@ import Testing
         #expect(flow.estimator.target > .kilobitsPerSecond(400))
     }
 
-    @Test("Feedback of absurd times, of packets never sent and repeated does not trap and is survived")
+    @Test("Feedback with absurd times, of packets never sent, or repeated does not trap")
     func absurdFeedback() {
         var generator = SeededGenerator(seed: 5)
         var estimator = BandwidthEstimator(configuration: Self.configuration(start: 300, maximum: 2500))
@@ -302,7 +302,7 @@ import Testing
         }
     }
 
-    @Test("Forged feedback changes nothing but counters, through the tracker")
+    @Test("Forged feedback changes only counters")
     func forgedFeedback() {
         var tracker = TransportFeedbackTracker()
         var estimator = BandwidthEstimator(configuration: Self.configuration(start: 300, maximum: 2500))
@@ -324,7 +324,7 @@ import Testing
         #expect(tracker.packetsAcknowledged == 0)
     }
 
-    @Test("Feedback that was held back for minutes is survived")
+    @Test("Feedback that is delayed by minutes does not break the estimate")
     func heldFeedback() {
         var flow = ControlledFlow(
             LinkConditions(delay: .milliseconds(50), rate: .kilobitsPerSecond(1000)),

@@ -19,7 +19,7 @@ struct ControlledFlow: ~Copyable {
     var forward: SimulatedLink<Int>
     var backward: SimulatedLink<TransportFeedback>
     private(set) var now = Instant(nanoseconds: 1_000_000_000)
-    /// What the source produces at most; nil for what the target allows.
+    /// The maximum rate of the source; nil for the target rate.
     var demand: DataRate?
     /// Whether the source produces anything.
     var isSending = true
@@ -42,7 +42,7 @@ struct ControlledFlow: ~Copyable {
     private var nextFrame: Instant
     private var nextFeedback: Instant
     private var nextReport: Instant
-    /// What arrived up to the last report, and since.
+    /// The packets that arrived up to the last report, and since.
     private var arrived = (reported: 0, highest: 0, count: 0)
     private var reports: [(arrival: Instant, report: LossReport, packets: Int)] = []
     private var sentTimes: [Int: (time: Instant, size: Int)] = [:]

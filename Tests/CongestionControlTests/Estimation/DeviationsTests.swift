@@ -18,7 +18,7 @@ import Testing
             configuration: configuration)
     }
 
-    @Test("Each name switches one deviation off, all switches off all, and a strange name is refused")
+    @Test("Each name switches one deviation off, all switches all off, and an unknown name is rejected")
     func names() {
         #expect(Deviations(without: []) == .all)
         #expect(Deviations(without: ["all"]) == [])
@@ -32,7 +32,7 @@ import Testing
         #expect(rest.isEmpty)
     }
 
-    @Test("A fall of the capacity fills the congestion window, which lowers the target", arguments: [true, false])
+    @Test("A drop of the capacity fills the congestion window, which reduces the target", arguments: [true, false])
     func window(isOn: Bool) {
         var flow = flow(.window, isOn: isOn)
         flow.run(.seconds(8))
@@ -48,7 +48,7 @@ import Testing
         #expect(isPacedAtTarget == isOn)
     }
 
-    @Test("Large pictures leave as fast as they were seen to arrive", arguments: [true, false])
+    @Test("Large frames are sent at the rate at which earlier ones arrived", arguments: [true, false])
     func burstRate(isOn: Bool) {
         var flow = flow(.burstRate, isOn: isOn, kilobits: 100_000, maximum: 2500)
         flow.run(.seconds(8))
@@ -62,14 +62,14 @@ import Testing
         #expect(isOn ? flow.estimator.pacingRate > usual * 2 : flow.estimator.pacingRate == usual)
     }
 
-    @Test("What a path loses without a queue is taken for its own", arguments: [true, false])
+    @Test("Loss without a queue is attributed to the path", arguments: [true, false])
     func backgroundLoss(isOn: Bool) {
         var flow = flow(.backgroundLoss, isOn: isOn, loss: 0.1)
         flow.run(.seconds(20))
         #expect((flow.estimator.background.share > 0.05) == isOn)
     }
 
-    @Test("By reports alone the rate grows faster until the first loss", arguments: [true, false])
+    @Test("With reports only, the rate grows faster until the first loss", arguments: [true, false])
     func reportGrowth(isOn: Bool) {
         var estimator = SendSideEstimator(
             start: .kilobitsPerSecond(300), minimum: .kilobitsPerSecond(30), maximum: .kilobitsPerSecond(6000),

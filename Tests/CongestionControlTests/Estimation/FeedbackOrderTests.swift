@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct FeedbackOrderTests {
     @Test(
-        "What is sorted is told from what is not",
+        "isSorted(by:) recognizes sorted arrays",
         arguments: [[], [1], [1, 1], [1, 2, 3], [1, 2, 2, 3], [2, 1], [1, 3, 2], [3, 1, 2], [1, 1, 0]] as [[Int]])
     func sortedness(numbers: [Int]) {
         #expect(numbers.isSorted(by: <) == (numbers.sorted() == numbers))

@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(
-        "In the first two seconds of reports a higher bound is followed at once, later not",
+        "A higher bound is followed at once only in the first two seconds of reports",
         arguments: [true, false])
     func startPhase(isRemote: Bool) {
         var estimator = estimator(start: 200)
@@ -41,7 +41,7 @@ import Testing
         #expect(estimator.target == .kilobitsPerSecond(1000))
     }
 
-    @Test("One report lowers the rate once, by half of what was lost")
+    @Test("One report reduces the rate once, by half of the lost fraction")
     func oneReport() {
         var estimator = estimator(start: 1000)
         #expect(takes(&estimator, fractionLost: 0.5, packets: 100, now: time(10_000)))
@@ -53,7 +53,7 @@ import Testing
         #expect(estimator.target == .kilobitsPerSecond(750) && estimator.fractionLost == 0.5)
     }
 
-    @Test("A measured rate counts whatever the delay said before")
+    @Test("An acknowledged rate counts whatever the delay-based estimate was before")
     func measured() {
         var estimator = estimator(start: 300, minimum: 10, maximum: 10_000)
         estimator.setDelayLimit(.kilobitsPerSecond(350))
@@ -63,7 +63,7 @@ import Testing
         #expect(estimator.target == .kilobitsPerSecond(2500))
     }
 
-    @Test("Loss beyond what can be is none, or all")
+    @Test("Impossible loss values are clamped to none or all")
     func absurdLoss() {
         var estimator = estimator(start: 1000)
         #expect(takes(&estimator, fractionLost: -0.01, packets: 100, now: start))
@@ -73,7 +73,7 @@ import Testing
         #expect(!takes(&estimator, fractionLost: 0.5, packets: -1, now: start))
     }
 
-    @Test("Twenty packets make a sample, whatever the reports that tell of them")
+    @Test("Twenty packets form a sample, however many reports cover them")
     func sample() {
         var estimator = estimator(start: 1000)
         #expect(!takes(&estimator, fractionLost: 0.2, packets: 10, now: start))
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test(
-        "Up to 2 percent of loss the rate grows by 8 percent a second, up to 10 it stays, beyond it falls",
+        "The rate grows by 8 percent per second up to 2 percent of loss, stays up to 10 percent, and falls above",
         arguments: [(0.02, 1081), (0.021, 1000), (0.1, 1000), (0.12, 940)])
     func lossSteps(loss: Double, expected: Int) {
         var estimator = estimator(start: 1000)
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test(
-        "By reports the rate grows by half a second until the first loss or the first queue, then by 8 percent",
+        "With reports only, the rate grows by half per second until the first loss or queue, then by 8 percent",
         arguments: [true, false])
     func growth(byLoss: Bool) {
         var estimator = estimator(start: 200)
@@ -118,7 +118,7 @@ import Testing
         #expect(abs(wait(from: 7100, loss: 0, roundTrip: 100) - 1.08) < 0.02)
     }
 
-    @Test("Cuts because of reports are a round trip and 0.3 s apart")
+    @Test("Reductions due to reports are a round trip plus 0.3 s apart")
     func cutInterval() {
         var estimator = estimator(start: 1000)
         estimator.setRoundTripTime(.milliseconds(100))
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test("Reports older than 6 s say nothing")
+    @Test("Reports older than 6 s are ignored")
     func oldReports() {
         var estimator = estimator(start: 1000)
         _ = estimator.receive(fractionLost: 0, packets: 100, now: start)
@@ -140,7 +140,7 @@ import Testing
         #expect(estimator.target == grown)
     }
 
-    @Test("Feedback that stays away for more than 3 s takes a fifth each second, down to the minimum")
+    @Test("Missing feedback for more than 3 s reduces the rate by a fifth per second, down to the minimum")
     func backoff() {
         var estimator = estimator(start: 1000)
         estimator.update(waiting: .seconds(3), now: start)
@@ -158,7 +158,7 @@ import Testing
         #expect(!estimator.isBackingOff)
     }
 
-    @Test("No bound is exceeded, and new ones count at once")
+    @Test("The rate never exceeds its bounds, and new bounds apply at once")
     func bounds() {
         var estimator = estimator(start: 5000, minimum: 100, maximum: 1500)
         #expect(estimator.target == .kilobitsPerSecond(1500))

@@ -4,11 +4,11 @@ import Testing
 
 @testable import RTCShareCongestionControl
 
-/// What is remembered of a path where feedback tells of arrivals that no path makes, or comes as often as it can.
+/// The memory used when feedback reports impossible arrivals, or comes as often as it can.
 @Suite struct WindowBoundTests {
     private typealias PacketResult = TransportFeedbackTracker.PacketResult
 
-    /// How packets are said to arrive, one after the other.
+    /// The reported order of arrivals.
     enum Arrivals: CaseIterable {
         case atOnce, backwards, alternately, agesApart, beforeTime
 
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(
-        "Of the packets that feedback tells of as many are remembered as an estimate needs",
+        "The window keeps only as many reported packets as an estimate needs",
         arguments: Arrivals.allCases)
     func throughput(arrivals: Arrivals) {
         var estimator = RobustThroughputEstimator()
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test("What is let go of early changes no estimate")
+    @Test("Packets removed early change no estimate")
     func throughputOfMany() {
         var (whole, parts) = (RobustThroughputEstimator(), RobustThroughputEstimator())
         let all = results(.alternately)
@@ -60,7 +60,7 @@ import Testing
         #expect(whole.estimate != nil && whole.estimate == parts.estimate)
     }
 
-    @Test("Of packets that waited so many are remembered, if they all arrive at once")
+    @Test("A limited number of delayed packets is remembered when all arrive at once")
     func recentArrivals() {
         var (arrivals, queueing) = (RecentArrivals(), QueueingDelay())
         let first = PacketResult(
@@ -75,7 +75,7 @@ import Testing
         #expect(arrivals.packets.count == RecentArrivals.capacity)
     }
 
-    @Test("Feedback that comes thousands of times a second is remembered for less time")
+    @Test("The history covers less time when feedback comes thousands of times a second")
     func queueingDelays() {
         var queueing = QueueingDelay()
         for index in 0..<10_000 {
@@ -89,14 +89,14 @@ import Testing
         #expect(queueing.current == .milliseconds(40), "the least is known all the same")
     }
 
-    @Test("No more cuts are remembered than are asked for, however many there are")
+    @Test("Only as many reductions are remembered as are needed")
     func cuts() {
         var competing = CompetingRate()
         for index in 0..<1000 { competing.didCut(now: Instant(nanoseconds: Int64(index))) }
         #expect(competing.cutTimes == [998, 999].map { Instant(nanoseconds: $0) })
     }
 
-    @Test("A limit that is raised thousands of times a second has as few targets remembered, and none grows faster")
+    @Test("Thousands of changes of the limit per second leave a bounded history and no faster growth")
     func lowestTargets() {
         var estimator = SendSideEstimator(
             start: .kilobitsPerSecond(1000), minimum: .kilobitsPerSecond(100), maximum: .kilobitsPerSecond(9000))
@@ -116,7 +116,7 @@ import Testing
     }
 
     @Test(
-        "Whatever a receiver says, a thousand times a second, what is remembered stays bounded",
+        "The estimator's memory stays bounded whatever a receiver reports a thousand times a second",
         arguments: Arrivals.allCases)
     func whole(arrivals: Arrivals) {
         var estimator = BandwidthEstimator(configuration: .init())

@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(
-        "Addresses are paired within their scope: loopback and link-local ones with none but their like",
+        "Addresses are paired within their scope: loopback and link-local ones only with their like",
         arguments: [
             ("192.0.2.1", ["192.0.2.2", "10.0.0.1", "127.0.0.1", "127.8.8.8", "169.254.169.254"], 2),
             ("10.0.0.1", ["192.0.2.2", "192.168.1.1", "127.0.0.1"], 2),
@@ -62,7 +62,7 @@ import Testing
         #expect(paired.sorted() == rule.peers.prefix(rule.paired).sorted())
     }
 
-    @Test("A check carries what RFC 8445 §7.1 asks for")
+    @Test("A check has the attributes of RFC 8445 §7.1")
     func checkContents() throws {
         var peer = try ScriptedPeer(role: .controlling)
         peer.meet()
@@ -104,7 +104,7 @@ import Testing
         #expect(peer.agent.selectedPair?.isNominated == true)
     }
 
-    @Test("An answer from another address than the check went to fails the pair")
+    @Test("A response from another address than the check's destination fails the pair")
     func asymmetry() throws {
         var peer = try ScriptedPeer(role: .controlling)
         peer.meet()
@@ -115,7 +115,7 @@ import Testing
         #expect(peer.agent.selectedPair == nil)
     }
 
-    @Test("An answer without the password's integrity changes nothing")
+    @Test("A response without the password's integrity changes nothing")
     func forgedAnswer() throws {
         var peer = try ScriptedPeer(role: .controlling)
         peer.meet()
@@ -135,7 +135,7 @@ import Testing
     }
 
     @Test(
-        "Requests that do not authenticate are refused and leave no trace",
+        "Requests that do not authenticate are rejected and leave no trace",
         arguments: [(username: "nobody:else", password: String?.none, code: 401), (":", nil, 401), ("", nil, 401)])
     func refusedRequest(username: String, password: String?, code: Int) throws {
         var peer = try ScriptedPeer(role: .controlled)
@@ -251,7 +251,7 @@ import Testing
         #expect(selections == 1)
     }
 
-    @Test("A nomination moves to where the peer moves it; among pairs nominated at once the best wins")
+    @Test("Nomination follows the peer's latest one; among pairs nominated at once the best wins")
     func renomination() throws {
         var peer = try ScriptedPeer(role: .controlled)
         peer.meet()
@@ -274,7 +274,7 @@ import Testing
     }
 
     @Test(
-        "Candidates of no use are counted by reason",
+        "Unusable candidates are counted by reason",
         arguments: [
             ("192.0.2.9", 9, "tcp", "host", RemoteCandidateOutcome.ignoredTransport),
             ("192.0.2.9", 9, "udp", "carrier-pigeon", .ignoredType),
@@ -293,7 +293,7 @@ import Testing
         #expect(peer.agent.remoteCandidates.isEmpty)
     }
 
-    @Test("Limits hold for candidates, early requests and whatever strangers send")
+    @Test("Limits apply to candidates, early requests and strangers' messages")
     func limits() throws {
         var limits = Limits()
         limits.remoteCandidates = 5
@@ -317,7 +317,7 @@ import Testing
         #expect(peer.agent.statistics.overLimit > 0)
     }
 
-    @Test("An announced candidate takes the place of the one learned from its check")
+    @Test("An announced candidate replaces the peer-reflexive one")
     func announcedAfterLearned() throws {
         var peer = try ScriptedPeer(role: .controlled)
         peer.meet()
@@ -328,7 +328,7 @@ import Testing
         #expect(peer.agent.pairReports().map(\.remote.type) == [.host])
     }
 
-    @Test("No corruption or truncation of a request traps, and none is believed")
+    @Test("No corruption or truncation of a request traps, and none is accepted")
     func corruption() throws {
         var peer = try ScriptedPeer(role: .controlled)
         peer.meet()
@@ -350,7 +350,7 @@ import Testing
         #expect(peer.agent.remoteCandidates.isEmpty)
     }
 
-    @Test("Credentials: random ones have the alphabet and entropy of RFC 8445 §5.3; wrong ones are refused")
+    @Test("Random credentials have the alphabet and entropy of RFC 8445 §5.3; invalid ones are rejected")
     func credentials() throws {
         var generator = SeededGenerator(seed: 3)
         let random = Credentials.random(using: &generator)

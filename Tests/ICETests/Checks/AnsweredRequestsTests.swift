@@ -5,7 +5,7 @@ import Testing
 @testable import RTCShareICE
 
 @Suite struct AnsweredRequestsTests {
-    @Test("Of the requests that were answered the oldest is forgotten first, round after round")
+    @Test("The oldest answered request is forgotten first, repeatedly")
     func forgetting() throws {
         let address = try #require(TransportAddress("192.0.2.1", port: 1))
         var generator = SeededGenerator(seed: 9)

@@ -3,7 +3,7 @@ import RTCShareSTUN
 import RTCShareWireFormat
 import Testing
 
-/// When a check that was not answered is sent again (RFC 8489 §6.2.1, RFC 8445 §14.3).
+/// The retransmission times of an unanswered check (RFC 8489 §6.2.1, RFC 8445 §14.3).
 @Suite struct CheckRetransmissionTests {
     /// The milliseconds at which checks leave, to one destination where one is given.
     private func checks(
@@ -22,7 +22,7 @@ import Testing
         return found
     }
 
-    @Test("A check is sent again after 50 ms, after as long once more, and then after twice as long each time")
+    @Test("A check is retransmitted after 50 ms, after 50 ms more, and then after twice as long each time")
     func schedule() throws {
         var peer = try ScriptedPeer(role: .controlling)
         peer.meet()
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(
-        "Where many pairs are checked, a check waits as long as it takes to check each, and 200 ms at most",
+        "With many pairs, the retransmission timeout is the time to check each, at most 200 ms",
         arguments: [(1, 50), (4, 80), (20, 200)])
     func manyPairs(count: Int, wait: Int) throws {
         var peer = try ScriptedPeer(role: .controlling)
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(
-        "Once the round trip is known, checks wait a little longer than that, 50 to 200 ms",
+        "With a known round-trip time, the timeout is a little longer than that, 50 to 200 ms",
         arguments: [(30, 50), (110, 125), (200, 200)])
     func knownRoundTrip(trip: Int, wait: Int) throws {
         var peer = try ScriptedPeer(role: .controlling)
@@ -66,7 +66,7 @@ import Testing
         #expect(nominating.dropFirst().first?.at == first + wait)
     }
 
-    @Test("A peer's check has one that waits long sent again at once, and one that has just been sent not")
+    @Test("A peer's check causes the immediate retransmission of ours, unless that was just sent")
     func hastened() throws {
         var peer = try ScriptedPeer(role: .controlling)
         peer.meet()

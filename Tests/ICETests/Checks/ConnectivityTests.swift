@@ -74,7 +74,7 @@ import Testing
         #expect(network.agents[1 - knowing].selectedPair?.remote.type == .peerReflexive)
     }
 
-    @Test("Requests that come before the peer's credentials are answered and acted on later")
+    @Test("Requests before the peer's credentials are answered and processed later")
     func earlyChecks() {
         var network = VirtualNetwork()
         network.addHost(0, "192.0.2.1")
@@ -89,7 +89,7 @@ import Testing
         #expect(network.agents[0].remoteCandidates.count == 1)
     }
 
-    @Test("Behind a translator the peer sees a reflexive candidate, which an answer then confirms", arguments: [0, 1])
+    @Test("Behind a NAT the peer sees a reflexive candidate, which the answer confirms", arguments: [0, 1])
     func translated(hidden: Int) throws {
         var network = VirtualNetwork()
         network.addHost(hidden, "10.0.0.5")
@@ -106,7 +106,7 @@ import Testing
         #expect(pair.local.base == (try address("10.0.0.5")))
     }
 
-    @Test("Both behind translators: the STUN server's candidates make the connection")
+    @Test("Two agents behind NATs connect by the STUN server's candidates")
     func serverReflexive() throws {
         var network = VirtualNetwork()
         network.addHost(0, "10.0.0.5")
@@ -134,7 +134,7 @@ import Testing
         #expect(network.agents[0].selectedPair?.local.type == .serverReflexive)
     }
 
-    @Test("An address that is forwarded port for port is a candidate of each base that it can be of, without a server")
+    @Test("A public address is a candidate of each suitable base, without a server")
     func publicAddress() throws {
         var network = VirtualNetwork()
         for host in ["10.0.0.5", "127.0.0.1", "fd00::5"] { network.addHost(0, host) }
@@ -149,7 +149,7 @@ import Testing
         #expect(network.agents[0].localCandidates.filter { $0.type == .serverReflexive }.count == 1)
     }
 
-    @Test("A candidate equal to its base is redundant, and a silent server ends at the limit")
+    @Test("A candidate equal to its base is redundant, and gathering ends at the limit with a silent server")
     func gathering() throws {
         var network = VirtualNetwork()
         network.addHost(0, "192.0.2.1")
@@ -169,7 +169,7 @@ import Testing
         #expect((3...5).contains(network.sent[0] - before))
     }
 
-    @Test("No server: gathering is complete at once")
+    @Test("Without servers, gathering is complete immediately")
     func noServer() {
         var network = VirtualNetwork()
         network.addHost(0, "192.0.2.1")
@@ -179,7 +179,7 @@ import Testing
         #expect(network.agents[0].nextDeadline == nil)
     }
 
-    @Test("Equal roles are told apart by the tie-breakers", arguments: [Role.controlling, .controlled], 1...8)
+    @Test("Equal roles are resolved by the tie-breakers", arguments: [Role.controlling, .controlled], 1...8)
     func roleConflict(role: Role, seed: Int) {
         var network = VirtualNetwork(roles: [role, role], seed: UInt64(seed))
         network.addHost(0, "192.0.2.1")
@@ -191,7 +191,7 @@ import Testing
         #expect(Set(network.agents.map(\.role)) == [.controlling, .controlled])
     }
 
-    @Test("A fifth of the datagrams lost each way does not stop it", arguments: 1...20)
+    @Test("A loss of a fifth in each direction does not prevent the connection", arguments: 1...20)
     func loss(seed: Int) {
         var network = VirtualNetwork(seed: UInt64(seed))
         network.loss = 0.2
@@ -208,7 +208,7 @@ import Testing
         #expect(network.agents.allSatisfy { $0.state != .failed })
     }
 
-    @Test("A wrong password is refused and the report says so")
+    @Test("A wrong password is rejected and reported")
     func wrongPassword() throws {
         var network = VirtualNetwork()
         network.addHost(0, "192.0.2.1")
@@ -245,7 +245,7 @@ import Testing
         #expect(network.agents[0].nextDeadline == nil)
     }
 
-    @Test("Nothing usable from the peer is no reason to fail before the limit: it may come forward")
+    @Test("Without usable candidates the agent waits until the limit, since the peer can send checks")
     func nothingUsable() throws {
         var network = VirtualNetwork()
         network.addHost(0, "192.0.2.1")
@@ -260,7 +260,7 @@ import Testing
         #expect(network.areNominated)
     }
 
-    @Test("Without any word from the peer the limit ends it")
+    @Test("Without any message from the peer the agent fails at the limit")
     func limit() {
         var network = VirtualNetwork()
         network.addHost(0, "192.0.2.1")

@@ -33,7 +33,7 @@ import Testing
         ).encoded(integrityKey: hasIntegrity ? Array("some other password, 24".utf8) : nil)
     }
 
-    @Test("Strangers are refused with fewer bytes than they sent, sixteen times a second", arguments: [true, false])
+    @Test("Rejections of strangers are small, and at most sixteen per second", arguments: [true, false])
     func refusals(hasIntegrity: Bool) throws {
         var peer = try connected(role: .controlled)
         let before = (peer.agent.remoteCandidates, peer.agent.pairReports().map(\.description), peer.agent.nextDeadline)
@@ -56,7 +56,7 @@ import Testing
         #expect(peer.agent.nextDeadline == before.2 && peer.agent.role == .controlled)
     }
 
-    @Test("Who sends a bare header is not answered: the refusal would be longer")
+    @Test("A bare header is not answered, since the rejection would be longer")
     func amplification() throws {
         var peer = try connected(role: .controlling)
         let bare = try STUNMessage(.request, transactionID: TransactionID(using: &peer.generator)).encoded()
@@ -65,7 +65,7 @@ import Testing
         #expect(peer.agent.statistics.unauthenticatedRequests == 1)
     }
 
-    @Test("A refusal or a 487 without integrity, with our own transaction even, changes no role and fails no pair")
+    @Test("An error without integrity, even with our transaction, changes no role and fails no pair")
     func unauthenticatedErrors() throws {
         var peer = try ScriptedPeer(role: .controlling)
         peer.meet()
@@ -91,7 +91,7 @@ import Testing
         #expect(peer.agent.state == .connected)
     }
 
-    @Test("Consent is neither kept alive nor taken away by who does not know the password")
+    @Test("A sender without the password neither extends nor ends consent")
     func consent() throws {
         var peer = try connected(role: .controlling)
         let start = peer.now
@@ -132,7 +132,7 @@ import Testing
         #expect(other.agent.state == .connected)
     }
 
-    @Test("An authentic request counts once: caught and sent again, from anywhere, it brings nothing about")
+    @Test("A replayed authentic request has no effect, from any address")
     func repeatedRequests() throws {
         var peer = try connected(role: .controlled)
         let elsewhere = try #require(TransportAddress("203.0.113.66", port: 7))
@@ -163,7 +163,7 @@ import Testing
         #expect(peer.agent.statistics.repeatedRequests == 202)
     }
 
-    @Test("What is remembered of requests, candidates, pairs and checks is bounded, whatever comes")
+    @Test("The memory of requests, candidates, pairs and checks is limited")
     func bounds() throws {
         var peer = try connected(role: .controlled)
         let name = "\(peer.agent.localCredentials.usernameFragment):\(peer.credentials.usernameFragment)"

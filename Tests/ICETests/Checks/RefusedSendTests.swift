@@ -3,7 +3,7 @@ import RTCShareSTUN
 import RTCShareWireFormat
 import Testing
 
-/// What the system could not send counts as lost, as a route can be back a moment later.
+/// Datagrams that the system could not send count as lost, since a route can be back a moment later.
 @Suite struct RefusedSendTests {
     /// Has the system refuse what the agent sends for a while; how many checks that were.
     private func refuseChecks(of peer: inout ScriptedPeer, for duration: Duration) throws -> Int {
@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(
-        "A check that the system refuses to send is sent again, also to a peer that sends none",
+        "A check that the system rejects is retransmitted, also to a peer that sends none",
         arguments: [true, false])
     func routeComesBack(isLite: Bool) throws {
         var peer = try ScriptedPeer(role: .controlling, isLite: isLite)
@@ -45,7 +45,7 @@ import Testing
         #expect(peer.agent.pairReports().map(\.state) == [.failed])
     }
 
-    @Test("A better pair that the system does not send to keeps no other from being nominated")
+    @Test("A better pair to which the system does not send does not prevent the nomination of another")
     func nominationDoesNotWait() throws {
         var peer = try ScriptedPeer(role: .controlling)
         peer.meet()
@@ -63,7 +63,7 @@ import Testing
         #expect(peer.agent.selectedPair?.isNominated == true)
     }
 
-    @Test("Gathering does not wait for a server that the system does not send to, and takes its answer later")
+    @Test("Gathering does not wait for an unreachable server, and uses its late answer")
     func server() throws {
         let stun = try #require(TransportAddress("198.51.100.1", port: 3478))
         let mapped = try #require(TransportAddress("203.0.113.1", port: 50_001))
@@ -85,7 +85,7 @@ import Testing
         #expect(peer.agent.serverReports().map(\.outcome) == [.answered])
     }
 
-    @Test("A TURN server over UDP that the system does not send to at first is asked again")
+    @Test("A TURN server over UDP that is unreachable at first receives further requests")
     func relay() throws {
         let server = TURNServerModel(try #require(TransportAddress("198.51.100.1", port: 3478)))
         var network = VirtualNetwork()

@@ -7,7 +7,7 @@ import Testing
 /// The queue of triggered checks (RFC 8445 §6.1.4.1), which a peer's checks fill.
 @Suite struct TriggeredCheckTests {
     @Test(
-        "However many checks come, from however many addresses, each pair on the checklist waits once",
+        "However many checks arrive from however many addresses, each pair is queued once",
         arguments: [Role.controlling, .controlled])
     func eachPairOnce(role: Role) throws {
         var peer = try ScriptedPeer(role: role)

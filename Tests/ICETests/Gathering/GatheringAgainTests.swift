@@ -3,7 +3,7 @@ import RTCShareSTUN
 import RTCShareWireFormat
 import Testing
 
-/// What servers told is asked again, as it can have changed, and so is a server that gave nothing.
+/// Servers are asked again, since their answers can have changed, as are servers that gave none.
 @Suite struct GatheringAgainTests {
     private func address(_ text: String, _ port: UInt16 = 4000) throws -> TransportAddress {
         try #require(TransportAddress(text, port: port))
@@ -63,7 +63,7 @@ import Testing
         #expect(network.areConnected)
     }
 
-    @Test("A restart that was prepared asks once")
+    @Test("A prepared restart sends one request")
     func preparedRestart() throws {
         var (network, servers) = try network()
         for index in 0...1 { network.agents[index].gather(servers: servers, now: network.now) }
@@ -83,7 +83,7 @@ import Testing
         #expect(network.agents[0].isGathering)
     }
 
-    @Test("While the answer is awaited, a new address of the router is noticed, and the former one forgotten")
+    @Test("While the answer is pending, a new address of the router is detected, and the former one removed")
     func keepalive() throws {
         var (network, servers) = try network()
         network.agents[0].gather(servers: servers, now: network.now)
@@ -98,7 +98,7 @@ import Testing
         #expect(told.contains(outside))
     }
 
-    @Test("A STUN server that was silent at first is asked again by the next gathering")
+    @Test("The next gathering sends new requests to a STUN server that was silent at first")
     func silentAtFirst() throws {
         var (network, servers) = try network()
         let server = network.stunServer
@@ -119,7 +119,7 @@ import Testing
     }
 
     @Test(
-        "Of more servers and addresses than are asked, the preferred addresses ask each server",
+        "If there are too many servers and addresses, the preferred addresses use each server",
         arguments: [5, 16, 40])
     func manyAddresses(count: Int) throws {
         var network = VirtualNetwork()
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    @Test("More servers than are asked are told")
+    @Test("Unused servers are reported")
     func manyServers() throws {
         var network = VirtualNetwork()
         network.addHost(0, "192.0.2.1")

@@ -14,7 +14,7 @@ import Testing
         return network
     }
 
-    @Test("Consent is asked for every five seconds, a fifth more or less", arguments: 1...5)
+    @Test("A consent check is sent every five seconds, more or less a fifth", arguments: 1...5)
     func interval(seed: Int) throws {
         var network = connected(seed: UInt64(seed))
         network.run(.seconds(100))
@@ -45,7 +45,7 @@ import Testing
         #expect(network.sent == sent)
     }
 
-    @Test("A peer that is gone is found to be when it is asked for consent out of turn", arguments: 1...5)
+    @Test("An early consent check detects an unreachable peer", arguments: 1...5)
     func askedOutOfTurn(seed: Int) throws {
         var network = connected(seed: UInt64(seed))
         network.run(.seconds(60))
@@ -79,7 +79,7 @@ import Testing
         #expect(network.events[0].filter { $0 == .stateChanged(.connected) }.count == 2)
     }
 
-    @Test("Where the selected pair dies, another that still works takes over")
+    @Test("If the selected pair fails, another working pair replaces it")
     func failover() throws {
         var network = VirtualNetwork()
         for (agent, last) in [(0, "1"), (1, "2")] {

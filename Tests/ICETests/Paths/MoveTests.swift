@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(
-        "A translator that forgets gives the peer another port: media follows, whoever is controlling",
+        "After a NAT binding has expired, media follows the peer's new port, in either role",
         arguments: [0, 1])
     func rebinding(hidden: Int) throws {
         var network = try translated(hidden)
@@ -38,7 +38,7 @@ import Testing
         #expect(network.events.joined().allSatisfy { $0 != .stateChanged(.failed) })
     }
 
-    @Test("Who moves to a whole other address is followed too", arguments: [0, 1])
+    @Test("Media follows a peer that moves to an entirely different address", arguments: [0, 1])
     func roaming(hidden: Int) throws {
         var network = try translated(hidden)
         let moved = try address("198.51.100.77", 9000)
@@ -48,7 +48,7 @@ import Testing
         #expect(network.areConnected)
     }
 
-    @Test("Checks from elsewhere move nothing while the selected pair answers", arguments: [0, 1])
+    @Test("Checks from other addresses have no effect while the selected pair answers", arguments: [0, 1])
     func rivals(agent: Int) throws {
         var network = VirtualNetwork()
         network.addHost(0, "192.0.2.1")

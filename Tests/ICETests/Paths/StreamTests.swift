@@ -5,7 +5,7 @@ import Testing
 
 /// ICE over TCP (RFC 6544), the framing of its streams (RFC 4571), and what is written around packets.
 @Suite struct StreamTests {
-    @Test("A peer's passive TCP candidate is connected to and checked, with each message's length before it")
+    @Test("A peer's passive TCP candidate is connected to and checked, with length-prefixed messages")
     func active() throws {
         var peer = try ScriptedPeer(role: .controlling)
         peer.meet()
@@ -67,7 +67,7 @@ import Testing
         #expect(peer.agent.pairReports().map(\.state) == [.inProgress, .inProgress])
     }
 
-    @Test("A connection that can't be opened is tried again for as long as a check lasts")
+    @Test("A connection that can't be opened is retried for as long as a check lasts")
     func reopening() throws {
         var peer = try ScriptedPeer(role: .controlling, isLite: true)
         peer.agent.addRemoteCandidate(
@@ -87,7 +87,7 @@ import Testing
         #expect(peer.agent.pairReports().map(\.state) == [.failed])
     }
 
-    @Test("Messages come whole out of any pieces; empty ones are passed over")
+    @Test("Messages are reassembled from any pieces; empty ones are skipped")
     func framing() throws {
         let messages: [[UInt8]] = [[1], Array(repeating: 7, count: 1200), [2, 3]]
         var stream: [UInt8] = [0, 0]
@@ -104,7 +104,7 @@ import Testing
         #expect(RFC4571Framer.framed(Array(repeating: 0, count: 65_536)) == nil)
     }
 
-    @Test("An envelope around a packet of any length is what the parsers read back", arguments: [true, false])
+    @Test("Parsers read a packet of any length from its envelope", arguments: [true, false])
     func envelopes(isStream: Bool) throws {
         var server = try ScriptedTURNServer(transport: isStream ? .tcp : .udp)
         try server.allocate()

@@ -4,7 +4,7 @@ import RTCShareWireFormat
 import TestSupport
 import Testing
 
-/// What somebody off the path can send, who guesses addresses but no credentials, to an agent that uses a relay.
+/// Datagrams of an off-path attacker, who guesses addresses but no credentials, to an agent that uses a relay.
 @Suite struct HostileRelayTests {
     private func connected(seed: UInt64) throws -> VirtualNetwork {
         var network = VirtualNetwork(seed: seed)
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(
-        "Forged errors, grants, data and noise, from the server's address and others, change nothing but counters",
+        "Forged errors, grants, data and noise change only counters, from the server's address and others",
         arguments: 1...4 as ClosedRange<UInt64>)
     func forgeries(seed: UInt64) throws {
         var network = try connected(seed: seed)
@@ -69,7 +69,7 @@ import Testing
         #expect(network.turnServers[0].allocations.count == 1)
     }
 
-    @Test("ChannelData of the bound channel is the server's alone to send")
+    @Test("ChannelData of the bound channel is accepted only from the server")
     func channelDataFromElsewhere() throws {
         var network = try connected(seed: 3)
         let base = try #require(network.bases[0].first)
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test(
-        "No file of the corpus traps or moves anything, whole, cut or changed",
+        "No file of the corpus traps or has an effect, whole, truncated or changed",
         .enabled(if: Corpus.stun.isThere, "no ../shared/corpora/stun-corpus beside the clone"))
     func corpus() throws {
         var network = try connected(seed: 5)

@@ -28,7 +28,7 @@ import Testing
         return try server.message()
     }
 
-    @Test("What is kept names the addresses, the challenge and the time that is left")
+    @Test("The stored state contains the addresses, the challenge and the remaining time")
     func kept() throws {
         let (server, kept) = try left()
         #expect(kept.relayed == server.relayed && kept.reflexive == server.reflexive)
@@ -36,7 +36,7 @@ import Testing
         #expect(kept.lifetime == .seconds(3590))
     }
 
-    @Test("RFC 8656 §8: a Refresh with the kept realm and nonce takes it up, and it is renewed from then on")
+    @Test("RFC 8656 §8: a Refresh with the stored realm and nonce resumes the allocation, which is then refreshed")
     func resumes() throws {
         var (server, kept) = try left()
         let refresh = try resume(kept, at: &server)
@@ -57,7 +57,7 @@ import Testing
         #expect(times == [.seconds(540), .seconds(1080), .seconds(1620)])
     }
 
-    @Test("A nonce that has gone stale, or a challenge that is another one, is met once more", arguments: [438, 401])
+    @Test("A stale nonce or another challenge is answered once more", arguments: [438, 401])
     func newChallenge(code: Int) throws {
         var (server, kept) = try left()
         kept.challenge.realm = code == 401 ? "was.example" : ScriptedTURNServer.realm
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test("437 says that it is gone, silence that the server is not reached")
+    @Test("437 means that the allocation is gone, silence that the server is unreachable")
     func gone() throws {
         var (server, kept) = try left()
         try server.refuse(try resume(kept, at: &server), 437)
@@ -84,7 +84,7 @@ import Testing
         #expect(server.events.last == .failed(.unreachable(.udp)))
     }
 
-    @Test("A success that the server did not sign takes nothing up")
+    @Test("An unauthenticated success response resumes nothing")
     func forged() throws {
         var (server, kept) = try left()
         let refresh = try resume(kept, at: &server)
@@ -96,7 +96,7 @@ import Testing
         #expect(server.allocation.statistics.unexpectedResponses == 1)
     }
 
-    @Test("One that is being taken up can be left again, or given back")
+    @Test("An allocation that is being resumed can be left again, or released")
     func endsWhileResuming() throws {
         var (server, kept) = try left()
         _ = try resume(kept, at: &server)
@@ -109,7 +109,7 @@ import Testing
         #expect(release.method == .refresh && release.lifetime == .zero)
     }
 
-    @Test("Over a stream there is nothing to keep, and nothing is left", arguments: [TransportProtocol.tcp, .tls])
+    @Test("An allocation over a stream is neither stored nor left", arguments: [TransportProtocol.tcp, .tls])
     func streams(transport: TransportProtocol) throws {
         var server = try ScriptedTURNServer(transport: transport)
         try server.allocate()
@@ -118,7 +118,7 @@ import Testing
         #expect(server.allocation.state == .allocated(relayed: server.relayed, reflexive: server.reflexive))
     }
 
-    @Test("RFC 8489 §9.2.5: a kept challenge without the algorithms that its nonce promises is not met")
+    @Test("RFC 8489 §9.2.5: a stored challenge without the algorithms of its nonce is not answered")
     func weakened() throws {
         var (server, kept) = try left()
         kept.challenge.nonce = Array("obMatJos2AAABnonce".utf8)

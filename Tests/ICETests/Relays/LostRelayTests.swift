@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(
-        "A relay over a stream comes back by itself, however long it takes its server to listen again",
+        "A relay over a stream recovers by itself, however long its server is down",
         arguments: [Duration.milliseconds(500), .milliseconds(1500), .seconds(5), .seconds(20)])
     func streamComesBack(outage: Duration) throws {
         var network = try network(.tcp)
@@ -53,7 +53,7 @@ import Testing
         #expect(hasRelay(network))
     }
 
-    @Test("A relay that was given up is asked for by a restart", arguments: [TransportProtocol.tcp, .tls])
+    @Test("A restart requests a relay again that was given up", arguments: [TransportProtocol.tcp, .tls])
     func restartAsksAgain(transport: TransportProtocol) throws {
         var network = try network(transport)
         cut(&network, for: .seconds(60))
@@ -76,7 +76,7 @@ import Testing
         #expect(network.turnServers[0].allocations.count == 1)
     }
 
-    @Test("Losses that are far apart each have all their tries")
+    @Test("Losses that are far apart have all retries each")
     func lossesFarApart() throws {
         var network = try network(.tcp)
         for _ in 0..<8 {
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test("A relay whose server sees another address of us by now is asked for again at once")
+    @Test("A relay whose server sees another mapped address is requested again immediately")
     func mappingChanges() throws {
         var network = VirtualNetwork()
         network.addHost(0, "10.0.0.5")
@@ -104,7 +104,7 @@ import Testing
         #expect(candidates.last { $0.type == .relayed }?.relatedAddress == outside)
     }
 
-    @Test("Where relays have ports of their own, what a TURN server sees of a base is asked from the base")
+    @Test("If relays have their own ports, the base requests its own mapped address from a TURN server")
     func ownPorts() throws {
         var generator = SeededGenerator(seed: 5)
         var configuration = Configuration(role: .controlling, credentials: .random(using: &generator))
@@ -133,7 +133,7 @@ import Testing
         #expect(network.agents[0].serverReports().map(\.server) == [asked[1], asked[0]])
     }
 
-    @Test("Other credentials for a server are tried where it does not accept the first", arguments: [true, false])
+    @Test("Alternative credentials are tried if the server rejects the first ones", arguments: [true, false])
     func otherCredentials(isFirstWrong: Bool) throws {
         var network = VirtualNetwork()
         network.addHost(0, "192.0.2.1")
@@ -152,7 +152,7 @@ import Testing
         #expect(!network.events[0].contains { if case .serverFailed = $0 { true } else { false } })
     }
 
-    @Test("A relay is not chosen for good while more candidates of the peer may come")
+    @Test("A relay is not nominated while more candidates of the peer can arrive")
     func betterCandidateComesLater() throws {
         var network = VirtualNetwork()
         network.addHost(0, "192.0.2.1")

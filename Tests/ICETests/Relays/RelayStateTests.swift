@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(
-        "Another agent takes up a relayed address 50 minutes later: checks, consent and media go over it",
+        "Another agent resumes a relayed address 50 minutes later, for checks, consent and media",
         arguments: ICETransportPolicy.allCases)
     func resumes(policy: ICETransportPolicy) throws {
         var handover = try Handover(policy: policy)
@@ -77,7 +77,7 @@ import Testing
         #expect(network.turnServers[0].allocations.isEmpty, "who took it up gives it back")
     }
 
-    @Test("One whose lifetime has ended is told as lost, and gathering is complete all the same")
+    @Test("An expired allocation is reported as lost, and gathering completes anyway")
     func expired() throws {
         var handover = try Handover()
         handover.network.run(.seconds(3600))
@@ -89,7 +89,7 @@ import Testing
         #expect(report.outcome == .failed(.relay(.allocationLost)))
     }
 
-    @Test("Without the socket that asked, or from one that a translator shows as another, there is nothing to take up")
+    @Test("Nothing is resumed without the original socket, or from a socket with another mapped address")
     func otherAddress() throws {
         var handover = try Handover()
         handover.network.agents[0].resume(handover.kept, now: handover.network.now)
@@ -103,7 +103,7 @@ import Testing
             translated.network.agents[0].serverReports().first?.outcome == .failed(.relay(.allocationLost)))
     }
 
-    @Test("A try that fails leaves the address for the next one, if it is told to", arguments: [true, false])
+    @Test("A failed attempt leaves the address for the next agent if configured", arguments: [true, false])
     func failedTry(leaves: Bool) throws {
         var handover = try Handover()
         handover.resume()

@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(
-        "Where no datagram passes, the relay carries checks, consent and media, over each transport",
+        "If no datagram passes, the relay carries checks, consent and media, over each transport",
         arguments: TransportProtocol.allCases)
     func connects(transport: TransportProtocol) throws {
         var network = try network(transport: transport)
@@ -67,7 +67,7 @@ import Testing
         #expect(network.turnServers[0].dropped == 0)
     }
 
-    @Test("Both behind relays of their own: relay to relay")
+    @Test("Two agents behind relays connect from relay to relay")
     func twoRelays() throws {
         var network = VirtualNetwork(policy: [.relay, .relay])
         network.addHost(0, "192.0.2.1")
@@ -86,7 +86,7 @@ import Testing
         #expect(network.agents.allSatisfy { $0.selectedPair?.local.type == .relayed })
     }
 
-    @Test("A relay is not asked to reach its own machine or its own link")
+    @Test("A relay is not used to reach its own machine or its own link")
     func relayScope() throws {
         var network = try network(policy: [.relay, .all])
         network.agents[0].setRemote(credentials: network.agents[1].localCredentials, now: network.now)
@@ -100,7 +100,7 @@ import Testing
         #expect(pairs.map(\.remote.address) == [try address("10.0.0.1")])
     }
 
-    @Test("The policy of relays alone tells no other address, asks nothing else, and answers nobody else")
+    @Test("The relay-only policy reveals no other address, sends no other requests, and answers nobody else")
     func relayPolicy() throws {
         var network = try network(policy: [.relay, .all])
         network.blocksDirectPaths = false
@@ -126,7 +126,7 @@ import Testing
         #expect(network.agents[0].statistics.ignoredMessages == ignored + 2)
     }
 
-    @Test("A direct path is preferred to the relay, even where it needs the second transmission")
+    @Test("A direct route is preferred to the relay, even if it needs the second transmission")
     func directIsPreferred() throws {
         var network = try network()
         network.blocksDirectPaths = false
@@ -140,7 +140,7 @@ import Testing
         #expect(network.agents[0].selectedPair?.local.type == .host)
     }
 
-    @Test("Closing gives the relayed address back")
+    @Test("Closing releases the relayed address")
     func release() throws {
         var network = try network()
         connect(&network)
@@ -150,7 +150,7 @@ import Testing
         #expect(network.turnServers[0].log.last?.lifetime == .zero)
     }
 
-    @Test("A server's refusal is told with the server and its error, and gathering completes")
+    @Test("A server's rejection is reported with the server and its error, and gathering completes")
     func refusals() throws {
         let full = try network { $0.refusal = ErrorCode(code: 508, reason: "") }
         let failures = full.events[0].compactMap { event in
@@ -165,7 +165,7 @@ import Testing
     }
 
     @Test(
-        "A stream to the server that cannot be opened fails it at once, and one that ends moves media elsewhere and is made again"
+        "A stream to the server that can't be opened fails it immediately; one that ends moves media and is reopened"
     )
     func streamEnds() throws {
         var network = try network(transport: .tls)
@@ -184,7 +184,7 @@ import Testing
         #expect(network.agents[0].localCandidates.contains { $0.type == .relayed })
     }
 
-    @Test("A peer that the relay forbids fails its pair with the relay's words")
+    @Test("A pair whose peer the relay forbids fails with the relay's reason")
     func forbiddenPeer() throws {
         var network = try network { $0.forbidden = [.v4(0xC000_0202)] }
         network.introduce(0)
@@ -194,7 +194,7 @@ import Testing
         #expect(fates == [.refusedByRelay(code: 403, reason: "Words")])
     }
 
-    @Test("The server names another one: the relayed address is that one's", arguments: TransportProtocol.allCases)
+    @Test("After a redirect the relayed address is the other server's", arguments: TransportProtocol.allCases)
     func redirection(transport: TransportProtocol) throws {
         let other = try address("198.51.100.9", 3479)
         let network = try network(transport: transport, others: [TURNServerModel(other, transport: transport)]) {
@@ -205,7 +205,7 @@ import Testing
         #expect(network.agents[0].server(at: other, over: transport)?.server == network.turnServers[0].server)
     }
 
-    @Test("An IPv6 base asks for IPv4 where nothing else does, for IPv6 beside one of IPv4, and takes what there is")
+    @Test("An IPv6 base requests IPv4 if no base does, otherwise IPv6, and accepts what is available")
     func families() throws {
         let v6 = try address("2001:db8:f::1", 3478)
         let v4 = try address("198.51.100.1", 3478)
@@ -225,7 +225,7 @@ import Testing
         }
     }
 
-    @Test("A relayed address that is one of our own is not believed")
+    @Test("A relayed address that is one of our own is rejected")
     func stolenAddress() throws {
         let network = try network { $0.relays = [.v4(0xC000_0201)] }
         #expect(network.agents[0].localCandidates.contains { $0.type == .relayed })
@@ -239,7 +239,7 @@ import Testing
         #expect(other.turnServers[0].allocations.isEmpty)
     }
 
-    @Test("A new nonce is taken up by whatever is asked next, and nothing is lost")
+    @Test("The next request uses a new nonce, and nothing is lost")
     func staleNonce() throws {
         var network = try network()
         connect(&network)
@@ -252,7 +252,7 @@ import Testing
 
     // MARK: Relays that are lost
 
-    @Test("A server that has begun anew is asked again, and the connection goes on over what it gives")
+    @Test("A restarted server receives new requests, and the connection continues")
     func serverRestarts() throws {
         var network = try network()
         connect(&network)
@@ -279,7 +279,7 @@ import Testing
         #expect(network.areConnected)
     }
 
-    @Test("A port that an allocation from before is still kept for is reclaimed, with nobody's help")
+    @Test("A port with a former allocation is reclaimed automatically")
     func portInUse() throws {
         let network = try network { server in
             guard let client = TransportAddress("192.0.2.1", port: 4000),
@@ -292,7 +292,7 @@ import Testing
         #expect(network.turnServers[0].log.map(\.method).filter { $0 == .refresh }.count == 1)
     }
 
-    @Test("Of two URLs that lead to one server, one is asked: a port has one allocation there")
+    @Test("Of two URLs of one server, one is used: a port has one allocation there")
     func sharedPort() throws {
         var network = try network()
         let credentials = try #require(network.turnServers[0].credentials)

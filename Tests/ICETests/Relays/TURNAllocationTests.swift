@@ -5,7 +5,7 @@ import RTCShareWireFormat
 import Testing
 
 @Suite struct TURNAllocationTests {
-    @Test("RFC 8656 §7: an allocation is asked for, challenged, and granted")
+    @Test("RFC 8656 §7: an allocation is requested, challenged, and granted")
     func allocates() throws {
         var server = try ScriptedTURNServer()
         server.allocation.start(now: server.now)
@@ -26,7 +26,7 @@ import Testing
         #expect(server.events == [.allocated(relayed: server.relayed, reflexive: server.reflexive)])
     }
 
-    @Test("RFC 8489 §6.2.1: seven transmissions over UDP, one over a stream, then it is unreachable")
+    @Test("RFC 8489 §6.2.1: the server is unreachable after seven transmissions over UDP, one over a stream")
     func timesOut() throws {
         for transport in [TransportProtocol.udp, .tcp, .tls] {
             var server = try ScriptedTURNServer(transport: transport)
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(
-        "Each refusal has its reason",
+        "Each rejection has its reason",
         arguments: [
             (401, TURNError.wrongCredentials(realm: ScriptedTURNServer.realm)), (403, .forbidden), (437, .portInUse),
             (440, .unsupportedAddressFamily), (441, .wrongCredentials(realm: ScriptedTURNServer.realm)),
@@ -59,7 +59,7 @@ import Testing
         #expect(!"\(error)".contains(ScriptedTURNServer.password) && "\(error)".count > 20)
     }
 
-    @Test("438 is answered with the new nonce, three times at most")
+    @Test("438 is answered with the new nonce, at most three times")
     func staleNonces() throws {
         var server = try ScriptedTURNServer()
         try server.allocate()
@@ -107,7 +107,7 @@ import Testing
         #expect(stream.sent().first?.server == other)
     }
 
-    @Test("Lifetime, permissions and channels are renewed before they end, for an hour")
+    @Test("Lifetime, permissions and channels are refreshed before they expire, for an hour")
     func renewals() throws {
         var server = try ScriptedTURNServer()
         try server.allocate()
@@ -128,7 +128,7 @@ import Testing
         #expect(try server.serve(.seconds(3600)).allSatisfy { $0.message.method == .refresh })
     }
 
-    @Test("Short lifetimes are extended at half their length; one that nobody extends is lost")
+    @Test("Short lifetimes are refreshed at half their length; an allocation without refresh is lost")
     func shortLifetime() throws {
         var server = try ScriptedTURNServer()
         try server.allocate(lifetime: .seconds(20))
@@ -137,7 +137,7 @@ import Testing
         #expect(server.allocation.state == .failed(.unreachable(.udp)))
     }
 
-    @Test("437 to a refresh says that the allocation is lost")
+    @Test("437 to a refresh means that the allocation is lost")
     func lost() throws {
         var server = try ScriptedTURNServer()
         try server.allocate()
@@ -145,7 +145,7 @@ import Testing
         #expect(server.events.last == .failed(.allocationLost))
     }
 
-    @Test("Data goes in Send indications until the channel is bound, then on the channel", arguments: [false, true])
+    @Test("Data is sent in Send indications until the channel is bound, then on the channel", arguments: [false, true])
     func sending(isStream: Bool) throws {
         var server = try ScriptedTURNServer(transport: isStream ? .tcp : .udp)
         try server.allocate()
@@ -164,7 +164,7 @@ import Testing
         #expect(server.sent().map(\.bytes) == [[0x40, 0, 0, 5] + data + (isStream ? [0, 0, 0] : [])])
     }
 
-    @Test("A refused channel leaves Send indications; a refused permission is told, and can be asked for again")
+    @Test("A rejected channel leaves Send indications; a rejected permission is reported, and can be retried")
     func refusedPeers() throws {
         var server = try ScriptedTURNServer()
         try server.allocate()
@@ -184,7 +184,7 @@ import Testing
         #expect(try server.message().method == .createPermission)
     }
 
-    @Test("Data comes from permitted peers, with its place among the bytes")
+    @Test("Data from permitted peers is returned with its range in the message")
     func receiving() throws {
         var server = try ScriptedTURNServer()
         try server.allocate()
@@ -215,7 +215,7 @@ import Testing
         #expect(server.events.last == .peerUnreachable(server.peer, error))
     }
 
-    @Test("Forged, cut and repeated messages change nothing but counters")
+    @Test("Forged, truncated and repeated messages change only counters")
     func forgeries() throws {
         var server = try ScriptedTURNServer()
         try server.allocate()
@@ -247,7 +247,7 @@ import Testing
         #expect(server.allocation.nextDeadline == server.now.advanced(by: .seconds(540)))
     }
 
-    @Test("SHA-256 is used where the server offers it, and a challenge that lost the offer is not met")
+    @Test("SHA-256 is used if the server offers it, and a challenge without the offer is not answered")
     func algorithms() throws {
         var server = try ScriptedTURNServer()
         server.nonce = Array("obMatJos2AAABxyz".utf8)
@@ -268,7 +268,7 @@ import Testing
         #expect(weakened.events == [.failed(.weakenedChallenge)])
     }
 
-    @Test("Release asks for a lifetime of zero and ends whatever comes back, or nothing")
+    @Test("A release requests a lifetime of zero and ends with any response, or none")
     func release() throws {
         for answer in 0..<3 {
             var server = try ScriptedTURNServer()
@@ -288,7 +288,7 @@ import Testing
         #expect(idle.sent().isEmpty && idle.events == [.released])
     }
 
-    @Test("A connection that ends fails the allocation; one that is being given back is then released")
+    @Test("The end of a connection fails the allocation; one that is being released is then released")
     func transportFailures() throws {
         var server = try ScriptedTURNServer(transport: .tls)
         try server.allocate()
@@ -310,7 +310,7 @@ import Testing
         #expect(releasing.events == [.released])
     }
 
-    @Test("Peers are bounded, and those of the other family refused")
+    @Test("The number of peers is limited, and those of the other family are rejected")
     func bounds() throws {
         var server = try ScriptedTURNServer { $0.peerLimit = 2 }
         try server.allocate()

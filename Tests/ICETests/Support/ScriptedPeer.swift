@@ -63,7 +63,7 @@ struct ScriptedPeer {
         return id
     }
 
-    /// What the agent has sent, parsed.
+    /// Takes and parses the messages that the agent has sent.
     mutating func received() throws -> [(message: STUNMessage, destination: TransportAddress)] {
         var messages: [(STUNMessage, TransportAddress)] = []
         while let transmit = agent.pollTransmit() {

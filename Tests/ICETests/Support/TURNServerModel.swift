@@ -17,7 +17,7 @@ struct TURNServerModel {
         var transport = TransportProtocol.udp
     }
 
-    /// Who asks: the client's address as the server sees it, and the transport.
+    /// A client: its address as the server sees it, and the transport.
     struct Client: Hashable {
         let address: TransportAddress
         let transport: TransportProtocol
@@ -40,9 +40,9 @@ struct TURNServerModel {
     var forbidden: Set<IPAddress> = []
     /// The longest lifetime that is granted; coturn's default.
     var longestLifetime = Duration.seconds(3600)
-    /// What every Allocate request is refused with.
+    /// The error with which every Allocate request is rejected.
     var refusal: ErrorCode?
-    /// Where Allocate requests are sent instead.
+    /// The server to which Allocate requests are redirected.
     var alternate: TransportAddress?
     var isSilent = false
     /// The requests and indications that came, by method, answered or not.

@@ -143,7 +143,7 @@ struct VirtualNetwork {
                 bytes: transmit.bytes))
     }
 
-    /// What goes over a stream, to a TURN server; others refuse the connection.
+    /// Delivers data of a stream to a TURN server; other destinations refuse the connection.
     private mutating func launchStream(_ transmit: Transmit) {
         let isServed = turnServers.contains { $0.address == transmit.destination && $0.transport == transmit.transport }
         guard isServed, !isSevered, !blocked.contains(transmit.destination) else {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import RTCSharePeerConnection
 
-/// What a peer asks for and says by RTCP.
+/// The handling of a peer's RTCP.
 @Suite struct ControlTests {
     /// A call that stands, with a key frame sent and every request answered.
     private func makeCall(seed: UInt64) throws -> SimulatedCall {
@@ -40,7 +40,7 @@ import Testing
                 sender: SynchronizationSource(7), entries: [.init(source: source(call), sequenceNumber: number)]))
     }
 
-    @Test("However many ask in one datagram, the encoder is asked once")
+    @Test("Several requests in one datagram ask the encoder once")
     func requestsAtOnce() throws {
         let call = try makeCall(seed: 301)
         receive([pictureLoss(call), intraRequest(call, 1), pictureLoss(call), intraRequest(call, 2)], on: call)
@@ -52,7 +52,7 @@ import Testing
         #expect(outbound.keyFramesSent == 2)
     }
 
-    @Test("A request is passed on at once, also soon after another: when a key frame is made is not for the connection")
+    @Test("A request is passed on at once, even soon after another")
     func repeatedRequests() throws {
         let call = try makeCall(seed: 302)
         for number in 1...3 {
@@ -64,7 +64,7 @@ import Testing
         #expect(call.record.keyFrameRequests == 3)
     }
 
-    @Test("A full intra request that is repeated under its number is one request")
+    @Test("A full intra request repeated with the same number is one request")
     func repeatedIntraRequest() throws {
         let call = try makeCall(seed: 303)
         receive([intraRequest(call, 9)], on: call)
@@ -77,7 +77,7 @@ import Testing
         #expect(call.record.keyFrameRequests == 2)
     }
 
-    @Test("Frames before the connection are counted, and the first after it must be a key frame")
+    @Test("Frames before the connection are counted, and the first frame after it must be a key frame")
     func framesBeforeConnection() throws {
         let call = try SimulatedCall(conditions: LinkConditions(delay: .milliseconds(20)), seed: 304)
         let frame = PacketizedFrame(
@@ -93,7 +93,7 @@ import Testing
         #expect(call.sender.counts.framesDroppedBeforeConnection == 6)
     }
 
-    @Test("Feedback for a source that is not sent is counted and asks for nothing")
+    @Test("Feedback for an unknown source is counted and requests nothing")
     func unknownSource() throws {
         let call = try makeCall(seed: 305)
         let stranger = SynchronizationSource(0xDEAD_BEEF)
@@ -109,7 +109,7 @@ import Testing
         #expect(call.record.keyFrameRequests == 0)
     }
 
-    @Test("The same packets asked for over and over are not sent over and over")
+    @Test("Packets requested repeatedly are not resent repeatedly")
     func repeatedNACKs() throws {
         let call = try SimulatedCall(conditions: LinkConditions(delay: .milliseconds(20)), seed: 306)
         let wire = Box<[[UInt8]]>([])
@@ -128,7 +128,7 @@ import Testing
         #expect(!wire.value.isEmpty)
     }
 
-    @Test("A goodbye for one of two reporters ends nothing; for the last it ends the call")
+    @Test("A goodbye of one of two reporters ends nothing; the last one's ends the call")
     func reporterGoodbyes() throws {
         let call = try makeCall(seed: 307)
         let viewer = call.viewer.receivers.media[0].localSource
@@ -142,7 +142,7 @@ import Testing
         #expect(call.record.goodbyes == 1)
     }
 
-    @Test("Of those whom the peer reports for, no more are remembered than a connection has")
+    @Test("A limited number of the peer's report sources is remembered")
     func boundedReporters() throws {
         let call = try makeCall(seed: 309)
         for source in UInt32(1)...500 {
@@ -160,7 +160,7 @@ import Testing
         return [RTCPPacket](repeating: .transportFeedback(feedback), count: reports)
     }
 
-    @Test("What feedback announces is read no faster than receivers have to tell")
+    @Test("Feedback is processed only at the rate at which receivers need to report")
     func boundedFeedback() throws {
         let call = try makeCall(seed: 308)
         #expect(call.sender.counts.packetsUnknown == 0, "all that a receiver tells by itself is read")
@@ -176,7 +176,7 @@ import Testing
         #expect(call.sender.bandwidth.sentPackets.feedbackReceived == before + burst)
     }
 
-    @Test("Five thousand packets a second, each reported three times, are always read")
+    @Test("Feedback on five thousand packets per second, each reported three times, is always processed")
     func allowanceSuffices() {
         var allowance = FeedbackAllowance()
         var now = Instant(nanoseconds: 0)

@@ -9,7 +9,7 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
 private let media = SynchronizationSource(1)
 
 @Suite struct TransportFeedbackTests {
-    @Test("Feedback is due an interval after the first arrival, at once after many")
+    @Test("Feedback is due an interval after the first arrival, or at once after many packets")
     func schedule() {
         var generator = TransportFeedbackGenerator(sender: SynchronizationSource(9))
         #expect(generator.nextDeadline == nil)
@@ -27,7 +27,7 @@ private let media = SynchronizationSource(1)
     }
 
     @Test(
-        "Every packet comes out as it was: arrived when it arrived, or lost; across the wraps of numbers and clock",
+        "Feedback preserves every packet's arrival or loss, across the wraps of numbers and clock",
         arguments: [0.0, 0.05, 0.3])
     func endToEnd(loss: Double) {
         let start = Instant(nanoseconds: Int64(0x7F_FFFF) * 64_000_000 - 3_000_000_000)
@@ -95,7 +95,7 @@ private let media = SynchronizationSource(1)
         #expect(tracker.feedbackLost == 0)
     }
 
-    @Test("A packet reported as missing and then as received is no loss, and is told once more")
+    @Test("A packet reported as missing and then as received is not lost, and is reported again")
     func lateArrival() {
         var tracker = TransportFeedbackTracker()
         for number in 0..<3 as Range<UInt16> {
@@ -118,7 +118,7 @@ private let media = SynchronizationSource(1)
         #expect(tracker.feedbackLost == 2)
     }
 
-    @Test("Feedback on packets never sent says nothing")
+    @Test("Feedback on packets never sent is ignored")
     func unknownPackets() {
         var tracker = TransportFeedbackTracker()
         let feedback = TransportFeedback(
@@ -128,7 +128,7 @@ private let media = SynchronizationSource(1)
         #expect(tracker.packetsInFlight == 0)
     }
 
-    @Test("Packets that no feedback told of are counted when their place is needed")
+    @Test("Packets without feedback are counted when their slots are reused")
     func unresolved() {
         var tracker = TransportFeedbackTracker()
         for index in 0..<TransportFeedbackTracker.capacity + 5 {

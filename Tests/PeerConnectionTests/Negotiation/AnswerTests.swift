@@ -29,7 +29,7 @@ struct AnswerTests {
         #expect(media.local.isSlides && media.remote.ssrc == nil)
     }
 
-    @Test("A Firefox answer: remapped payload types, a fingerprint of the session, extensions with directions")
+    @Test("A Firefox answer: changed payload types, a session-level fingerprint, extensions with directions")
     func firefox() throws {
         let session = try negotiate(PeerDescriptions.firefoxAnswer)
         let media = try #require(session.acceptedMedia.first)
@@ -39,7 +39,7 @@ struct AnswerTests {
         #expect(session.remoteHasAllCandidates && session.remoteCandidates.count == 3)
     }
 
-    @Test("An aiortc answer: a msid although it receives only")
+    @Test("An aiortc answer: an msid although it only receives")
     func aiortc() throws {
         let media = try #require(try negotiate(PeerDescriptions.aiortcAnswer).acceptedMedia.first)
         #expect(media.feedback == [.nack, .pictureLoss, .receiverEstimatedBitrate])
@@ -130,7 +130,7 @@ struct AnswerTests {
         ("no reduced size", "a=rtcp-rsize\n", "", { !$0.acceptedMedia[0].hasReducedSizeRTCP }),
     ]
 
-    @Test("Every legal answer is taken", arguments: legal.indices)
+    @Test("Every valid answer is accepted", arguments: legal.indices)
     func legalAnswers(_ index: Int) throws {
         let item = Self.legal[index]
         let text = Self.base.replacing(item.from, with: item.to)
@@ -140,7 +140,7 @@ struct AnswerTests {
         }
     }
 
-    @Test("ICE, DTLS and direction attributes may stand in the session")
+    @Test("ICE, DTLS and direction attributes may be at session level")
     func sessionLevel() throws {
         let moved = ["a=ice-ufrag", "a=ice-pwd", "a=fingerprint", "a=setup", "a=recvonly"]
         let lines = Self.base.split(separator: "\n").map(String.init)
@@ -196,7 +196,7 @@ struct AnswerTests {
         ("a=rtpmap:96 VP8/90000", "a=rtpmap:96 VP8", "a=rtpmap:96 VP8", nil),
     ]
 
-    @Test("A wrong answer is refused with its line, the rule and what to do", arguments: wrong.indices)
+    @Test("The error for an invalid answer names its line, the rule and a remedy", arguments: wrong.indices)
     func wrongAnswers(_ index: Int) throws {
         let item = Self.wrong[index]
         let text = Self.base.replacing(item.from, with: item.to)
@@ -215,7 +215,7 @@ struct AnswerTests {
         #expect(!error.description.contains("8mN2"))
     }
 
-    @Test("Our own offer, or a foreign one, is not taken for an answer")
+    @Test("Our own offer, or another peer's, is not accepted as an answer")
     func offersAsAnswers() throws {
         let own = #expect(throws: NegotiationError.self) { try negotiate(Samples.offer().description) }
         #expect(own?.rule == .ownOffer)
@@ -250,7 +250,7 @@ struct BundledAnswerTests {
         #expect(session.remoteCandidates.count == 1)
     }
 
-    @Test("One section rejected: the other's attributes hold, whichever it is")
+    @Test("The attributes of the accepted section apply when the other one is rejected")
     func oneRejected() throws {
         let (offer, answer) = try answer {
             $0.replacing("m=video 7000", with: "m=video 0").replacing("BUNDLE 0 cam", with: "BUNDLE cam")
@@ -285,21 +285,21 @@ struct BundledAnswerTests {
         #expect(try Negotiation.negotiate(offer: offer, answer: alone).acceptedMedia.map(\.mid) == ["0"])
     }
 
-    @Test("A section that is rejected may stay in the bundle, unless the bundle begins with it")
+    @Test("A rejected section may stay in the bundle unless it is the first")
     func rejectedInBundle() throws {
         let session = try negotiateSecond { $0.replacing("m=video 9", with: "m=video 0") }
         #expect(session.sections.map { $0.media != nil } == [true, false])
         #expect(try rule { $0.replacing("m=video 7000", with: "m=video 0") } == .bundleRejected("0"))
     }
 
-    @Test("The bundle's first section says for all of it that RTP and RTCP share a port")
+    @Test("The bundle's first section decides about rtcp-mux for the bundle")
     func multiplexing() throws {
         let session = try negotiateSecond { $0.replacing("a=rtcp-mux\n", with: "") }
         #expect(session.acceptedMedia.count == 2)
         #expect(try rule { $0.replacing("a=rtcp-mux\n", with: "") } == .rtcpMuxMissing)
     }
 
-    @Test("The bundle must name the sections that are accepted, and no other")
+    @Test("The bundle must contain exactly the accepted sections")
     func bundle() throws {
         #expect(try rule { $0.replacing("BUNDLE 0 cam", with: "BUNDLE 0") } == .outsideBundle("cam"))
         #expect(try rule { $0.replacing("a=group:BUNDLE 0 cam\n", with: "") } == .outsideBundle("0"))
@@ -308,7 +308,7 @@ struct BundledAnswerTests {
             try rule { $0.replacing("a=mid:0", with: "a=mid:swap") } == .mid(offered: "0", answered: "swap"))
     }
 
-    @Test("A number that means two things in one bundle is refused")
+    @Test("A payload type or extension ID with two meanings in one bundle is rejected")
     func numbers() throws {
         // In the second section, the payload type of the first's retransmissions becomes VP8.
         #expect(

@@ -7,10 +7,10 @@ import RTCShareWireFormat
 import TestSupport
 import Testing
 
-@Suite("What answering leaves in memory")
+@Suite("Memory after answering")
 struct AnsweringMemoryTests {
     /// `trickles`: candidates come one by one, too, before the description that they belong to and after it.
-    @Test("Whoever answers and is let go of leaves nothing behind, nor does whoever offered", arguments: [false, true])
+    @Test("Released answerers and offerers leave no memory behind", arguments: [false, true])
     func nothingStays(trickles: Bool) throws {
         var random = SeededGenerator(seed: 1)
         let sending = try LocalIdentity(

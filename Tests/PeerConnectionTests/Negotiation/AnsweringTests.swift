@@ -4,13 +4,13 @@ import RTCShareWireFormat
 import TestSupport
 import Testing
 
-@Suite("Our answers")
+@Suite("Generated answers")
 struct AnsweringTests {
     private func answer(_ offer: String) throws -> (answer: SessionDescription, session: NegotiatedSession) {
         try Negotiation.makeAnswer(to: SessionDescription.parse(offer), Samples.answering)
     }
 
-    @Test("Our own offer is answered so that both ends agree")
+    @Test("The answer to our own offer makes both ends agree")
     func loop() throws {
         let offer = try Samples.offer()
         let (made, viewer) = try Negotiation.makeAnswer(to: offer, Samples.answering)
@@ -33,7 +33,7 @@ struct AnsweringTests {
         #expect(SessionDescription.explain(answer.description).allSatisfy { $0.problem == nil })
     }
 
-    @Test("Of a browser's offer, VP8 and Opus are taken under its numbers, and no other codec")
+    @Test("VP8 and Opus are selected from a browser's offer under its payload types, and no other codec")
     func chromium() throws {
         let (answer, session) = try answer(PeerDescriptions.chromiumOffer)
         let media = try #require(session.sections[1].media)
@@ -54,7 +54,7 @@ struct AnsweringTests {
         #expect(try answer.media[1].setup() == .active)
     }
 
-    @Test("The viewer waits for DTLS where the offer will open it")
+    @Test("The viewer waits for DTLS when the offerer is the client")
     func passive() throws {
         let (answer, session) = try answer(
             PeerDescriptions.chromiumOffer.replacing("setup:actpass", with: "setup:active"))
@@ -62,7 +62,7 @@ struct AnsweringTests {
         #expect(try answer.media[1].setup() == .passive)
     }
 
-    @Test("A section that leaves its transport to the bundle takes it from the bundle's first")
+    @Test("A section without its own transport attributes uses those of the bundle's first section")
     func bundleOnly() throws {
         let offer = try Samples.twoSections().description.replacing("\r\n", with: "\n")
         let parts = offer.split(separator: "m=video 9", maxSplits: 1).map(String.init)
@@ -76,7 +76,7 @@ struct AnsweringTests {
         #expect(session.remoteICE.usernameFragment == "oFfR")
     }
 
-    @Test("A bundled section leaves rtcp-mux to the bundle's first")
+    @Test("A bundled section without rtcp-mux uses that of the bundle's first section")
     func multiplexing() throws {
         let parts = try Samples.twoSections().description.replacing("\r\n", with: "\n")
             .split(separator: "m=video 9", maxSplits: 1).map(String.init)
@@ -87,13 +87,13 @@ struct AnsweringTests {
         #expect(error?.rule == .rtcpMuxMissing)
     }
 
-    @Test("An answer names the protocol as its offer does", arguments: ["RTP/SAVPF", "RTP/AVP", "UDP/TLS/RTP/SAVP"])
+    @Test("An answer has the transport protocol of its offer", arguments: ["RTP/SAVPF", "RTP/AVP", "UDP/TLS/RTP/SAVP"])
     func protocolName(_ name: String) throws {
         let text = try Samples.offer().description.replacing("UDP/TLS/RTP/SAVPF", with: name)
         #expect(try answer(text).answer.media.map(\.protocol) == [name])
     }
 
-    @Test("Ids of streams and tracks may have any character but spaces")
+    @Test("Stream and track IDs may contain any characters but spaces")
     func streamIDs() throws {
         let text = try Samples.offer().description.replacing(
             "a=msid:alice#content screen", with: "a=msid:a/b:c= {screen}/1")
@@ -115,7 +115,7 @@ struct AnsweringTests {
         ("a=msid:alice#content screen", "a=msid:a b c", nil),
     ]
 
-    @Test("An offer that can't be received is refused with its line", arguments: wrong.indices)
+    @Test("The error for an unusable offer names its line", arguments: wrong.indices)
     func refusals(_ index: Int) throws {
         let item = Self.wrong[index]
         let text = try Samples.offer().description.replacing("\r\n", with: "\n").replacing(item.from, with: item.to)
@@ -130,9 +130,9 @@ struct AnsweringTests {
     }
 }
 
-@Suite("No description traps the negotiation")
+@Suite("Robustness of the negotiation")
 struct NegotiationRobustnessTests {
-    @Test("An answer cut at any length, or with any one byte changed")
+    @Test("A truncated answer, or one with any byte changed, does not trap")
     func answers() throws {
         let offer = try Samples.offer()
         let bytes = Array(PeerDescriptions.firefoxAnswer.utf8)
@@ -155,7 +155,7 @@ struct NegotiationRobustnessTests {
         }
     }
 
-    @Test("An offer cut at any length, or with any one byte changed")
+    @Test("A truncated offer, or one with any byte changed, does not trap")
     func offers() throws {
         let bytes = Array(PeerDescriptions.chromiumOffer.utf8)
         func exercise(_ bytes: [UInt8]) {

@@ -3,7 +3,7 @@ import RTCShareSDP
 import TestSupport
 import Testing
 
-/// Which payload types forward error correction has, and where it is agreed on.
+/// The payload types of forward error correction, and the conditions for its use.
 @Suite("Negotiating forward error correction")
 struct ForwardErrorCorrectionNegotiationTests {
     private static let formats = ForwardErrorCorrectionFormats(red: 112, redRetransmission: 113, ulpfec: 114)
@@ -27,7 +27,7 @@ struct ForwardErrorCorrectionNegotiationTests {
         return try Negotiation.negotiate(offer: offer, answer: answer).acceptedMedia[0].forwardErrorCorrection
     }
 
-    @Test("An answer that takes both, under whatever numbers, has them used")
+    @Test("RED and ULPFEC are used when an answer accepts both, under any payload types")
     func taken() throws {
         #expect(try Self.agreed { $0 } == Self.formats)
         let others = try Self.agreed {
@@ -39,7 +39,7 @@ struct ForwardErrorCorrectionNegotiationTests {
     }
 
     @Test(
-        "An answer that takes one of both, or none, or another clock, has none used",
+        "Neither RED nor ULPFEC is used when an answer lacks one of them or changes the clock rate",
         arguments: [
             (" red/90000", " x-red/90000"), (" ulpfec/90000", " flexfec-03/90000"), (" red/90000", " red/48000"),
             ("96 97 112 113 114", "96 97"),
@@ -48,7 +48,7 @@ struct ForwardErrorCorrectionNegotiationTests {
         #expect(try Self.agreed { $0.replacing(text, with: replacement) } == nil)
     }
 
-    @Test("RED is never taken for the codec, wherever it stands")
+    @Test("RED is never selected as the codec, wherever it is listed")
     func order() throws {
         #expect(try Self.agreed { $0.replacing("96 97 112 113 114", with: "112 114 113 96 97") } == Self.formats)
     }
@@ -65,7 +65,7 @@ struct ForwardErrorCorrectionNegotiationTests {
         return (answer, session.acceptedMedia[0].forwardErrorCorrection)
     }
 
-    @Test("An offer that has it is answered with it, under the offer's numbers")
+    @Test("An offer with RED and ULPFEC is answered with both, under the offer's payload types")
     func answered() throws {
         let (answer, formats) = try Self.answer(to: Self.offer())
         #expect(formats == Self.formats)
@@ -78,7 +78,7 @@ struct ForwardErrorCorrectionNegotiationTests {
         #expect(agreed.acceptedMedia[0].forwardErrorCorrection == Self.formats)
     }
 
-    @Test("Where RED would not be sent again though other packets are, it is not taken")
+    @Test("RED is not accepted when it has no RTX although other formats do")
     func withoutRetransmission() throws {
         let offer = try Self.offer {
             $0.replacing("a=rtpmap:113 rtx/90000\r\na=fmtp:113 apt=112\r\n", with: "").replacing(" 113", with: "")

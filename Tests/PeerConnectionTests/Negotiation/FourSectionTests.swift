@@ -4,14 +4,14 @@ import RTCShareWireFormat
 import TestSupport
 import Testing
 
-@Suite("Answers to an offer of pictures and sound")
+@Suite("Answers to an offer of video and audio")
 struct FourSectionTests {
     private func negotiate(_ answer: String) throws -> NegotiatedSession {
         try Negotiation.negotiate(
             offer: Samples.offer(sections: Samples.four), answer: SessionDescription.parse(answer))
     }
 
-    @Test("Chromium takes all four, and asks for FEC but not for stereo")
+    @Test("Chromium accepts all four sections, and requests FEC but not stereo")
     func chromium() throws {
         let session = try negotiate(PeerDescriptions.chromiumAnswerToFour)
         let media = session.acceptedMedia
@@ -31,7 +31,7 @@ struct FourSectionTests {
         #expect(session.remoteCandidates.count == 2)
     }
 
-    @Test("aiortc takes all four, and asks for nothing of Opus")
+    @Test("aiortc accepts all four sections, and sets no Opus parameters")
     func aiortc() throws {
         let session = try negotiate(PeerDescriptions.aiortcAnswerToFour)
         let media = session.acceptedMedia
@@ -42,7 +42,7 @@ struct FourSectionTests {
         #expect(session.remoteCandidates.count == 2, "the same ones stand in several sections")
     }
 
-    @Test("a=ptime and a=maxptime are the same parameters, and hold before a=fmtp (RFC 7587 §7)")
+    @Test("a=ptime and a=maxptime are equivalent to the a=fmtp parameters and take precedence (RFC 7587 §7)")
     func packetTimes() throws {
         let answer = PeerDescriptions.chromiumAnswerToFour.replacing(
             "a=fmtp:109 ", with: "a=ptime:60\na=maxptime:1e3\na=fmtp:109 ptime=20;maxptime=80;")
@@ -50,7 +50,7 @@ struct FourSectionTests {
         #expect(opus.packetTime == .milliseconds(60) && opus.maximumPacketTime == .milliseconds(80))
     }
 
-    @Test("Of more sections than there is room for, the rest is rejected")
+    @Test("Sections beyond the supported number are rejected")
     func tooMany() throws {
         let sections = (0..<40).map { index in
             OfferedSection.audio(
@@ -64,7 +64,7 @@ struct FourSectionTests {
         #expect(answer.media.count == 40 && session.acceptedMedia.count == PeerConnection.maximumMedia)
     }
 
-    @Test("Any sections may be rejected, the first among them, but not all")
+    @Test("Any sections may be rejected, including the first, but not all")
     func rejections() throws {
         let answer = PeerDescriptions.chromiumAnswerToFour
         for mask in 1..<16 {
@@ -86,7 +86,7 @@ struct FourSectionTests {
         }
     }
 
-    @Test("A section that the offer ended can't be accepted")
+    @Test("A section that the offer ended cannot be accepted")
     func endedSection() throws {
         var sections = Samples.four
         let first = try Samples.offer(sections: sections)
@@ -101,7 +101,7 @@ struct FourSectionTests {
         #expect(error?.rule == .sectionEnded || error?.rule == .outsideBundle("0"), "\(String(describing: error))")
     }
 
-    @Test("Our own answer to four agrees with the offer, in stereo where that is sent")
+    @Test("Our own answer to four sections agrees with the offer, in stereo where that is offered")
     func loop() throws {
         let offer = try Samples.offer(sections: Samples.four)
         let (made, viewer) = try Negotiation.makeAnswer(to: offer, Samples.answering)
@@ -113,7 +113,7 @@ struct FourSectionTests {
         #expect(made.media.allSatisfy { $0.direction == .receiveOnly })
     }
 
-    @Test("An answer cut at any length, or with any one byte changed, traps nothing")
+    @Test("A truncated answer, or one with any byte changed, does not trap")
     func damage() throws {
         let offer = try Samples.offer(sections: Samples.four)
         let bytes = Array(PeerDescriptions.chromiumAnswerToFour.utf8)

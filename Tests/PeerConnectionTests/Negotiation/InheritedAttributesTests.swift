@@ -4,7 +4,7 @@ import Testing
 
 @testable import RTCSharePeerConnection
 
-/// What a session's lines say for its sections, of which both may be many.
+/// The session-level attributes that apply to sections, of which both may be many.
 @Suite struct InheritedAttributesTests {
     private static let head = "v=0\r\no=- 1 1 IN IP4 192.0.2.1\r\ns=-\r\nt=0 0\r\n"
     private static let section = "m=video 9 UDP/TLS/RTP/SAVPF 96\r\na=rtpmap:96 VP8/90000\r\n"
@@ -19,7 +19,7 @@ import Testing
         "a=extmap:2 urn:nobody:knows",
     ]
 
-    @Test("A section without words of its own has those of its session, and others count beside them")
+    @Test("A section's own attributes override or complement its session's")
     func inherited() throws {
         let plain = DescriptionReader(side: .offer, session: try Self.session(Self.lines))
         let media = plain.session.media[0]
@@ -38,7 +38,7 @@ import Testing
         #expect(reader.maximumRate(of: other) == .kilobitsPerSecond(200))
     }
 
-    @Test("What is malformed in a session is told where a section would inherit it, and not before")
+    @Test("A malformed session attribute is reported only when a section inherits it")
     func malformed() throws {
         let reader = DescriptionReader(
             side: .offer, session: try Self.session(["a=setup:sideways"], section: ["a=setup:active"]))
@@ -47,7 +47,7 @@ import Testing
         #expect(throws: NegotiationError.self) { try other.setup(of: other.session.media[0]) }
     }
 
-    @Test("A session's lines are not read again for each of its sections")
+    @Test("A session's lines are parsed only once for all of its sections")
     func readOnce() throws {
         // What was read once says another thing than the lines: whoever looks at these again is found out.
         let session = try Self.session(Self.lines)

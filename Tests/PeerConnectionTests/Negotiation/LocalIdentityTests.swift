@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite struct LocalIdentityTests {
-    @Test("What is stored between an offer and its answer is the same identity, and offers the same")
+    @Test("A stored identity is decoded unchanged and makes the same offer")
     func storedIdentity() throws {
         var random = SeededGenerator(seed: 701)
         let identity = try LocalIdentity(media: SoundCallTests.four, unixTime: 1_700_000_000, random: &random)
@@ -24,7 +24,7 @@ import Testing
         #expect(Set(numbers).count == 8 && Set(identity.media.map(\.mid)).count == 4)
     }
 
-    @Test("Media know what they are of")
+    @Test("Media has its kind, its content flag and its stream ID")
     func mediaKinds() {
         #expect(SoundCallTests.four.map(\.isVideo) == [true, false, false, true])
         #expect(SoundCallTests.four.map(\.isContent) == [true, true, false, false])

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Offers")
 struct OfferTests {
-    @Test("An offer of content video says all that receivers look for, in lines that end in CR LF")
+    @Test("An offer of content video has all attributes that receivers need, in lines that end in CR LF")
     func text() throws {
         let hash = Samples.fingerprint.description
         let expected = """
@@ -62,7 +62,7 @@ struct OfferTests {
     }
 
     @Test(
-        "The default candidate is a relayed one before a reflexive before a host's, IPv4 before IPv6, and never a name")
+        "The default candidate is a relayed one, else reflexive, else host, IPv4 before IPv6, and never a name")
     func defaultCandidate() throws {
         func line(_ candidates: [CandidateAttribute]) throws -> [String] {
             var transport = Samples.transport
@@ -84,7 +84,7 @@ struct OfferTests {
         #expect(try line([relayed, v4, candidate("2001:db8::2", 5, .serverReflexive)]) == ["3", "IN IP4 192.0.2.9"])
     }
 
-    @Test("Several sections share a bundle, and the first alone holds the candidates")
+    @Test("Several sections share a bundle, and only the first contains the candidates")
     func sections() throws {
         let offer = try Samples.twoSections()
         #expect(try offer.bundle()?.mids == ["0", "cam"])
@@ -93,7 +93,7 @@ struct OfferTests {
         #expect(try offer.media[1].content().isEmpty)
     }
 
-    @Test("A name that would break the description's lines is refused", arguments: ["a b", "", "x\r\na=evil", "é"])
+    @Test("A name that would break the description's lines is rejected", arguments: ["a b", "", "x\r\na=evil", "é"])
     func injection(_ name: String) {
         var section = Samples.content
         section.source?.stream = MediaStreamAttribute(streamID: name, trackID: nil)

@@ -3,20 +3,20 @@ import RTCShareSDP
 import RTCShareWireFormat
 import Testing
 
-@Suite("What a peer asks of Opus (RFC 7587 §6.1)")
+@Suite("Opus format parameters (RFC 7587 §6.1)")
 struct OpusParametersTests {
     private func parameters(_ text: String) -> OpusParameters {
         OpusParameters(FormatParametersAttribute(format: "111", text: text))
     }
 
-    @Test("No line is the defaults: one channel, nothing limited, nothing written")
+    @Test("Without a=fmtp the defaults apply: one channel, no limits")
     func defaults() {
         #expect(OpusParameters(nil) == OpusParameters())
         #expect(parameters("") == OpusParameters())
         #expect(OpusParameters().formatParameters.isEmpty)
     }
 
-    @Test("Every parameter is read, and written again as it was")
+    @Test("Every parameter is parsed and written unchanged")
     func all() {
         let text =
             "minptime=10;ptime=40;maxptime=60;maxplaybackrate=16000;maxaveragebitrate=20000;"
@@ -32,7 +32,7 @@ struct OpusParametersTests {
         #expect(parameters(" STEREO = 1 ; unknown ; useinbandfec=0;sprop-stereo=1").isStereo)
     }
 
-    /// What a peer writes, and what is made of it.
+    /// Parameters of a peer, and their text after parsing.
     static let hostile: [(text: String, kept: String)] = [
         ("maxaveragebitrate=-1", ""),
         ("maxaveragebitrate=0", ""),
@@ -55,12 +55,12 @@ struct OpusParametersTests {
         ("stereo=0;stereo=1", ""),
     ]
 
-    @Test("Values that mean nothing are as if they were not there, others are held to Opus' range", arguments: hostile)
+    @Test("Invalid values are ignored, and others are limited to Opus's range", arguments: hostile)
     func hostileValues(text: String, kept: String) {
         #expect(parameters(text).formatParameters == kept)
     }
 
-    @Test("What is offered says which sound it is: stereo for what is shared, silence unsent for a voice")
+    @Test("Shared audio is offered in stereo, and a voice with DTX")
     func offered() throws {
         let offer = try Samples.offer(sections: Samples.four)
         #expect(
@@ -79,7 +79,7 @@ struct OpusParametersTests {
 }
 
 extension OpusParametersTests {
-    @Test("Where numbers are taken by the peer's own sections, others are given, the same in all of the bundle")
+    @Test("Payload types used by the peer's own sections are avoided in the whole bundle")
     func numbersAreUnique() throws {
         let offer = try Samples.offer(sections: Samples.four)
         var meanings: [String: Set<String>] = [:]

@@ -40,7 +40,7 @@ import Testing
 
     // MARK: Offers
 
-    @Test("An offer that says the same is the same; one that says more has the next version")
+    @Test("An unchanged offer keeps its version; a changed one has the next version")
     func offerVersions() throws {
         let call = try makeCall(seed: 601)
         let first = try call.makeOffer()
@@ -55,7 +55,7 @@ import Testing
         #expect(first.origin?.sessionID == second.origin?.sessionID)
     }
 
-    @Test("A later offer keeps all sections where they are, with their transport, and adds at the end")
+    @Test("A later offer keeps the order of all sections and their transport, and appends new ones")
     func sectionsKeepPlaces() throws {
         let call = try makeCall(seed: 602, media: [Self.screen, Self.voice])
         let first = try call.makeOffer()
@@ -81,7 +81,7 @@ import Testing
 
     // MARK: Adding and stopping
 
-    @Test("A camera and a voice join a running share, which goes on without a gap")
+    @Test("A camera and a microphone are added to a running call without a gap")
     func cameraAndVoiceJoin() throws {
         let call = try makeCall(seed: 603)
         let source = call.sender.outbound[0].stream?.source
@@ -106,7 +106,7 @@ import Testing
         #expect(outbound.video?.framesSent == UInt64(call.framesSent))
     }
 
-    @Test("A media that is held back says goodbye, keeps its place in offers, and is sent again at once")
+    @Test("Media that is held back sends a goodbye, keeps its place in offers, and resumes at once")
     func mediaHeldBack() throws {
         let call = try makeCall(seed: 621, media: [Self.screen, Self.voice])
         let goodbyes = try goodbyes(of: call)
@@ -131,7 +131,7 @@ import Testing
         call.sender.setHeldBack(true, media: 9, now: call.now)
     }
 
-    @Test("A media that stops by an offer says goodbye, and sends on from where it was when it begins again")
+    @Test("Media stopped by an offer sends a goodbye, and continues its numbering when it resumes")
     func stopByOffer()
         throws
     {
@@ -163,7 +163,7 @@ import Testing
         #expect((0..<1000).contains(newNumber.distance(from: sequenceNumber)))
     }
 
-    @Test("A media can pause and go on without any description")
+    @Test("Media can pause and resume without a description")
     func pauseWithoutOffer() throws {
         let call = try makeCall(seed: 605)
         let goodbyes = try goodbyes(of: call)
@@ -183,7 +183,7 @@ import Testing
         #expect(call.record.goodbyes == 1)
     }
 
-    @Test("What waits in the pacer of a media that stops does not follow its goodbye")
+    @Test("Packets in the pacer are discarded when their media stops")
     func queueAfterGoodbye() throws {
         let call = try makeCall(seed: 606)
         call.sendFrame(media: 0)
@@ -195,7 +195,7 @@ import Testing
         #expect(call.record.sent[sent...].allSatisfy { $0.size < 500 })
     }
 
-    @Test("A section that the answer rejects keeps its place and stays rejected; the transport goes on")
+    @Test("A rejected section keeps its place and stays rejected, and the transport continues")
     func rejectedSection() throws {
         let call = try makeCall(seed: 607, media: [Self.screen, Self.voice])
         let goodbyes = try goodbyes(of: call)
@@ -229,7 +229,7 @@ import Testing
 
     // MARK: The other side
 
-    @Test("The viewer may offer too, and send what it adds")
+    @Test("The viewer may offer too, and send the media that it adds")
     func viewerOffers() throws {
         let call = try makeCall(seed: 608, media: [Self.screen, Self.voice])
         let voice = try call.viewer.addMedia(.audio(streamID: "bob", isContent: false))
@@ -269,7 +269,7 @@ import Testing
         #expect(call.viewer.remoteMedia.map(\.streamID) == ["alice#content", "alice"])
     }
 
-    @Test("The peer may put another section where one was rejected")
+    @Test("The peer may reuse the place of a rejected section")
     func reusedSection() throws {
         let call = try makeCall(seed: 617, media: [Self.screen, Self.voice])
         let mids = call.sender.localMedia.map(\.mid)
@@ -290,7 +290,7 @@ import Testing
         #expect(try call.makeOffer().media.map { try $0.mid() } == [mids[0], mid])
     }
 
-    @Test("A peer that leaves out what it doesn't send is still known by it")
+    @Test("Sources of a peer that omits inactive ones from its description stay known")
     func omittedAttributes() throws {
         let call = try makeCall(seed: 615)
         call.sender.setSending(false, media: 0, now: call.now)
@@ -304,7 +304,7 @@ import Testing
     }
 
     @Test(
-        "An id that would break the description's lines is refused at once, and hinders no later offer",
+        "An ID that would break the description's lines is rejected at once and blocks no later offer",
         arguments: ["a b", "", "x\r\na=evil"])
     func malformedID(
         _ id: String
@@ -319,7 +319,7 @@ import Testing
         #expect(try call.makeOffer().media.count == 1)
     }
 
-    @Test("Numbers that the peer's own sections use are not given to others")
+    @Test("Numbers used by the peer's own sections are not assigned to others")
     func numbersInUse() throws {
         let call = try makeCall(seed: 609)
         _ = try call.viewer.addMedia(.audio(streamID: "bob", isContent: false))
@@ -340,7 +340,7 @@ import Testing
             try next.media.map { try $0.extensionMaps().first { $0.uri.hasSuffix("audio-level") }?.id } == [nil, 8, 8])
     }
 
-    @Test("A peer that renumbers everything is followed, and its numbers are kept to afterwards")
+    @Test("A peer's new payload types and IDs are adopted and kept afterwards")
     func peerRenumbersEverything() throws {
         let call = try makeCall(seed: 614, media: [Self.screen, .audio(streamID: "alice#content", isContent: true)])
         _ = try call.viewer.addMedia(.video(streamID: "bob", isContent: false))
@@ -385,7 +385,7 @@ import Testing
         ("no multiplexing", { $0.replacing("a=rtcp-mux\r\n", with: "") }, nil),
     ]
 
-    @Test("A later answer that can't be is refused, and the call goes on as it was", arguments: refused.indices)
+    @Test("An invalid later answer is rejected, and the call continues unchanged", arguments: refused.indices)
     func laterAnswerRefused(_ index: Int) throws {
         let item = Self.refused[index]
         let call = try makeCall(seed: 610)
@@ -408,7 +408,7 @@ import Testing
         #expect(call.isSending(1))
     }
 
-    @Test("A later offer that lacks a section, moves one or trades parts in DTLS is refused by the answerer")
+    @Test("A later offer that omits or moves a section or changes the DTLS role is rejected")
     func laterOfferRefused()
         throws
     {
@@ -442,7 +442,7 @@ import Testing
         #expect(version(answer) == "2" && answer.media.allSatisfy { (try? $0.setup()) == .active })
     }
 
-    @Test("After its end a connection takes no description")
+    @Test("A connection accepts no description after its end")
     func afterEnd() throws {
         let call = try makeCall(seed: 612)
         let offer = try call.makeOffer()
@@ -455,7 +455,7 @@ import Testing
         }
     }
 
-    @Test("A later answer cut short or damaged anywhere traps nothing, and breaks nothing")
+    @Test("A later answer that is truncated or has any byte changed does not trap or break the call")
     func damagedAnswer() throws {
         let call = try makeCall(seed: 613, media: [Self.screen, Self.voice])
         _ = try call.sender.addMedia(Self.camera)

@@ -22,7 +22,7 @@ import Testing
         return try #require(try description.iceAttributes(of: first))
     }
 
-    @Test("A restart has new credentials on both sides, and no frame is lost by it")
+    @Test("A restart changes the credentials on both sides and loses no frame")
     func newCredentials() throws {
         let call = try makeCall(seed: 801)
         let before = try credentials(call.makeOffer())
@@ -46,7 +46,7 @@ import Testing
         #expect(try credentials(call.makeOffer()) == new)
     }
 
-    @Test("A restart whose checks find nothing leaves the old pair")
+    @Test("A restart whose checks all fail keeps the old pair")
     func failedRestart() throws {
         let call = try makeCall(seed: 802)
         let pair = call.sender.path.pair?.id
@@ -63,7 +63,7 @@ import Testing
         #expect(call.record.frames.count >= call.framesSent - 2)
     }
 
-    @Test("After consent has expired a restart in time brings the call back with a key frame")
+    @Test("A restart after consent has expired resumes the call with a key frame")
     func restartAfterExpiry() throws {
         var options = SimulatedCall.Options()
         options.sender.restartPatience = .seconds(30)
@@ -90,7 +90,7 @@ import Testing
         #expect(call.record.failures.isEmpty)
     }
 
-    @Test("What a path lost that is no more is neither sent again nor held against the next one")
+    @Test("Losses on a former path are neither resent nor counted against the new path")
     func interruptionBeforeRestart() throws {
         let call = try makeCall(seed: 808)
         call.run(for: .seconds(7))
@@ -110,7 +110,7 @@ import Testing
         #expect(call.record.failures.isEmpty)
     }
 
-    @Test("Without a restart in time the connection fails")
+    @Test("The connection fails without a restart in time")
     func noRestartInTime() throws {
         var options = SimulatedCall.Options()
         options.sender.restartPatience = .seconds(30)
@@ -122,7 +122,7 @@ import Testing
         #expect(call.record.failures == [.consentExpired, .consentExpired])
     }
 
-    @Test("An answer that doesn't restart what the offer does is refused, and one to an offer rolled back")
+    @Test("An answer that does not restart, or is to an offer rolled back, is rejected")
     func answerWithoutRestart() throws {
         let call = try makeCall(seed: 805)
         let plain = try call.makeOffer()
@@ -142,7 +142,7 @@ import Testing
         #expect(call.record.failures.isEmpty && call.record.pathEvents.isEmpty)
     }
 
-    @Test("Of two restarts that cross, the controlled side gives way")
+    @Test("The controlled side gives way when two restarts cross")
     func twoRestartsCross() throws {
         let call = try makeCall(seed: 806)
         call.sender.restartICE()
@@ -160,7 +160,7 @@ import Testing
         #expect(call.record.failures.isEmpty && call.record.frames.count >= call.framesSent - 2)
     }
 
-    @Test("A socket that goes needs a restart, and a new one is enough for it")
+    @Test("The loss of a socket requires a restart, and a new socket is enough for it")
     func lostSocket() throws {
         var options = SimulatedCall.Options()
         options.sender.restartPatience = .seconds(30)

@@ -51,7 +51,7 @@ enum Samples {
 }
 
 extension Samples {
-    /// What somebody shares, with its sound, and the attendee's own voice and camera.
+    /// Shared content with its audio, and the participant's own voice and camera.
     static let four: [OfferedSection] = [
         content,
         .audio(mid: "1", source: source("alice#content", "sound", 3333), isSlides: true),

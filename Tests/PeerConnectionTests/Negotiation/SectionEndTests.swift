@@ -40,7 +40,7 @@ import Testing
 
     // MARK: The last section
 
-    /// What was ended can be followed by something else over the same transport.
+    /// Expects that new media can follow the ended media over the same transport.
     private func checkThatTheCallGoesOn(_ call: SimulatedCall, sections: Int) throws {
         let count = call.framesSent
         call.run(for: .seconds(2))
@@ -56,7 +56,7 @@ import Testing
         #expect(try call.makeOffer().media.map { $0.port != 0 } == Array(repeating: false, count: sections) + [true])
     }
 
-    @Test("A later offer may end every section; it is answered, and the transport stands")
+    @Test("A later offer may end every section; it is answered, and the transport continues")
     func offerEndsAll() throws {
         let call = try makeCall(seed: 811, media: [Self.screen, Self.voice])
         let text = try Self.rejecting([0, 1], in: call.makeOffer().description)
@@ -69,7 +69,7 @@ import Testing
         try checkThatTheCallGoesOn(call, sections: 2)
     }
 
-    @Test("A later answer that rejects every section stops what is sent; the transport stands")
+    @Test("A later answer that rejects every section stops all media, and the transport continues")
     func answerRejectsAll() throws {
         let call = try makeCall(seed: 812)
         try call.renegotiate { Self.rejecting([0], in: $0) }
@@ -77,7 +77,7 @@ import Testing
         try checkThatTheCallGoesOn(call, sections: 1)
     }
 
-    @Test("A later offer of which nothing can be taken is answered too")
+    @Test("A later offer without acceptable sections is answered too")
     func unusableOffer() throws {
         let call = try makeCall(seed: 813)
         let offer = try call.makeOffer().description.replacing("VP8/90000", with: "H264/90000")
@@ -88,7 +88,7 @@ import Testing
 
     // MARK: This side's media
 
-    @Test("What was rejected can be added again, however often it was")
+    @Test("Rejected media can be added again any number of times")
     func addedAgain() throws {
         let call = try makeCall(seed: 814)
         var index = try call.sender.addMedia(Self.voice)
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test("A media is pending, agreed or refused as the newest descriptions have it")
+    @Test("The agreement about media follows the newest descriptions")
     func agreements() throws {
         let call = try makeCall(seed: 815)
         let voice = try call.sender.addMedia(Self.voice)
@@ -136,7 +136,7 @@ import Testing
         #expect(call.agreement(other) == .pending)
     }
 
-    @Test("An answerer's media are refused by an offer that does not receive them")
+    @Test("An answerer's media is refused by an offer that does not receive it")
     func answererMediaRefused() throws {
         let call = try makeCall(seed: 816)
         func exchange(_ edit: (String) -> String = { $0 }) throws {
@@ -159,7 +159,7 @@ import Testing
     // MARK: The peer's media
 
     @Test(
-        "Receivers stay few, however often sections are rejected and used for something else",
+        "The number of receivers stays small however often sections are rejected and reused",
         arguments: [1, PeerConnection.maximumMedia - 1])
     func receiversStayFew(voices: Int) throws {
         let call = try makeCall(seed: 817)
@@ -199,7 +199,7 @@ import Testing
         #expect(call.record.failures.isEmpty && call.record.goodbyes == 0)
     }
 
-    @Test("A goodbye that comes when its section stands for something else is not the peer's")
+    @Test("A goodbye after its section was reused is not reported as the peer's")
     func staleGoodbye() throws {
         let call = try makeCall(seed: 818)
         let mid = call.sender.localMedia[0].mid

@@ -7,7 +7,7 @@ import Testing
 @testable import RTCSharePeerConnection
 
 /// Answers of the side that sends, to a viewer who offers to receive.
-@Suite("A sender that answers")
+@Suite("Answering as the sender")
 struct SendingAnswerTests {
     private static let content: [LocalIdentity.MediaKind] = [
         .video(streamID: "alice#content", isContent: true), .audio(streamID: "alice#content", isContent: true),
@@ -39,7 +39,7 @@ struct SendingAnswerTests {
         try answer.media.map { try $0.port == 0 ? nil : $0.mediaStreams().first?.streamID }
     }
 
-    @Test("Pictures and sound of two attendees arrive in the sections that the viewer offered")
+    @Test("Video and audio of two participants arrive in the sections that the viewer offered")
     func everything() throws {
         let call = try makeCall(Self.content + Self.own, seed: 901)
         call.run(for: .seconds(3))
@@ -51,7 +51,7 @@ struct SendingAnswerTests {
         for receiver in [1, 3] { #expect(call.record.soundOf[receiver, default: []].count > 50) }
     }
 
-    @Test("What the viewer has no section for is not sent, and takes nothing away from the rest")
+    @Test("Media without a section in the viewer's offer is not sent, and the other media is")
     func oneSection() throws {
         let offer = try makeOffer(videos: 1, sounds: 0)
         let answer = try answer(offer, sending: Self.content + Self.own)
@@ -59,7 +59,7 @@ struct SendingAnswerTests {
         #expect(answer.media.map(\.direction) == [.sendOnly])
     }
 
-    @Test("Sections for which there is nothing to send are rejected")
+    @Test("Sections for which there is no media are rejected")
     func moreSections() throws {
         let offer = try makeOffer(videos: 2, sounds: 1)
         let answer = try answer(offer, sending: [Self.content[0]])
@@ -67,7 +67,7 @@ struct SendingAnswerTests {
         #expect(answer.media.map { $0.port != 0 } == [true, false, false])
     }
 
-    @Test("A viewer's data channel is declined, and its other codecs are passed over")
+    @Test("A viewer's data channel is rejected, and other codecs are skipped")
     func otherSections() throws {
         let plain = try makeOffer(videos: 1, sounds: 1)
         let mids = try SessionDescription.parse(plain).bundle()?.mids ?? []
@@ -80,7 +80,7 @@ struct SendingAnswerTests {
         #expect(try answer.bundle()?.mids == mids)
     }
 
-    @Test("All sound of an answer has one configuration under one payload type")
+    @Test("All audio of an answer has one configuration under one payload type")
     func soundParameters() throws {
         let answer = try answer(makeOffer(videos: 2, sounds: 2), sending: Self.content + Self.own)
         let sounds = answer.media.filter { $0.kind == "audio" }
@@ -88,7 +88,7 @@ struct SendingAnswerTests {
         #expect(parameters.count == 2 && parameters[0] != nil && parameters[0] == parameters[1])
     }
 
-    @Test("An offer without VP8 says so, and leaves the sender as it was")
+    @Test("An offer without VP8 is an error that leaves the sender unchanged")
     func otherCodec() throws {
         let offer = try makeOffer(videos: 1, sounds: 0).replacing("VP8/90000", with: "H264/90000")
         let error = try #require(
@@ -96,7 +96,7 @@ struct SendingAnswerTests {
         #expect(error.rule == .nothingToReceive(codecs: ["VP8", "opus"]))
     }
 
-    @Test("A sender that answered offers its media again under the viewer's names")
+    @Test("A sender that answered offers its media again with the viewer's MIDs")
     func laterOffer() throws {
         let call = try makeCall(Self.content, seed: 902)
         call.run(for: .seconds(1))

@@ -59,7 +59,7 @@ import Testing
         return events
     }
 
-    @Test("What is found after the description is told, once, and then that it was all")
+    @Test("Candidates found after the description are reported once, followed by their end")
     func foundLater() throws {
         var peer = try Self.open(as: .offerer, seed: 901)
         let offer = try peer.makeOffer()
@@ -84,7 +84,7 @@ import Testing
         #expect(try Self.candidates(next).count == 2 && next.description.contains("a=end-of-candidates"))
     }
 
-    @Test("The end of candidates is told once the last servers are known")
+    @Test("The end of candidates is reported once the last servers are known")
     func laterServers() throws {
         var peer = try Self.open(as: .offerer, seed: 903)
         _ = try peer.makeOffer()
@@ -94,7 +94,7 @@ import Testing
         #expect(Self.told(&peer).count == 1)
     }
 
-    @Test("Nobody is told one by one who did not say so, and the descriptions are complete")
+    @Test("Candidates are complete in descriptions when one end does not support trickling")
     func withoutTrickle() throws {
         for (ours, theirs) in [(false, true), (true, false)] {
             var peer = try Self.open(as: .offerer, seed: 902, trickles: ours)
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test("A candidate of the peer is taken, or refused with the reason")
+    @Test("A remote candidate is accepted, or rejected with a reason")
     func remoteCandidates() throws {
         var peer = try Self.open(as: .offerer, seed: 905)
         var viewer = try Self.open(as: .answerer, seed: 907)
@@ -161,7 +161,7 @@ import Testing
     }
 
     @Test(
-        "A name is asked for where nobody outside the link hears of it, or where that was allowed",
+        "Host names are resolved only for mDNS, or when configured",
         arguments: [
             (ICETransportPolicy.all, false, ["0f2e-4f.local", "HIDDEN.local."]),
             (.all, true, ["0f2e-4f.local", "HIDDEN.local.", "a.hidden.local", "viewer.example", "local"]),
@@ -194,7 +194,7 @@ import Testing
         #expect(viewer.connectivityFacts.namesLeftOut == names.count - asked.count)
     }
 
-    @Test("No more of a description's candidates are kept than are checked, in however many descriptions")
+    @Test("A description keeps only as many candidates as are checked, over any number of descriptions")
     func boundedCandidates() throws {
         var peer = try Self.open(as: .offerer, seed: 915)
         var viewer = try Self.open(as: .answerer, seed: 917)
@@ -217,7 +217,7 @@ import Testing
         }
     }
 
-    @Test("A candidate of the description before is stale, one of the next waits for it")
+    @Test("A candidate of the previous description is stale, and one of the next waits for it")
     func staleAndEarlyCandidates() throws {
         let call = try SimulatedCall(conditions: PathTests.clean, seed: 908)
         call.run(for: .seconds(2))
@@ -240,7 +240,7 @@ import Testing
         #expect(!call.viewer.ice.agent.remoteCandidates.contains { $0.address.port == 4010 || $0.address.port == 4011 })
     }
 
-    @Test("Of the user name fragments that a peer had the newest are known, however often it restarts")
+    @Test("Only a peer's newest username fragments are remembered, however often it restarts")
     func formerFragments() throws {
         let call = try SimulatedCall(conditions: PathTests.clean, seed: 918)
         call.run(for: .seconds(1))
@@ -259,7 +259,7 @@ import Testing
         #expect(late == .stale)
     }
 
-    @Test("Two that know nothing of each other's addresses connect by what is told later", arguments: [false, true])
+    @Test("Peers without candidates in their descriptions connect by trickled ones", arguments: [false, true])
     func connectsByTrickle(isNamed: Bool) throws {
         var options = SimulatedCall.Options()
         options.sender.trickles = true
@@ -294,7 +294,7 @@ import Testing
         #expect(call.record.frames.count > 50)
     }
 
-    @Test("Where the peer has told all and nothing works, the connection fails before its time")
+    @Test("The connection fails early when the peer has no more candidates and no pair works")
     func earlyFailure() throws {
         var options = SimulatedCall.Options()
         options.sender.trickles = true

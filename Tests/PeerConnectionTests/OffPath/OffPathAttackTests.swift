@@ -18,9 +18,9 @@ import Testing
         private let random = Box(SeededGenerator(seed: 5))
         /// Transactions that an end has answered once.
         private let answered = Box<Set<[UInt8]>>([])
-        /// What both ends put on the wire beside what they put there unattacked: answers to the attacker.
+        /// The datagrams that both ends send only because of the attack: answers to the attacker.
         let refusals = Box<(count: Int, bytes: Int)>((0, 0))
-        /// Everything else that went on the wire.
+        /// All other datagrams that were sent.
         let sent = Box<[(now: Instant, kind: DatagramKind, size: Int)]>([])
         private(set) var forged = (count: 0, bytes: 0)
         /// Those of both twins.
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test("A running share goes on as if nobody attacked it", arguments: OffPathAttack.allCases)
+    @Test("A running call continues undisturbed by an off-path attack", arguments: OffPathAttack.allCases)
     func runningShare(attack: OffPathAttack) throws {
         func run(_ attack: OffPathAttack?) throws -> Attacked {
             let attacked = try Attacked(attack, seed: 700)
@@ -94,7 +94,7 @@ import Testing
 
     /// All but whole handshake messages in the peer's name, which DTLS 1.2 can't tell from the peer's.
     @Test(
-        "A share begins as if nobody attacked it",
+        "A call is set up undisturbed by an off-path attack",
         arguments: OffPathAttack.allCases.filter { ![.handshakeHellos, .handshakeFragments].contains($0) })
     func beginningShare(attack: OffPathAttack) throws {
         func run(_ attack: OffPathAttack?) throws -> Attacked {
@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test(
-        "Handshakes from elsewhere than the peer was proven to be do not hold up the peer's",
+        "Handshakes from other addresses than the peer's do not delay the peer's handshake",
         arguments: [OffPathAttack.handshakeHellos, .handshakeFragments])
     func foreignHandshakes(
         attack: OffPathAttack

@@ -2,7 +2,7 @@ import RTCShareRTP
 import RTCShareWireFormat
 import TestSupport
 
-/// What somebody off the path can send: who forges source addresses, knows those of both ends and their user name
+/// An attack from off the path: the attacker forges source addresses, knows those of both ends and their username
 /// fragments, and even has old datagrams of theirs, but no password and no key.
 enum OffPathAttack: String, CaseIterable, Sendable {
     case requestsWithoutIntegrity
@@ -32,9 +32,9 @@ struct OffPathAttacker {
     /// User name of a check to the victim.
     let username: String
     private var random: SeededGenerator
-    /// What the victim was sent, and when.
+    /// The datagrams sent to the victim, and their times.
     private var captured: [(bytes: [UInt8], sent: Instant)] = []
-    /// How much later than the datagram itself a copy of it comes: whoever is faster than the path is on the path.
+    /// The delay of a copy behind the datagram itself: an attacker faster than the path would be on the path.
     private static let detour = Duration.milliseconds(100)
     private var next = 0
 

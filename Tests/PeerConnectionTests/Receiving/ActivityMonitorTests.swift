@@ -3,9 +3,9 @@ import RTCShareRTP
 import RTCShareWireFormat
 import Testing
 
-@Suite("Paused or lost")
+@Suite("Activity of received media")
 struct ActivityMonitorTests {
-    /// What happens at a time in milliseconds, and what the owner is told then.
+    /// An event at a time in milliseconds; for a poll, also the activity that is expected to be reported.
     enum Step: Sendable {
         case packet(Int)
         case padding(Int)
@@ -97,7 +97,7 @@ struct ActivityMonitorTests {
             ]),
     ]
 
-    @Test("Each way that a stream can fall silent", arguments: rows)
+    @Test("The monitor tells pauses, loss and the end of a stream apart", arguments: rows)
     func table(_ row: Row) {
         var monitor = ActivityMonitor()
         for step in row.steps {
@@ -113,7 +113,7 @@ struct ActivityMonitorTests {
         }
     }
 
-    @Test("The deadline is when silence becomes a pause, and there is none else")
+    @Test("The deadline is the time at which silence becomes a pause")
     func deadline() {
         var monitor = ActivityMonitor()
         #expect(monitor.nextDeadline == nil)
@@ -126,7 +126,7 @@ struct ActivityMonitorTests {
         #expect(monitor.nextDeadline == nil)
     }
 
-    @Test("A sender that counts anew is measured from there", arguments: [false, true])
+    @Test("A sender whose packet count restarts is measured from the new count", arguments: [false, true])
     func newCount(sendsMore: Bool) {
         var monitor = ActivityMonitor()
         monitor.receivePacket(isMedia: true, now: at(milliseconds: 0))
@@ -137,7 +137,7 @@ struct ActivityMonitorTests {
         #expect(monitor.poll(now: at(milliseconds: 3000), isConnected: true) == (sendsMore ? .lost : .paused))
     }
 
-    @Test("A stream that is waited for anew says so")
+    @Test("A restarted stream is reported as waiting")
     func restart() {
         var monitor = ActivityMonitor()
         monitor.receivePacket(isMedia: true, now: at(milliseconds: 0))

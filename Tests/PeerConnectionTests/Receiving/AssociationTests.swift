@@ -6,7 +6,7 @@ import Testing
 
 @testable import RTCSharePeerConnection
 
-/// Which section a packet belongs to (RFC 9143 §9.2).
+/// The association of packets with sections (RFC 9143 §9.2).
 @Suite struct AssociationTests {
     private static let cameras: [LocalIdentity.MediaKind] = [
         .video(streamID: "alice", isContent: false), .video(streamID: "bob", isContent: false),
@@ -49,17 +49,17 @@ import Testing
         }
     }
 
-    @Test("A packet's own word for its section holds against what a description says of its source")
+    @Test("A packet's MID takes precedence over the SSRCs of a description")
     func packetsOwnWord() throws {
         checkThatBothArrive(try makeCall(seed: 821, editOffer: Self.swapped))
     }
 
-    @Test("Sections that announce no source are told apart by their packets' word")
+    @Test("Sections without announced sources are distinguished by the packets' MIDs")
     func noAnnouncedSources() throws {
         checkThatBothArrive(try makeCall(seed: 822) { Self.without(Self.sources, $0) })
     }
 
-    @Test("A payload type that one section has tells it, and a source that turns out to be another's is given up")
+    @Test("A payload type of only one section identifies it, until its source proves to be another's")
     func uniquePayloadType()
         throws
     {
@@ -77,7 +77,7 @@ import Testing
         #expect(media.pollActivity(now: call.now, isConnected: true) == .ended)
     }
 
-    @Test("Lost packets come again when neither sources nor sections are named, told by their payload types")
+    @Test("Retransmissions work without SSRCs and MIDs, by payload type")
     func unannouncedRetransmissions() throws {
         var options = SimulatedCall.Options()
         options.media = [Self.cameras[0]]
@@ -88,7 +88,7 @@ import Testing
         #expect(counts.retransmittedPacketsReceived > 5)
     }
 
-    @Test("A payload type that two sections have tells nothing, and nothing is guessed")
+    @Test("A payload type of two sections identifies neither")
     func sharedPayloadType() throws {
         let call = try makeCall(seed: 824) { Self.without(Self.sources + ["a=extmap:1 "], $0) }
         let before = call.viewer.counts.packetsUnknown

@@ -4,7 +4,7 @@ import RTCShareWireFormat
 import TestSupport
 import Testing
 
-@Suite("Received sound")
+@Suite("Received audio")
 struct InboundAudioStreamTests {
     /// The packet `index` of a stream of 20 ms that begins just before both wraps.
     private func packet(_ index: Int) -> TestPacket {
@@ -13,7 +13,7 @@ struct InboundAudioStreamTests {
             timestamp: UInt32(truncatingIfNeeded: 0xFFFF_F000 + index * 960))
     }
 
-    @Test("Numbers and timestamps go on over their wraps")
+    @Test("Sequence numbers and timestamps continue across their wraps")
     func wraps() throws {
         var receiver = InboundAudioStream.testing()
         var received: [ReceivedAudioPacket] = []
@@ -32,7 +32,7 @@ struct InboundAudioStreamTests {
         #expect(receiver.statistics.jitter == .zero)
     }
 
-    @Test("Reordered packets come once each, in the order of arrival, and none counts as lost")
+    @Test("Reordered packets are delivered once each, in order of arrival, and none counts as lost")
     func reordering() throws {
         var receiver = InboundAudioStream.testing()
         var numbers: [Int64] = []
@@ -48,7 +48,7 @@ struct InboundAudioStreamTests {
         #expect(receiver.statistics.packetsLost == -4)
     }
 
-    @Test("Whatever a link loses, repeats and reorders, each packet that came is given out once")
+    @Test("Each received packet is delivered once, whatever a link loses, duplicates and reorders")
     func hostileLink() throws {
         for seed: UInt64 in 1...20 {
             var generator = SeededGenerator(seed: seed)
@@ -77,7 +77,7 @@ struct InboundAudioStreamTests {
         }
     }
 
-    @Test("Reports tell loss by RFC 3550, once a second")
+    @Test("Reports state the loss as RFC 3550 defines it, once a second")
     func reports() throws {
         var receiver = InboundAudioStream.testing()
         #expect(receiver.nextDeadline == nil)
@@ -100,7 +100,7 @@ struct InboundAudioStreamTests {
         #expect(receiver.nextDeadline == at(milliseconds: 2000))
     }
 
-    @Test("A sender that begins anew goes on after the newest packet, as much later as it came")
+    @Test("A restarted stream continues after the newest packet by the time that passed")
     func restart() throws {
         var receiver = InboundAudioStream.testing()
         for index in 0..<10 { _ = try receiver.take(packet(index), now: at(milliseconds: index * 20)) }
@@ -122,7 +122,7 @@ struct InboundAudioStreamTests {
         #expect(try receiver.take(first, now: at(milliseconds: 1210)).isEmpty)
     }
 
-    @Test("What a restart sends at once stands after what the newest packet holds")
+    @Test("A stream restarted without a pause continues right after the newest packet")
     func restartWithoutPause() throws {
         var receiver = InboundAudioStream.testing()
         let old = try #require(try receiver.take(packet(0), now: at(milliseconds: 0)).first)
@@ -133,7 +133,7 @@ struct InboundAudioStreamTests {
     }
 
     @Test(
-        "A sender that sets its clock without saying so goes on as much later as it came",
+        "A stream whose clock is set continues by the time that passed",
         arguments: [
             0x8000_0000, 0x7FFF_FFFF, 11 * 48_000, -11 * 48_000,
         ])
@@ -153,7 +153,7 @@ struct InboundAudioStreamTests {
         #expect(try receiver.take(packet(10, jump), now: at(milliseconds: 200)).map(\.timestamp) == [9600])
     }
 
-    @Test("Minutes of silence that is not sent keep the sender's clock")
+    @Test("The sender's clock is kept during minutes of DTX")
     func silence() throws {
         var receiver = InboundAudioStream.testing()
         _ = try receiver.take(TestPacket(number: 0, timestamp: 0), now: at(milliseconds: 0))
@@ -161,7 +161,7 @@ struct InboundAudioStreamTests {
         #expect(after.map(\.timestamp) == [48_000 * 600])
     }
 
-    @Test("A level and the marker come with their packet")
+    @Test("The audio level and the marker are delivered with their packet")
     func level() throws {
         var receiver = InboundAudioStream.testing()
         var loud = packet(0)
@@ -174,7 +174,7 @@ struct InboundAudioStreamTests {
         #expect(!second.marker && second.level == nil)
     }
 
-    @Test("What is no Opus of the stream is counted and left out")
+    @Test("Packets that are not the stream's Opus are counted and dropped")
     func rejection() throws {
         var receiver = InboundAudioStream.testing()
         var hostile = [packet(0), packet(1), packet(2), packet(3)]
@@ -193,7 +193,7 @@ struct InboundAudioStreamTests {
         #expect(receiver.statistics.headerBytesReceived == 60)
     }
 
-    @Test("No sequence of numbers and timestamps traps or is given out twice")
+    @Test("No sequence of numbers and timestamps traps or is delivered twice")
     func randomNumbers() throws {
         for seed: UInt64 in 1...10 {
             var generator = SeededGenerator(seed: seed)

@@ -5,7 +5,7 @@ import RTCShareWireFormat
 import TestSupport
 import Testing
 
-@Suite("A section that is received")
+@Suite("Received media")
 struct InboundMediaTests {
     private static let vp8 = PayloadType(masking: 96)
     private static let camera = SynchronizationSource(0xCA3E)
@@ -55,7 +55,7 @@ struct InboundMediaTests {
         try packet.withHeader { header, _ in media.takes(header, mid: mid) }
     }
 
-    @Test("Sound and video of one instant have equal capture times")
+    @Test("Audio and video of the same instant have equal capture times")
     func captureTimes() throws {
         var heard = InboundMedia(sound(), localSource: Self.local)
         var seen = InboundMedia(video(), localSource: Self.local)
@@ -80,7 +80,7 @@ struct InboundMediaTests {
         #expect(heard.pollFrame() == nil && seen.pollSound() == nil)
     }
 
-    @Test("Before a report a frame has no capture time")
+    @Test("A frame has no capture time before a report")
     func noReport() throws {
         var seen = InboundMedia(video(), localSource: Self.local)
         #expect(try give(keyFrame(1, timestamp: 0), to: &seen, at: 0))
@@ -89,7 +89,7 @@ struct InboundMediaTests {
         #expect(frame.captureTime == nil)
     }
 
-    @Test("The source is announced, or the first packet of the payload type tells it")
+    @Test("The source is announced, or known from the first packet of its payload type")
     func source() throws {
         #expect(InboundMedia(sound(), localSource: Self.local).source == TestPacket.sound)
         var media = InboundMedia(sound(ssrc: nil), localSource: Self.local)
@@ -108,7 +108,7 @@ struct InboundMediaTests {
         #expect(try !give(foreign, to: &seen, at: 0))
     }
 
-    @Test("Another source follows one that no description names, at once after a goodbye, and continues its timeline")
+    @Test("A new source replaces an unannounced one, at once after a goodbye, and continues its timeline")
     func sourceChange() throws {
         var media = InboundMedia(sound(ssrc: nil), localSource: Self.local)
         #expect(try give(TestPacket(number: 9, timestamp: 960), to: &media, at: 0))
@@ -129,7 +129,7 @@ struct InboundMediaTests {
         #expect(media.audio?.statistics.packetsReceived == 1)
     }
 
-    @Test("Another source follows an announced one that is silent or gone, when its packets name the section")
+    @Test("A new source whose packets name the section replaces an announced one that is silent or gone")
     func announcedSourceChange() throws {
         var media = InboundMedia(sound(), localSource: Self.local)
         #expect(try give(TestPacket(number: 9, timestamp: 960), to: &media, at: 0))
@@ -142,7 +142,7 @@ struct InboundMediaTests {
         #expect(media.source == SynchronizationSource(0xB))
     }
 
-    @Test("Two sources that alternate don't undo each other, and the first returns when the second is silent")
+    @Test("Two alternating sources do not replace each other until one is silent")
     func alternatingSources() throws {
         var media = InboundMedia(video(ssrc: nil), localSource: Self.local)
         var second = keyFrame(1, timestamp: 0)
@@ -160,7 +160,7 @@ struct InboundMediaTests {
         #expect(media.source == Self.camera)
     }
 
-    @Test("Retransmissions that no description names are told by their payload type, and follow their source")
+    @Test("Unannounced retransmissions are recognized by their payload type and follow their source")
     func unannouncedRetransmissions() throws {
         func retransmission(_ number: UInt8, of frame: TestPacket, from source: UInt32) -> TestPacket {
             var packet = frame
@@ -191,7 +191,7 @@ struct InboundMediaTests {
         #expect(try !give(retransmission(2, of: missing, from: 0xF), to: &announced, at: 0))
     }
 
-    @Test("Another description changes payload types, and numbers and counts go on")
+    @Test("Another description changes payload types, while numbers and counts continue")
     func update() throws {
         var heard = InboundMedia(sound(), localSource: Self.local)
         #expect(try give(TestPacket(number: 65_535, timestamp: 0), to: &heard, at: 0))
@@ -223,7 +223,7 @@ struct InboundMediaTests {
         #expect(seen.video?.statistics.packetsReceived == 0)
     }
 
-    @Test("An inactive section takes nothing and says nothing, and goes on where it was", arguments: [true, false])
+    @Test("An inactive section ignores media, sends nothing, and continues afterwards", arguments: [true, false])
     func inactivity(isRejected: Bool) throws {
         var media = InboundMedia(sound(), localSource: Self.local)
         #expect(media.isActive)
@@ -249,7 +249,7 @@ struct InboundMediaTests {
         #expect([media.pollSound(), media.pollSound()].map { $0?.sequenceNumber } == [1, 3])
     }
 
-    @Test("A goodbye ends what flows, and a packet after it begins anew")
+    @Test("A goodbye ends the stream, and a later packet restarts it")
     func goodbye() throws {
         var media = InboundMedia(sound(), localSource: Self.local)
         #expect(try give(TestPacket(number: 1, timestamp: 0), to: &media, at: 0))
@@ -261,7 +261,7 @@ struct InboundMediaTests {
         #expect(media.pollActivity(now: at(milliseconds: 20), isConnected: true) == .flowing)
     }
 
-    @Test("After the sender's goodbye no key frame is requested, until media come again", arguments: [true, false])
+    @Test("No key frame is requested after the sender's goodbye until media arrives again", arguments: [true, false])
     func goodbyeWhileWaiting(isWaitingBefore: Bool) throws {
         var media = InboundMedia(video(), localSource: Self.local)
         let request = RTCPPacket.pictureLossIndication(
@@ -285,7 +285,7 @@ struct InboundMediaTests {
         #expect(media.pollFeedback(now: at(milliseconds: 2000)) == [request])
     }
 
-    @Test("A picture's orientation holds until another one comes, and comes with its own frame")
+    @Test("A frame's orientation applies from its own frame until another one arrives")
     func orientation() throws {
         var media = InboundMedia(video(), localSource: Self.local)
         var packets = (0..<5).map { keyFrame(UInt16($0), timestamp: UInt32($0) * 3000) }
@@ -300,7 +300,7 @@ struct InboundMediaTests {
         #expect(turns == [0, 3, 3, 0, 0])
     }
 
-    @Test("A retransmission brings the orientation too")
+    @Test("A retransmission carries the orientation too")
     func retransmittedOrientation() throws {
         var media = InboundMedia(video(), localSource: Self.local)
         #expect(try give(keyFrame(0, timestamp: 0), to: &media, at: 0))
@@ -315,7 +315,7 @@ struct InboundMediaTests {
         #expect(turns == [0, 1])
     }
 
-    @Test("A report that counts a retransmission which came is no sign of loss")
+    @Test("A report that counts a received retransmission does not indicate loss")
     func countedRetransmissions() throws {
         var media = InboundMedia(video(), localSource: Self.local)
         #expect(try give(keyFrame(1, timestamp: 0), to: &media, at: 0))
@@ -334,7 +334,7 @@ struct InboundMediaTests {
         #expect(media.pollActivity(now: at(milliseconds: 3010), isConnected: true) == .lost)
     }
 
-    @Test("A section that begins inactive waits for its first packet")
+    @Test("A section that begins inactive is waiting for its first packet")
     func beginsInactive() throws {
         var media = InboundMedia(sound(direction: .inactive), localSource: Self.local)
         #expect(!media.isActive)
@@ -345,7 +345,7 @@ struct InboundMediaTests {
         #expect(media.pollActivity(now: at(milliseconds: 0), isConnected: true) == .flowing)
     }
 
-    @Test("Reports of the source are counted, retransmissions and padding are no media")
+    @Test("Reports of the source are counted, and retransmissions and padding do not count as media")
     func reportsAndRetransmissions() throws {
         var media = InboundMedia(video(), localSource: Self.local)
         let sent = report(of: Self.camera, at: .seconds(5), timestamp: 1, packetCount: 3)

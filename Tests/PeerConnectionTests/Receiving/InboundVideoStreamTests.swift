@@ -142,7 +142,7 @@ private struct Call: ~Copyable {
 
 @Suite struct InboundVideoStreamTests {
     @Test(
-        "Every frame arrives, in order, over a link that loses and disturbs, with rtx and without",
+        "Every frame arrives in order over a lossy, reordering link, with and without RTX",
         arguments: [0, 0.05, 0.2], [true, false])
     func recovers(loss: Double, usesRetransmissionStream: Bool) throws {
         var call = Call(
@@ -173,7 +173,7 @@ private struct Call: ~Copyable {
         }
     }
 
-    @Test("The lost end of a frame is asked for, though nothing newer comes", arguments: [true, false])
+    @Test("The lost end of a frame is requested although no newer packet arrives", arguments: [true, false])
     func asksForTail(isKeyFrame: Bool) throws {
         var receiver = InboundVideoStream(configuration: .init(source: media, payloadType: vp8, localSource: local))
         receiver.setRoundTripTime(.milliseconds(40))
@@ -202,7 +202,7 @@ private struct Call: ~Copyable {
         #expect(receiver.pollFeedback(now: at(900)).isEmpty)
     }
 
-    @Test("What is asked for in vain is given up after the last try, and a key frame asked for")
+    @Test("A packet is given up after the last unanswered request, and a key frame is requested")
     func givesUp() throws {
         var receiver = InboundVideoStream(configuration: .init(source: media, payloadType: vp8, localSource: local))
         receiver.setRoundTripTime(.milliseconds(40))
@@ -221,7 +221,7 @@ private struct Call: ~Copyable {
         #expect(requested == 410)
     }
 
-    @Test("The same seed gives the same call")
+    @Test("The same seed gives the same packets")
     func isDeterministic() throws {
         let conditions = LinkConditions(loss: 0.1, delay: .milliseconds(25), reordering: 0.1, duplication: 0.1)
         var first = Call(conditions, seed: 3)
@@ -233,7 +233,7 @@ private struct Call: ~Copyable {
         #expect(first.link.toRight.counters == second.link.toRight.counters)
     }
 
-    @Test("A key frame is asked for at most once in an interval, until one comes")
+    @Test("A key frame is requested at most once per interval, until one arrives")
     func limitsKeyFrameRequests() throws {
         var receiver = InboundVideoStream(configuration: .init(source: media, payloadType: vp8, localSource: local))
         var stream = VP8TestStream(seed: 1)
@@ -257,7 +257,7 @@ private struct Call: ~Copyable {
         #expect(receiver.statistics.framesDropped == 1)
     }
 
-    @Test("FIR counts its requests where PLI was not negotiated")
+    @Test("FIR counts its requests when PLI was not negotiated")
     func fullIntraRequest() throws {
         var configuration = InboundVideoStream.Configuration(source: media, payloadType: vp8, localSource: local)
         configuration.keyFrameRequest = .fullIntraRequest
@@ -293,7 +293,7 @@ private struct Call: ~Copyable {
         return bytes
     }
 
-    @Test("What is in RED is received like what is not, also where it is sent again")
+    @Test("Packets in RED are received like others, including retransmitted ones")
     func receivesRED() throws {
         var receiver = Self.redReceiver()
         var stream = VP8TestStream(seed: 1)
@@ -307,7 +307,7 @@ private struct Call: ~Copyable {
         #expect(receiver.statistics.packetsRejected == 0 && receiver.statistics.retransmittedPacketsReceived == 1)
     }
 
-    @Test("A lost packet is made again, is asked for no more, and counts as lost")
+    @Test("A packet recovered by FEC is requested no more and counts as lost")
     func recovers() throws {
         var receiver = Self.redReceiver()
         var stream = VP8TestStream(seed: 1)
@@ -343,7 +343,7 @@ private struct Call: ~Copyable {
         #expect(statistics.fecBytesReceived == correction.count - 13)
     }
 
-    @Test("Bytes are counted apart: payload, headers with padding, retransmissions")
+    @Test("Bytes of payloads, headers with padding, and retransmissions are counted separately")
     func countsBytes() throws {
         var configuration = InboundVideoStream.Configuration(source: media, payloadType: vp8, localSource: local)
         configuration.retransmission = (rtx, vp8rtx)
@@ -370,7 +370,7 @@ private struct Call: ~Copyable {
         #expect(receiver.statistics.totalAssemblyTime == .milliseconds(1))
     }
 
-    @Test("Payloads cut short at every length, and with any one byte wrong, do not trap", arguments: [false, true])
+    @Test("Payloads truncated at any length or with any byte changed do not trap", arguments: [false, true])
     func survivesDamage(overRetransmission: Bool) throws {
         var configuration = InboundVideoStream.Configuration(source: media, payloadType: vp8, localSource: local)
         configuration.retransmission = (rtx, vp8rtx)

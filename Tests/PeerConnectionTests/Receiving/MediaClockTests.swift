@@ -4,9 +4,9 @@ import RTCShareWireFormat
 import TestSupport
 import Testing
 
-@Suite("Capture times by sender reports")
+@Suite("Capture times from sender reports")
 struct MediaClockTests {
-    @Test("A timestamp is as far from the report's as the media is", arguments: [48_000, 90_000])
+    @Test("A capture time is as far from the report's as the timestamps are apart", arguments: [48_000, 90_000])
     func mapping(clockRate: Int) {
         var clock = MediaClock(clockRate: clockRate)
         #expect(clock.captureTime(of: RTPTimestamp(5), arrival: at(milliseconds: 0)) == nil)
@@ -19,7 +19,7 @@ struct MediaClockTests {
         }
     }
 
-    @Test("Sound and video of the same instant have the same time, to a millisecond")
+    @Test("Audio and video of the same instant have capture times within a millisecond")
     func synchronization() throws {
         let epoch = Duration.seconds(1_700_000_000)
         var sound = MediaClock(clockRate: 48_000)
@@ -49,7 +49,7 @@ struct MediaClockTests {
         }
     }
 
-    @Test("The newest report counts, also where the sender's wallclock was set")
+    @Test("The newest report counts, even when the sender's wallclock was set")
     func newest() {
         var clock = MediaClock(clockRate: 48_000)
         clock.receive(report(at: .seconds(1000), timestamp: 0), now: at(milliseconds: 0))
@@ -57,7 +57,7 @@ struct MediaClockTests {
         #expect(clock.captureTime(of: RTPTimestamp(96_000), arrival: at(milliseconds: 2000)) == .seconds(901))
     }
 
-    @Test("A report without a wallclock says nothing, one of another clock gives no time until the next")
+    @Test("A report without a wallclock is ignored, and one of another clock gives no time until the next")
     func hostile() {
         var clock = MediaClock(clockRate: 90_000)
         clock.receive(

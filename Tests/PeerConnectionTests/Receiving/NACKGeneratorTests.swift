@@ -7,7 +7,7 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
 private func numbers(_ values: UInt16...) -> [SequenceNumber] { values.map { SequenceNumber($0) } }
 
 @Suite struct NACKGeneratorTests {
-    @Test("A gap is asked for after the reordering delay, again after each round trip")
+    @Test("A missing packet is requested after the reordering delay, and again after each round trip")
     func schedule() {
         var nack = NACKGenerator()
         nack.setRoundTripTime(.milliseconds(50))
@@ -26,7 +26,7 @@ private func numbers(_ values: UInt16...) -> [SequenceNumber] { values.map { Seq
         #expect(nack.numbersRequested == 3)
     }
 
-    @Test("Reordering within the delay asks for nothing")
+    @Test("Reordering within the delay requests nothing")
     func reordering() {
         var nack = NACKGenerator()
         for number in [1, 3, 2, 5, 6, 4] as [UInt16] { _ = nack.receive(SequenceNumber(number), now: at(Int(number))) }
@@ -35,7 +35,7 @@ private func numbers(_ values: UInt16...) -> [SequenceNumber] { values.map { Seq
     }
 
     @Test(
-        "The time between tries is the round trip within 20 and 500 ms",
+        "The time between requests is the round trip, limited to 20 to 500 ms",
         arguments: [(1, 20), (20, 20), (70, 70), (400, 400), (5000, 500)])
     func repeats(roundTrip: Int, expected: Int) {
         var nack = NACKGenerator()
@@ -46,7 +46,7 @@ private func numbers(_ values: UInt16...) -> [SequenceNumber] { values.map { Seq
         #expect(nack.nextDeadline == at(10 + expected))
     }
 
-    @Test("A packet is given up after ten tries")
+    @Test("A packet is given up after ten requests")
     func givesUp() {
         var nack = NACKGenerator()
         _ = nack.receive(SequenceNumber(1), now: at(0))
@@ -58,7 +58,7 @@ private func numbers(_ values: UInt16...) -> [SequenceNumber] { values.map { Seq
         #expect(nack.receive(SequenceNumber(2), now: at(2000)) == .old)
     }
 
-    @Test("More gaps than the list holds empty it")
+    @Test("More missing packets than the list can hold clear it")
     func tooMany() {
         var nack = NACKGenerator()
         _ = nack.receive(SequenceNumber(0), now: at(0))
@@ -70,7 +70,7 @@ private func numbers(_ values: UInt16...) -> [SequenceNumber] { values.map { Seq
         #expect(nack.poll(now: at(10)) == numbers(1004))
     }
 
-    @Test("What is before a key frame is not asked for")
+    @Test("Packets before a key frame are not requested")
     func forgets() {
         var nack = NACKGenerator()
         for number in [0, 2, 4, 6] as [UInt16] { _ = nack.receive(SequenceNumber(number), now: at(0)) }

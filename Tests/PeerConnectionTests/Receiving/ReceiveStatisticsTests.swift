@@ -16,7 +16,7 @@ private let source = SynchronizationSource(0x1234_5678)
     }
 
     @Test(
-        "Loss is what was expected less what came (RFC 3550 A.3)",
+        "The loss is the expected less the received number of packets (RFC 3550 A.3)",
         arguments: [
             // numbers, extended highest, cumulative lost, fraction lost in 1/256
             ([100, 101, 102, 103], 103, 0, 0),
@@ -37,7 +37,7 @@ private let source = SynchronizationSource(0x1234_5678)
         #expect(statistics.packetsLost == Int(lost))
     }
 
-    @Test("The fraction lost counts from the report before")
+    @Test("The fraction lost covers the time since the previous report")
     func fractionIsPerInterval() {
         var statistics = fed([1, 2, 5])
         #expect(statistics.reportBlock(on: source, now: at(0)).fractionLost == 102)
@@ -66,7 +66,7 @@ private let source = SynchronizationSource(0x1234_5678)
         #expect(statistics.jitter == .microseconds(1125))
     }
 
-    @Test("A packet known to be retransmitted leaves jitter alone")
+    @Test("A known retransmission does not change the jitter")
     func retransmissionLeavesJitter() {
         var statistics = ReceiveStatistics(clockRate: 8000, minimumSequential: 1)
         _ = statistics.receive(SequenceNumber(1), timestamp: RTPTimestamp(0), now: at(0))
@@ -76,7 +76,7 @@ private let source = SynchronizationSource(0x1234_5678)
         #expect(statistics.packetsLost == 0)
     }
 
-    @Test("A source is valid after packets in sequence (RFC 3550 A.1)")
+    @Test("A source is valid after several packets in sequence (RFC 3550 A.1)")
     func probation() {
         var statistics = ReceiveStatistics(clockRate: 90_000)
         func receive(_ number: UInt16) -> ReceiveStatistics.Validity {
@@ -91,7 +91,7 @@ private let source = SynchronizationSource(0x1234_5678)
         #expect(statistics.packetsInvalid == 2)
     }
 
-    @Test("One number far off is implausible, two in sequence begin anew (RFC 3550 A.1)")
+    @Test("A number far off is implausible, and two in sequence restart the source (RFC 3550 A.1)")
     func restart() {
         var statistics = fed([10, 11])
         func receive(_ number: UInt16) -> ReceiveStatistics.Validity {
@@ -107,7 +107,7 @@ private let source = SynchronizationSource(0x1234_5678)
         #expect(statistics.extendedHighestSequenceNumber == 50_001)
     }
 
-    @Test("LSR and DLSR come from the newest sender report (RFC 3550 6.4.1)")
+    @Test("LSR and DLSR refer to the newest sender report (RFC 3550 6.4.1)")
     func senderReport() {
         var statistics = fed([1])
         #expect(statistics.reportBlock(on: source, now: at(5)).lastSenderReport.rawValue == 0)
@@ -122,7 +122,7 @@ private let source = SynchronizationSource(0x1234_5678)
         #expect(block.roundTripTime(at: NTPTimestamp(0xB44D_B710_8000_0000)) == .milliseconds(6125))
     }
 
-    @Test("At the ends of the fields counts stay right")
+    @Test("Counts stay correct at the limits of their fields")
     func extremes() {
         var statistics = ReceiveStatistics(clockRate: 90_000, minimumSequential: 1)
         var verdicts: [[ReceiveStatistics.Validity]] = []

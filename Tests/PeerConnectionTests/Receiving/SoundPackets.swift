@@ -6,7 +6,7 @@ import RTCShareWireFormat
 /// An instant of virtual time.
 func at(milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(milliseconds) * 1_000_000) }
 
-/// What the tests of received media send: parts of a packet with values that suit most of them.
+/// A packet for the tests of received media, with values that suit most of them.
 struct TestPacket {
     static let sound = SynchronizationSource(0xA0D10)
     static let opus = PayloadType(masking: 109)

@@ -29,7 +29,7 @@ import Testing
         return packet + [0x10, 0x10, 0, 0, 0x9D, 0x01, 0x2A, 0x00, 0x05, 0xD0, 0x02, 9, 9]
     }
 
-    @Test("Any number of media sources that belong to no section leaves no trace, and the call goes on")
+    @Test("Media sources that belong to no section leave no state, and the call continues")
     func unknownMediaSources() throws {
         let (call, protection) = try makeCall(seed: 451)
         let payloadType = UInt8(call.viewer.receivers.media[0].negotiated.payloadType)
@@ -45,7 +45,7 @@ import Testing
         #expect(call.record.frames.count == call.framesSent)
     }
 
-    @Test("Any number of sources of reports takes so many streams, and the call goes on")
+    @Test("The number of streams for report sources is limited, and the call continues")
     func reportSources() throws {
         let (call, protection) = try makeCall(seed: 452)
         for round in UInt32(0)..<30 {
@@ -62,7 +62,7 @@ import Testing
         #expect(call.record.frames.count == call.framesSent)
     }
 
-    @Test("A source that a later description names is received, whatever sources there were before")
+    @Test("A source named by a later description is received, whatever sources came before")
     func sourceNamedLater() throws {
         let (call, protection) = try makeCall(seed: 453)
         let old = try #require(call.viewer.receivers.media[0].source)
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test("A source of media keeps its stream while it is silent, and with it its replay protection")
+    @Test("A silent media source keeps its stream and its replay protection")
     func silentSource() throws {
         let call = try SimulatedCall(conditions: PathTests.clean, seed: 455)
         var newest: Datagram?
@@ -112,7 +112,7 @@ import Testing
         #expect(call.viewer.counts.packetsRefused == refused + 1)
     }
 
-    @Test("Who has no keys makes nobody lose a stream")
+    @Test("A peer without the keys cannot make others lose their streams")
     func forgedSources() throws {
         let (call, _) = try makeCall(seed: 454)
         let source = try #require(call.viewer.receivers.media[0].source)

@@ -23,7 +23,7 @@ extension VP8FrameAssembler {
 private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatMap(\.payload) }
 
 @Suite struct VP8FrameAssemblerTests {
-    @Test("Any order within a window, with second copies, gives the same frames", arguments: 0..<40)
+    @Test("Reordered and duplicated packets give the same frames", arguments: 0..<40)
     func anyOrder(seed: UInt64) {
         var stream = VP8TestStream(seed: seed)
         var generator = SeededGenerator(seed: seed)
@@ -49,7 +49,7 @@ private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatM
         #expect(!assembler.needsKeyFrame(now: at(10_000)))
     }
 
-    @Test("Every order of the packets of a small key frame gives the frame")
+    @Test("The packets of a small key frame give the frame in any order")
     func everyOrder() {
         var stream = VP8TestStream(seed: 1)
         let packets = stream.frame(isKeyFrame: true, packetCount: 5)
@@ -76,7 +76,7 @@ private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatM
         permute(packets, [])
     }
 
-    @Test("Frames before the first key frame are dropped, and one is asked for at once")
+    @Test("Frames before the first key frame are dropped, and a key frame is requested at once")
     func startsAtKeyFrame() {
         var stream = VP8TestStream(seed: 1)
         var assembler = VP8FrameAssembler()
@@ -92,7 +92,7 @@ private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatM
         #expect(!assembler.needsKeyFrame(now: at(1000)))
     }
 
-    @Test("A key frame that has begun is waited for before another is asked for")
+    @Test("A key frame that has begun is awaited before another is requested")
     func waitsForBegunKeyFrame() {
         var stream = VP8TestStream(seed: 1)
         var assembler = VP8FrameAssembler()
@@ -121,7 +121,7 @@ private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatM
         #expect(assembler.needsKeyFrame(now: at(1)))
     }
 
-    @Test("A gap holds later frames back, is given up in time, and a key frame goes on")
+    @Test("A gap delays later frames until it times out, and a key frame ends it")
     func givesUpGap() {
         var stream = VP8TestStream(seed: 1)
         var assembler = VP8FrameAssembler()
@@ -146,7 +146,7 @@ private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatM
         #expect(assembler.pollFrames() == [bytes(next)])
     }
 
-    @Test("A packet repaired in time lets all that waited go on")
+    @Test("A packet repaired in time releases the frames that waited for it")
     func repairsGap() {
         var stream = VP8TestStream(seed: 1)
         var assembler = VP8FrameAssembler()
@@ -160,7 +160,7 @@ private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatM
         #expect(assembler.framesDropped == 0)
     }
 
-    @Test("Padding takes numbers and no frames")
+    @Test("Padding uses sequence numbers and makes no frames")
     func padding() {
         var stream = VP8TestStream(seed: 1)
         var assembler = VP8FrameAssembler()
@@ -175,7 +175,7 @@ private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatM
         #expect(assembler.bufferedPackets == 0)
     }
 
-    @Test("A number between two pictures that follow each other is not waited for, and one between others is")
+    @Test("A missing number between consecutive picture IDs is not awaited, others are")
     func lostPadding() {
         for isMedia in [false, true] {
             var stream = VP8TestStream(seed: 1)
@@ -196,7 +196,7 @@ private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatM
         }
     }
 
-    @Test("The start of the next frame ends one whose marker is missing")
+    @Test("The start of the next frame ends a frame whose marker is missing")
     func missingMarker() {
         var stream = VP8TestStream(seed: 1)
         var assembler = VP8FrameAssembler()
@@ -210,7 +210,7 @@ private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatM
     }
 
     @Test(
-        "After a lost frame, a frame goes on that needs nothing of it",
+        "After a lost frame, frames that do not depend on it continue",
         arguments: [
             // The lost frame, the frame after it, whether that can be decoded without.
             (VP8TemporalLayer(index: 1), VP8TemporalLayer.base, true),
@@ -232,7 +232,7 @@ private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatM
         #expect(assembler.pollFrames() == (decodes ? [bytes(next)] : []))
     }
 
-    @Test("A lost frame that none refers to is gone over, and counted")
+    @Test("A lost non-reference frame is skipped and counted")
     func skipsNonReference() {
         var stream = VP8TestStream(seed: 1)
         var assembler = VP8FrameAssembler()
@@ -245,7 +245,7 @@ private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatM
         #expect(assembler.framesDropped == 1)
     }
 
-    @Test("Behind a frame that went over a gap, the next gap is gone over in its time, though nothing more comes")
+    @Test("A second gap is skipped on time after the first, even when no packets arrive")
     func skipsTwoGapsInSilence() {
         var stream = VP8TestStream(seed: 1)
         var assembler = VP8FrameAssembler()
@@ -264,7 +264,7 @@ private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatM
         #expect(assembler.nextDeadline(now: at(70)) == nil && !assembler.needsKeyFrame(now: at(5000)))
     }
 
-    @Test("All gaps that have lasted long enough are gone over at once")
+    @Test("All overdue gaps are skipped at once")
     func skipsOverdueGaps() {
         var stream = VP8TestStream(seed: 1)
         var assembler = VP8FrameAssembler()
@@ -278,7 +278,7 @@ private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatM
         #expect(assembler.nextDeadline(now: at(200)) == nil)
     }
 
-    @Test("A whole key frame behind a gap goes on after the skip delay")
+    @Test("A complete key frame after a gap is delivered after the skip delay")
     func skipsToKeyFrame() {
         var stream = VP8TestStream(seed: 1)
         var assembler = VP8FrameAssembler()
@@ -292,7 +292,7 @@ private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatM
         #expect(assembler.framesDropped == 1)
     }
 
-    @Test("Behind a gap, frames of no use are looked at in proportion to packets and time", arguments: [true, false])
+    @Test("The search for usable frames after a gap is bounded by packets and time", arguments: [true, false])
     func boundedSearch(isWhole: Bool) {
         var stream = VP8TestStream(seed: 1)
         var generator = SeededGenerator(seed: 3)
@@ -330,7 +330,7 @@ private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatM
         #expect(assembler.pollFrames() == [key, key])
     }
 
-    @Test("Behind a gap nothing is searched again before something has come")
+    @Test("Frames after a gap are searched again only when packets have arrived")
     func searchedOnce() {
         var stream = VP8TestStream(seed: 1)
         var assembler = VP8FrameAssembler()
@@ -344,7 +344,7 @@ private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatM
         #expect(assembler.packetsSearched == searched)
     }
 
-    @Test("Of key frames that begin and are not completed, the newest few are followed")
+    @Test("Only the newest incomplete key frames are tracked")
     func boundedKeyFrameStarts() {
         var stream = VP8TestStream(seed: 1)
         var assembler = VP8FrameAssembler()
@@ -358,7 +358,7 @@ private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatM
         #expect(assembler.pollFrames() == [bytes(frames[4])])
     }
 
-    @Test("What is no VP8 frame is dropped, and a key frame asked for")
+    @Test("A malformed VP8 frame is dropped, and a key frame is requested")
     func malformed() {
         var stream = VP8TestStream(seed: 1)
         var assembler = VP8FrameAssembler()
@@ -370,7 +370,7 @@ private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatM
         #expect(assembler.needsKeyFrame(now: at(0)))
     }
 
-    @Test("A frame cut short at any length is no frame and no trap")
+    @Test("A truncated frame is dropped without a trap")
     func truncated() {
         for length in 0..<10 {
             var stream = VP8TestStream(seed: 1)
@@ -383,7 +383,7 @@ private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatM
         }
     }
 
-    @Test("Memory stays within its limits whatever comes", arguments: 0..<8)
+    @Test("Memory use stays within its limits", arguments: 0..<8)
     func boundedMemory(seed: UInt64) {
         var configuration = VP8FrameAssembler.Configuration()
         configuration.packetCapacity = 64
@@ -407,7 +407,7 @@ private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatM
         }
     }
 
-    @Test("Loss without repair: what comes out is what went in, each frame's references there", arguments: 0..<20)
+    @Test("Frames come out unchanged and with their references when losses are not repaired", arguments: 0..<20)
     func lossWithoutRepair(seed: UInt64) {
         var stream = VP8TestStream(seed: seed)
         var generator = SeededGenerator(seed: seed ^ 0xABCD)

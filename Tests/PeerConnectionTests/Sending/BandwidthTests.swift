@@ -7,7 +7,7 @@ import Testing
 
 @testable import RTCSharePeerConnection
 
-/// What a sender takes from the path, and what its encoders are told.
+/// The bandwidth that a sender uses, and the targets reported to its encoders.
 @Suite struct BandwidthTests {
     private func makeCall(
         _ kilobits: Int, seed: UInt64, options: SimulatedCall.Options = SimulatedCall.Options()
@@ -24,14 +24,14 @@ import Testing
         call.target(0).bitsPerSecond / 1000
     }
 
-    /// What left from one instant to another, with the headers of IP and UDP.
+    /// Returns the rate sent between two instants, including the headers of IP and UDP, in kbit/s.
     private func rate(_ call: SimulatedCall, from start: Instant, to end: Instant) -> Int64 {
         let bytes = call.record.sent.filter { $0.now >= start && $0.now < end }.reduce(0) { $0 + $1.size + 28 }
         return DataRate(byteCount: bytes, over: end - start).bitsPerSecond / 1000
     }
 
     @Test(
-        "The estimate rises to what the path carries, falls with it, and rises again",
+        "The estimate follows the path's capacity up, down and up again",
         arguments: [UInt64(901), 902, 903])
     func estimateFollowsPath(seed: UInt64) throws {
         let call = try makeCall(1500, seed: seed)
@@ -49,7 +49,7 @@ import Testing
         #expect(call.record.failures.isEmpty)
     }
 
-    @Test("A clean path is found to be wide within two seconds, by probes")
+    @Test("Probes find the bandwidth of an uncongested path within two seconds")
     func widePathIsProbed() throws {
         let call = try makeCall(20_000, seed: 910)
         call.run(for: .seconds(3))
@@ -61,7 +61,7 @@ import Testing
     }
 
     /// Each is a wakeup of whoever listens, and a room has thousands that do.
-    @Test("Small rises are told once a second, and at last in full")
+    @Test("Small increases are reported once a second, and finally in full")
     func smallRises() throws {
         let call = try makeCall(1500, seed: 912)
         call.run(for: .seconds(15))
@@ -79,7 +79,7 @@ import Testing
         #expect(Double(call.target(0).bitsPerSecond) > 0.92 * Double(path.bitsPerSecond))
     }
 
-    @Test("No more than the maximum is told, whatever the path carries")
+    @Test("The reported target never exceeds the maximum, whatever the path's capacity")
     func maximumHolds() throws {
         var options = SimulatedCall.Options()
         options.sender.maximumBitrate = .kilobitsPerSecond(800)
@@ -91,7 +91,7 @@ import Testing
         #expect(rate(call, from: start, to: call.now) <= 840)
     }
 
-    @Test("Without transport-wide feedback receiver reports are gone by")
+    @Test("The estimate follows receiver reports when there is no transport-wide feedback")
     func receiverReportsAlone() throws {
         var options = SimulatedCall.Options()
         options.editAnswer = { answer in
@@ -109,7 +109,7 @@ import Testing
         #expect(call.record.failures.isEmpty)
     }
 
-    @Test("Without transport-wide feedback the receiver's estimate lowers the target, as long as it is told")
+    @Test("The receiver's estimate lowers the target, while it is sent, when there is no transport-wide feedback")
     func receiverEstimate()
         throws
     {
@@ -136,7 +136,7 @@ import Testing
         #expect(call.record.failures.isEmpty)
     }
 
-    @Test("After an interruption the last estimate is gone by, after a change of the path the start rate")
+    @Test("The estimate resumes from its last value after an interruption, from the start rate on a new path")
     func afterInterruption() throws {
         let call = try makeCall(20_000, seed: 918)
         call.run(for: .seconds(10))
@@ -158,7 +158,7 @@ import Testing
         #expect(call.record.failures.isEmpty)
     }
 
-    @Test("Who falls silent is told of within a second, and who is heard again; where packets are lost nobody is")
+    @Test("A peer's silence and its end are reported within a second, and packet loss is not silence")
     func silence() throws {
         let call = try makeCall(3000, seed: 911)
         call.link.toRight.conditions.loss = 0.1
@@ -177,7 +177,7 @@ import Testing
         #expect(call.record.silences.allSatisfy { $0.now < cut.advanced(by: .seconds($0.isSilent ? 1 : 3)) })
     }
 
-    @Test("Who is sent nothing any more is heard again by its reports")
+    @Test("A peer's reports end its silence when no media is sent to it")
     func silenceAtRest() throws {
         let call = try makeCall(3000, seed: 912)
         call.run(for: .seconds(5))
@@ -193,7 +193,7 @@ import Testing
         #expect(call.record.sent[sent...].allSatisfy { $0.size < 300 })
     }
 
-    @Test("What feedback says of a path that is no more is held against none", arguments: [false, true])
+    @Test("Feedback about a previous path does not count for the present one", arguments: [false, true])
     func feedbackOfAnotherPath(changes: Bool) {
         var bandwidth = BandwidthControl(PeerConnection.Configuration())
         var now = Instant(nanoseconds: 1_000_000_000)
@@ -214,7 +214,7 @@ import Testing
         #expect(bandwidth.sentPackets.packetsInFlight == 0)
     }
 
-    @Test("A path that takes longer is told of, though the rate stays")
+    @Test("A longer round trip is reported even when the rate stays the same")
     func longerPath() throws {
         var options = SimulatedCall.Options()
         options.sender.maximumBitrate = .kilobitsPerSecond(300)
@@ -231,7 +231,7 @@ import Testing
         }
     }
 
-    @Test("What is shared goes before a camera, and sound before both")
+    @Test("Audio gets its bitrate first, then screen content, then the camera")
     func priorities() throws {
         var options = SimulatedCall.Options()
         options.media = [
@@ -256,7 +256,7 @@ import Testing
         #expect(call.target(0) > .kilobitsPerSecond(250))
     }
 
-    @Test("An encoder that produces too much is told that the queue is full, and when it no longer is")
+    @Test("The target reports a full queue when an encoder produces too much, and its end")
     func fullQueue() throws {
         let call = try SimulatedCall(
             conditions: LinkConditions(delay: .milliseconds(20), rate: .kilobitsPerSecond(400)), seed: 914)
@@ -267,7 +267,7 @@ import Testing
         #expect(isFull == false)
     }
 
-    @Test("What a peer says without its keys changes only counts")
+    @Test("Messages from a peer without the keys change only counters")
     func peerWithoutKeys() throws {
         let call = try makeCall(2000, seed: 915)
         call.run(for: .seconds(4))
@@ -291,7 +291,7 @@ import Testing
         #expect(call.target(0) == before)
     }
 
-    @Test("Feedback that makes no sense, of a peer with keys, traps nothing")
+    @Test("Absurd feedback from a peer with the keys does not trap")
     func senselessFeedback() throws {
         let call = try makeCall(2000, seed: 916)
         call.run(for: .seconds(2))

@@ -3,7 +3,7 @@ import Testing
 @testable import RTCSharePeerConnection
 
 @Suite struct KeyFrameRequestsTests {
-    @Test("What is asked before it is passed on is passed on once")
+    @Test("Several requests before the encoder is asked become one")
     func once() {
         var requests = KeyFrameRequests()
         #expect(Self.taken(&requests) == 0)
@@ -13,7 +13,7 @@ import Testing
         #expect(Self.taken(&requests) == 1)
     }
 
-    @Test("A key frame answers who asked before it, and nobody who asks after")
+    @Test("A key frame answers earlier requests and no later ones")
     func answered() {
         var requests = KeyFrameRequests()
         requests.request()
@@ -23,7 +23,7 @@ import Testing
         #expect(Self.taken(&requests) == 1)
     }
 
-    @Test("Frames that are refused one after the other ask for one key frame; a peer that asks meanwhile is passed on")
+    @Test("A series of rejected frames requests one key frame; a peer's request in between is passed on")
     func refusedFrames() {
         var requests = KeyFrameRequests()
         for number in 0..<5 {
@@ -37,7 +37,7 @@ import Testing
         #expect(Self.taken(&requests) == 1)
     }
 
-    /// How often the encoder is asked now.
+    /// Takes all requests that are now due for the encoder, and counts them.
     private static func taken(_ requests: inout KeyFrameRequests) -> Int {
         var count = 0
         while count < 10, requests.take() { count += 1 }

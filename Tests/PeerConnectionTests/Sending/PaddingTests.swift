@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test("Padding goes over RTX alone, numbered without a gap, and the receiver takes it for nothing")
+    @Test("Padding is sent over RTX only, numbered without gaps, and the receiver ignores it")
     func paddingOverRTX() throws {
         let (call, wire) = try makeCall(seed: 921)
         // Where much is wanted packets are sent again, and where little is, padding alone.
@@ -85,7 +85,7 @@ import Testing
         #expect(call.record.failures.isEmpty)
     }
 
-    @Test("What padding took is in the statistics, payload and headers apart")
+    @Test("Padding is counted in the statistics, payload and headers separately")
     func paddingStatistics() throws {
         let (call, wire) = try makeCall(seed: 922)
         pad(call, at: .kilobitsPerSecond(5000), for: .seconds(1), sendsFrames: true)
@@ -108,7 +108,7 @@ import Testing
                 == packets.count { $0.header.source != source(call) })
     }
 
-    @Test("A media that is stopped, or wants nothing, is not padded with")
+    @Test("Stopped media, and media without a target, sends no padding")
     func stoppedMedia() throws {
         let (call, wire) = try makeCall(seed: 923)
         call.sender.setSending(false, media: 0, now: call.now)

@@ -15,7 +15,7 @@ import Testing
             maximumPayloadByteCount: 1000)
     }
 
-    @Test("One stream's numbers are its own")
+    @Test("One stream's numbers are passed through unchanged")
     func oneStream() {
         var numbering = PictureNumbering()
         for number in [7, 8, 20] as [UInt16] {
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test("Numbers run on where another stream takes over, and back, and wrap")
+    @Test("Numbers continue when another stream takes over, and back, across their wrap")
     func numbersRunOn() {
         var numbering = PictureNumbering()
         var seen: [VP8PayloadDescriptor] = []
@@ -48,7 +48,7 @@ import Testing
         #expect(seen.map(\.temporalLevelZeroIndex) == [254, 255, 0, 1, 2, 3])
     }
 
-    @Test("Another stream takes over with a key frame of a later picture, and with nothing else")
+    @Test("Another stream takes over only with a key frame of a later picture ID")
     func takeover() {
         var numbering = PictureNumbering()
         let frames = [

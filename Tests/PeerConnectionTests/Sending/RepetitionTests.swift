@@ -6,7 +6,7 @@ import Testing
 @testable import RTCShareCongestionControl
 @testable import RTCSharePeerConnection
 
-/// What is sent again leaves a second time where much is lost and the receiver is far away.
+/// Retransmitted packets are sent a second time when loss is high and the round trip is long.
 @Suite struct RepetitionTests {
     /// A video stream with its pacer, at a time.
     private final class Sending {
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test(
-        "What is sent again leaves with the next frame once more",
+        "Retransmitted packets are sent once more with the next frame",
         arguments: [(0.12, 200, true), (0.04, 200, false), (0, 200, false), (0.2, 200, false), (0.12, 40, false)])
     func repeats(loss: Double, roundTrip: Int, repeats: Bool) throws {
         let trip = Duration.milliseconds(roundTrip)
@@ -88,7 +88,7 @@ import Testing
         #expect(try sending.sendFrame() == [], "twice, and not with each frame")
     }
 
-    @Test("A repetition does not put off the answer to the next request")
+    @Test("A repetition does not delay the answer to the next request")
     func nextRequest() throws {
         let trip = Duration.milliseconds(200)
         let sending = try Sending(loss: 0.12, roundTripTime: trip)
@@ -103,7 +103,7 @@ import Testing
         #expect(try sending.ask(for: [first], roundTripTime: trip) == [first])
     }
 
-    @Test("What left a round trip before the next frame is not repeated: it is there, or is asked for again")
+    @Test("A packet resent a round trip before the next frame is not repeated")
     func tooLate() throws {
         let trip = Duration.milliseconds(200)
         let sending = try Sending(loss: 0.12, roundTripTime: trip)

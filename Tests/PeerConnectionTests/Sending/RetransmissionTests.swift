@@ -46,7 +46,7 @@ import Testing
         call.sender.outbound[0].stream?.statistics.video.retransmittedPacketsSent ?? 0
     }
 
-    @Test("What was asked for when a media stopped does not keep later requests from being answered")
+    @Test("Requests pending when media stops do not block answers to later requests")
     func requestsBeforeStop() throws {
         let (call, wire) = try makeCall(seed: 801)
         var dropped: UInt64 = 0
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test(
-        "Without RTX a number stands for one packet only, however later descriptions have it written",
+        "Without RTX a sequence number identifies one packet, whatever later descriptions say",
         arguments: [true, false])
     func oneNumberOnePacket(
         asksBefore: Bool
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test("With RTX a packet can be sent again after another description too")
+    @Test("With RTX a packet can be resent after a renegotiation")
     func rtxAfterRenumbering() throws {
         let (call, wire) = try makeCall(seed: 803)
         let numbers = wire.value.suffix(20).map(number)
@@ -115,7 +115,7 @@ import Testing
         #expect(retransmitted(call) == 20)
     }
 
-    @Test("Reports count what their own source sent; the statistics count all", arguments: [true, false])
+    @Test("Sender reports count their own source's packets; the statistics count all", arguments: [true, false])
     func reportsAndStatistics(hasRTX: Bool) throws {
         let (call, wire) = try makeCall(seed: 804, editOffer: { hasRTX ? $0 : WireTests.withoutRTX($0) })
         ask(for: wire.value.suffix(20).map(number), on: call)

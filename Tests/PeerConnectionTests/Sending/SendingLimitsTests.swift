@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite struct SendingLimitsTests {
-    /// What a sender makes of an answer that has these lines besides.
+    /// Returns a sender's limits for an answer with these additional lines.
     private func limits(adding lines: [String]) throws -> SendingLimits {
         var random = SeededGenerator(seed: 1)
         let now = Instant(nanoseconds: 0)
@@ -23,7 +23,7 @@ import Testing
         return sender.mediaLimits(media: 0)
     }
 
-    @Test("An answer that asks for nothing limits nothing")
+    @Test("An answer without parameters sets no limits")
     func noParameters() throws {
         #expect(try limits(adding: []) == SendingLimits())
     }
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(
-        "Values that no encoder could keep to, or exceed, are no limits",
+        "Values that no encoder could reach are no limits",
         arguments: [
             "max-fs=47;max-fr=0.09", "max-fs=1;max-fr=1e-300", "max-fs=1048577;max-fr=1001",
             "max-fs=9223372036854775807;max-fr=1e300", "max-fs=99999999999999999999;max-fr=1e999",
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(
-        "Values that are no positive numbers are no limits",
+        "Values that are not positive numbers are no limits",
         arguments: ["max-fs=0;max-fr=0", "max-fs=-1;max-fr=nan", "max-fs=x;max-fr=y", "max-fs=;max-fr=inf"])
     func notPositive(parameters: String) throws {
         #expect(try limits(adding: ["a=fmtp:96 \(parameters)"]) == SendingLimits())

@@ -6,7 +6,7 @@ import Testing
 
 @testable import RTCSharePeerConnection
 
-/// What a video stream writes into its packets' header extensions.
+/// The header extensions of a video stream's packets.
 @Suite struct VideoRTPStreamTests {
     private static let map: HeaderExtensionMap = {
         var map = HeaderExtensionMap()
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test(
-        "A packet is sent again under its old number only as far back as SRTP tells replays", arguments: [true, false])
+        "A packet is resent under its sequence number only within SRTP's replay window", arguments: [true, false])
     func oldNumbers(hasRTX: Bool) throws {
         var stream = try Self.stream(hasRTX: hasRTX)
         var number = TransportSequenceNumber(1)
@@ -96,7 +96,7 @@ import Testing
         #expect(stream.queuedRetransmissions == (hasRTX ? 2 : 1))
     }
 
-    @Test("A correction of packets of full size fits into what IPv6 leaves to UDP on every path")
+    @Test("An FEC packet for full-size packets fits into the IPv6 payload of every path")
     func correctionSize() throws {
         var map = HeaderExtensionMap()
         let kinds: [HeaderExtensionKind] = [
@@ -129,14 +129,14 @@ import Testing
     }
 
     /// A room of a thousand viewers keeps some hundred thousand of them.
-    @Test("What is kept of a packet is half a cache line")
+    @Test("A history entry takes half a cache line")
     func sentPacketSize() {
         #expect(MemoryLayout<VideoRTPStream.SentPacket?>.stride == 32)
         #expect(MemoryLayout<PacedPacket?>.stride == 16)
     }
 
     @Test(
-        "A packet that is sent again has the extensions that it had",
+        "A resent packet has its original header extensions",
         arguments: [(true, true), (true, false), (false, true), (false, false)])
     func retransmittedExtensions(hasSendTime: Bool, hasNumber: Bool) {
         for mid in [nil, "v"] {
@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    @Test("How a picture stands is told with key frames, with changes, and while it does not stand upright")
+    @Test("Orientation is sent with key frames, when it changes, and while it is not upright")
     func orientation() throws {
         var stream = try Self.stream()
         let frames: [(isKeyFrame: Bool, turns: Int, told: Int?)] = [
@@ -165,7 +165,7 @@ import Testing
         }
     }
 
-    @Test("A packet that is sent again says of its frame what it said at first")
+    @Test("A resent packet carries the frame's original orientation")
     func retransmittedFrameExtensions() throws {
         var stream = try Self.stream()
         let (first, again) = try Self.extensions(of: Self.frame(isKeyFrame: true, quarterTurns: 1), by: &stream)

@@ -24,7 +24,7 @@ import Testing
         [.stun, .dtls].contains(DatagramKind(datagram.bytes.span.bytes))
     }
 
-    /// When both ends have keys, by milliseconds.
+    /// Returns the time after which both ends have keys, in milliseconds.
     private func connect(_ call: SimulatedCall, sendsFrames: Bool = false) throws -> Duration {
         let start = call.now
         while call.senderKeys == nil || call.viewerKeys == nil {
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(
-        "Whichever datagram of the setup is lost, that costs its round trip and a little",
+        "The loss of any datagram during setup costs its round trip and little more",
         arguments: [Duration.milliseconds(20), .milliseconds(40), .milliseconds(100)], [false, true])
     func eachLost(delay: Duration, viewerOffers: Bool) throws {
         let clean = try makeCall(delay, viewerOffers: viewerOffers)
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test("Where nothing is lost, nothing is sent twice but the server's last flight, once", arguments: [false, true])
+    @Test("Without loss only the server's last flight is sent twice", arguments: [false, true])
     func clean(viewerOffers: Bool) throws {
         let call = try makeCall(.milliseconds(20), viewerOffers: viewerOffers)
         call.run(for: .seconds(3))
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test("A tenth lost each way costs tenths of a second, not seconds", arguments: [false, true])
+    @Test("Ten percent loss each way delays setup by tenths of a second, not seconds", arguments: [false, true])
     func tenthLost(viewerOffers: Bool) throws {
         var times: [Double] = []
         for seed in 1...60 {

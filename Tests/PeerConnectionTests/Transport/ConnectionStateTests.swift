@@ -11,7 +11,7 @@ import Testing
     }
 
     @Test(
-        "A peer reports each change of its state once, but not its own end",
+        "A peer reports each change of its state once, but not the end that it caused itself",
         arguments: [
             (.stands, [.connecting, .connected], .connected),
             (.pathReturns, [.connecting, .connected, .disconnected, .connected], .connected),

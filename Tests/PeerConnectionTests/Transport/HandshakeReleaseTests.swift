@@ -4,10 +4,10 @@ import Testing
 
 @testable import RTCSharePeerConnection
 
-/// What is kept of DTLS while media flow.
+/// The DTLS state kept while media is sent.
 @Suite struct HandshakeReleaseTests {
     @Test(
-        "OpenSSL's state goes where that was asked for alone, and the goodbye is heard either way",
+        "OpenSSL's state is released only on request, and the goodbye is received either way",
         arguments: [true, false])
     func release(isAsked: Bool) throws {
         var options = SimulatedCall.Options()

@@ -10,7 +10,7 @@ import Testing
 @Suite struct PathTests {
     static let clean = LinkConditions(delay: .milliseconds(20))
 
-    @Test("Without a path the connection fails when its time is over, and says what became of each pair")
+    @Test("A connection without a path fails after its timeout and reports the outcome of each pair")
     func noPath() throws {
         var options = SimulatedCall.Options()
         options.sender.connectTimeout = .seconds(12)
@@ -26,7 +26,7 @@ import Testing
         #expect(call.sender.nextDeadline(now: call.now) == nil)
     }
 
-    @Test("A path that breaks for ten seconds is told of, comes back, and frames flow again")
+    @Test("A path that fails for ten seconds is reported, recovers, and frames are received again")
     func brokenPath() throws {
         let call = try SimulatedCall(conditions: Self.clean, seed: 102)
         call.run(for: .seconds(3))
@@ -43,7 +43,7 @@ import Testing
         #expect(call.record.failures.isEmpty)
     }
 
-    @Test("A path that ends ends the connection when consent expires, and nothing is sent after that")
+    @Test("The permanent failure of a path ends the connection when consent expires, and nothing is sent afterwards")
     func consentExpires() throws {
         let call = try SimulatedCall(conditions: Self.clean, seed: 103)
         call.run(for: .seconds(3))
@@ -58,7 +58,7 @@ import Testing
         #expect(call.record.sent.count == count)
     }
 
-    @Test("A handshake whose path ends is no unreachable peer: a path there was")
+    @Test("A failed handshake after a path was found is not reported as an unreachable peer")
     func pathEndsInHandshake() throws {
         let call = try SimulatedCall(conditions: Self.clean, seed: 104)
         // The path is there after one round trip, the handshake needs more.
@@ -70,7 +70,7 @@ import Testing
         #expect(failure != .unreachable)
     }
 
-    @Test("A NAT that forgets gives the viewer another port, and the call goes on through it")
+    @Test("A call continues when a NAT rebinding changes the viewer's port")
     func natRebinding() throws {
         let call = try SimulatedCall(conditions: Self.clean, seed: 105)
         call.run(for: .seconds(3))
@@ -82,7 +82,7 @@ import Testing
         #expect(call.record.failures.isEmpty)
     }
 
-    @Test("A peer that takes TCP connections alone is sent the whole call over one")
+    @Test("A call with a peer that supports only TCP is sent over one TCP connection")
     func overTCP() throws {
         var options = SimulatedCall.Options()
         options.isOverTCP = true
@@ -108,7 +108,7 @@ import Testing
         #expect(call.record.pathEvents.map(\.event) == [.disconnected, .reconnected])
     }
 
-    @Test("An answer that comes half a minute late finds the peer's first flight waiting")
+    @Test("The peer's first flight is still available when the answer is half a minute late")
     func lateAnswer() throws {
         var options = SimulatedCall.Options()
         options.answerDelay = .seconds(20)
@@ -121,7 +121,7 @@ import Testing
         #expect(call.record.failures.isEmpty)
     }
 
-    @Test("Of a handshake that begins before the peer's description is here, the newest few datagrams are kept")
+    @Test("Only the newest few datagrams of a handshake are kept until the peer's description arrives")
     func earlyHandshake() throws {
         var options = SimulatedCall.Options()
         options.answerDelay = .seconds(2)
@@ -139,7 +139,7 @@ import Testing
         #expect(call.record.connected != nil && call.record.failures.isEmpty)
     }
 
-    @Test("A certificate that is not the announced one ends the connection, naming both", arguments: [true, false])
+    @Test("A certificate mismatch ends the connection with an error that names both", arguments: [true, false])
     func wrongCertificate(isOffer: Bool) throws {
         let forged = (0..<32).map { _ in "AB" }.joined(separator: ":")
         let edit: (String) -> String = { text in
@@ -161,7 +161,7 @@ import Testing
         #expect(reasons.contains { $0.contains(forged) && $0.contains(announced) }, "\(reasons)")
     }
 
-    @Test("A forged alert from elsewhere does not end a handshake")
+    @Test("A forged alert from another address does not end a handshake")
     func forgedAlert() throws {
         let call = try SimulatedCall(conditions: Self.clean, seed: 108)
         let stranger = TransportAddress(ip: .v4(0xCB00_7109), port: 9)
@@ -180,7 +180,7 @@ import Testing
         #expect(call.record.failures.isEmpty)
     }
 
-    @Test("Counter mode with HMAC carries a call to a peer without GCM")
+    @Test("A call with a peer without GCM uses counter mode with HMAC")
     func peerWithoutGCM() throws {
         var options = SimulatedCall.Options()
         options.viewer.srtpProfiles = [.aes128CMHMACSHA1Tag80]
@@ -190,7 +190,7 @@ import Testing
         #expect(call.record.frames.count > 100)
     }
 
-    @Test("Another peer's answer is refused, and the call goes on")
+    @Test("Another peer's answer is rejected, and the call continues")
     func anotherPeersAnswer() throws {
         let call = try SimulatedCall(conditions: Self.clean, seed: 110)
         call.run(for: .seconds(1))

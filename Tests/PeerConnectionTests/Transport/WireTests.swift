@@ -7,9 +7,9 @@ import Testing
 
 @testable import RTCSharePeerConnection
 
-/// What the sender puts on the wire, unprotected with the viewer's keys.
+/// The packets that the sender sends, unprotected with the viewer's keys.
 @Suite struct WireTests {
-    @Test("Once SRTP has its keys nothing else holds them")
+    @Test("No copy of the SRTP keys remains once SRTP has them")
     func keysDiscarded() throws {
         let call = try SimulatedCall(conditions: PathTests.clean, seed: 460)
         while call.record.connected == nil { call.run(for: .milliseconds(10), sendsFrames: false) }
@@ -49,7 +49,7 @@ import Testing
         return (call, wire.value, packets)
     }
 
-    @Test("Without RTX a lost packet is sent again byte for byte, and the viewer takes it")
+    @Test("Without RTX a lost packet is resent unchanged, and the viewer accepts it")
     func repeatsWithoutRTX() throws {
         let (call, wire, _) = try run(seed: 201, loss: 0.05, editOffer: Self.withoutRTX)
         var first: [UInt16: [UInt8]] = [:]
@@ -70,7 +70,7 @@ import Testing
         #expect(call.record.frames.count >= call.framesSent * 98 / 100, "\(call.record.frames.count)")
     }
 
-    @Test("Payload types and extension ids are those of the answer, whatever the offer said")
+    @Test("Payload types and extension IDs are those of the answer, whatever the offer contained")
     func numbersOfAnswer() throws {
         let (call, _, packets) = try run(seed: 202, loss: 0.05, editOffer: Self.renumbered)
         let media = packets.filter { $0.header.payloadType == PayloadType(41) }
@@ -97,7 +97,7 @@ import Testing
         #expect(all.first?.playoutDelay == PlayoutDelay(minimum: .zero, maximum: .zero))
     }
 
-    @Test("No report goes out before a packet, and each second one does")
+    @Test("Reports begin after the first media packet and follow every second")
     func reportSchedule() throws {
         let call = try SimulatedCall(conditions: LinkConditions(delay: .milliseconds(20)), seed: 203)
         let wire = Box<[(kind: DatagramKind, bytes: [UInt8])]>([])
@@ -123,7 +123,7 @@ import Testing
         #expect(senderReports.allSatisfy { $0.packetCount > 0 && $0.octetCount > 0 })
     }
 
-    @Test("A close before the first frame says goodbye as a receiver, for no packet was sent")
+    @Test("Closing before the first frame sends a goodbye with a receiver report, since no packet was sent")
     func earlyClose() throws {
         let call = try SimulatedCall(conditions: LinkConditions(delay: .milliseconds(20)), seed: 204)
         call.run(for: .seconds(1), sendsFrames: false)

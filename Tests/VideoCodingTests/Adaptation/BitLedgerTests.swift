@@ -28,7 +28,7 @@ struct BitLedgerTests {
         ledger.spend(byteCount: milliseconds * 375, isChange: true)
     }
 
-    @Test("What was made is paid for before the next is begun, and nothing is saved up")
+    @Test("A frame's bits are paid for before the next frame begins, and nothing is saved up")
     func pays() {
         var ledger = Self.ledger(.kilobitsPerSecond(100))
         #expect(ledger.readyAt <= .seconds(5))
@@ -46,7 +46,7 @@ struct BitLedgerTests {
         #expect(ledger.readyAt <= .seconds(6))
     }
 
-    @Test("Who waits until a picture may be begun is in debt no more, whatever was owed")
+    @Test("No debt is left once the ready time has passed, however large it was")
     func waits() {
         var ledger = Self.ledger(.kilobitsPerSecond(300))
         for index in 1...200 {
@@ -58,7 +58,7 @@ struct BitLedgerTests {
         }
     }
 
-    @Test("Changes are not held for one large picture while they keep to half of the bitrate; what takes more is")
+    @Test("Small changes are not delayed by one large frame while they stay within half of the bitrate")
     func loan() {
         var ledger = Self.ledger()
         Self.spend(400, &ledger)
@@ -85,7 +85,7 @@ struct BitLedgerTests {
         #expect(ledger.readyForChangeAt == ledger.readyAt)
     }
 
-    @Test("Pictures that come one after the other get a frame's share each")
+    @Test("Consecutive frames get a frame's share of bits each")
     func steady() {
         var ledger = Self.ledger()
         for index in 0..<90 {
@@ -96,7 +96,7 @@ struct BitLedgerTests {
         }
     }
 
-    @Test("After a rest a change gets a quarter of a second, and half of one where that leaves at once")
+    @Test("A change after a rest gets 1/4 s of bits, and 1/2 s when they can be sent at once")
     func credit() {
         for (burst, expected) in [(0.0, 0.25), (2, 0.25), (8, 0.48), (40, 0.5)] {
             var ledger = Self.ledger(burst: Self.rate * burst)
@@ -108,7 +108,7 @@ struct BitLedgerTests {
         }
     }
 
-    @Test("The time that pays debts gives no bits")
+    @Test("Time that pays for debts earns no bits")
     func held() {
         var ledger = Self.ledger()
         Self.spend(200, &ledger)
@@ -127,7 +127,7 @@ struct BitLedgerTests {
         #expect(Self.allowance(ledger, for: .page) < Self.share * 2.6)
     }
 
-    @Test("What was too much is saved, and never all of a picture's share")
+    @Test("An excess is saved from later frames, never from the whole of a frame's share")
     func debt() {
         var ledger = Self.ledger()
         Self.spend(350, &ledger)
@@ -139,7 +139,7 @@ struct BitLedgerTests {
         #expect(Self.allowance(ledger, for: .following) >= Self.share)
     }
 
-    @Test("What sharpens a picture that rests is owed, and leaves the credit alone")
+    @Test("Sharpening a static frame adds to the debt and keeps the credit")
     func sharpening() {
         var ledger = Self.ledger()
         ledger.pass(to: .seconds(60))

@@ -7,7 +7,7 @@ import Testing
 private struct CadenceRun {
     var cadence: FrameCadence
     var now = Duration.zero
-    /// What the encoder says after each picture.
+    /// The quantizer that the encoder reports after each frame.
     var quantizer = 10
     /// Whether repetitions are partial updates that refine.
     var isRefining = false
@@ -55,7 +55,7 @@ private struct CadenceRun {
 
 @Suite("FrameCadence")
 struct FrameCadenceTests {
-    @Test("Nothing is encoded before there is a frame, and the first is a key frame")
+    @Test("Nothing is encoded before the first frame, which becomes a key frame")
     func first() {
         var run = CadenceRun()
         run.cadence.requestKeyFrame()
@@ -66,7 +66,7 @@ struct FrameCadenceTests {
         #expect(run.log == [.init(milliseconds: 5000, isNew: true, isKeyFrame: true)])
     }
 
-    @Test("A source that rests is repeated less and less, at last once a second")
+    @Test("A static source's frame is repeated ever less often, finally once a second")
     func idle() {
         var run = CadenceRun()
         run.frame()
@@ -77,7 +77,7 @@ struct FrameCadenceTests {
         #expect(zip(times, times.dropFirst()).suffix(10).allSatisfy { $1 - $0 == 1000 })
     }
 
-    @Test("However a source comes to rest, no receiver takes that for a freeze", arguments: [30.0, 12, 5, 2])
+    @Test("The pauses of a source that comes to rest never look like a freeze", arguments: [30.0, 12, 5, 2])
     func noFreeze(framesPerSecond: Double) {
         var run = CadenceRun()
         for index in 0..<90 {
@@ -95,7 +95,7 @@ struct FrameCadenceTests {
         #expect(gaps.suffix(10).allSatisfy { $0 == 1000 })
     }
 
-    @Test("Partial updates sharpen a resting picture until nothing is coarse, however long that takes")
+    @Test("Partial updates sharpen a static frame until nothing is coarse, however long that takes")
     func partialRefinement() {
         var run = CadenceRun()
         run.quantizer = 60
@@ -111,7 +111,7 @@ struct FrameCadenceTests {
         #expect(run.log.count - before < 200)
     }
 
-    @Test("Without partial updates a coarse picture is sharpened for two seconds at most, and a fine one rests")
+    @Test("Without partial updates a coarse static frame is sharpened for at most two seconds")
     func refinement() {
         var run = CadenceRun()
         run.quantizer = 100
@@ -128,7 +128,7 @@ struct FrameCadenceTests {
         #expect((48...62).contains(run.log.count - before))
     }
 
-    @Test("Any number of requests is answered by one key frame, of the last picture at once where no frame waits")
+    @Test("Several requests are answered by one key frame, at once from the last frame when none waits")
     func keyFrameRequests() {
         var run = CadenceRun()
         run.frame()
@@ -143,7 +143,7 @@ struct FrameCadenceTests {
         #expect(run.log.last == .init(milliseconds: 900, isNew: true, isKeyFrame: true))
     }
 
-    @Test("A request for later waits for its time, pictures go on, and a key frame that is made before answers it")
+    @Test("A deferred key frame request waits for its time unless an earlier key frame answers it")
     func laterKeyFrame() {
         var run = CadenceRun()
         run.frame()
@@ -161,7 +161,7 @@ struct FrameCadenceTests {
         #expect(run.log.filter(\.isKeyFrame).map(\.milliseconds) == [0, 4000, 10_000])
     }
 
-    @Test("A key frame that is wanted later holds back no small change")
+    @Test("A deferred key frame request does not delay small changes")
     func laterKeyFrameAndSmallChange() {
         var cadence = FrameCadence(framesPerSecond: 30)
         cadence.frameArrived(timestamp: .zero, isChange: true, now: .zero)
@@ -175,7 +175,7 @@ struct FrameCadenceTests {
     }
 
     @Test(
-        "The rate limit is kept by timestamps, whatever the source's rate",
+        "The frame rate limit applies to timestamps, whatever the source's rate",
         arguments: [(60.0, 30.0, 30), (30.0, 30.0, 30), (25.0, 30.0, 25), (50.0, 20.0, 20), (60.0, 5.0, 5)])
     func rateLimit(source: Double, limit: Double, expected: Int) {
         var run = CadenceRun(framesPerSecond: limit)
@@ -188,7 +188,7 @@ struct FrameCadenceTests {
         #expect((expected * 3 - 2...expected * 3 + 2).contains(encoded), "\(encoded)")
     }
 
-    @Test("A jittering source at the limit's rate loses nothing")
+    @Test("A jittering source at the limit's rate loses no frame")
     func jitter() {
         var run = CadenceRun(framesPerSecond: 30)
         for index in 0..<90 {
@@ -199,7 +199,7 @@ struct FrameCadenceTests {
         #expect(run.log.count { $0.isNew } == 90)
     }
 
-    @Test("A frame that came too soon is held, not lost: the source may rest after it")
+    @Test("An early frame is held rather than lost, since the source may come to rest after it")
     func heldFrame() {
         var run = CadenceRun(framesPerSecond: 10)
         for milliseconds in [0, 10, 20] {
@@ -211,7 +211,7 @@ struct FrameCadenceTests {
         #expect((30...150).contains(run.log[1].milliseconds))
     }
 
-    @Test("Timestamps that go back or jump hold nothing up")
+    @Test("Timestamps that go back or jump do not block encoding")
     func jumps() {
         var run = CadenceRun()
         for timestamp in [100.0, 0, 1e6, 5, 5.04, -40] {
@@ -221,7 +221,7 @@ struct FrameCadenceTests {
         #expect(run.log.count { $0.isNew } == 6)
     }
 
-    @Test("A frame without a change is not encoded until a repetition is due")
+    @Test("An unchanged frame is not encoded until a repetition is due")
     func unchanged() {
         var run = CadenceRun()
         run.frame()
@@ -233,7 +233,7 @@ struct FrameCadenceTests {
         #expect(run.log.map(\.milliseconds) == [0, 120, 408, 897])
     }
 
-    @Test("A change stays one, though a frame without a change takes its place")
+    @Test("A change is kept when an unchanged frame replaces it")
     func changeIsKept() {
         var run = CadenceRun(framesPerSecond: 10)
         run.frame()
@@ -244,7 +244,7 @@ struct FrameCadenceTests {
         #expect(run.log.count { $0.isNew } == 2)
     }
 
-    @Test("What the rate control drops is given again, at once and then frame by frame; a failure waits a second")
+    @Test("Frames dropped by the rate control are retried, first at once, and a failure waits for a second")
     func dropsAndFailures() {
         var cadence = FrameCadence(framesPerSecond: 10)
         cadence.frameArrived(timestamp: .zero, isChange: true, now: .zero)
@@ -267,7 +267,7 @@ struct FrameCadenceTests {
         #expect(cadence.action(now: .seconds(2)) == .encodeNew(asKeyFrame: true))
     }
 
-    @Test("A frame that comes while a picture is encoded waits for the next")
+    @Test("A frame that arrives during encoding is encoded next")
     func whileEncoding() {
         var cadence = FrameCadence(framesPerSecond: 30)
         cadence.frameArrived(timestamp: .zero, isChange: true, now: .zero)
@@ -277,7 +277,7 @@ struct FrameCadenceTests {
         #expect(cadence.action(now: .milliseconds(50)) == .encodeNew(asKeyFrame: false))
     }
 
-    @Test("A pause encodes nothing, and ends with the newest frame")
+    @Test("Nothing is encoded during a pause, which ends with the newest frame")
     func pause() {
         var run = CadenceRun()
         run.frame()
@@ -297,7 +297,7 @@ struct FrameCadenceTests {
 @Suite("Timestamps")
 struct TimestampTests {
     @Test(
-        "They always grow, by the source's steps where it has sensible ones and by the time that passed where it jumps")
+        "Timestamps always increase, by the source's steps or, at jumps, by the elapsed time")
     func line() {
         var line = TimestampLine()
         var last: Duration?
@@ -317,7 +317,7 @@ struct TimestampTests {
     }
 
     @Test(
-        "A source that stamps by another clock begins at the time of its first frame, and keeps its own steps",
+        "A source with another clock begins at its first frame's arrival and keeps its own steps",
         arguments: [Duration.zero, .seconds(-5), .seconds(1 << 40), .seconds(Int64.max), .seconds(Int64.min)])
     func anotherClock(first: Duration) {
         var line = TimestampLine()
@@ -326,13 +326,13 @@ struct TimestampTests {
         #expect(line.next(timestamp: .milliseconds(33), now: .seconds(5000.04)) == .seconds(5000) + .milliseconds(33))
     }
 
-    @Test("A source on the monotonic clock keeps its times, however late they come", arguments: [0.0, 0.2, 1.9])
+    @Test("A source with the monotonic clock keeps its timestamps, however late", arguments: [0.0, 0.2, 1.9])
     func sameClock(late: Double) {
         var line = TimestampLine()
         #expect(line.next(timestamp: .seconds(5000), now: .seconds(5000 + late)) == .seconds(5000))
     }
 
-    @Test("Presentation times grow on the grid of the frame rate, and a pause is not saved up")
+    @Test("Presentation times follow the grid of the frame rate, and a pause accumulates nothing")
     func presentation() {
         var clock = PresentationClock()
         let times = [0, 0.034, 0.066, 0.101, 0.2, 60, 60.033, 5, -3, 1e12].map {
@@ -341,14 +341,14 @@ struct TimestampTests {
         #expect(times == [0, 1, 2, 3, 6, 10, 11, 12, 13, 17])
     }
 
-    @Test("A source of 20 frames on a grid of 30 gets 20 frames' worth of time")
+    @Test("A source of 20 frames per second on a grid of 30 keeps its average rate")
     func presentationAverage() {
         var clock = PresentationClock()
         let last = (0...200).map { clock.next(timestamp: .seconds($0) / 20, framesPerSecond: 30).ticks }.last ?? 0
         #expect(abs(last - 10 * PresentationClock.timebase) <= 3000)
     }
 
-    @Test("A picture that was forgotten is not encoded again, whoever asks")
+    @Test("A discarded frame is not encoded again on any request")
     func forgetting() {
         var cadence = FrameCadence(framesPerSecond: 30)
         cadence.frameArrived(timestamp: .seconds(100), isChange: true, now: .zero)
@@ -366,7 +366,7 @@ struct TimestampTests {
     }
 
     @Test(
-        "A frame that is taken up soon may be replaced, one that waits long stays, and is renewed shortly before its turn"
+        "A frame due soon may be replaced; one that waits long is kept, and replaced shortly before its turn"
     )
     func demand() {
         var cadence = FrameCadence(framesPerSecond: 1)
@@ -389,7 +389,7 @@ struct TimestampTests {
         #expect(!cadence.keepsWaiting(now: .seconds(3) + FrameCadence.renewal))
     }
 
-    @Test("A letter does not wait until the page before it is paid for, but for a far larger debt")
+    @Test("A small change does not wait for the bits of a page, but for those of a far larger debt")
     func smallChanges() {
         var cadence = FrameCadence(framesPerSecond: 30)
         cadence.frameArrived(timestamp: .zero, isChange: true, now: .zero)

@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test("What is new for the most part for a second and a half is a film", arguments: [4.0, 30])
+    @Test("A mostly changed area over 1.5 s is video", arguments: [4.0, 30])
     func film(rate: Double) {
         var run = Run()
         run.give(1.25, newShare: 0.9, rate: rate)
@@ -31,7 +31,7 @@ import Testing
         #expect(run.detector.hint == .motion)
     }
 
-    @Test("A part of a screen, pages that are leafed through slowly, and a change that ends are none")
+    @Test("Partial changes, slowly turned pages and a change that ends are not video")
     func detail() {
         var run = Run()
         run.give(20, newShare: 0.45)
@@ -43,7 +43,7 @@ import Testing
         #expect(run.detector.hint == .detail)
     }
 
-    @Test("A film stays one while little of it moves, and until nothing has for a second")
+    @Test("Video stays detected while little moves, until nothing has moved for a second")
     func ends() {
         var run = Run()
         run.give(3, newShare: 0.9)
@@ -58,7 +58,7 @@ import Testing
         #expect(run.detector.hint == .detail)
     }
 
-    @Test("A film that is paused rests without a picture")
+    @Test("A paused video is at rest without another frame")
     func paused() {
         var run = Run()
         run.give(3, newShare: 0.9)

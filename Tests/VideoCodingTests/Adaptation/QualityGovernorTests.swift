@@ -49,7 +49,7 @@ struct QualityGovernorTests {
         }
     }
 
-    @Test("Where bits and the machine suffice nothing gives way", arguments: [ContentHint.text, .detail, .motion])
+    @Test("Nothing is reduced while bitrate and CPU suffice", arguments: [ContentHint.text, .detail, .motion])
     func suffices(hint: ContentHint) {
         var run = Run(hint)
         run.give(60, quantizer: 95, share: 1.1, effort: 0.8)
@@ -59,7 +59,7 @@ struct QualityGovernorTests {
         #expect(run.governor.durations(now: run.now).keys.allSatisfy { $0 == .none })
     }
 
-    @Test("Motion keeps its frame rate and gives resolution: 3/4, then 1/2 of each side, and no more")
+    @Test("Motion keeps its frame rate and reduces each side to 3/4, then 1/2, and no further")
     func motion() {
         var run = Run(.motion)
         var sizes: [String] = []
@@ -73,7 +73,7 @@ struct QualityGovernorTests {
     }
 
     @Test(
-        "Motion never gives resolution below 320x180",
+        "Motion never reduces resolution below 320x180",
         arguments: [(400, 300, 1), (320, 180, 0), (64, 48, 0), (640, 360, 2)])
     func smallest(width: Int, height: Int, steps: Int) {
         var run = Run(.motion)
@@ -83,7 +83,7 @@ struct QualityGovernorTests {
         #expect(run.governor.size(for: run.size).area >= min(run.size.area, 320 * 180))
     }
 
-    /// What has given way, and how far.
+    /// The reductions in effect.
     private struct State: Equatable {
         var framesPerSecond: Double
         var maximumQuantizer: Int
@@ -112,7 +112,7 @@ struct QualityGovernorTests {
     }
 
     @Test(
-        "Pictures that are coarse and no more cost text and detail frame rate alone, down to five a second",
+        "Coarse frames at a sufficient bitrate reduce only the frame rate of text and detail, to about 5 per second",
         arguments: [ContentHint.text, .detail])
     func text(hint: ContentHint) {
         let (states, governor) = states(hint, share: 0.9)
@@ -123,7 +123,7 @@ struct QualityGovernorTests {
     }
 
     @Test(
-        "Too many bits cost text and detail frame rate first, down to one a second, then quality, and resolution last",
+        "Too many bits reduce the frame rate of text and detail to 1 per second, then quality, then resolution",
         arguments: [ContentHint.text, .detail], [1.3, 2, 5, 20])
     func order(hint: ContentHint, share: Double) {
         let (states, governor) = states(hint, share: share)
@@ -141,7 +141,7 @@ struct QualityGovernorTests {
         #expect(rates[1] == (share == 1.3 ? 22.5 : share == 2 ? 15 : 7.5))
     }
 
-    @Test("Too many bits at the coarsest quantizer, or too many pictures left out, are a shortage too")
+    @Test("Too many bits at the coarsest quantizer, or too many skipped frames, are a shortage too")
     func otherShortages() {
         var run = Run(.detail)
         run.give(2.2, quantizer: 94, share: 1.4)
@@ -154,7 +154,7 @@ struct QualityGovernorTests {
         #expect(some.governor.reason == .none)
     }
 
-    @Test("A picture that changes now and then has the time to be sharpened, however coarse it begins")
+    @Test("Occasional changes leave time for sharpening and reduce nothing, however coarse they begin")
     func slides() {
         var run = Run(.text)
         for _ in 0..<10 {
@@ -164,7 +164,7 @@ struct QualityGovernorTests {
         #expect(run.governor.reason == .none)
     }
 
-    @Test("Of a source slower than the limit the first step is below its own rate")
+    @Test("The first step for a source slower than the limit is below the source's own rate")
     func slowSource() {
         var run = Run(.detail)
         run.give(2.3, quantizer: 110, rate: 10)
@@ -178,7 +178,7 @@ struct QualityGovernorTests {
         #expect(run.governor.framesPerSecond == fps && run.governor.reason == .none)
     }
 
-    @Test("It goes back slower than down, not while it is only middling, and slower each time that it fails")
+    @Test("Recovery is slower than reduction, needs fine frames, and slows down with each failure")
     func hysteresis() {
         var run = Run(.motion)
         run.give(2.2, quantizer: 110)
@@ -201,7 +201,7 @@ struct QualityGovernorTests {
     }
 
     @Test(
-        "What moves at a lower frame rate comes back on trial, however coarse, and waits longer each time that it fails"
+        "The frame rate of coarse motion is restored on trial, with longer waits after each failure"
     )
     func trial() {
         var run = Run(.text)
@@ -219,7 +219,7 @@ struct QualityGovernorTests {
     }
 
     @Test(
-        "More bits that stay undo as many of motion's steps as they are enough for, and none that would have to be taken again"
+        "A lasting increase of the bitrate undoes as many of motion's steps as it suffices for"
     )
     func motionRecovery() {
         for (bitsPerSecond, width) in [(310_000, 640), (500_000, 960), (1_200_000, 1280)] {
@@ -234,7 +234,7 @@ struct QualityGovernorTests {
         }
     }
 
-    @Test("Half as many bits again undo all that too few had cost text")
+    @Test("A bitrate 1.5 times as high undoes all reductions of text")
     func recovery() {
         let hint = ContentHint.text
         var run = Run(hint, bitsPerSecond: 200_000)
@@ -254,7 +254,7 @@ struct QualityGovernorTests {
     }
 
     @Test(
-        "A bitrate that falls far below what pictures take has what gives way first give way before another picture"
+        "A bitrate far below the recent use causes reductions before the next frame"
     )
     func anticipation() {
         // At the coarsest quantizer wanted these would take about 350 kbit/s.
@@ -284,7 +284,7 @@ struct QualityGovernorTests {
         #expect(paused.governor.framesPerSecond == 30)
     }
 
-    @Test("Far too many bits want more than one step, down to a quarter of the rate at a time")
+    @Test("A large excess of bits reduces the frame rate by several steps at once, at most to a quarter")
     func farTooMany() {
         var run = Run(.text)
         run.give(2.2, quantizer: 110, share: 15)
@@ -294,7 +294,7 @@ struct QualityGovernorTests {
         #expect(some.governor.framesPerSecond < 16 && some.governor.framesPerSecond > 10)
     }
 
-    @Test("A rest that is fine brings the frame rate back, all at once")
+    @Test("A finely encoded static frame restores the whole frame rate at once")
     func rest() {
         var run = Run(.text)
         run.give(20, quantizer: 110, share: 15)
@@ -306,7 +306,7 @@ struct QualityGovernorTests {
         #expect(run.governor.framesPerSecond == 30 && run.governor.reason == .none)
     }
 
-    @Test("A machine that is too slow: libvpx hurries; then motion gives resolution, text frame rate")
+    @Test("A slow CPU speeds up libvpx first, then reduces motion's resolution or text's frame rate")
     func cpu() {
         var motion = Run(.motion)
         motion.give(2.2, quantizer: 40, effort: 0.95)
@@ -330,7 +330,7 @@ struct QualityGovernorTests {
         #expect(text.governor.resolutionChanges == 0)
     }
 
-    @Test("Another hint begins anew with what it may give")
+    @Test("A new hint restarts the adaptation")
     func hintChanges() {
         var run = Run(.motion)
         run.give(2.2, quantizer: 110)
@@ -355,7 +355,7 @@ struct QualityGovernorTests {
         #expect(quiet.governor.reason == .none && quiet.governor.resolutionChanges == 0)
     }
 
-    @Test("The durations of all reasons make up the time")
+    @Test("The durations of all reasons add up to the elapsed time")
     func durations() {
         var run = Run(.motion)
         let begin = run.now
@@ -379,7 +379,7 @@ struct QualityGovernorTests {
         #expect(durations[.cpu] == nil)
     }
 
-    @Test("With libvpx: noise that moves is too much at its size, and less so at the size that is left")
+    @Test("Moving noise takes fewer bits of libvpx at the size that the governor chose")
     func withEncoder() throws {
         var governor = QualityGovernor(hint: .motion, framesPerSecond: 15, bitsPerSecond: 150_000)
         let full = PixelSize(width: 640, height: 360)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("BlockTransform")
 struct BlockTransformTests {
-    @Test("A transform and its inverse give back what they were given, to a sample, where nothing is quantized")
+    @Test("The transform and its inverse reproduce the samples when nothing is quantized")
     func transforms() {
         var numbers = SeededNumbers(5)
         let lanes = BlockTransform.laneCount

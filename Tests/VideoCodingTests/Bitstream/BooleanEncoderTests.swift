@@ -5,7 +5,7 @@ import Testing
 
 @Suite("BooleanEncoder")
 struct BooleanEncoderTests {
-    @Test("What was decided is read again, with likely and unlikely decisions, and sums that run over many bytes")
+    @Test("Encoded booleans are decoded unchanged, whatever their probabilities and carries")
     func roundTrip() {
         for seed in 1...40 as ClosedRange<UInt64> {
             var numbers = SeededNumbers(seed)

@@ -7,7 +7,7 @@ import RTCShareWireFormat
 
 @Suite("FrameHeader")
 struct FrameHeaderTests {
-    @Test("A frame's header says which other reference pictures the frame replaces")
+    @Test("A frame's header states which other reference frames the frame replaces")
     func updates() throws {
         let size = PixelSize(width: 320, height: 240)
         let encoder = try VP8Encoder(configuration: .init(size: size, bitrate: .kilobitsPerSecond(500)))
@@ -23,7 +23,7 @@ struct FrameHeaderTests {
         #expect(updates.dropFirst().contains { $0.golden } && updates.contains { !$0.golden })
     }
 
-    @Test("A header that ends early is none")
+    @Test("A truncated header is not parsed")
     func truncation() {
         let frame = ScrollFrame.data(
             Scroll(size: PixelSize(width: 16, height: 16), rows: 1, moved: [0]), quantizer: 20,

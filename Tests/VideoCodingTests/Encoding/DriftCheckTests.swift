@@ -24,7 +24,7 @@ private struct CheckedStream {
         changed = MacroblockMap(size: size)
     }
 
-    /// Which frames a picture becomes.
+    /// The kind of frame as which a picture is encoded.
     enum Kind {
         case any, ours, library, keyFrame
     }
@@ -68,7 +68,7 @@ struct DriftCheckTests {
     private static let size = PixelSize(width: 320, height: 240)
 
     @Test(
-        "Whoever made the frames, decoders have what the encoder builds on, in all references",
+        "The decoder's reference frames equal the encoder's, whichever encoder made the frames",
         arguments: [(320, 240, 1), (333, 201, 2), (49, 65, 3)])
     func agreement(width: Int, height: Int, seed: UInt64) throws {
         var stream = try CheckedStream(PixelSize(width: width, height: height), .everything, seed: seed)
@@ -83,7 +83,7 @@ struct DriftCheckTests {
         #expect(ours > 150 && keyFrames == 5, "\(ours) \(keyFrames)")
     }
 
-    @Test("One sample that differs is found with the next frame, whoever makes that, and mended by a key frame")
+    @Test("One differing sample is detected with the next frame and corrected by a key frame")
     func lastPicture() throws {
         for next in [CheckedStream.Kind.ours, .library] {
             var stream = try CheckedStream(Self.size, .everything, seed: 4)
@@ -96,7 +96,7 @@ struct DriftCheckTests {
         }
     }
 
-    @Test("A golden frame that differs in libvpx is found before it is built on")
+    @Test("A differing golden frame in libvpx is detected before it is used")
     func golden() throws {
         var stream = try CheckedStream(Self.size, .everything, seed: 5)
         for _ in 0..<20 { #expect(try !stream.step().hasDrifted) }
@@ -109,7 +109,7 @@ struct DriftCheckTests {
         #expect(try stream.step(.ours).frames.map(\.isKeyFrame) == [true])
     }
 
-    @Test("In a release build what follows a key frame is looked at for so long, and a minute later one frame of ours")
+    @Test("Release builds check frames after a key frame for a while, and one of our frames a minute later")
     func samples() throws {
         var stream = try CheckedStream(Self.size, .samples, seed: 6)
         func follows() -> Bool { stream.encoder.driftCheck.isFollowing }
@@ -150,7 +150,7 @@ struct DriftCheckTests {
         #expect(try stream.step(.ours).hasDrifted)
     }
 
-    @Test("In a release build a screen that rests is looked at for some seconds")
+    @Test("Release builds check a static screen for some seconds")
     func sampleTime() throws {
         var stream = try CheckedStream(Self.size, .samples, seed: 8)
         for _ in 0..<DriftCheck.sampleTime.components.seconds {
@@ -161,7 +161,7 @@ struct DriftCheckTests {
         #expect(!stream.encoder.driftCheck.isFollowing)
     }
 
-    @Test("Without partial updates the drift check decodes no frame")
+    @Test("The drift check decodes no frame without partial updates")
     func withoutPartialUpdates() throws {
         var stream = try CheckedStream(Self.size, .everything, seed: 7)
         var configuration = stream.encoder.configuration
@@ -170,7 +170,7 @@ struct DriftCheckTests {
         for _ in 0..<10 { #expect(try !stream.step().hasDrifted && !stream.encoder.driftCheck.isFollowing) }
     }
 
-    @Test("What is found ends in a key frame, an event and a count, and the next picture is no other frame")
+    @Test("A detected drift causes a key frame, an event and a count")
     func outcome() throws {
         let mailbox = Mailbox(
             EncoderControl(settings: .init(bitrate: .kilobitsPerSecond(2000), hint: .text), now: .zero))

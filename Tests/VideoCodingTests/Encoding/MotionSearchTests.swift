@@ -7,7 +7,7 @@ import Testing
     private static let screen = PixelSize(width: 1280, height: 720)
 
     @Test(
-        "libvpx looks the further for what moved the more time a picture leaves, and less on a larger one",
+        "The search range grows with the time available per frame and shrinks with the frame's size",
         arguments: [
             (1.0, 1280, 720, Duration.milliseconds(50), -8, -3), (1, 1280, 720, .milliseconds(33), -8, -4),
             (0.7, 1280, 720, .milliseconds(33), -8, -3), (1, 1280, 720, .milliseconds(15), -8, -8),
@@ -24,7 +24,7 @@ import Testing
             search.speed(change: change, of: size, interval: interval, fastest: fastest, timestamp: .zero) == speed)
     }
 
-    /// How many of a second's pictures are looked at far, second by second, where each way takes so many bytes.
+    /// Returns the number of frames per second with a wide search, given the bytes that each kind of search takes.
     private func farPictures(seconds: Int, effort: Duration?, bytes: (far: Int, fastest: Int)) -> [Int] {
         var search = MotionSearch()
         return (0..<seconds).map { second in
@@ -40,21 +40,21 @@ import Testing
         }
     }
 
-    @Test("Where looking far takes fewer bits it is kept to, but for a trial now and then")
+    @Test("A wide search that saves bits is kept, with occasional trials of the fast one")
     func worthwhile() {
         let pictures = farPictures(seconds: 30, effort: nil, bytes: (far: 5000, fastest: 10_000))
         #expect(pictures.dropFirst().allSatisfy { $0 >= 17 })
         #expect(pictures.reduce(0, +) > 560 && pictures.reduce(0, +) < 600)
     }
 
-    @Test("Where nothing comes of it the time is saved, but for a trial now and then")
+    @Test("A wide search that saves no bits is only tried occasionally")
     func useless() {
         let pictures = farPictures(seconds: 30, effort: nil, bytes: (far: 9000, fastest: 10_000))
         #expect(pictures.dropFirst().allSatisfy { $0 <= 3 })
         #expect((20...60).contains(pictures.reduce(0, +)))
     }
 
-    @Test("A machine on which it takes longer looks less far, and tries again later")
+    @Test("A slow CPU narrows the search and tries again later")
     func learns() {
         var search = MotionSearch()
         func speed() -> Int {

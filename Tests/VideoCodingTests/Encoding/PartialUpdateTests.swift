@@ -4,7 +4,7 @@ import Testing
 
 @testable import RTCShareVideoCoding
 
-/// Who codes what changed little: we or libvpx.
+/// The choice of the encoder for small changes: ours or libvpx.
 @Suite("Partial updates")
 struct PartialUpdateTests {
     private static let size = PixelSize(width: 640, height: 480)
@@ -33,7 +33,7 @@ struct PartialUpdateTests {
         return share
     }
 
-    @Test("What is typed and scrolled is partial updates, and where they are not wanted libvpx codes each frame")
+    @Test("Typing and scrolling use partial updates; without them libvpx encodes each frame")
     func setting() throws {
         for isUsed in [true, false] {
             var share = try share { $0.usesPartialUpdates = isUsed }
@@ -46,7 +46,7 @@ struct PartialUpdateTests {
         }
     }
 
-    @Test("They come and go while it runs, at no key frame, and what the viewer has goes on")
+    @Test("Switching partial updates on and off needs no key frame and does not disturb the decoder")
     func liveSetting() throws {
         var share = try share { _ in }
         for (second, isUsed) in [(1, true), (2, false), (3, true), (4, false), (5, true), (6, false)] {

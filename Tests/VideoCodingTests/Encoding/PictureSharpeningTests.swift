@@ -4,7 +4,7 @@ import Testing
 
 @testable import RTCShareVideoCoding
 
-/// What a viewer sees of dense text where its key frame would take seconds.
+/// The frames that a viewer sees of dense text whose key frame would take seconds.
 @Suite("PictureSharpening")
 struct PictureSharpeningTests {
     private static let size = PixelSize(width: 1280, height: 720)
@@ -18,7 +18,7 @@ struct PictureSharpeningTests {
     }
 
     @Test(
-        "The first picture is there in half a second, and sharp when its bits have come",
+        "The first frame is encoded within half a second and is sharp when its bits have been sent",
         arguments: [(150_000, 13, true), (300_000, 7, true), (300_000, 7, false), (1_500_000, 2, true)])
     func still(bitsPerSecond: Int, seconds: Int, tellsStillness: Bool) throws {
         var share = try still(bitsPerSecond: bitsPerSecond, telling: tellsStillness)
@@ -35,7 +35,7 @@ struct PictureSharpeningTests {
     }
 
     @Test(
-        "A picture that began at 300 kbit/s is sharp in a second and a half where the bitrate rises",
+        "A frame begun at 300 kbit/s is sharp within 1.5 s when the bitrate rises",
         arguments: [(250, 500), (400, 1000)])
     func rising(milliseconds: (first: Int, second: Int)) throws {
         var share = try still(bitsPerSecond: 300_000)
@@ -47,7 +47,7 @@ struct PictureSharpeningTests {
         #expect(sharp <= .milliseconds(1500), "\(sharp)")
     }
 
-    @Test("Where the bitrate suffices nothing is blurred", arguments: [2_500_000])
+    @Test("Nothing is blurred when the bitrate suffices", arguments: [2_500_000])
     func wide(bitsPerSecond: Int) throws {
         var share = try still(bitsPerSecond: bitsPerSecond)
         try share.run(to: 2, bitsPerSecond: bitsPerSecond)
@@ -57,7 +57,7 @@ struct PictureSharpeningTests {
     }
 
     @Test(
-        "A page that is new after a rest is seen in half a second, on a narrow path too, and what stays is not blurred",
+        "A new page after a rest is shown within half a second, and unchanged parts are not blurred",
         arguments: [300_000, 700_000])
     func newPage(bitsPerSecond: Int) throws {
         // The upper part stays.
@@ -80,7 +80,7 @@ struct PictureSharpeningTests {
         #expect(sharp.arrival < .seconds(23), "\(sharp)")
     }
 
-    @Test("What changes while a picture becomes sharp is seen, and the picture becomes sharp all the same")
+    @Test("Changes during sharpening are shown, and sharpening completes")
     func changes() throws {
         let pictures = (0..<60).map { index in
             var picture = Self.text
@@ -96,7 +96,7 @@ struct PictureSharpeningTests {
         #expect(share.frames.filter { $0.time < .seconds(2) }.count > 10)
     }
 
-    @Test("A picture that takes another's place while that becomes sharp becomes sharp")
+    @Test("A frame that replaces another during sharpening becomes sharp")
     func replaced() throws {
         let pictures = [Self.text.i420, TextPicture(size: Self.size, seed: 8).i420]
         var share = try EncodedShare(.text, bitsPerSecond: 300_000, size: Self.size, looks: true) {
@@ -108,7 +108,7 @@ struct PictureSharpeningTests {
         #expect(try share.similarity() > 0.98)
     }
 
-    @Test("Key frames as often as they are made for who keeps asking leave bits for what is between, which sharpens")
+    @Test("Frequent key frames leave bits for sharpening between them")
     func keyFrameRequests() throws {
         var share = try still(bitsPerSecond: 300_000)
         // Who keeps asking is given one in three seconds.
@@ -123,7 +123,7 @@ struct PictureSharpeningTests {
     }
 
     @Test(
-        "Each macroblock is coded once a pass, whatever the picture's size", arguments: [(64, 64), (70, 50), (17, 1)])
+        "Each macroblock is coded once per pass, whatever the frame's size", arguments: [(64, 64), (70, 50), (17, 1)])
     func passes(width: Int, height: Int) throws {
         let size = PixelSize(width: width, height: height)
         let picture = TextPicture(size: size).i420

@@ -5,12 +5,12 @@ import Testing
 @testable import RTCShareVideoCoding
 
 /// The thread's rule books with libvpx, without the thread: a picture of text that moves, and a network that dips.
-@Suite("QualityGovernor with libvpx while the network dips")
+@Suite("QualityGovernor with libvpx during a drop of the bitrate")
 struct QualityRecoveryTests {
     private static let size = PixelSize(width: 1280, height: 720)
 
     @Test(
-        "After a dip of the network, what moves sideways comes back as it was within ten seconds",
+        "Sideways motion recovers within ten seconds of a drop of the bitrate",
         arguments: [(ContentHint.text, 1_500_000), (.motion, 4_000_000)])
     func dip(hint: ContentHint, bitsPerSecond: Int) throws {
         var share = try EncodedShare(hint, shift: 1, bitsPerSecond: bitsPerSecond, size: Self.size)
@@ -22,7 +22,7 @@ struct QualityRecoveryTests {
     }
 
     @Test(
-        "After a dip of the network, text that scrolls comes back as it was within six seconds",
+        "Scrolling text recovers within six seconds of a drop of the bitrate",
         arguments: [(1, 375_000), (3, 1_000_000), (3, 375_000)])
     func scroll(rows: Int, bitsPerSecond: Int) throws {
         let size = PixelSize(width: 640, height: 360)
@@ -40,7 +40,7 @@ struct QualityRecoveryTests {
         #expect(after.quantizer < before.quantizer + 15 && after.width == before.width, "\(before), then \(after)")
     }
 
-    @Test("Where the bits come back little by little, so does what moves sideways")
+    @Test("Sideways motion recovers gradually with a bitrate that recovers gradually")
     func ramp() throws {
         var share = try EncodedShare(.motion, shift: 1, bitsPerSecond: 200_000, size: Self.size)
         try share.run(to: 6, bitsPerSecond: 200_000)
@@ -55,7 +55,7 @@ struct QualityRecoveryTests {
         #expect(after.frames > 27 * 3 && after.width == Self.size.width && after.quantizer < 40, "\(after)")
     }
 
-    @Test("A window that is dragged over text is shown at every picture, and as sharp as it was")
+    @Test("A window dragged over text is shown in every frame and stays sharp")
     func drag() throws {
         let (desk, page) = (TextPicture(size: Self.size, seed: 7), TextPicture(size: Self.size, seed: 8))
         var share = try EncodedShare(.detail, bitsPerSecond: 1_500_000, size: Self.size, looks: true) { index in
@@ -76,7 +76,7 @@ struct QualityRecoveryTests {
         #expect(share.mostBits(from: .seconds(3), to: .seconds(6), in: .seconds(1), of: 1_500_000) < 1.1)
     }
 
-    @Test("At a narrow network that stays so nothing swings", arguments: [ContentHint.text, .motion])
+    @Test("The quality does not oscillate at a constantly low bitrate", arguments: [ContentHint.text, .motion])
     func narrow(hint: ContentHint) throws {
         var share = try EncodedShare(hint, shift: 1, bitsPerSecond: 200_000, size: Self.size)
         try share.run(to: 15, bitsPerSecond: 200_000)

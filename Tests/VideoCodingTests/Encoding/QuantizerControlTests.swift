@@ -9,7 +9,7 @@ import RTCShareWireFormat
     private static let share = 100_000.0
     private static let picture = QuantizerControl.Picture(kind: .following, activity: 20_000)
 
-    @Test("Fewer bits, a coarser quantizer, within the limits")
+    @Test("Fewer bits give a coarser quantizer within the limits")
     func order() {
         let control = QuantizerControl()
         let quantizers = [10_000_000.0, 300_000, 200_000, 150_000, 1000].map {
@@ -22,7 +22,7 @@ import RTCShareWireFormat
         }
     }
 
-    @Test("What pictures take is learnt within some, and one that is simple by chance is not believed")
+    @Test("The complexity is learned from several frames, and one simple frame has little effect")
     func learning() {
         var control = QuantizerControl()
         for _ in 0..<20 {
@@ -42,7 +42,7 @@ import RTCShareWireFormat
         return 150 * control.bits(Self.picture, at: 30) / known.bits(Self.picture, at: 30)
     }
 
-    @Test("The index of a frame's header and libvpx's quantizer name each other")
+    @Test("Quantizer indices of frame headers and libvpx's quantizers map to each other")
     func indices() {
         #expect(QuantizerControl.indices.count == 64 && QuantizerControl.indices == QuantizerControl.indices.sorted())
         for quantizer in 0...63 {
@@ -51,7 +51,7 @@ import RTCShareWireFormat
         #expect(QuantizerControl.quantizer(ofIndex: 6) == 5)
     }
 
-    @Test("A first key frame comes out about as large as was meant", arguments: [400_000, 1_000_000, 4_000_000])
+    @Test("The first key frame has about the intended size", arguments: [400_000, 1_000_000, 4_000_000])
     func firstKeyFrame(bitsPerSecond: Int) throws {
         let size = PixelSize(width: 640, height: 480)
         var configuration = VP8Encoder.Configuration(size: size, bitrate: .bitsPerSecond(bitsPerSecond))
@@ -66,7 +66,7 @@ import RTCShareWireFormat
         #expect(time > 0.12 || frame.quantizer == 4 || frame.isUnfinished)
     }
 
-    @Test("The activity of a part is that part's, and a flat picture has none")
+    @Test("The activities of the parts add up to the whole, and a uniform frame has none")
     func activity() throws {
         let size = PixelSize(width: 100, height: 70)
         let text = TextPicture(size: size, seed: 3).i420

@@ -5,7 +5,7 @@ import Testing
 @testable import RTCShareVideoCoding
 
 /// Programs and compositors that draw everything anew for something small: their source says that all changed, each time.
-@Suite("A screen that is redrawn as a whole")
+@Suite("Screens that are redrawn as a whole")
 struct RedrawnScreenTests {
     private static let size = PixelSize(width: 1280, height: 720)
     private static let bitsPerSecond = 1_500_000
@@ -19,7 +19,7 @@ struct RedrawnScreenTests {
         }
     }
 
-    @Test("Beside what changes all the time, what was blurred becomes as fine as it can be")
+    @Test("Blurred parts become as fine as possible beside constant changes")
     func sharpening() throws {
         let pictures = Self.pictures(seed: 7)
         var share = try EncodedShare(.text, bitsPerSecond: Self.bitsPerSecond, size: Self.size) { pictures[$0 % 4] }
@@ -29,7 +29,7 @@ struct RedrawnScreenTests {
     }
 
     @Test(
-        "While a page is paid for that took the other's place, what is small goes on",
+        "Small changes continue while the bits of a new page are being paid for",
         arguments: [2_000_000, 2_500_000, 3_500_000])
     func page(bitsPerSecond: Int) throws {
         let pages = [Self.pictures(seed: 7), Self.pictures(seed: 8)]

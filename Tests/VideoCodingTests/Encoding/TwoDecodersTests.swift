@@ -6,7 +6,7 @@ import Testing
 @testable import RTCShareVideoCoding
 import RTCShareWireFormat
 
-/// What the encoder gives, as libvpx's decoder and FFmpeg's see it.
+/// The encoder's frames, decoded by libvpx and by FFmpeg.
 private struct TwoDecoders {
     private let encoder: VP8Encoder
     private let libvpx: VP8Decoder
@@ -54,7 +54,7 @@ struct TwoDecodersTests {
     }()
 
     @Test(
-        "libvpx's decoder and FFmpeg's show exactly what the encoder goes on from, by every kind of frame, after losses too",
+        "The decoders of libvpx and FFmpeg show exactly the encoder's frames, of every kind and after losses",
         arguments: sequences)
     func agreement(width: Int, height: Int, pictures: Int, seed: UInt64) throws {
         let size = PixelSize(width: width, height: height)

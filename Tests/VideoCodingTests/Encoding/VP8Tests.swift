@@ -33,7 +33,7 @@ struct VP8Tests {
         return try VP8Encoder(configuration: configuration)
     }
 
-    @Test("A text screen of 1280x720 at 30 reaches SSIM 0.95 within two seconds of 2.5 Mbit/s, and keeps to it")
+    @Test("A text screen of 1280x720 at 30 frames/s reaches SSIM 0.95 within 2 s at 2.5 Mbit/s and keeps to it")
     func textScreen() throws {
         let size = PixelSize(width: 1280, height: 720)
         let still = TextPicture(size: size).i420
@@ -54,7 +54,7 @@ struct VP8Tests {
         #expect(bytes * 8 <= 2 * 2_500_000 * 115 / 100)
     }
 
-    @Test("What is decoded is what was encoded, to the decoder's own quantizer", arguments: ContentHint.allCases)
+    @Test("Decoded frames equal the encoded ones to the accuracy of the quantizer", arguments: ContentHint.allCases)
     func roundTrip(hint: ContentHint) throws {
         let encoder = try makeEncoder {
             $0.hint = hint
@@ -72,7 +72,7 @@ struct VP8Tests {
         }
     }
 
-    @Test("Key frames come first and on request only, though the whole picture changes")
+    @Test("Only the first and requested frames are key frames, even if the whole frame changes")
     func keyFrames() throws {
         let encoder = try makeEncoder()
         var keys: [Int] = []
@@ -84,7 +84,7 @@ struct VP8Tests {
         #expect(keys == [0, 25])
     }
 
-    @Test("A new bitrate, frame rate and hint cost no key frame, and the bitrate is kept to")
+    @Test("A new bitrate, frame rate or hint needs no key frame, and the bitrate is kept to")
     func bitrateChange() throws {
         let encoder = try makeEncoder()
         // New glyphs in every frame, more than the bitrates have room for at the finest quantizer.
@@ -113,7 +113,7 @@ struct VP8Tests {
         #expect((300_000...480_000).contains(rates[1]), "\(rates)")
     }
 
-    @Test("A new size costs one key frame, smaller and larger than the first")
+    @Test("A new size needs one key frame, whether smaller or larger")
     func sizes() throws {
         let encoder = try makeEncoder()
         let decoder = try VP8Decoder()
@@ -136,7 +136,7 @@ struct VP8Tests {
         }
     }
 
-    @Test("A picture of another size or layout is refused, and so is a setting out of range")
+    @Test("A frame of another size or format, or a setting out of range, is rejected")
     func refusals() throws {
         let encoder = try makeEncoder()
         let other = TextPicture(size: PixelSize(width: 16, height: 16)).i420
@@ -156,7 +156,7 @@ struct VP8Tests {
         #expect(try encoder.encode(scrolling(3)).allSatisfy { $0 != nil })
     }
 
-    @Test("Timestamps that jump, stand still or go back are encoded all the same")
+    @Test("Frames are encoded although their timestamps jump, repeat or go back")
     func timestamps() throws {
         let encoder = try makeEncoder()
         let picture = scrolling(1)[0]
@@ -176,7 +176,7 @@ struct VP8Tests {
         #expect(try configuration.makeLibraryConfiguration().g_threads == 1)
     }
 
-    @Test("Outside of what is said to have changed nothing changes")
+    @Test("Nothing changes outside the change rectangles")
     func changedRegions() throws {
         let encoder = try makeEncoder { $0.bitrate = .kilobitsPerSecond(3000) }
         let decoder = try VP8Decoder()
@@ -220,7 +220,7 @@ struct VP8Tests {
         #expect(error(170..<320, after) < 16)
     }
 
-    @Test("Truncated at every length and damaged at every byte, a frame is an error or a picture, never a trap")
+    @Test("A frame truncated at any length or with any byte changed is an error or decodes, without a trap")
     func garbage() throws {
         let small = PixelSize(width: 48, height: 32)
         let encoder = try makeEncoder { $0.size = small }
@@ -259,7 +259,7 @@ struct VP8Tests {
         #expect(try StructuralSimilarity.luma(mended, fresh) == 1)
     }
 
-    @Test("The decoder says what it needs")
+    @Test("The decoder's errors state the reason")
     func decoderErrors() throws {
         let frames = try makeEncoder().encode(scrolling(2)).compactMap { $0?.data }
         let decoder = try VP8Decoder(largestSize: PixelSize(width: 320, height: 239))
@@ -273,7 +273,7 @@ struct VP8Tests {
         }
     }
 
-    @Test("What the decoder gave stays as it is while further frames are decoded")
+    @Test("Decoded frames stay unchanged while later frames are decoded")
     func picturesStay() throws {
         let pictures = scrolling(8)
         let decoder = try VP8Decoder()

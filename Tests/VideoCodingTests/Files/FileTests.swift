@@ -33,7 +33,7 @@ struct FileTests {
     }
 
     @Test(
-        "libvpx's own vpxdec decodes our frames to our decoder's frames",
+        "vpxdec decodes our frames to the same samples as our decoder",
         .enabled(if: vpxdec != nil, "vpxdec is not installed"))
     func judge() throws {
         let directory = try Directory()
@@ -64,7 +64,7 @@ struct FileTests {
         #expect(decoded == expected)
     }
 
-    @Test("PNG is RGB of the picture's size, of every layout", arguments: [PixelFormat.bgra, .argb, .nv12, .i420])
+    @Test("A PNG has the frame's size and RGB values", arguments: [PixelFormat.bgra, .argb, .nv12, .i420])
     func png(format: PixelFormat) throws {
         let directory = try Directory()
         let path = directory.path + "/a.png"
@@ -90,7 +90,7 @@ struct FileTests {
         #expect(pixel[0] >= 253 && pixel[1] <= 2 && pixel[2] <= 2, "\(pixel)")
     }
 
-    @Test("A file that can't be written says its path and why")
+    @Test("The error for a file that cannot be written gives its path and the reason")
     func errors() throws {
         let directory = try Directory()
         let path = directory.path + "/none/a"
@@ -119,7 +119,7 @@ struct FileTests {
 struct StructuralSimilarityTests {
     private let size = PixelSize(width: 160, height: 96)
 
-    @Test("A picture is like itself, less like a coarse one, and not like another")
+    @Test("Similarity is 1 for equal frames, less for a coarse one, and small for another")
     func order() throws {
         let picture = TextPicture(size: size)
         let same = try StructuralSimilarity.luma(picture.i420, picture.i420)
@@ -135,7 +135,7 @@ struct StructuralSimilarityTests {
                 > StructuralSimilarity.peakSignalToNoiseRatio(picture.i420, TextPicture(size: size, seed: 8).i420))
     }
 
-    @Test("Two flat pictures give what the formula says")
+    @Test("Two uniform frames have the similarity of the formula")
     func formula() throws {
         func flat(_ value: UInt8) -> PixelBuffer {
             PixelBuffer(size: size, format: .i420) { planes, _ in
@@ -150,7 +150,7 @@ struct StructuralSimilarityTests {
         #expect(try StructuralSimilarity.peakSignalToNoiseRatio(flat(7), flat(7)) == 128)
     }
 
-    @Test("Pictures that can't be compared are refused")
+    @Test("Frames that cannot be compared are rejected")
     func refusals() {
         let picture = TextPicture(size: size).i420
         let other = TextPicture(size: PixelSize(width: 96, height: 160)).i420

@@ -61,12 +61,12 @@ private func frame(
     VideoFrame(buffer: buffer, timestamp: .milliseconds(milliseconds), rotation: rotation, outputSize: outputSize)
 }
 
-@Suite("Ready sinks", .timeLimit(.minutes(1)))
+@Suite("File and snapshot sinks", .timeLimit(.minutes(1)))
 struct SinkTests {
     private let source = CustomVideoSource()
 
     @Test(
-        "A snapshot is of the newest frame, upright, at the size that it is wanted at",
+        "A snapshot has the newest frame, upright, at the requested size",
         arguments: [PixelFormat.bgra, .argb, .nv12, .i420])
     func snapshot(format: PixelFormat) throws {
         let directory = try Directory()
@@ -89,7 +89,7 @@ struct SinkTests {
         #expect(again.pixel(4, 20).allSatisfy { $0 <= 3 } && again.pixel(60, 20).allSatisfy { abs(Int($0) - 129) <= 4 })
     }
 
-    @Test("A snapshot of a track shows what the track cuts out, and says why it can't be written")
+    @Test("A track's snapshot has the track's crop, and its errors give the reason")
     func snapshotOfTrack() throws {
         let directory = try Directory()
         let (sink, track) = (SnapshotSink(), VideoTrack(id: "v", source: source))

@@ -7,7 +7,7 @@ import RTCShareWireFormat
 
 @Suite("Partial updates")
 struct PartialUpdateFrameTests {
-    /// How different two pictures' planes are at most.
+    /// Returns the largest difference between two frames' samples.
     private func largestError(_ one: [[UInt8]], _ other: [[UInt8]]) -> Int {
         zip(one, other).reduce(0) { largest, planes in
             zip(planes.0, planes.1).reduce(largest) { max($0, abs(Int($1.0) - Int($1.1))) }
@@ -15,7 +15,7 @@ struct PartialUpdateFrameTests {
     }
 
     @Test(
-        "libvpx decodes exactly what the encoder goes on from, whoever of the two made a frame",
+        "libvpx's reference frames equal the encoder's, whichever encoder made a frame",
         arguments: [(320, 240, 1), (64, 48, 2), (333, 201, 3), (17, 33, 4), (1280, 32, 5)])
     func exact(width: Int, height: Int, seed: UInt64) throws {
         let size = PixelSize(width: width, height: height)
@@ -51,7 +51,7 @@ struct PartialUpdateFrameTests {
     }
 
     @Test(
-        "After scrolls, jumps and other pages at a bitrate that is far too low, what rests is what is shown, everywhere",
+        "After many changes at a low bitrate a static screen converges to its source everywhere",
         arguments: [1, 2, 3] as [UInt64])
     func converges(seed: UInt64) throws {
         let size = PixelSize(width: 400, height: 320)
@@ -70,7 +70,7 @@ struct PartialUpdateFrameTests {
         #expect(largestError(seen.pixels, shown[239].pixels) < 40)
     }
 
-    @Test("A letter is fine at once, a small frame, and nothing else changes")
+    @Test("A typed letter is encoded finely in one small frame that changes nothing else")
     func letter() throws {
         let size = PixelSize(width: 640, height: 360)
         var text = TextPicture(size: size, seed: 7)

@@ -12,7 +12,7 @@ struct PartialUpdateRateTests {
         return ledger
     }
 
-    /// What pictures take that come 30 times a second, each with one to three new lines, second by second.
+    /// Returns the bytes per second, and the quantizer steps, of 30 frames per second with one to three new lines each.
     private func run(
         _ rate: inout PartialUpdateRate, seconds: Int, bytesPerSecond: Double, difficulty: Double, seed: UInt64
     ) -> (bytes: [Int], steps: [Int32]) {
@@ -38,7 +38,7 @@ struct PartialUpdateRateTests {
     }
 
     @Test(
-        "What scrolls uses most of the bitrate and no more, whatever texts take", arguments: [0.15, 0.35, 0.8],
+        "Scrolling uses most of the bitrate, however hard its text is to encode", arguments: [0.15, 0.35, 0.8],
         [100_000.0, 300_000, 800_000])
     func share(difficulty: Double, bytesPerSecond: Double) {
         var rate = PartialUpdateRate()
@@ -53,7 +53,7 @@ struct PartialUpdateRateTests {
         }
     }
 
-    @Test("What moves once has more bits than what goes on moving")
+    @Test("A single move gets more bits than each frame of continued motion")
     func once() {
         var rate = PartialUpdateRate()
         var ledger = Self.ledger(300_000)
@@ -73,7 +73,7 @@ struct PartialUpdateRateTests {
         #expect(later > next * 2)
     }
 
-    @Test("After a rest what comes is judged by itself, and not beside what moved before it")
+    @Test("A change after a rest is judged independently of earlier motion")
     func rest() {
         var rate = PartialUpdateRate()
         var ledger = Self.ledger(300_000)
@@ -91,7 +91,7 @@ struct PartialUpdateRateTests {
                 == fresh.allowance(novelty: large, from: ledger, timestamp: .seconds(10)))
     }
 
-    @Test("The quantizer is the finest that keeps to what it is given, within bounds")
+    @Test("The quantizer is the finest that fits the byte budget, within bounds")
     func quantizer() {
         let rate = PartialUpdateRate()
         for byteCount in [500, 3000, 20_000] {

@@ -33,10 +33,10 @@ private func squares(_ size: PixelSize, _ format: PixelFormat) -> PixelBuffer {
     }
 }
 
-@Suite("VideoConverter with every format")
+@Suite("VideoConverter with every pixel format")
 struct ConverterFormatTests {
     @Test(
-        "argb's colours become what BT.601, limited range, says",
+        "ARGB colors are converted as BT.601 with limited range specifies",
         arguments: [
             // unused, red, green, blue → luma, blue chroma, red chroma
             ([0, 255, 255, 255], [235, 128, 128]), ([255, 0, 0, 0], [16, 128, 128]), ([7, 255, 0, 0], [82, 90, 240]),
@@ -54,7 +54,7 @@ struct ConverterFormatTests {
     }
 
     @Test(
-        "A part that was cut out, at the size that it is wanted at, is the same in every layout",
+        "A crop at the requested size is the same for every pixel format",
         arguments: [PixelFormat.i420, .nv12, .bgra, .argb],
         [
             (1000, 1000, 1280, 720, VideoFormatAdapter.Mode.crop), (320, 300, 160, 90, .crop), (101, 75, 64, 64, .crop),
@@ -96,7 +96,7 @@ struct ConverterFormatTests {
     }
 
     @Test(
-        "A part that was cut out is turned too", arguments: [PixelFormat.i420, .nv12, .bgra, .argb],
+        "A crop is rotated too", arguments: [PixelFormat.i420, .nv12, .bgra, .argb],
         VideoRotation.allCases)
     func turned(format: PixelFormat, rotation: VideoRotation) throws {
         let source = CustomVideoSource()

@@ -41,7 +41,7 @@ struct ConverterTests {
     private let size = PixelSize(width: 64, height: 48)
 
     @Test(
-        "Colours become what BT.601, limited range, says",
+        "Colors are converted as BT.601 with limited range specifies",
         arguments: [
             // blue, green, red → luma, blue chroma, red chroma
             ([255, 255, 255, 0], [235, 128, 128]), ([0, 0, 0, 255], [16, 128, 128]),
@@ -59,7 +59,7 @@ struct ConverterTests {
         }
     }
 
-    @Test("NV12's chroma is taken apart")
+    @Test("NV12's chroma is deinterleaved")
     func nv12() throws {
         let source = solid([[50], [60, 70]], .nv12, PixelSize(width: 33, height: 17))
         let result = try VideoConverter().convert(source, to: source.size)
@@ -68,7 +68,7 @@ struct ConverterTests {
         #expect(plane(result, 2).joined().allSatisfy { $0 == 70 })
     }
 
-    @Test("I420 of the right size is passed on, not copied")
+    @Test("I420 of the right size is passed through without a copy")
     func passedOn() throws {
         let source = solid([[50], [60], [70]], .i420, size)
         let result = try VideoConverter().convert(source, to: size)
@@ -90,7 +90,7 @@ struct ConverterTests {
     }
 
     @Test(
-        "A turn moves the left upper corner clockwise",
+        "Rotation moves the top left corner clockwise",
         arguments: [
             (VideoRotation.upright, 0, 0), (.quarter, 47, 0), (.half, 63, 47), (.threeQuarters, 0, 63),
         ])
@@ -107,7 +107,7 @@ struct ConverterTests {
         #expect(rows[y][x] == 200)
     }
 
-    @Test("The steady state writes to the same memory again")
+    @Test("Repeated conversions reuse the same memory")
     func reuse() throws {
         let converter = VideoConverter()
         let source = solid([[1, 2, 3, 4]], .bgra, size)
@@ -120,7 +120,7 @@ struct ConverterTests {
     }
 
     @Test(
-        "A buffer that lies about its size is refused",
+        "A buffer with a wrong size is rejected",
         arguments: [PixelFormat.bgra, .nv12, .i420], [1, 3])
     func lies(format: PixelFormat, planeCount: Int) {
         #expect(throws: VideoCodingError.planesTooShort(size: PixelSize(width: 640, height: 480), format: format)) {
@@ -129,7 +129,7 @@ struct ConverterTests {
         }
     }
 
-    @Test("A picture of no pixels is refused")
+    @Test("An empty frame is rejected")
     func empty() {
         let none = PixelSize(width: 0, height: 0)
         #expect(throws: VideoCodingError.emptyPicture) {

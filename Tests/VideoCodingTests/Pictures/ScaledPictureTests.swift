@@ -61,7 +61,7 @@ struct ScaledPictureTests {
     }
 
     @Test(
-        "Part by part it becomes what the whole picture makes, and tells where",
+        "Updating parts gives the same result as scaling the whole, and reports the changed places",
         arguments: [PixelFormat.bgra, .argb, .nv12, .i420],
         [
             // A ratio of small numbers, none, of more than two, of less than one, and none at all.
@@ -113,7 +113,7 @@ struct ScaledPictureTests {
     }
 
     @Test(
-        "Where the ratio is one of small numbers, and where nothing but the turn is done, nothing tells it from the whole",
+        "Updates at simple ratios, or with only a rotation, are identical to scaling the whole",
         arguments: [
             (1280, 720, 960, 540), (960, 540, 640, 360), (640, 360, 320, 180), (1280, 800, 320, 200),
             (1600, 900, 1280, 720), (960, 540, 320, 180), (1024, 768, 384, 288), (640, 360, 640, 360),
@@ -130,7 +130,7 @@ struct ScaledPictureTests {
     }
 
     @Test(
-        "At other ratios it is as smooth, and nowhere farther off than a pixel of the source",
+        "Updates at other ratios are as smooth, and off by less than a source pixel",
         arguments: [(1366, 768, 1280, 720), (1001, 997, 999, 993), (1279, 1023, 477, 381)])
     func otherRatios(shape: (fromWidth: Int, fromHeight: Int, width: Int, height: Int)) throws {
         let from = PixelSize(width: shape.fromWidth, height: shape.fromHeight)
@@ -152,7 +152,7 @@ struct ScaledPictureTests {
         }
     }
 
-    @Test("A picture of another size is refused")
+    @Test("A frame of another size is rejected")
     func otherSize() throws {
         let picture = try ScaledPicture(
             PixelSize(width: 32, height: 32), of: PixelSize(width: 64, height: 64), turnedBy: .upright)
@@ -173,7 +173,7 @@ struct PictureInputTests {
     }
 
     @Test(
-        "A cursor on a screen that is scaled or turned costs a cursor, and is seen in its place",
+        "A cursor on a scaled or rotated screen costs only a cursor's bits, and is at its place",
         arguments: [
             (480, 360, VideoRotation.upright), (480, 360, .half), (360, 480, .quarter), (480, 640, .threeQuarters),
         ])
@@ -209,7 +209,7 @@ struct PictureInputTests {
         #expect(try StructuralSimilarity.luma(#require(seen), expected) > 0.99)
     }
 
-    @Test("A source that comes in another size is seen whole, whatever it says has changed")
+    @Test("A source of a new size is read as a whole, whatever its change rectangles say")
     func otherSource() throws {
         let size = PixelSize(width: 320, height: 240)
         let order = order { $0.maximumSize = size }

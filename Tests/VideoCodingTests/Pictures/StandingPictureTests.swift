@@ -43,7 +43,7 @@ struct StandingPictureTests {
     }
 
     @Test(
-        "Part by part it becomes what the whole picture is in I420, and only macroblocks that changed are told",
+        "Updating parts gives the whole frame's I420, and only changed macroblocks are reported",
         arguments: [PixelFormat.bgra, .argb, .nv12, .i420], [(64, 48), (70, 50), (33, 17), (2, 2)])
     func parts(format: PixelFormat, size: (width: Int, height: Int)) throws {
         let size = PixelSize(width: size.width, height: size.height)
@@ -77,7 +77,7 @@ struct StandingPictureTests {
         #expect(try samples(standing) == samples(VideoConverter().convert(before, to: size)))
     }
 
-    @Test("A picture of another size is refused")
+    @Test("A frame of another size is rejected")
     func otherSize() throws {
         let standing = try StandingPicture(size: PixelSize(width: 32, height: 32))
         var changed = MacroblockMap(size: standing.size)
@@ -91,7 +91,7 @@ struct StandingPictureTests {
 @Suite("MacroblockMap")
 struct MacroblockMapTests {
     @Test(
-        "A rectangle has the macroblocks of its pixels, and none beyond the picture",
+        "A rectangle covers the macroblocks of its pixels, and none outside the frame",
         arguments: [
             (0, 0, 16, 16, [0]), (15, 15, 2, 2, [0, 1, 3, 4]), (32, 16, 8, 8, [5]), (-20, -20, 21, 21, [0]),
             (-20, 0, 20, 16, []), (48, 0, 16, 16, []), (0, 32, 16, 16, []), (16, 0, Int.max, Int.max, [1, 2, 4, 5]),
@@ -120,7 +120,7 @@ struct CodedQualityTests {
         return map
     }
 
-    @Test("What is coarse is what was coded more coarsely, until that is coded again")
+    @Test("Coarsely coded macroblocks are coarse until they are coded more finely")
     func coarse() {
         var quality = CodedQuality(of: map([]))
         #expect(quality.coarsest == 127 && quality.coarser(than: 60) == map([0, 1, 2, 3]))
@@ -135,7 +135,7 @@ struct CodedQualityTests {
         #expect(quality.coarsest == CodedQuality.fineQuantizer)
     }
 
-    @Test("With what changes all the time goes some of what is coarse, until all has had its turn")
+    @Test("Coarse macroblocks are refined in turn alongside constant changes")
     func turns() {
         let size = PixelSize(width: 16 * 80, height: 16)
         var quality = CodedQuality(of: MacroblockMap(size: size))
@@ -154,7 +154,7 @@ struct CodedQualityTests {
         #expect(quality.coarsest == 40 && quality.withSomeCoarse(film) == film)
     }
 
-    @Test("What moved is as coarse as where it came from, and smeared colours are coarse")
+    @Test("Moved macroblocks are as coarse as their source, and smeared chroma is coarse")
     func moved() {
         let size = PixelSize(width: 16, height: 64)
         var quality = CodedQuality(of: MacroblockMap(size: size))

@@ -37,7 +37,7 @@ extension Scroll {
 @Suite("ScrollFrame")
 struct ScrollFrameTests {
     @Test(
-        "The encoder goes on from exactly what a decoder shows, whatever scrolls, changes and key frames follow each other",
+        "The encoder's reference frames equal the decoder's after any series of scrolls, changes and key frames",
         arguments: [(320, 240), (322, 242), (97, 315), (16, 640), (200, 17), (641, 363)])
     func exactness(width: Int, height: Int) throws {
         let size = PixelSize(width: width, height: height)
@@ -84,7 +84,7 @@ struct ScrollFrameTests {
     }
 
     @Test(
-        "What moved and what is new with it is decoded exactly, in one frame or several, at any bitrate",
+        "Scrolled and new parts are decoded exactly, in one frame or several, at any bitrate",
         arguments: [(320, 240, 300_000), (335, 421, 2_000_000), (416, 1000, 120_000)])
     func scrolledUpdates(width: Int, height: Int, bitsPerSecond: Int) throws {
         let size = PixelSize(width: width, height: height)
@@ -130,7 +130,7 @@ struct ScrollFrameTests {
         #expect(single > 20, "\(single) \(several)")
     }
 
-    @Test("A scroll after a frame that became the golden one goes on exactly too")
+    @Test("A scroll after a golden frame update is decoded exactly")
     func golden() throws {
         let size = PixelSize(width: 320, height: 240)
         let encoder = try VP8Encoder(configuration: .init(size: size, bitrate: .kilobitsPerSecond(800)))
@@ -157,7 +157,7 @@ struct ScrollFrameTests {
         #expect(scrolls > 2)
     }
 
-    @Test("A scroll is refused where the next picture can't build on it, or no vector says it")
+    @Test("A scroll is rejected when the next frame cannot build on it or a vector cannot express it")
     func refusals() throws {
         let size = PixelSize(width: 640, height: 640)
         var configuration = VP8Encoder.Configuration(size: size, bitrate: .kilobitsPerSecond(1000))
@@ -203,7 +203,7 @@ struct ScrollFrameTests {
         #expect(try isTaken(scroll(10, size: configuration.size)))
     }
 
-    @Test("While a blurred key frame becomes sharp a scroll is refused")
+    @Test("A scroll is rejected while a blurred key frame is being sharpened")
     func sharpening() throws {
         let size = PixelSize(width: 640, height: 480)
         let encoder = try VP8Encoder(configuration: .init(size: size, bitrate: .kilobitsPerSecond(100), hint: .text))
@@ -218,7 +218,7 @@ struct ScrollFrameTests {
         #expect(try encoder.encodeScroll(reachable, timestamp: .seconds(1)) == nil)
     }
 
-    @Test("A scroll frame is an inter frame with the quantizer of the frame before it")
+    @Test("A scroll frame is an inter frame with the previous frame's quantizer")
     func place() throws {
         let size = PixelSize(width: 320, height: 240)
         let encoder = try VP8Encoder(configuration: .init(size: size, bitrate: .kilobitsPerSecond(500)))
@@ -231,7 +231,7 @@ struct ScrollFrameTests {
         #expect(frame.data.count < 200)
     }
 
-    @Test("A page that scrolls takes less than half of the bytes, and is no less sharp", arguments: [23, 40])
+    @Test("Scroll frames halve the bytes of a scrolling page without loss of sharpness", arguments: [23, 40])
     func savings(rows: Int) throws {
         let size = PixelSize(width: 1280, height: 720)
         let page = TextPage(width: 1280, height: 720 + 24 * rows)

@@ -12,7 +12,7 @@ struct TextPage {
         text = TextPicture(size: PixelSize(width: width, height: height), seed: seed)
     }
 
-    /// What a picture shows whose parts each show the page from another row on.
+    /// Returns a frame with the page from `row` on and windows that each show the page from another row on.
     func shown(_ size: PixelSize, from row: Int, windows: [(PixelRectangle, row: Int)] = []) -> TextPicture {
         var picture = TextPicture(size: size)
         picture.fill(PixelRectangle(x: 0, y: 0, size: size)) { text.luma[($1 + row) * text.size.width + $0] }
@@ -44,7 +44,7 @@ extension ScrollSearch.Finding {
     var moved: [UInt8] { scrolls.last?.moved ?? [] }
     var columns: Int { scrolls[0].extent.columns }
 
-    /// What it says has to hold, pixel by pixel.
+    /// Verifies the finding, sample by sample.
     func check(_ before: PixelBuffer, _ now: PixelBuffer) throws {
         let size = before.size
         let columns = (size.width + 15) / 16
@@ -98,7 +98,7 @@ struct ScrollSearchTests {
     }
 
     @Test(
-        "Text that moved is found whatever the distance, up and down, on pictures of any size",
+        "Moved text is found at any distance, up and down, in frames of any size",
         arguments: [1, 2, 5, 16, 17, 40, 100, 255], [(400, 360), (333, 351)])
     func distances(rows: Int, size: (width: Int, height: Int)) throws {
         let size = PixelSize(width: size.width, height: size.height)
@@ -116,7 +116,7 @@ struct ScrollSearchTests {
     }
 
     @Test(
-        "What moved farther than a vector reaches moves in several, and still farther nothing is found",
+        "A move beyond a vector's range is split into several, and one that is too far is not found",
         arguments: [256, 300, 495, 496, 735, 736, 850, 976])
     func far(rows: Int) throws {
         let size = PixelSize(width: 333, height: 1200)
@@ -139,7 +139,7 @@ struct ScrollSearchTests {
         }
     }
 
-    @Test("A column of text in a blank page moves alone")
+    @Test("A column of text in a blank page is found to move alone")
     func blank() throws {
         let place = PixelRectangle(x: 112, y: 48, size: PixelSize(width: 96, height: 240))
         func picture(_ row: Int) -> TextPicture {
@@ -155,7 +155,7 @@ struct ScrollSearchTests {
         #expect(inside.allSatisfy { (7..<13).contains($0 % columns) && (3..<18).contains($0 / columns) })
     }
 
-    @Test("A blank page that becomes dark, and one that gets a picture, did not move")
+    @Test("Changes of a blank page's brightness or content are not moves")
     func flat() throws {
         var (light, dark) = (TextPicture(size: Self.size), TextPicture(size: Self.size))
         let all = PixelRectangle(x: 0, y: 0, size: Self.size)
@@ -166,7 +166,7 @@ struct ScrollSearchTests {
         #expect(try find(Self.page.shown(Self.size, from: 0).i420, light.i420) == nil)
     }
 
-    @Test("Noise, another page and no change did not move")
+    @Test("Noise, another page and an unchanged frame are not moves")
     func nothing() throws {
         var numbers = SeededNumbers(5)
         let noise = (0..<2).map { _ in
@@ -180,7 +180,7 @@ struct ScrollSearchTests {
         #expect(try find(Self.page.shown(Self.size, from: 0).i420, other.i420) == nil)
     }
 
-    @Test("Of two windows that move differently the larger one is found, and the other one is left")
+    @Test("The larger of two windows that move differently is found")
     func twoWindows() throws {
         let left = PixelRectangle(x: 5, y: 20, size: PixelSize(width: 230, height: 300))
         let right = PixelRectangle(x: 250, y: 20, size: PixelSize(width: 140, height: 300))
@@ -193,7 +193,7 @@ struct ScrollSearchTests {
         #expect(finding.remaining[10 * columns + 20] == 1)
     }
 
-    @Test("A small window that moves is not worth a frame of its own")
+    @Test("A small moving window gets no scroll frame")
     func small() throws {
         let place = PixelRectangle(x: 64, y: 64, size: PixelSize(width: 80, height: 80))
         let before = Self.page.shown(Self.size, from: 0, windows: [(place, 100)])
@@ -201,7 +201,7 @@ struct ScrollSearchTests {
         #expect(try find(before.i420, now.i420) == nil)
     }
 
-    @Test("Colours are left to be encoded where they moved by half a row, and not where by whole ones")
+    @Test("Chroma moved by half a row is left to be encoded, while whole rows are moved")
     func colours() throws {
         func picture(_ row: Int) -> PixelBuffer {
             let text = Self.page.shown(Self.size, from: row)
@@ -226,7 +226,7 @@ struct ScrollSearchTests {
         }
     }
 
-    @Test("What is looked at again is what the map says, and the next picture is compared with what was committed")
+    @Test("The search covers the changed macroblocks and compares with the committed frame")
     func maps() throws {
         let signature = PictureSignature(size: Self.size)
         var search = ScrollSearch()

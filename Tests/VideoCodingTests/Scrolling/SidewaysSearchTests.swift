@@ -9,7 +9,7 @@ private struct Desk {
     private static let page = TextPage(width: 640, height: 1300)
     private let size: PixelSize
     private let window: PixelSize
-    /// What is brighter by so much tells pictures of the same place apart.
+    /// The additional brightness that distinguishes frames with the window at the same place.
     var flicker: UInt8 = 0
     /// Whether chroma is not one colour.
     var isColoured = false
@@ -57,7 +57,7 @@ struct SidewaysSearchTests {
     }
 
     @Test(
-        "A window that is dragged is found wherever it goes, on pictures of any size",
+        "A dragged window is found in any direction, in frames of any size",
         arguments: [(1, 0), (-1, 0), (2, 3), (-7, 1), (16, 0), (-16, 32), (31, -40), (-90, 77), (150, -100)],
         [(608, 432), (600, 421), (615, 440)])
     func drags(offset: (columns: Int, rows: Int), size: (width: Int, height: Int)) throws {
@@ -78,7 +78,7 @@ struct SidewaysSearchTests {
         }
     }
 
-    @Test("Colours come along by whole samples, and have smeared where they moved by half of one")
+    @Test("Chroma moves by whole samples, and is smeared by moves of half a sample")
     func colours() throws {
         var desk = Desk(Self.size, window: Self.window)
         desk.isColoured = true
@@ -95,7 +95,7 @@ struct SidewaysSearchTests {
         #expect(finding.smeared.allSatisfy { $0 == 0 })
     }
 
-    @Test("A slide of large letters that is pushed aside by another is found", arguments: [16, 48, 100, 240])
+    @Test("A slide with large letters that is pushed aside by another is found", arguments: [16, 48, 100, 240])
     func slides(columns: Int) throws {
         let size = PixelSize(width: 1280, height: 720)
         let pages = [TextPage(width: 160, height: 90, seed: 3), TextPage(width: 160, height: 90, seed: 4)]
@@ -116,7 +116,7 @@ struct SidewaysSearchTests {
         }
     }
 
-    @Test("What goes up or down alone is found as before, and what flickers or moves too far is not")
+    @Test("Vertical moves are still found, and flicker or moves that are too far are not")
     func others() throws {
         var desk = Desk(Self.size, window: Self.window)
         let before = desk.picture(windowAt: 100, 60)
@@ -128,7 +128,7 @@ struct SidewaysSearchTests {
         #expect(try find(before, desk.picture(windowAt: 120, 60)) == nil)
     }
 
-    @Test("While something else changes all the time it is looked for now and then, and found within four pictures")
+    @Test("During other constant changes the search runs occasionally, and finds a move within four frames")
     func rests() throws {
         var desk = Desk(Self.size, window: Self.window)
         var search = ScrollSearch()

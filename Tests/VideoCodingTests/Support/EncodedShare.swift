@@ -7,7 +7,7 @@ import RTCShareWireFormat
 /// The thread's rule books with libvpx, in virtual time and without the thread: what a source shows, at 30 pictures a
 /// second, through a network that gives what it is told.
 struct EncodedShare {
-    /// What was made in a second, or in some.
+    /// The frames encoded in one second, or in several.
     struct Second: CustomStringConvertible {
         var frames = 0
         var bits = 0
@@ -35,7 +35,7 @@ struct EncodedShare {
         }
     }
 
-    /// What it shows as its picture of this number.
+    /// Returns the source's frame with this number.
     let picture: (Int) -> any VideoFrameBuffer
     let size: PixelSize
     var state: EncoderControl
@@ -65,7 +65,7 @@ struct EncodedShare {
         let similarity: Double
     }
     var frames: [Frame] = []
-    /// How often the frame rate or the size was changed.
+    /// The number of changes of the frame rate or the size.
     var changes = 0
     /// Whether a key frame is asked for with the picture of this number.
     var wantsKeyFrame: (Int) -> Bool = { _ in false }
@@ -110,13 +110,13 @@ struct EncodedShare {
         return Double(sums.max() ?? 0) / (window / .seconds(1)) / Double(bitsPerSecond)
     }
 
-    /// When the viewer had a picture as alike as this for good.
+    /// Returns the time from which the viewer's frame stayed at least this similar.
     func sharpFrom(_ similarity: Double) -> Duration? {
         guard let last = frames.lastIndex(where: { $0.similarity < similarity }) else { return frames.first?.arrival }
         return last + 1 < frames.count ? frames[last + 1].arrival : nil
     }
 
-    /// How alike what the viewer sees and what was shown last are.
+    /// Returns the similarity of the frame that the viewer sees to the one shown last.
     func similarity() throws -> Double {
         guard let seen else { return 0 }
         return try StructuralSimilarity.luma(seen, try converter.convert(shown, to: seen.size))

@@ -3,7 +3,7 @@ import RTCShareMedia
 @testable import RTCShareVideoCoding
 
 extension VP8Encoder {
-    /// What its next frame builds on, as far as it is shown, plane after plane.
+    /// Returns the planes of the reference frame for the next frame, cropped to the visible area.
     func lastFrame() throws -> [[UInt8]] {
         let size = configuration.size
         var planes: [[UInt8]] = []

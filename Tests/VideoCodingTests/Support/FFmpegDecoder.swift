@@ -62,7 +62,7 @@ final class FFmpegDecoder {
     }
 }
 
-/// What is needed of Debian 12's libavcodec, by its names and, of its structures, by their places.
+/// The functions of Debian 12's libavcodec that are needed, by name, and the fields of its structures, by offset.
 struct FFmpegLibrary: Sendable {
     typealias Pointer = UnsafeMutableRawPointer
     typealias Free = @convention(c) (UnsafeMutablePointer<Pointer?>) -> Void

@@ -6,7 +6,7 @@ import Testing
 @testable import RTCShareVideoCoding
 import RTCShareWireFormat
 
-/// What an encoder thread gave.
+/// The frames that an encoder delivered.
 private final class Frames: Sendable {
     private let log = Mailbox([EncodedVideoFrame]())
 
@@ -32,7 +32,7 @@ struct VideoEncoderSourceTests {
     private let frames = Frames()
     private let source = CustomVideoSource()
 
-    /// When the first frame is taken.
+    /// The capture time of the first frame.
     private let begin = CaptureClock.now
 
     private func frame(_ index: Int, seed: UInt64 = 1, rotation: VideoRotation = .upright) -> VideoFrame {
@@ -48,7 +48,7 @@ struct VideoEncoderSourceTests {
         return try VideoEncoder(settings: settings, onFrame: { frame, _ in frames.take(frame) })
     }
 
-    @Test("A picture is encoded at the size that it is wanted at, and then within the largest")
+    @Test("A frame is encoded at the requested size, limited to the largest")
     func outputSize() throws {
         let track = VideoTrack(id: "v", source: source)
         let thread = try start()
@@ -71,7 +71,7 @@ struct VideoEncoderSourceTests {
         #expect(thread.statistics.sourceSize == PixelSize(width: 120, height: 120))
     }
 
-    @Test("Another output format costs a key frame where it changes the size, and none where it does not")
+    @Test("A new output format needs a key frame only if it changes the size")
     func outputFormatWhileRunning() throws {
         let track = VideoTrack(id: "v", source: source)
         let thread = try start()
@@ -93,7 +93,7 @@ struct VideoEncoderSourceTests {
         #expect(thread.statistics.framesReceived == 7)
     }
 
-    @Test("The source's hint reaches the running encoder, without a key frame")
+    @Test("The source's hint reaches the running encoder without a key frame")
     func hint() throws {
         let thread = try start()
         source.contentHint = .none
@@ -110,7 +110,7 @@ struct VideoEncoderSourceTests {
         #expect(thread.statistics.keyFramesEncoded == 1)
     }
 
-    @Test("A hint of the settings goes before the source's, one that is given later too")
+    @Test("The hint of the settings takes precedence over the source's, even when set later")
     func ownHint() throws {
         let thread = try start { $0.hint = .text }
         source.contentHint = .motion
@@ -126,7 +126,7 @@ struct VideoEncoderSourceTests {
         thread.stop()
     }
 
-    @Test("Muted, nothing is encoded and key frames wait; afterwards the newest frame is next, as the key frame")
+    @Test("A muted encoder encodes nothing; unmuted, it encodes the newest frame as a requested key frame")
     func mute() throws {
         let thread = try start()
         let source = DirectSource()
@@ -151,7 +151,7 @@ struct VideoEncoderSourceTests {
         #expect(thread.statistics.qualityLimitationReason == .none)
     }
 
-    @Test("A picture of an encoder that was muted from the start is encoded when it is unmuted")
+    @Test("The waiting frame of an encoder muted from the start is encoded once unmuted")
     func mutedFromTheStart() throws {
         let thread = try start()
         let source = DirectSource()
@@ -165,7 +165,7 @@ struct VideoEncoderSourceTests {
         thread.stop()
     }
 
-    @Test("Turning pictures is switched while it runs, for a picture that rests too")
+    @Test("Rotation of frames is switched on and off while running, also for a static frame")
     func turns() throws {
         let thread = try start()
         thread.show(source)
@@ -180,7 +180,7 @@ struct VideoEncoderSourceTests {
         thread.stop()
     }
 
-    @Test("A half turn, which keeps the size, is undone too where that is switched off")
+    @Test("Switching rotation off also undoes a half turn, which keeps the size")
     func halfTurn() throws {
         let thread = try start()
         thread.show(source)
@@ -216,7 +216,7 @@ struct EncoderControlTests {
     }
 
     @Test(
-        "Muted, no action is due however long it lasts; unmuted, the newest frame is due at once, rest or limit or not")
+        "No action is due while muted; afterwards the newest frame is due at once")
     func mute() {
         var state = EncoderControl(settings: .init(bitrate: .kilobitsPerSecond(1), framesPerSecond: 1), now: .zero)
         _ = state.receive(frame(0), now: .zero)
@@ -249,7 +249,7 @@ struct EncoderControlTests {
     }
 
     @Test(
-        "While the queue is full no action is due however long it lasts; then the newest frame is, or what was asked for"
+        "No action is due while the queue is full; afterwards the newest frame or a requested one is"
     )
     func fullQueue() {
         var state = EncoderControl(settings: .init(bitrate: .kilobitsPerSecond(1000)), now: .zero)
@@ -266,7 +266,7 @@ struct EncoderControlTests {
         #expect(state.cadence.action(now: .seconds(1000)) == .encodeNew(asKeyFrame: true))
     }
 
-    @Test("The governor's frame rate is the cadence's, and a picture's share of the bits follows it down to a fifth")
+    @Test("The cadence uses the governor's frame rate, and the frames' share of bits follows it down to a fifth")
     func governed() {
         var state = EncoderControl(settings: .init(bitrate: .kilobitsPerSecond(100), hint: .text), now: .zero)
         var now = Duration.zero
@@ -300,7 +300,7 @@ struct EncoderControlTests {
         #expect(state.order(isNew: true).sizes(for: frame(0)).full == state.order(isNew: true).sizes(for: frame(0)).now)
     }
 
-    @Test("A frame rate below what the encoder takes is the lowest that it takes", arguments: [0.001, 1e-300])
+    @Test("The lowest frame rate is the encoder's minimum", arguments: [0.001, 1e-300])
     func slowest(framesPerSecond: Double) throws {
         let state = EncoderControl(
             settings: .init(bitrate: .kilobitsPerSecond(100), framesPerSecond: framesPerSecond), now: .zero)
@@ -313,7 +313,7 @@ struct EncoderControlTests {
     }
 
     @Test(
-        "A picture that rests is sharpened at the full rate, but a frame that waits for its time is not taken before it"
+        "A static frame is sharpened at the full rate, while a waiting frame keeps its time"
     )
     func sharpening() {
         var cadence = FrameCadence(framesPerSecond: 1)
@@ -328,7 +328,7 @@ struct EncoderControlTests {
         #expect(cadence.action(now: .milliseconds(500)) == .encodeNew(asKeyFrame: false))
     }
 
-    @Test("A picture that rests and is encoded at another size is sharpened anew")
+    @Test("A static frame is sharpened again after it was encoded at another size")
     func sharpenedAfterResizing() {
         var state = EncoderControl(settings: .init(bitrate: .kilobitsPerSecond(1000)), now: .zero)
         _ = state.receive(frame(0), now: .zero)
@@ -345,7 +345,7 @@ struct EncoderControlTests {
         #expect(state.cadence.action(now: now + .milliseconds(51)) == .encodeAgain(asKeyFrame: false))
     }
 
-    @Test("Motion's order is of the smaller size, and says the whole one too")
+    @Test("The encoding parameters of motion have the reduced and the full size")
     func motion() {
         var state = EncoderControl(settings: .init(bitrate: .kilobitsPerSecond(100)), now: .zero)
         state.sourceHintDidChange(.motion, now: .zero)
@@ -363,7 +363,7 @@ struct EncoderControlTests {
     }
 
     @Test(
-        "What is said, or assumed, to be motion is encoded as a camera's; what only moves as a film does is not",
+        "Camera tuning is used for content hinted or assumed to be motion, but not for detected video",
         arguments: [
             (ContentHint?.none, ContentHint.motion, ContentHint?.none, true), (.motion, .none, nil, true),
             (nil, .none, .motion, true), (nil, .detail, .motion, false), (.detail, .motion, nil, false),

@@ -7,7 +7,7 @@ import Testing
 @testable import RTCShareVideoCoding
 import RTCShareWireFormat
 
-/// What an encoder thread gave, with a way to wait for it and a gate that holds the thread in its callback.
+/// The frames that an encoder delivered, with a way to wait for them and a gate that holds its thread in the callback.
 private final class Output: Sendable {
     private struct Log {
         var frames: [EncodedVideoFrame] = []
@@ -64,7 +64,7 @@ struct VideoEncoderTests {
     private let size = PixelSize(width: 160, height: 120)
     private let source = DirectSource()
 
-    /// When the first frame is taken.
+    /// The capture time of the first frame.
     private let begin = CaptureClock.now
 
     private func frame(_ index: Int, seed: UInt64 = 1, rotation: VideoRotation = .upright) -> VideoFrame {
@@ -84,7 +84,7 @@ struct VideoEncoderTests {
         return thread
     }
 
-    @Test("Frames come out decodable, the first a key frame, with growing timestamps")
+    @Test("The frames are decodable, begin with a key frame and have increasing timestamps")
     func frames() throws {
         let output = Output()
         let thread = try start(output)
@@ -107,7 +107,7 @@ struct VideoEncoderTests {
         #expect(statistics.totalEncodeTime > .zero)
     }
 
-    @Test("While the thread is busy the slot keeps the newest frame and counts the others")
+    @Test("The input slot keeps the newest frame while the thread is busy and counts the others as dropped")
     func keepsNewest() throws {
         let output = Output()
         let thread = try start(output)
@@ -130,7 +130,7 @@ struct VideoEncoderTests {
         #expect(newest > older + 0.2)
     }
 
-    @Test("Requests that wait are answered by one key frame, made of the last picture where no frame comes")
+    @Test("Several waiting requests are answered by one key frame, of the last frame if no new one arrives")
     func coalescesKeyFrames() throws {
         let output = Output()
         let thread = try start(output)
@@ -148,7 +148,7 @@ struct VideoEncoderTests {
         #expect(thread.statistics.framesRepeated == thread.statistics.framesEncoded - 1)
     }
 
-    @Test("A picture that stays is sharpened without a new frame")
+    @Test("A static frame is sharpened without a new frame")
     func refines() throws {
         let output = Output()
         let thread = try start(output) { $0.bitrate = .kilobitsPerSecond(300) }
@@ -164,7 +164,7 @@ struct VideoEncoderTests {
         #expect(similarities[11] > 0.95)
     }
 
-    @Test("Settings change while it runs; only a new size costs a key frame")
+    @Test("Settings change while running; only a new size needs a key frame")
     func update() throws {
         let output = Output()
         let thread = try start(output)
@@ -188,7 +188,7 @@ struct VideoEncoderTests {
         #expect(thread.settings.bitrate == .kilobitsPerSecond(200))
     }
 
-    @Test("A turn is carried by the frame, or done where that is asked for", arguments: [false, true])
+    @Test("A frame's rotation is carried with it, or applied when that is configured", arguments: [false, true])
     func rotation(turns: Bool) throws {
         let output = Output()
         let thread = try start(output) {
@@ -202,7 +202,7 @@ struct VideoEncoderTests {
         #expect(encoded.size == (turns ? PixelSize(width: 60, height: 80) : PixelSize(width: 80, height: 60)))
     }
 
-    @Test("A frame that can't be encoded is reported and counted, and the next is")
+    @Test("A frame that cannot be encoded is reported and counted, and the next one is encoded")
     func failure() throws {
         let output = Output()
         let thread = try start(output)
@@ -216,7 +216,7 @@ struct VideoEncoderTests {
         #expect(thread.statistics.framesDropped == 1)
     }
 
-    @Test("The source's end is told after its last frame")
+    @Test("The source's end is reported after its last frame")
     func ending() throws {
         let output = Output()
         let thread = try start(output)
@@ -228,7 +228,7 @@ struct VideoEncoderTests {
         #expect(output.endings == 1)
     }
 
-    @Test("After stop nothing is called, a frame that still comes is not taken, and stop may be called again")
+    @Test("After stop() nothing is called, frames are ignored, and stop() may be called again")
     func stop() throws {
         let output = Output()
         let thread = try start(output)
@@ -244,7 +244,7 @@ struct VideoEncoderTests {
         #expect(output.frames.count == count)
     }
 
-    @Test("Stop may be called from the callback, and the thread let go there")
+    @Test("stop() may be called from the callback, and the encoder may be released there")
     func stopInCallback() throws {
         let held = Locked<VideoEncoder?>(nil)
         let done = Mailbox(false)
@@ -263,7 +263,7 @@ struct VideoEncoderTests {
         #expect(thread.statistics.framesEncoded == 1)
     }
 
-    @Test("A bitrate of zero pauses, and the newest frame follows when it ends")
+    @Test("A bitrate of zero pauses encoding, and the newest frame is encoded when the pause ends")
     func pause() throws {
         let output = Output()
         let thread = try start(output) { $0.bitrate = .zero }
@@ -275,7 +275,7 @@ struct VideoEncoderTests {
         #expect(thread.statistics.framesDropped == 3)
     }
 
-    @Test("While the queue is full nothing is encoded and frames count as dropped; then the newest is encoded")
+    @Test("Frames count as dropped while the queue is full; then the newest one is encoded")
     func fullQueue() throws {
         let output = Output()
         let thread = try start(output)
@@ -295,7 +295,7 @@ struct VideoEncoderTests {
         #expect(newest > older + 0.2)
     }
 
-    @Test("Once another source is shown, nothing of the one before comes out, and it has no sink of the encoder")
+    @Test("After a change of the source, no frame of the previous one is encoded, and its sink is removed")
     func otherSource() throws {
         let output = Output()
         let thread = try start(output)
@@ -329,7 +329,7 @@ struct VideoEncoderTests {
         #expect(!source.hasSink)
     }
 
-    @Test("The first picture of another source is encoded as a whole, whatever that source says of what changed")
+    @Test("The first frame of a new source is encoded as a whole, whatever its change rectangles say")
     func damageOfOtherSource() throws {
         let output = Output()
         let thread = try start(output)
@@ -360,7 +360,7 @@ struct VideoEncoderTests {
         func remove(_ sink: any VideoSink) {}
     }
 
-    @Test("An encoder does not wait for itself while its source gives frames on the encoder's thread")
+    @Test("An encoder does not deadlock when its source delivers frames on the encoder's thread")
     func eagerSource() throws {
         let output = Output()
         let thread = try start(output)
@@ -370,7 +370,7 @@ struct VideoEncoderTests {
         #expect(thread.statistics.framesReceived == 3 && thread.statistics.framesDropped == 2)
     }
 
-    @Test("A source that a paused encoder holds up is released when another is shown")
+    @Test("A source blocked by a paused encoder is released when another source is shown")
     func releasedSource() throws {
         let thread = try start(Output()) { $0.bitrate = .zero }
         let (held, other) = (DirectSource(), DirectSource())

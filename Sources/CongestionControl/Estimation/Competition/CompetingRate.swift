@@ -1,29 +1,29 @@
 internal import Glibc
 internal import RTCShareWireFormat
 
-/// What a TCP flow would send, beside others that fill the queue whatever the delay: a rate that gives way to delay
-/// would be left with nothing.
+/// The rate of a TCP flow, for a path on which other flows fill the queue whatever the delay. A rate that depends on
+/// delay would fall to almost zero.
 ///
-/// Such a queue is one that stays although this side has cut its rate. As long as it does, the rate is that of a window as
-/// TCP's CUBIC has it, which loss alone lowers. At a loss, every few seconds, the rate is cut further for a moment: a
-/// queue that goes away by that was this side's own, and the delay is what counts again.
+/// Such a queue stays although this side has reduced its rate. While it stays, the rate is that of a window like that
+/// of TCP's CUBIC, which only loss reduces. At a loss, every few seconds, the rate is reduced further for a moment. If
+/// the queue disappears then, it was this side's own, and the delay determines the rate again.
 ///
-/// Source: none in libwebrtc; the window is that of RFC 9438 4.2, 4.6; the changing of modes follows Copa (Arun,
+/// Source: none in libwebrtc. The window is that of RFC 9438 4.2, 4.6. The change of modes is similar to Copa (Arun,
 /// Balakrishnan, NSDI 2018, 2.2).
 struct CompetingRate: Sendable {
-    /// A queue that was never shorter than this...
+    /// The minimum delay of a queue that stays...
     static let standingDelay = Duration.milliseconds(40)
-    /// ...for this long, is one that stays.
+    /// ...for this time.
     static let standingTime = Duration.seconds(4)
-    /// Cuts meanwhile, without which it may be this side's own.
+    /// The number of reductions during that time. With fewer, the queue may be this side's own.
     static let cuts = 2
-    /// Nor is it one that others fill, where nothing was lost for this long.
+    /// The time without loss after which others do not fill the queue.
     private static let lossTime = Duration.seconds(10)
-    /// A queue shorter than this is none.
+    /// The delay below which the queue is empty.
     private static let emptyDelay = Duration.milliseconds(15)
     private static let emptyTime = Duration.milliseconds(500)
     private static let testInterval = Duration.seconds(8)
-    /// Who comes back within this time has never been away.
+    /// The time within which flows that come back were never away.
     private static let relapseTime = Duration.seconds(15)
     private static let mostDoubt = 8
     private static let testTime = Duration.milliseconds(600)
@@ -37,40 +37,40 @@ struct CompetingRate: Sendable {
         let delay: Duration
     }
 
-    /// Bytes a round trip; nil while no other is taken to compete.
+    /// The window in bytes; nil while no flow competes.
     private(set) var window: Double?
     private var peak = 0.0
     private var epoch = Instant(nanoseconds: 0)
     private var roundTrip = 0.2
     private var lastCut: Instant?
     private var lastLoss: Instant?
-    /// The newest cuts, as many as are asked for.
+    /// The times of the latest reductions, as many as required.
     private(set) var cutTimes: [Instant] = []
     private var test: Test?
     private var lastTest = Instant(nanoseconds: 0)
 
-    /// Grows where the others were taken to be gone and were not.
+    /// A factor that grows when competing flows were assumed to be gone and were not.
     private var doubt = 1
     private var lastEnd: Instant?
 
-    /// Whether others are taken to compete.
+    /// Whether flows compete.
     var isActive: Bool { window != nil }
 
-    /// What a TCP flow would send; nil while none is taken to compete.
+    /// The rate of a TCP flow; nil while no flow competes.
     var rate: DataRate? {
         guard let window else { return nil }
         let share = test == nil ? 1 : Self.testShare
         return DataRate(kilobits: window * 8 / 1000 / roundTrip * share)
     }
 
-    /// Takes note of a cut of the delay-based estimate.
+    /// Records a reduction of the delay-based estimate.
     mutating func didCut(now: Instant) {
         cutTimes.append(now)
         cutTimes.removeAll { now - $0 > .seconds(5) }
         if cutTimes.count > Self.cuts { cutTimes.removeFirst() }
     }
 
-    /// Takes one feedback.
+    /// Processes one feedback.
     mutating func receive(
         _ results: [TransportFeedbackTracker.PacketResult], roundTrip: Duration, acknowledged: DataRate?,
         queueing: QueueingDelay, now: Instant
@@ -79,7 +79,7 @@ struct CompetingRate: Sendable {
         if results.contains(where: { $0.arrival == nil }) { lastLoss = now }
         guard let acknowledged else { return }
         guard window != nil else {
-            // A path that became longer has a delay that stays, too; who fills queues makes them overflow.
+            // A longer path also has a delay that stays, but flows that fill the queue make it overflow.
             guard cutTimes.count >= Self.cuts, lastLoss.map({ now - $0 < Self.lossTime }) ?? false,
                 let lowest = queueing.lowest(since: now.advanced(by: .zero - Self.standingTime)),
                 lowest > Self.standingDelay
@@ -89,7 +89,7 @@ struct CompetingRate: Sendable {
         }
         follow(results, queueing: queueing, now: now)
         guard let window else { return }
-        // No further than was tried out.
+        // The rate does not exceed what was tested.
         let limit = (1.5 * Double(acknowledged.bitsPerSecond) / 8 + 1250) * self.roundTrip
         if window < limit, test == nil {
             self.window = min(max(window, grown(now: now)), limit)

@@ -1,23 +1,23 @@
 internal import RTCShareWireFormat
 
-/// Finds out whether a queue that made the estimate go down was a burst of somebody else: then it drains far faster than
-/// what this side gives up explains, and the estimate goes back to what it was.
+/// Detects whether the queue that reduced the estimate was a burst of other traffic. Such a queue drains much faster
+/// than this side's reduction explains, and the estimate returns to its former value.
 ///
-/// Source: none in libwebrtc, which gives up a share of its rate at each burst, and beside many short transfers is left
-/// with little; the idea is that of undoing a spurious reduction (RFC 4015).
+/// Source: none in libwebrtc, which reduces its rate at each burst, and is left with little next to many short
+/// transfers. The idea is that of undoing a spurious reduction (RFC 4015).
 struct ForeignBurst: Sendable {
-    /// A queue that took longer is no burst.
+    /// The maximum duration of a burst.
     private static let longest = Duration.milliseconds(1500)
     private static let leastSlope = 0.3
-    /// Nor is one that packets waited in for longer.
+    /// The maximum delay of a burst.
     private static let longestDelay = Duration.milliseconds(250)
     private static let leastDelay = Duration.milliseconds(10)
 
-    /// Whose queue it was. The rates are those from before.
+    /// The origin of a queue, with the rate from before it.
     enum Finding: Sendable {
-        /// Somebody else's.
+        /// The queue was other traffic's.
         case foreign(DataRate)
-        /// It went fast, but this side gave up as much as would do that.
+        /// The queue drained fast, but this side's reduction is large enough to explain that.
         case unclear(DataRate)
     }
 
@@ -28,13 +28,14 @@ struct ForeignBurst: Sendable {
 
     private var episode: Episode?
 
-    /// Takes note of a cut.
+    /// Records a reduction.
     mutating func didCut(from before: DataRate, now: Instant) {
         if let episode, now - episode.start < Self.longest { return }
         episode = Episode(start: now, before: before)
     }
 
-    /// Whose queue it was that lowered the estimate, once it is gone; nil before, and where it went slowly.
+    /// Returns the origin of the queue that reduced the estimate, after it has drained; nil before, and if it drained
+    /// slowly.
     mutating func finding(estimate: DataRate, queueing: QueueingDelay, now: Instant) -> Finding? {
         guard let episode else { return nil }
         guard now - episode.start < Self.longest, estimate < episode.before else {

@@ -1,71 +1,72 @@
 internal import RTCShareWireFormat
 
-/// How long packets wait on the path, beyond the least time that one took in the last minutes.
+/// The time that packets wait on the path, in addition to the minimum transit time of the last minutes.
 ///
-/// The clocks of both ends need not agree: only differences count, and the least time is forgotten after some minutes, in
-/// which clocks drift apart by little. Source: none in libwebrtc; RFC 6817 3.4.2 (LEDBAT) keeps its base delay likewise.
+/// The clocks of both ends need not agree, since only differences count. The minimum expires after some minutes, in
+/// which clocks drift little. Source: none in libwebrtc; RFC 6817 3.4.2 (LEDBAT) has a similar base delay.
 struct QueueingDelay: Sendable {
     struct Sample: Sendable {
         let time: Instant
         let sent: Instant
-        /// The shortest of one feedback, on the base.
+        /// The minimum transit time in one feedback, compared with the base.
         let transit: Duration
     }
 
-    /// How long a least time counts, within the length of a period.
+    /// The time for which a minimum counts, to the precision of a period.
     static let baseTime = Duration.seconds(300)
     private static let basePeriod = Duration.seconds(30)
-    /// What is remembered of single delays.
+    /// The time for which single delays are stored.
     static let historyTime = Duration.seconds(5)
-    /// Feedback that comes oftener than a hundred times a second is remembered for less time.
+    /// The maximum number of stored delays. Feedback more often than a hundred times per second is stored for less
+    /// time.
     static let historyCapacity = 512
-    /// A transit that differs this much from the one before is that of another clock.
+    /// The change of transit time that indicates a change of clock.
     private static let clockJump = Duration.seconds(10)
 
-    /// The least transits of past periods, from the oldest.
+    /// The minimum transit times of past periods, from the oldest.
     private var bases: [(begin: Instant, transit: Duration)] = []
     private(set) var samples: [Sample] = []
-    /// The least of ``bases``: kept, for it is asked of every packet.
+    /// The minimum of ``bases``, cached because every packet needs it.
     private var base: Duration?
 
-    /// Packets that wait less than this do so by jitter.
+    /// The delay below which packets wait because of jitter.
     static let jitter = Duration.milliseconds(20)
 
-    /// How long a packet waited; nil where it did not arrive, or nothing is known.
+    /// Returns the time that a packet waited; nil if it did not arrive, or the base is unknown.
     func delay(of packet: TransportFeedbackTracker.PacketResult) -> Duration? {
         guard let base, let arrival = packet.arrival else { return nil }
         return arrival - .nanoseconds(packet.sent.nanoseconds) - base
     }
 
-    /// The delay of the newest feedback; nil where there is none.
+    /// The delay of the latest feedback; nil if there is none.
     var current: Duration? { newest?.delay }
 
-    /// The delay of the newest feedback, and when the packet left that had it.
+    /// The delay of the latest feedback, and the sending time of its packet.
     var newest: (delay: Duration, sent: Instant)? {
         guard let base, let last = samples.last else { return nil }
         return (last.transit - base, last.sent)
     }
 
-    /// The least delay since `time`; nil where what is known does not reach back to then.
+    /// Returns the minimum delay since `time`; nil if the samples do not cover that period.
     func lowest(since time: Instant) -> Duration? {
         guard let base, let first = samples.first, first.time <= time else { return nil }
         return samples.lazy.filter { $0.time >= time }.map(\.transit).min().map { $0 - base }
     }
 
-    /// The longest delay since `time`, and when the packet left that had it.
+    /// Returns the maximum delay since `time`, and the sending time of its packet.
     func highest(since time: Instant) -> (delay: Duration, sent: Instant)? {
         guard let base else { return nil }
-        // In the order of time, so that the newest are at the end.
+        // The samples are in order of time, so that the newest are at the end.
         var highest: Sample?
         for sample in samples.reversed() {
             guard sample.time >= time else { break }
-            // Of equals the oldest.
+            // Of equal delays this takes the oldest.
             if highest.map({ $0.transit <= sample.transit }) ?? true { highest = sample }
         }
         return highest.map { ($0.transit - base, $0.sent) }
     }
 
-    /// Takes the packets of one feedback that arrived.
+    /// Processes the arrived packets of one feedback.
     mutating func receive(_ arrived: [TransportFeedbackTracker.PacketResult], now: Instant) {
         var shortest: (transit: Duration, sent: Instant)?
         for result in arrived {

@@ -1,8 +1,8 @@
 internal import Glibc
 package import RTCShareWireFormat
 
-/// The delay-based estimate: up by shares of itself until the path was once found full, then by steps of about a packet
-/// a response time; down to a share of what arrives at overuse.
+/// The delay-based estimate. It increases by a fraction of itself until the path was full once, and then by about a
+/// packet per response time. At overuse it decreases to a fraction of the arrival rate.
 ///
 /// ```
 ///              overusing                 underusing
@@ -12,17 +12,17 @@ package import RTCShareWireFormat
 ///      └────────── hold ◀────┘
 /// ```
 ///
-/// Source: libwebrtc, `remote_bitrate_estimator/aimd_rate_control`; draft-ietf-rmcat-gcc-02 5.5. Deviations: the bounds
-/// of a network state estimate, which only a receiver of the same vendor sends, are left out.
+/// Source: libwebrtc, `remote_bitrate_estimator/aimd_rate_control`; draft-ietf-rmcat-gcc-02 5.5. Deviations: there are
+/// no limits from a network state estimate, which only a receiver of the same vendor sends.
 package struct AIMDRateControl: Sendable {
     private enum Phase: Sendable {
         case hold
         case increase
     }
 
-    /// What is kept of the rate that arrives at overuse.
+    /// The fraction of the arrival rate that the estimate keeps at overuse.
     package static let backoffFactor = 0.85
-    /// The rate below which no estimate falls unless another minimum is set.
+    /// The minimum estimate unless another one is set.
     package static let defaultMinimum = DataRate.kilobitsPerSecond(5)
     private static let initializationTime = Duration.seconds(5)
     private static let frameRate = 30.0
@@ -30,13 +30,13 @@ package struct AIMDRateControl: Sendable {
 
     /// The estimate.
     package private(set) var estimate = DataRate.kilobitsPerSecond(30_000)
-    /// Whether the estimate rests on anything: a start rate, a measurement or an overuse.
+    /// Whether the estimate is based on a start rate, a measurement or an overuse.
     package private(set) var isValid = false
-    /// The round trip, which sets how fast the estimate grows near the capacity.
+    /// The round-trip time, which determines the growth of the estimate near the capacity.
     package var roundTripTime = Duration.milliseconds(200)
-    /// Whether the application is what limits the rate (`ALRDetector`).
+    /// Whether the application limits the rate (`ALRDetector`).
     package var isApplicationLimited = false
-    /// Whether the estimate keeps from growing while the application is the limit.
+    /// Whether the estimate does not grow while the application limits the rate.
     package let holdsWhileApplicationLimited: Bool
     private let growth: Double
     private var minimum = Self.defaultMinimum
@@ -46,53 +46,53 @@ package struct AIMDRateControl: Sendable {
     private var lastChange: Instant?
     private var firstThroughput: Instant?
 
-    /// Whether the path's capacity is not known: it was never found full, or carries more than when it was.
+    /// Whether the path's capacity is unknown: the path was never full, or carries more than when it was.
     package var isCapacityUnknown: Bool { capacity.estimate == nil }
 
-    /// A control without a valid estimate.
+    /// Creates a control without a valid estimate.
     ///
     /// - Parameters:
-    ///   - holdsWhileApplicationLimited: whether the estimate keeps from growing while the application is the limit.
-    ///   - growth: the multiple of libwebrtc's growth near the capacity.
+    /// - holdsWhileApplicationLimited: Whether the estimate does not grow while the application limits the rate.
+    /// - growth: The factor on libwebrtc's growth near the capacity.
     package init(holdsWhileApplicationLimited: Bool = false, growth: Double = 1) {
         self.growth = growth
         self.holdsWhileApplicationLimited = holdsWhileApplicationLimited
     }
 
-    /// Begins at `rate`.
+    /// Sets the start rate.
     package mutating func setStart(_ rate: DataRate) {
         estimate = rate
         latestThroughput = rate
         isValid = true
     }
 
-    /// Keeps the estimate at or above `rate`.
+    /// Sets the minimum estimate.
     package mutating func setMinimum(_ rate: DataRate) {
         minimum = rate
         estimate = max(estimate, rate)
     }
 
-    /// Takes an estimate from elsewhere, such as a probe.
+    /// Sets an estimate from elsewhere, such as a probe.
     package mutating func setEstimate(_ rate: DataRate, now: Instant) {
         isValid = true
         estimate = max(rate, minimum)
         lastChange = now
     }
 
-    /// Whether another cut may follow the last: after a round trip of 10 to 200 ms, or where not even half of the
-    /// estimate arrives.
+    /// Whether another decrease is allowed: after a round trip of 10 to 200 ms, or if less than half of the estimate
+    /// arrives.
     package func canReduceFurther(acknowledged: DataRate, now: Instant) -> Bool {
         guard let lastChange else { return true }
         let interval = min(max(roundTripTime, .milliseconds(10)), .milliseconds(200))
         return now - lastChange >= interval || isValid && acknowledged < estimate * 0.5
     }
 
-    /// Whether another cut may follow the last while it is not known what arrives.
+    /// Whether another decrease is allowed while the arrival rate is unknown.
     package func canReduceFurther(now: Instant) -> Bool {
         isValid && canReduceFurther(acknowledged: estimate * 0.5 - .bitsPerSecond(1), now: now)
     }
 
-    /// How much the estimate grows a second near the capacity: about a packet each response time of the control loop,
+    /// The growth of the estimate per second near the capacity: about a packet per response time of the control loop,
     /// at least 4 kbit/s.
     package var increasePerSecond: DataRate {
         let frameBits = Double(estimate.bitsPerSecond) / Self.frameRate
@@ -101,15 +101,15 @@ package struct AIMDRateControl: Sendable {
         return DataRate(kilobits: max(4, packetBits / responseTime / 1000))
     }
 
-    /// Takes what the detector found and the rate that arrives, nil where not known.
+    /// Processes the detector's state and the arrival rate; nil if that is unknown.
     ///
-    /// - Returns: the new estimate.
+    /// - Returns: The new estimate.
     @discardableResult
     package mutating func update(usage: OveruseDetector.Usage, acknowledged: DataRate?, now: Instant) -> DataRate {
         initialize(acknowledged: acknowledged, now: now)
         let throughput = acknowledged ?? latestThroughput
         latestThroughput = throughput
-        // Overuse makes even an estimate that rests on nothing a valid one.
+        // Overuse makes the estimate valid even without another basis.
         guard isValid || usage == .overusing else { return estimate }
         switch usage {
         case .overusing:
@@ -127,7 +127,7 @@ package struct AIMDRateControl: Sendable {
         return estimate
     }
 
-    /// Without a start rate, what arrives 5 s after the first measurement is the first estimate.
+    /// Sets the first estimate if there is no start rate: the arrival rate 5 s after the first measurement.
     private mutating func initialize(acknowledged: DataRate?, now: Instant) {
         guard !isValid, let acknowledged else { return }
         guard let firstThroughput else {
@@ -140,9 +140,9 @@ package struct AIMDRateControl: Sendable {
     }
 
     private mutating func increase(throughput: DataRate, now: Instant) {
-        // More arrives than the path was thought to take: look for its capacity anew.
+        // More packets arrive than the assumed capacity: search for the capacity again.
         if let bound = capacity.upperBound, throughput > bound { capacity.reset() }
-        // Beyond what was tried out, but with room for an encoder that is uneven at low rates.
+        // The limit is above the tested rate, with room for an encoder whose rate varies at low rates.
         var limit = throughput * 1.5 + .kilobitsPerSecond(10)
         if isApplicationLimited && holdsWhileApplicationLimited { limit = estimate }
         if estimate < limit { estimate = min(increased(now: now), limit) }
@@ -157,7 +157,7 @@ package struct AIMDRateControl: Sendable {
     }
 
     private mutating func decrease(throughput: DataRate, now: Instant) {
-        // Below what arrives, so that the queue that was built drains.
+        // The new rate is below the arrival rate, so that the queue drains.
         var reduced = throughput * Self.backoffFactor
         if reduced > .kilobitsPerSecond(5) { reduced = reduced - .kilobitsPerSecond(5) }
         if reduced > estimate, let capacity = capacity.estimate { reduced = capacity * Self.backoffFactor }

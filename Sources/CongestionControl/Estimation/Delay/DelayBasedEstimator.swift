@@ -1,80 +1,80 @@
 package import RTCShareWireFormat
 
-/// The rate at which the delay of the path neither grows nor shrinks: joins the grouping of packets, the trend of their
-/// delay, the detector of overuse and the rate control.
+/// The rate at which the delay of the path neither grows nor shrinks. It combines the grouping of packets, the trend of
+/// their delay, the overuse detector and the rate control.
 ///
-/// Source: libwebrtc, `goog_cc/delay_based_bwe`; draft-ietf-rmcat-gcc-02 5. Deviations: no detector of sound's own, which
-/// is off by default there.
+/// Source: libwebrtc, `goog_cc/delay_based_bwe`; draft-ietf-rmcat-gcc-02 5. Deviations: there is no separate detector
+/// for audio, which is off by default there.
 package struct DelayBasedEstimator: Sendable {
-    /// What a feedback changed.
+    /// The changes from one feedback.
     package struct Result: Hashable, Sendable {
-        /// The new estimate; nil where the feedback made none.
+        /// The new estimate; nil if the feedback caused none.
         package let estimate: DataRate?
-        /// Whether the estimate is what a probe measured.
+        /// Whether the estimate is the result of a probe.
         package let isProbe: Bool
-        /// Whether a queue has drained and the delay is even again.
+        /// Whether a queue has drained and the delay is constant again.
         package let hasRecovered: Bool
     }
 
-    /// After this time without feedback the delays from before say nothing of those from now on.
+    /// The time without feedback after which earlier delays are obsolete.
     package static let streamTimeout = Duration.seconds(2)
 
-    /// The estimate's ups and downs.
+    /// The control of the estimate.
     package private(set) var rateControl: AIMDRateControl
     private var interArrival = InterArrivalDelta()
     private var trendline = TrendlineEstimator()
     private var detector = OveruseDetector()
     private var lastFeedback: Instant?
 
-    /// An estimator without an estimate.
+    /// Creates an estimator without an estimate.
     ///
-    /// - Parameter growth: the multiple of libwebrtc's growth near the capacity.
+    /// - Parameter growth: The factor on libwebrtc's growth near the capacity.
     package init(growth: Double = 1) {
         rateControl = AIMDRateControl(growth: growth)
     }
 
-    /// What the delay says of the path.
+    /// The path usage that the delay shows.
     package var usage: OveruseDetector.Usage { detector.usage }
 
-    /// The estimate; nil where there is none yet.
+    /// The estimate; nil if there is none yet.
     package var estimate: DataRate? { rateControl.isValid ? rateControl.estimate : nil }
 
-    /// Begins at `rate`.
+    /// Sets the start rate.
     package mutating func setStart(_ rate: DataRate) {
         rateControl.setStart(rate)
     }
 
-    /// Keeps the estimate at or above `rate`.
+    /// Sets the minimum estimate.
     package mutating func setMinimum(_ rate: DataRate) {
         rateControl.setMinimum(rate)
     }
 
-    /// Takes the round trip time, which sets how fast the estimate grows near the capacity.
+    /// Sets the round-trip time, which determines the growth of the estimate near the capacity.
     package mutating func setRoundTripTime(_ time: Duration) {
         rateControl.roundTripTime = time
     }
 
-    /// Lowers the estimate to `rate`, where something else than the delay showed that it is too high.
+    /// Lowers the estimate to `rate`, for reasons other than the delay.
     package mutating func lower(to rate: DataRate, now: Instant) {
         guard let estimate, rate < estimate else { return }
         rateControl.setEstimate(rate, now: now)
     }
 
-    /// Raises the estimate to `rate`, where what lowered it turned out to say nothing of the path's capacity.
+    /// Raises the estimate to `rate`, after a decrease that was not caused by the path's capacity.
     mutating func restore(_ rate: DataRate, now: Instant) {
         guard let estimate, rate > estimate else { return }
         rateControl.setEstimate(rate, now: now)
     }
 
-    /// Takes what one feedback says.
+    /// Processes one feedback.
     ///
     /// - Parameters:
-    ///   - arrived: the packets that arrived, in the order of arrival.
-    ///   - acknowledged: the rate at which packets arrive; nil where not known.
-    ///   - probe: what a probe measured; nil where none is complete.
-    ///   - isApplicationLimited: whether the application is what limits the rate.
-    ///   - hasQueue: whether packets were seen to wait: a delay that grows where none do is jitter.
-    ///   - now: when the feedback came in.
+    /// - arrived: The packets that arrived, in order of arrival.
+    /// - acknowledged: The rate at which packets arrive; nil if unknown.
+    /// - probe: The result of a probe; nil if none is complete.
+    /// - isApplicationLimited: Whether the application limits the rate.
+    /// - hasQueue: Whether packets waited in a queue. Without a queue a growing delay is jitter.
+    /// - now: The arrival time of the feedback.
     package mutating func receive(
         _ arrived: [TransportFeedbackTracker.PacketResult], acknowledged: DataRate?, probe: DataRate?,
         isApplicationLimited: Bool, hasQueue: Bool = true, now: Instant
@@ -93,7 +93,7 @@ package struct DelayBasedEstimator: Sendable {
             now: now)
     }
 
-    /// Follows the delay. True where it went back from shrinking to even.
+    /// Updates the detector. Returns true if the delay stopped shrinking and is constant again.
     private mutating func detect(_ arrived: [TransportFeedbackTracker.PacketResult], now: Instant) -> Bool {
         var hasRecovered = false
         for result in arrived {
@@ -116,7 +116,7 @@ package struct DelayBasedEstimator: Sendable {
     ) -> Result {
         if detector.usage == .overusing {
             guard hasQueue else { return Result(estimate: estimate, isProbe: false, hasRecovered: false) }
-            // What a probe measured while it overused the path is no rate to send at.
+            // The result of a probe that overused the path is not a usable rate.
             guard reduce(acknowledged: acknowledged, now: now) else {
                 return Result(estimate: nil, isProbe: false, hasRecovered: false)
             }
@@ -130,10 +130,10 @@ package struct DelayBasedEstimator: Sendable {
         return Result(estimate: estimate, isProbe: false, hasRecovered: hasRecovered)
     }
 
-    /// Cuts the estimate, unless the last cut was just now.
+    /// Decreases the estimate, unless the last decrease was very recent.
     private mutating func reduce(acknowledged: DataRate?, now: Instant) -> Bool {
         guard let acknowledged else {
-            // Overuse before anything is known of what arrives: the start rate was too high.
+            // There is overuse before the arrival rate is known, so that the start rate was too high.
             guard rateControl.canReduceFurther(now: now) else { return false }
             rateControl.setEstimate(rateControl.estimate * 0.5, now: now)
             return true

@@ -1,20 +1,20 @@
 package import RTCShareWireFormat
 
-/// Gathers packets that were sent within 5 ms into groups and tells how the spacing of two groups changed on the way.
+/// Combines packets that were sent within 5 ms into groups, and computes how the spacing of two groups changed on the
+/// path.
 ///
 /// Source: libwebrtc, `goog_cc/inter_arrival_delta`; draft-ietf-rmcat-gcc-02 5.2 (arrival-time model, pre-filtering).
-/// Deviations: none in the arithmetic; times are nanoseconds and durations of any fineness, not whole milliseconds.
+/// Deviations: none in the arithmetic. Times are in nanoseconds instead of whole milliseconds.
 package struct InterArrivalDelta: Sendable {
-    /// How a group of packets differs from the group before it.
+    /// The difference between a group of packets and the previous group.
     package struct Delta: Hashable, Sendable {
-        /// Between the last packets of both as they were sent; positive.
+        /// The time between the sending of the groups' last packets; positive.
         package let send: Duration
-        /// Between the last packets of both as they arrived; not negative.
+        /// The time between the arrivals of the groups' last packets; not negative.
         package let arrival: Duration
-        /// Bytes that the later group has more than the earlier one.
+        /// The size of the later group minus that of the earlier one, in bytes.
         package let size: Int
 
-        /// A difference of these amounts.
         package init(send: Duration, arrival: Duration, size: Int) {
             self.send = send
             self.arrival = arrival
@@ -31,11 +31,11 @@ package struct InterArrivalDelta: Sendable {
         var size: Int
     }
 
-    /// Packets sent within this time of a group's first one belong to the group.
+    /// The time since a group's first packet within which sent packets belong to the group.
     package static let groupLength = Duration.milliseconds(5)
-    /// How much further apart than the feedback two groups may arrive before the receiver's clock counts as jumped.
+    /// The excess of the arrival difference over the feedback difference that indicates a jump of the receiver's clock.
     package static let clockJump = Duration.seconds(3)
-    /// Groups in a row that arrive before their predecessor until all is forgotten.
+    /// The number of consecutive groups that arrive before their predecessor until the state is reset.
     package static let reorderedGroupLimit = 3
     private static let burstGap = Duration.milliseconds(5)
     private static let burstLength = Duration.milliseconds(100)
@@ -44,17 +44,17 @@ package struct InterArrivalDelta: Sendable {
     private var previous: Group?
     private var reorderedGroups = 0
 
-    /// No groups yet.
+    /// Creates a state without groups.
     package init() {}
 
-    /// Takes a packet that arrived, in the order of arrival.
+    /// Processes a packet that arrived. Call it in order of arrival.
     ///
     /// - Parameters:
-    ///   - sent: when it was sent.
-    ///   - arrival: when it arrived, on the receiver's clock.
-    ///   - feedbackTime: when the feedback that tells of it came in, on the sender's clock.
-    ///   - size: its bytes.
-    /// - Returns: the difference of the two groups before, where this packet begins a new one; nil otherwise.
+    /// - sent: The time of sending.
+    /// - arrival: The time of arrival on the receiver's clock.
+    /// - feedbackTime: The arrival time of the feedback on the sender's clock.
+    /// - size: The packet's size in bytes.
+    /// - Returns: The difference of the two previous groups if this packet starts a new group; nil otherwise.
     package mutating func receive(
         sent: Instant, arrival: Duration, feedbackTime: Instant, size: Int
     ) -> Delta? {
@@ -65,7 +65,7 @@ package struct InterArrivalDelta: Sendable {
             current = single
             return nil
         }
-        // Overtaken by a packet of a later group: its spacing says nothing.
+        // The packet was overtaken by a packet of a later group, so that its spacing is meaningless.
         guard sent >= group.firstSent else { return nil }
         guard begins(sent: sent, arrival: arrival, after: group) else {
             group.lastSent = max(group.lastSent, sent)
@@ -85,7 +85,8 @@ package struct InterArrivalDelta: Sendable {
         return delta
     }
 
-    /// The difference of two whole groups; nil, and possibly a new beginning, where a clock or the order is off.
+    /// Returns the difference of two complete groups. It is nil, with a possible reset, if a clock jumped or the order
+    /// is wrong.
     private mutating func difference(of group: Group, from previous: Group) -> Delta? {
         let arrival = group.lastArrival - previous.lastArrival
         if arrival - (group.feedbackTime - previous.feedbackTime) >= Self.clockJump {
@@ -104,7 +105,7 @@ package struct InterArrivalDelta: Sendable {
     private func begins(sent: Instant, arrival: Duration, after group: Group) -> Bool {
         let sendGap = sent - group.lastSent
         if sendGap == .zero { return false }
-        // A burst: a queue let go what had been sent apart, so that it came closer together than it left.
+        // In a burst, a queue releases packets closer together than they were sent.
         let arrivalGap = arrival - group.lastArrival
         let isBurst =
             arrivalGap < sendGap && arrivalGap <= Self.burstGap && arrival - group.firstArrival < Self.burstLength

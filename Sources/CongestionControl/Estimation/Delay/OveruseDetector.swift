@@ -1,11 +1,11 @@
 internal import RTCShareWireFormat
 
-/// Compares the delay's trend with a threshold that adapts to how much the delay wavers by itself.
+/// Compares the delay's trend with a threshold that adapts to the normal variation of the delay.
 ///
 /// Source: libwebrtc, `goog_cc/trendline_estimator` (its detection half); draft-ietf-rmcat-gcc-02 5.4, whose gains
-/// differ (0.01 and 0.00018). Deviations: takes the trend from outside, so that another estimator can feed it.
+/// differ (0.01 and 0.00018). Deviations: the trend is a parameter, so that another estimator can provide it.
 package struct OveruseDetector: Sendable {
-    /// What the delay says of the path.
+    /// The path usage that the delay shows.
     package enum Usage: Hashable, Sendable {
         /// The queues keep their length.
         case normal
@@ -15,11 +15,11 @@ package struct OveruseDetector: Sendable {
         case underusing
     }
 
-    /// Multiplies the trend.
+    /// The factor on the trend.
     package static let thresholdGain = 4.0
-    /// How many group differences a trend is scaled by at most.
+    /// The maximum number of group differences by which a trend is scaled.
     package static let deltaCountLimit = 60
-    /// What the threshold never leaves, in milliseconds.
+    /// The range of the threshold, in milliseconds.
     package static let thresholdRange = 6.0...600.0
     private static let gainUp = 0.0087
     private static let gainDown = 0.039
@@ -27,26 +27,26 @@ package struct OveruseDetector: Sendable {
     private static let largestAdaptation = 15.0
     private static let longestStep = 100.0
 
-    /// The newest finding.
+    /// The latest result.
     package private(set) var usage = Usage.normal
-    /// Where overuse begins, in milliseconds.
+    /// The threshold of overuse, in milliseconds.
     package private(set) var threshold = 12.5
     private var trendBefore = 0.0
-    /// How long the trend has been above the threshold, in milliseconds; nil while it is not.
+    /// The time for which the trend has been above the threshold, in milliseconds; nil while it is not.
     private var timeOver: Double?
     private var timesOver = 0
     private var lastUpdate: Duration?
 
-    /// A detector that finds all normal.
+    /// Creates a detector in the normal state.
     package init() {}
 
-    /// Takes a trend.
+    /// Processes a trend.
     ///
     /// - Parameters:
-    ///   - trend: milliseconds of delay gained a millisecond.
-    ///   - sendDelta: the time between the sending of the last two groups.
-    ///   - deltaCount: group differences seen so far.
-    ///   - arrival: when the newest group arrived, on the receiver's clock.
+    /// - trend: The growth of the delay in milliseconds per millisecond.
+    /// - sendDelta: The time between the sending of the last two groups.
+    /// - deltaCount: The number of group differences so far.
+    /// - arrival: The arrival time of the newest group on the receiver's clock.
     package mutating func detect(trend: Double, sendDelta: Duration, deltaCount: Int, arrival: Duration) {
         guard deltaCount >= 2 else {
             usage = .normal
@@ -65,7 +65,7 @@ package struct OveruseDetector: Sendable {
     }
 
     private mutating func detectOveruse(trend: Double, sendDelta: Double) {
-        // The first time, the trend may have crossed the threshold anywhere since the sample before: half way.
+        // The trend first crossed the threshold at an unknown time since the previous sample: this assumes the middle.
         let time = timeOver.map { $0 + sendDelta } ?? sendDelta / 2
         timeOver = time
         timesOver += 1
@@ -78,7 +78,7 @@ package struct OveruseDetector: Sendable {
     private mutating func adapt(to magnitude: Double, arrival: Duration) {
         let elapsed = lastUpdate.map { (arrival - $0).milliseconds } ?? 0
         lastUpdate = arrival
-        // A spike, such as a sudden loss of capacity makes, is no reason to be less sensitive.
+        // A spike, such as that of a sudden loss of capacity, must not reduce the sensitivity.
         guard magnitude <= threshold + Self.largestAdaptation else { return }
         let gain = magnitude < threshold ? Self.gainDown : Self.gainUp
         threshold += gain * (magnitude - threshold) * max(0, min(elapsed, Self.longestStep))

@@ -1,23 +1,23 @@
 internal import RTCShareWireFormat
 
-/// The share that a path loses whatever the rate is: the least that was lost lately, at times when no packets waited.
+/// The fraction that a path loses whatever the rate is: the minimum recent loss at times without a queue.
 ///
-/// A queue that overflows is full, and what is lost by sending too much is lost no more once less is sent; what a bad
-/// radio link loses stays. Source: none in libwebrtc; the minimum over a time is that of RFC 6817's base delay.
+/// Loss by a full queue stops when the rate decreases, but the loss of a bad radio link stays. Source: none in
+/// libwebrtc. The minimum over a time is similar to RFC 6817's base delay.
 struct BackgroundLoss: Sendable {
     private static let periods = 3
     private static let period = Duration.seconds(10)
-    /// More than this is never taken for the path's own.
+    /// The maximum loss that counts as the path's own.
     static let most = 0.25
-    /// The least of many samples is below their mean.
+    /// The factor that corrects for the minimum of many samples, which is below their mean.
     private static let correction = 1.3
 
     private var samples: [(begin: Instant, loss: Double)] = []
 
-    /// The share, 0...0.25.
+    /// The fraction, 0...0.25.
     var share: Double { min(Self.most, (samples.map(\.loss).min() ?? 0) * Self.correction) }
 
-    /// Takes the loss of a moment at which no queue was seen.
+    /// Adds the loss at a time without a queue.
     mutating func receive(_ loss: Double, now: Instant) {
         if let last = samples.indices.last, now - samples[last].begin < Self.period {
             samples[last].loss = min(samples[last].loss, loss)
@@ -27,7 +27,7 @@ struct BackgroundLoss: Sendable {
         expire(now: now)
     }
 
-    /// Forgets what is too long ago.
+    /// Removes old samples.
     mutating func expire(now: Instant) {
         samples.removeAll { now - $0.begin > Self.period * Self.periods }
     }

@@ -1,7 +1,7 @@
 package import RTCShareWireFormat
 
-/// The rate above which packets are lost: the path that explains best what was lost lately, found among a few
-/// candidates by maximum likelihood, never more than the delay-based estimate.
+/// The rate above which packets are lost: of a few candidates, the path that explains the recent loss best (maximum
+/// likelihood), limited by the delay-based estimate.
 ///
 /// ```
 ///                bounded by loss                    raised
@@ -12,33 +12,33 @@ package import RTCShareWireFormat
 /// ```
 ///
 /// Source: libwebrtc, `goog_cc/loss_based_bwe_v2`, with its default parameters. Deviations: only parameters with an
-/// effect by default exist; a rate is a number of any fineness, not whole bits; an average loss below zero, which
-/// leaving out the best and the worst interval can give by rounding, is zero.
+/// effect by default exist; a rate is a floating-point number instead of whole bits; an average loss below zero, which
+/// can result from rounding without the best and the worst interval, counts as zero.
 package struct LossBasedEstimator: Sendable {
-    /// What the estimate follows.
+    /// The basis of the estimate.
     package enum State: Hashable, Sendable {
-        /// The delay-based estimate, for loss does not bind.
+        /// The delay-based estimate, since loss does not limit the rate.
         case delayBased
-        /// Loss, downwards.
+        /// Loss, while the estimate decreases.
         case decreasing
-        /// Loss, upwards: padding tests the rate where media do not fill it.
+        /// Loss, while the estimate increases: padding tests the rate if media do not fill it.
         case increasing
     }
 
-    /// What the published scenarios vary.
+    /// The parameters that the published scenarios vary.
     package struct Configuration: Hashable, Sendable {
-        /// The multiples of the estimate that are candidates.
+        /// The factors on the estimate that give the candidates.
         package var candidateFactors = [1.02, 1.0, 0.95]
-        /// Intervals that are looked at.
+        /// The number of intervals in the window.
         package var windowSize = 15
-        /// Intervals before there is an estimate.
+        /// The minimum number of intervals for an estimate.
         package var minimumObservations = 3
-        /// The multiple of the acknowledged rate that the estimate is not below.
+        /// The factor on the acknowledged rate that gives the minimum estimate.
         package var lowerBoundFactor = 1.0
-        /// The rate that is divided by the loss beyond 5 percent for an upper bound.
+        /// The rate that is divided by the loss beyond 5 percent for an upper limit.
         package var upperBoundBalance = DataRate.kilobitsPerSecond(100)
 
-        /// The default parameters.
+        /// Creates the default parameters.
         package init() {}
     }
 
@@ -63,7 +63,7 @@ package struct LossBasedEstimator: Sendable {
     private var thresholds = LossThresholds()
     private var best = LossObservations.Path(bandwidth: .infinity, inherentLoss: Self.initialInherentLoss)
     private var current = State.delayBased
-    /// The estimate; rates here are in kilobits per second, infinite where not bounded or not known.
+    /// The estimate. Rates here are in kilobits per second, and infinite if not limited or unknown.
     private var bandwidth = Double.infinity
     private var delayBased = Double.infinity
     private var acknowledged: Double?
@@ -75,54 +75,54 @@ package struct LossBasedEstimator: Sendable {
     private var windowStart: Instant?
     private var windowLimit = Double.infinity
 
-    /// An estimator that has seen no loss.
+    /// Creates an estimator without observations.
     package init(configuration: Configuration = Configuration()) {
         self.configuration = configuration
         observations = LossObservations(windowSize: configuration.windowSize)
     }
 
-    /// Whether enough was seen for an estimate of its own.
+    /// Whether there are enough observations for an estimate.
     package var isReady: Bool {
         best.bandwidth.isFinite && observations.count >= configuration.minimumObservations
     }
 
-    /// What the estimate follows.
+    /// The basis of the estimate.
     package var state: State { isReady ? current : .delayBased }
 
-    /// The estimate: the delay-based one until `isReady`; nil where nothing bounds it.
+    /// The estimate: the delay-based one until `isReady`; nil if nothing limits it.
     package var estimate: DataRate? {
         let rate = isReady ? bandwidth : delayBased
         return rate.isFinite ? DataRate(kilobits: rate) : nil
     }
 
-    /// The share of the bytes that is lost, as it is reckoned with.
+    /// The average fraction of lost bytes that the estimator uses.
     package var averageLoss: Double { observations.averageLoss }
 
-    /// Begins at `rate`.
+    /// Sets the start rate.
     package mutating func setEstimate(_ rate: DataRate) {
         best.bandwidth = rate.kilobits
         bandwidth = rate.kilobits
         current = .delayBased
     }
 
-    /// Takes the rate at which packets arrive.
+    /// Sets the rate at which packets arrive.
     package mutating func setAcknowledged(_ rate: DataRate) {
         acknowledged = rate.kilobits
     }
 
-    /// Sets the bounds of the estimate; no maximum for nil.
+    /// Sets the limits of the estimate. A maximum of nil means none.
     package mutating func setBounds(minimum: DataRate, maximum: DataRate?) {
         self.minimum = minimum.kilobits
         self.maximum = maximum?.kilobits ?? .infinity
     }
 
-    /// Takes what feedback says.
+    /// Processes one feedback.
     ///
     /// - Parameters:
-    ///   - results: arrived and lost packets.
-    ///   - delayBased: the delay-based estimate, nil where there is none.
-    ///   - isApplicationLimited: whether the application is what limits the rate, so that what arrives says little.
-    ///   - background: the share that the path loses whatever the rate is.
+    /// - results: The arrived and lost packets.
+    /// - delayBased: The delay-based estimate; nil if there is none.
+    /// - isApplicationLimited: Whether the application limits the rate, so that the arrival rate is not meaningful.
+    /// - background: The fraction that the path loses whatever the rate is.
     package mutating func update(
         _ results: [TransportFeedbackTracker.PacketResult], delayBased: DataRate?, isApplicationLimited: Bool,
         background: Double = 0
@@ -179,7 +179,7 @@ package struct LossBasedEstimator: Sendable {
         return winner
     }
 
-    /// After loss, up by steps, and not far beyond what arrives.
+    /// Limits increases after loss: in steps, and not far beyond the arrival rate.
     private func boundIncrease(_ candidate: inout LossObservations.Path, now: Instant) {
         if let windowStart, now - windowStart < Self.increaseWindow {
             candidate.bandwidth = min(candidate.bandwidth, windowLimit)
@@ -188,7 +188,7 @@ package struct LossBasedEstimator: Sendable {
         let isNearHold = hold.rate.isFinite && acknowledged < Self.holdThreshold * hold.rate
         let factor = isNearHold ? Self.rampUpFactorInHold : Self.rampUpFactor
         candidate.bandwidth = max(best.bandwidth, min(candidate.bandwidth, factor * acknowledged))
-        // A bit more, so that the state becomes that of padding, which shows whether there is room.
+        // A slightly higher rate changes the state to that of padding, which tests whether there is room.
         if current == .decreasing, candidate.bandwidth == best.bandwidth { candidate.bandwidth += 0.001 }
     }
 
@@ -196,7 +196,7 @@ package struct LossBasedEstimator: Sendable {
         current != .delayBased && (old < new || old == new && current == .increasing)
     }
 
-    /// Follows the estimate, and decides what it stands for.
+    /// Sets the estimate and its state.
     private mutating func follow(_ bounded: Double, now: Instant) {
         let isBoundByLoss = bounded < delayBased && bounded < maximum
         if current == .decreasing, let end = hold.end, end > now, bounded < delayBased {

@@ -2,16 +2,17 @@ internal import Glibc
 internal import RTCShareRTP
 internal import RTCShareWireFormat
 
-/// Loss over the last few intervals, and how likely a path with given properties makes it (`LossBasedEstimator`).
+/// The loss over the last intervals, and the likelihood of that loss on a path with given properties
+/// (`LossBasedEstimator`).
 struct LossObservations: Sendable {
-    /// A path that loses a share of everything, and all that is above a rate.
+    /// A path that loses a fraction of all packets, and everything above a rate.
     struct Path: Sendable {
-        /// In kilobits per second.
+        /// The bandwidth in kilobits per second.
         var bandwidth: Double
         var inherentLoss: Double
     }
 
-    /// One interval. Sizes are in kilobytes, the rate in kilobits per second.
+    /// One interval. Sizes are in kilobytes, the rate is in kilobits per second.
     private struct Observation: Sendable {
         let size: Double
         let lost: Double
@@ -29,13 +30,14 @@ struct LossObservations: Sendable {
     private static let burstFactor = 2.0
 
     let windowSize: Int
-    /// All intervals so far.
+    /// The number of all intervals so far.
     private(set) var count = 0
-    /// When the newest packet of the newest interval was sent.
+    /// The sending time of the newest packet in the newest interval.
     private(set) var lastSent: Instant?
-    /// The share of the bytes that was lost, newer intervals counting more, without the best and the worst interval.
+    /// The weighted fraction of lost bytes, in which newer intervals count more, without the best and the worst
+    /// interval.
     private(set) var averageLoss = 0.0
-    /// From the oldest to the newest.
+    /// The intervals, from the oldest to the newest.
     private var observations: [Observation] = []
     private var partialBytes = 0
     private var partialLost: [TransportSequenceNumber: Int] = [:]
@@ -44,13 +46,13 @@ struct LossObservations: Sendable {
         self.windowSize = max(1, windowSize)
     }
 
-    /// Takes results. True where they complete an interval.
+    /// Adds results. Returns true if they complete an interval.
     mutating func append(_ results: [TransportFeedbackTracker.PacketResult]) -> Bool {
         guard let first = results.first else { return false }
         var firstSent = first.sent
         var newestSent = first.sent
         for result in results {
-            // What was reported as missing in this interval and arrived after all was not lost.
+            // A packet that was reported as missing in this interval and arrived later was not lost.
             if result.arrival == nil || !partialLost.isEmpty {
                 partialLost[result.number] = result.arrival == nil ? result.size : nil
             }
@@ -75,8 +77,7 @@ struct LossObservations: Sendable {
         return true
     }
 
-    /// The path of `bandwidth` whose inherent loss explains the observations better than that of `path`: one step of
-    /// Newton's method.
+    /// Returns `path` with an inherent loss that explains the observations better: one step of Newton's method.
     func fitted(_ path: Path, thresholds: LossThresholds = LossThresholds()) -> Path {
         var path = path
         path.inherentLoss = Self.feasible(path, thresholds)
@@ -93,8 +94,8 @@ struct LossObservations: Sendable {
         return path
     }
 
-    /// The logarithm of the likelihood of the observations on `path`, with a preference for high rates while little is
-    /// lost.
+    /// Returns the log-likelihood of the observations on `path`, with a preference for high rates while there is little
+    /// loss.
     func objective(_ path: Path, thresholds: LossThresholds = LossThresholds()) -> Double {
         let preference = thresholds.preference - averageLoss
         let scale = preference / (Self.preferenceSmoothing + abs(preference))
@@ -131,7 +132,7 @@ struct LossObservations: Sendable {
             if loss < best.loss { best = (loss, weighted.size, weighted.lost) }
         }
         guard size > 0 else { return 0 }
-        // The worst interval is no accident where far more than usual was sent in it.
+        // The worst interval counts if far more than usual was sent in it.
         let rest = size - best.size - worst.size
         guard medianRate * Self.burstFactor > worst.rate, rest > 0 else { return lost / size }
         return max(0, lost - best.lost - worst.lost) / rest

@@ -1,19 +1,19 @@
-/// How much loss may be the path's own: what is lost whatever the rate is.
+/// The thresholds for the inherent loss of a path, which does not depend on the rate.
 ///
-/// Source: libwebrtc's `loss_based_bwe_v2`, whose thresholds are those of a path without a loss of its own. Deviation:
-/// they are for what is lost beyond the background. libwebrtc reads 20 percent of random loss, as a bad radio link has
-/// it, as congestion, and goes down to some 5 percent of the capacity.
+/// Source: libwebrtc's `loss_based_bwe_v2`, whose thresholds assume a path without background loss. Deviation: here
+/// they apply to the loss beyond the background. libwebrtc treats 20 percent of random loss, as on a bad radio link, as
+/// congestion, and decreases to some 5 percent of the capacity.
 struct LossThresholds: Hashable, Sendable {
-    /// Above this loss the estimate has an upper bound, the nearer the more is lost.
+    /// The loss above which the estimate has an upper limit. More loss lowers the limit.
     let upperBound: Double
-    /// The path's own loss is this at most, and more at low rates.
+    /// The maximum inherent loss of the path, which is higher at low rates.
     let inherent: Double
-    /// Below this loss the higher of two rates that explain it alike is preferred, above it the lower.
+    /// The loss below which the higher of two equally likely rates is preferred, and above which the lower.
     let preference: Double
-    /// Up to this loss the estimate may grow although more is lost than the path's own loss explains.
+    /// The loss up to which the estimate can grow although the inherent loss does not explain all of it.
     let growth: Double
 
-    /// The thresholds where a share of `background` is lost whatever the rate is.
+    /// Creates the thresholds for a path with the given background loss.
     init(background: Double = 0) {
         upperBound = 0.05 + background
         inherent = 0.05 + background

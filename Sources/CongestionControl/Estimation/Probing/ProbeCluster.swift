@@ -1,22 +1,21 @@
 package import RTCShareWireFormat
 
-/// Packets to send at one rate, to find out whether the path takes it.
+/// A group of packets that are sent at one rate, to test whether the path carries it.
 package struct ProbeCluster: Hashable, Sendable {
-    /// Numbers the clusters of a controller.
+    /// The number of the cluster within its controller.
     package let identifier: Int
     /// The rate to send at.
     package let rate: DataRate
-    /// For how long.
+    /// The duration of sending.
     package let duration: Duration
-    /// How many packets make it up at least.
+    /// The minimum number of packets.
     package let minimumPackets: Int
-    /// The time between bursts of its packets, at least.
+    /// The minimum time between bursts of packets.
     package let burstInterval: Duration
 
-    /// How many bytes make it up at least: what the rate carries in the duration.
+    /// The minimum number of bytes: what the rate carries in the duration.
     package var minimumBytes: Int { rate.bytes(in: duration) }
 
-    /// A cluster of this kind.
     package init(
         identifier: Int, rate: DataRate, duration: Duration = .milliseconds(15), minimumPackets: Int = 5,
         burstInterval: Duration = .milliseconds(2)

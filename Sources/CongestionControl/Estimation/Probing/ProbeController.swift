@@ -1,7 +1,7 @@
 package import RTCShareWireFormat
 
-/// When to probe, and at which rates: at the start, further while probes succeed, when more is allowed or asked for,
-/// every few seconds while the application is the limit, and after a drop that may have been none.
+/// Decides the times and rates of probes: at the start, again while probes succeed, when the maximum or the allocation
+/// grows, every few seconds while the application limits the rate, and after a decrease that may have been unnecessary.
 ///
 /// ```
 ///   initial ──start rate and network──▶ waiting ──1 s without success, or the last probe──▶ complete
@@ -9,50 +9,50 @@ package import RTCShareWireFormat
 ///                                         └────────── periodic, allocation ────────────────────┘
 /// ```
 ///
-/// Source: libwebrtc, `goog_cc/probe_controller`. Deviations: probes by a network state estimate, which only a receiver
-/// of the same vendor sends, and field trials without effect by default are left out; a start rate of zero waits for a
-/// start rate.
+/// Source: libwebrtc, `goog_cc/probe_controller`. Deviations: there are no probes from a network state estimate, which
+/// only a receiver of the same vendor sends, and no field trials without effect by default; a start rate of zero means
+/// that the controller waits for a start rate.
 package struct ProbeController: Sendable {
-    /// What holds the estimate down.
+    /// The reason why the estimate is not higher.
     package enum Limit: Hashable, Sendable {
-        /// The delay, which is even: more may fit.
+        /// A constant delay: the path may carry more.
         case delay
-        /// The delay, which has just grown.
+        /// A delay that has just grown.
         case growingDelay
-        /// Loss.
+        /// Packet loss.
         case loss
-        /// Loss, from which the estimate recovers.
+        /// Packet loss from which the estimate recovers.
         case lossRecovering
-        /// A round trip that is far too long.
+        /// A round-trip time that is far too long.
         case roundTrip
     }
 
     private enum State: Sendable {
         case initial
-        /// A result above `threshold` is reason to probe further; nil where none is.
+        /// A result above `threshold` causes a further probe; nil if none does.
         case waiting(threshold: DataRate?)
         case complete
     }
 
-    /// How long a result is waited for.
+    /// The maximum time until the result of a probe.
     package static let resultTimeout = Duration.seconds(1)
-    /// The multiples of the start rate that are probed first.
+    /// The factors on the start rate of the first probes.
     package static let initialScales = [3.0, 6.0]
-    /// The multiple of a result that is probed next.
+    /// The factor on a result of the next probe.
     package static let furtherScale = 2.0
-    /// The share of a probe's rate that its result has to exceed to probe further.
+    /// The fraction of a probe's rate that its result must exceed for a further probe.
     package static let furtherThreshold = 0.7
-    /// The time between probes while the application is the limit.
+    /// The interval of probes while the application limits the rate.
     package static let limitedRegionInterval = Duration.seconds(5)
-    /// The time between probes while the capacity is not known.
+    /// The interval of probes while the capacity is unknown.
     package static let searchInterval = Duration.seconds(2)
-    /// The multiple of the estimate that is probed meanwhile: media follow each step before the next.
+    /// The factor on the estimate of these probes: media follow each step before the next one.
     package static let searchScale = 1.5
-    /// The multiple of the estimate that is probed in application-limited regions.
+    /// The factor on the estimate of probes in application-limited regions.
     package static let limitedRegionScale = 2.0
-    /// The highest rate probed where no maximum was set.
+    /// The maximum rate of probes if no maximum was set.
     package static let defaultMaximum = DataRate.kilobitsPerSecond(5000)
-    /// For how long the repeated probes of the beginning go on.
+    /// The duration of the repeated initial probes.
     package static let repeatedInitialPeriod = Duration.seconds(5)
     private static let allocationScales = [1.0, 2.0]
     private static let allocationLimitScale = 2.0
@@ -65,20 +65,20 @@ package struct ProbeController: Sendable {
     private static let recoveryInterval = Duration.seconds(5)
     private static let limitedRegionEndTimeout = Duration.seconds(3)
 
-    /// When the present application-limited region began; nil outside one.
+    /// The start of the current application-limited region; nil outside a region.
     package var limitedRegionStart: Instant?
-    /// When the last such region ended.
+    /// The end of the last application-limited region.
     package var limitedRegionEnd: Instant?
-    /// Whether to probe every few seconds within such a region.
+    /// Whether application-limited regions are probed every few seconds.
     package var probesLimitedRegions: Bool
-    /// Whether to repeat the initial probes each second for some time, before media flow.
+    /// Whether the initial probes are repeated each second for some time, before media is sent.
     package var repeatsInitialProbes: Bool
     private var isNetworkAvailable = false
     private var state = State.initial
     private var limit = Limit.delay
     private var start = DataRate.zero
     private var maximum = Self.defaultMaximum
-    /// What all media together could use; nil where not known.
+    /// The bitrate that all media together could use; nil if unknown.
     private var allocation: DataRate?
     private var estimate = DataRate.zero
     private var lastProbe: Instant?
@@ -87,19 +87,19 @@ package struct ProbeController: Sendable {
     private var lastRecoveryProbe: Instant?
     private var nextIdentifier = 1
 
-    /// A controller that waits for a network and a start rate.
+    /// Creates a controller that waits for a network and a start rate.
     package init(probesLimitedRegions: Bool = false, repeatsInitialProbes: Bool = false) {
         self.probesLimitedRegions = probesLimitedRegions
         self.repeatsInitialProbes = repeatsInitialProbes
     }
 
-    /// Sets the bounds, and begins to probe where that was waited for or a higher maximum asks for it.
+    /// Sets the limits, and returns the initial probes or a probe of a higher maximum.
     ///
     /// - Parameters:
-    ///   - minimum: the start rate where none was ever set.
-    ///   - start: the start rate, which becomes the estimate; nil to keep both.
-    ///   - maximum: the highest rate; nil for the default.
-    ///   - now: the present.
+    /// - minimum: The start rate if none was ever set.
+    /// - start: The start rate, which becomes the estimate; nil to keep both.
+    /// - maximum: The maximum rate; nil for the default.
+    /// - now: The current time.
     package mutating func setBounds(
         minimum: DataRate, start: DataRate?, maximum: DataRate?, now: Instant
     ) -> [ProbeCluster] {
@@ -120,15 +120,15 @@ package struct ProbeController: Sendable {
         }
     }
 
-    /// Sets what all media together could use, nil where that is not known. More than before is probed for while the
-    /// application is the limit.
+    /// Sets the bitrate that all media together could use; nil if unknown. A higher bitrate is probed while the
+    /// application limits the rate.
     package mutating func setAllocation(_ rate: DataRate?, now: Instant) -> [ProbeCluster] {
         let before = allocation
         allocation = rate
         guard case .complete = state, let rate, rate != before, estimate < maximum, estimate < rate,
             limitedRegionStart != nil
         else {
-            // Media are about to flow: no reason to go on with the probes of the beginning.
+            // Media will soon be sent: the repeated initial probes are not necessary any more.
             if rate != nil { repeatedInitialEnd = now }
             return []
         }
@@ -143,7 +143,7 @@ package struct ProbeController: Sendable {
         return probe(rates, further: isBounded, now: now)
     }
 
-    /// Tells whether packets can be sent.
+    /// Sets whether packets can be sent.
     package mutating func setNetworkAvailable(_ isAvailable: Bool, now: Instant) -> [ProbeCluster] {
         isNetworkAvailable = isAvailable
         switch state {
@@ -154,7 +154,7 @@ package struct ProbeController: Sendable {
         return []
     }
 
-    /// Takes an estimate and what holds it down; a result that leaves room is probed further.
+    /// Sets the estimate and its limit. A result that leaves room causes a further probe.
     package mutating func setEstimate(_ rate: DataRate, limit: Limit, now: Instant) -> [ProbeCluster] {
         self.limit = limit
         if rate < estimate * Self.dropThreshold { lastDrop = (now, estimate) }
@@ -163,9 +163,9 @@ package struct ProbeController: Sendable {
         return probe([rate * Self.furtherScale], further: true, now: now)
     }
 
-    /// Probes near what was there before a drop, once the delay is normal again: a short disturbance is over then,
-    /// while a competing flow or a slower path makes the probe fail. Only in and shortly after an application-limited
-    /// region, where traffic alone would not tell.
+    /// Probes near the rate before a decrease, after the delay is normal again. After a short disturbance the probe
+    /// succeeds, but a competing flow or a slower path makes it fail. This applies only in and shortly after an
+    /// application-limited region, in which traffic does not show the difference.
     package mutating func requestRecoveryProbe(now: Instant) -> [ProbeCluster] {
         let endedRecently = limitedRegionEnd.map { now - $0 < Self.limitedRegionEndTimeout } ?? false
         guard case .complete = state, limitedRegionStart != nil || endedRecently, let lastDrop else { return [] }
@@ -177,7 +177,7 @@ package struct ProbeController: Sendable {
         return probe([rate], further: false, now: now)
     }
 
-    /// Probes a step further up where the path proved wider than it was thought to be.
+    /// Probes a higher rate after the path proved to carry more than assumed.
     package mutating func searchCapacity(now: Instant) -> [ProbeCluster] {
         guard case .complete = state, isNetworkAvailable, estimate > .zero,
             lastProbe.map({ now - $0 >= Self.searchInterval }) ?? true
@@ -185,7 +185,8 @@ package struct ProbeController: Sendable {
         return probe([estimate * Self.searchScale], further: false, now: now)
     }
 
-    /// Probes at `rate`, where silence left open whether the path still takes it; once in a second at most.
+    /// Probes at `rate` after a time without feedback, which left open whether the path still carries it; at most once
+    /// per second.
     package mutating func probe(at rate: DataRate, now: Instant) -> [ProbeCluster] {
         guard case .complete = state, isNetworkAvailable, rate > .zero,
             lastProbe.map({ now - $0 >= Self.resultTimeout }) ?? true
@@ -193,8 +194,8 @@ package struct ProbeController: Sendable {
         return probe([rate], further: true, now: now)
     }
 
-    /// Begins anew, as for another path. The network's availability, the allocation and application-limited region
-    /// under way stay.
+    /// Resets the controller, for example for another path. The network's availability, the allocation and the current
+    /// application-limited region stay.
     package mutating func reset(now: Instant) {
         limit = .delay
         state = .initial
@@ -207,7 +208,7 @@ package struct ProbeController: Sendable {
         lastDrop = nil
     }
 
-    /// Lets the time pass: probes that are due.
+    /// Returns the probes that are due.
     package mutating func process(now: Instant) -> [ProbeCluster] {
         let sinceProbe = lastProbe.map { now - $0 }
         if case .waiting = state, sinceProbe.map({ $0 > Self.resultTimeout }) ?? true { state = .complete }
@@ -230,7 +231,7 @@ package struct ProbeController: Sendable {
     }
 
     private mutating func probe(_ rates: [DataRate], further: Bool, now: Instant) -> [ProbeCluster] {
-        // Above what media use there is room for their unevenness, but no more.
+        // The limit is above the bitrate of media, since that varies, but not far above.
         var bound = maximum
         if let allocation { bound = min(bound, allocation * Self.allocationMargin) }
         switch limit {

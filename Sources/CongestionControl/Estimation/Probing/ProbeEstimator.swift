@@ -1,8 +1,8 @@
 package import RTCShareWireFormat
 
-/// The rate that a path takes, by how far a cluster of probe packets was spread on its way.
+/// Measures the rate that a path carries, from the spread of a cluster of probe packets at arrival.
 ///
-/// Source: libwebrtc, `goog_cc/probe_bitrate_estimator`. Deviations: at most 16 clusters are kept, the newest.
+/// Source: libwebrtc, `goog_cc/probe_bitrate_estimator`. Deviations: only the newest 16 clusters are stored.
 package struct ProbeEstimator: Sendable {
     fileprivate struct Measurement: Sendable {
         let identifier: Int
@@ -16,13 +16,13 @@ package struct ProbeEstimator: Sendable {
         var firstArrivalBytes: Int
     }
 
-    /// The share of a cluster's packets and bytes that have to arrive.
+    /// The fraction of a cluster's packets and bytes that must arrive.
     package static let minimumShare = 0.8
-    /// A cluster that arrives faster than it was sent by more than this factor measures nothing.
+    /// The ratio of arrival rate to sending rate above which a cluster measures nothing.
     package static let largestRatio = 2.0
-    /// A cluster that arrives slower than by this factor has filled the path.
+    /// The ratio of arrival rate to sending rate below which a cluster has filled the path.
     package static let saturationRatio = 0.9
-    /// What is used of a path that was filled.
+    /// The fraction of a full path's rate that is used.
     package static let utilization = 0.95
     private static let longestInterval = Duration.seconds(1)
     private static let history = Duration.seconds(1)
@@ -31,19 +31,19 @@ package struct ProbeEstimator: Sendable {
     private var measurements: [Measurement] = []
     private var newest: DataRate?
 
-    /// No probes yet.
+    /// Creates an estimator without probes.
     package init() {}
 
-    /// The newest result since the last call; nil where there is none.
+    /// Returns the newest result since the last call; nil if there is none.
     package mutating func takeEstimate() -> DataRate? {
         defer { newest = nil }
         return newest
     }
 
-    /// Takes a packet of a cluster that arrived at `arrival` on the receiver's clock.
+    /// Records a packet of a cluster that arrived at `arrival` on the receiver's clock.
     ///
-    /// - Returns: the rate that the cluster measured up to here; nil where too little of it arrived or its times are not
-    ///   to be trusted.
+    /// - Returns: The rate that the cluster has measured so far; nil if too little of it arrived or its times are not
+    ///   plausible.
     @discardableResult
     package mutating func receive(sent: Instant, arrival: Duration, size: Int, of cluster: ProbeCluster) -> DataRate? {
         measurements.removeAll { $0.lastArrival + Self.history < arrival }
@@ -74,7 +74,7 @@ package struct ProbeEstimator: Sendable {
         guard sendTime > .zero, sendTime <= longestInterval, arrivalTime > .zero, arrivalTime <= longestInterval else {
             return nil
         }
-        // The times leave out how long the last packet took to send and the first to arrive.
+        // The times exclude the sending of the last packet and the arrival of the first.
         let sendRate = DataRate(byteCount: measurement.bytes - measurement.lastSentBytes, over: sendTime)
         let arrivalRate = DataRate(byteCount: measurement.bytes - measurement.firstArrivalBytes, over: arrivalTime)
         guard arrivalRate <= sendRate * largestRatio else { return nil }

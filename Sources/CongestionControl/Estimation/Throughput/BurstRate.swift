@@ -1,45 +1,46 @@
 internal import RTCShareWireFormat
 
-/// How fast a large picture may leave: up to twice as fast as large pictures were seen to arrive.
+/// The rate at which a large frame can be sent: up to twice the rate at which large frames arrived.
 ///
-/// What a screen shares is still, and then all of it changes. The rate of the stream is bounded by what its user allows,
-/// and says nothing of a path that carries far more: at 2.5 times the rate a page of text takes a fifth of a second on the
-/// way that a local network carries in a tenth of that. So each part of a picture is looked at as a probe: how long its
-/// packets took to leave, and how long they took to arrive. A page that begins slowly is faster before its end.
+/// A shared screen is often unchanged, and then all of it changes. The user's maximum limits the rate of the stream,
+/// which does not show that a path can carry far more. At 2.5 times that rate a page of text takes a fifth of a second,
+/// but a local network carries it in a tenth of that. So each part of a frame serves as a probe, which compares the
+/// time of sending with the time of arrival. A page that starts slowly accelerates before its end.
 ///
-///     arrived as fast as it left      what follows may leave twice as fast
-///     arrived more slowly             the path is full at that rate: what follows leaves a little slower than that, and
-///                                     after a while a little faster, for a receiver that is busy looks like that, too
-///     packets were lost               as at the beginning: nil
+///     arrived as fast as it was sent    the next part can be sent twice as fast
+///     arrived more slowly               the path is full at that rate: the next parts are sent a little more slowly,
+///                                       and after a while a little faster, since a busy receiver has the same effect
+///     packets were lost                 the rate is unknown again (nil)
 ///
-/// Source: libwebrtc's `goog_cc/probe_bitrate_estimator` for how a cluster of packets is measured; that media are the
-/// cluster, and that nothing follows for the estimate, is our own.
+/// Source: libwebrtc's `goog_cc/probe_bitrate_estimator` for the measurement of a cluster of packets. The use of media
+/// as the cluster, without an effect on the estimate, is our own.
 struct BurstRate: Sendable {
-    /// A picture of fewer packets proves nothing.
+    /// The minimum number of packets that measures anything.
     static let leastPackets = 8
-    /// One of fewer can arrive slowly for other reasons than a full path.
+    /// The minimum number of packets that shows a full path. Fewer can arrive slowly for other reasons.
     static let leastPacketsOfFull = 16
-    /// Packets that left further apart than this are of two pictures.
+    /// The maximum gap between sent packets of one frame.
     static let longestGap = Duration.milliseconds(20)
-    /// What has more packets is looked at in parts; a film's pictures may follow each other without a gap, too.
+    /// The number of packets after which a frame is split into parts. A video's frames can also follow each other
+    /// without a gap.
     static let mostPackets = 32
-    /// As far as so much time tells more than when the receiver happened to look.
+    /// The minimum duration of a train, below which the times only reflect when the receiver read its packets.
     static let leastTrain = Duration.milliseconds(10)
-    /// How long a measurement is held to be true.
+    /// The lifetime of a measurement.
     static let lifetime = Duration.seconds(120)
-    /// What is tried beyond what is known.
+    /// The factor on the measured rate that is tried next.
     private static let growth = 2.0
-    /// A picture that takes longer to arrive by more than this has filled the path.
+    /// The ratio of arrival rate to sending rate below which a frame has filled the path.
     private static let saturationRatio = 0.9
-    /// What is used of a path that was filled, and for how long; what is tried then beyond what is known, and up to how far
-    /// beyond what filled the path.
+    /// The fraction of a full path's rate that is used, and the time for which it is used. After that, the careful
+    /// factors apply: the factor on the measured rate, and its limit relative to the rate that filled the path.
     private static let utilization = 0.85
     static let patience = Duration.seconds(2)
     private static let carefulGrowth = 1.25
     private static let carefulShare = 1.5
-    /// A picture that arrives this much faster than it left was held up on its way, and measures nothing.
+    /// The ratio of arrival rate to sending rate above which a frame was delayed on the path, and measures nothing.
     private static let largestRatio = 2.0
-    /// The share of a picture's packets that may be lost.
+    /// The maximum fraction of lost packets.
     private static let largestLoss = 0.05
 
     fileprivate struct Train: Sendable {
@@ -55,16 +56,16 @@ struct BurstRate: Sendable {
 
     private var train: Train?
     private var known: (rate: DataRate, at: Instant)?
-    /// What arrived of a picture that filled the path.
+    /// The arrival rate of a frame that filled the path.
     private var full: (rate: DataRate, at: Instant)?
 
-    /// The rate that large pictures may leave at; nil where nothing is known.
+    /// Returns the rate at which large frames can be sent; nil if unknown.
     func rate(now: Instant) -> DataRate? {
         guard let known, now - known.at < Self.lifetime else { return nil }
         return known.rate
     }
 
-    /// Takes what became of packets.
+    /// Processes the results of packets.
     mutating func receive(_ results: [TransportFeedbackTracker.PacketResult], now: Instant) {
         for result in results.isSorted(by: Self.isEarlier) ? results : results.sorted(by: Self.isEarlier) {
             if let train, result.sent - train.lastSent > Self.longestGap || train.isLong {
@@ -99,7 +100,7 @@ struct BurstRate: Sendable {
             guard now - full.at >= Self.patience else { return }
             growth = Self.carefulGrowth
         }
-        // What left slowly proves nothing against a higher rate.
+        // A frame that was sent slowly does not disprove a higher rate.
         if let rate = rate(now: now), rate > proven * growth { return }
         known = (proven * growth, now)
     }
@@ -130,10 +131,10 @@ extension BurstRate.Train {
         packets >= BurstRate.mostPackets && lastSent - firstSent >= BurstRate.leastTrain
     }
 
-    /// How fast it left and arrived; nil where that took no time.
+    /// The rates of sending and arrival; nil if either took no time.
     fileprivate var rates: (sent: DataRate, arrived: DataRate)? {
         guard let arrivals, lastSent > firstSent, arrivals.last > arrivals.first else { return nil }
-        // The times leave out how long the last packet took to leave and the first to arrive.
+        // The times exclude the sending of the last packet and the arrival of the first.
         return (
             DataRate(byteCount: bytes - lastSize, over: lastSent - firstSent),
             DataRate(byteCount: bytes - firstArrivedSize, over: arrivals.last - arrivals.first)

@@ -1,31 +1,32 @@
 internal import RTCShareWireFormat
 
-/// Bounds the bytes under way: where more are than the rate carries in a round trip and a queue that is tolerated, the
-/// rate goes down until feedback comes.
+/// Limits the bytes in flight. If more are in flight than the rate carries in a round trip and an accepted queue, the
+/// rate decreases until feedback arrives.
 ///
-/// Source: libwebrtc, `goog_cc/congestion_window_pushback_controller` and the window of `goog_cc/goog_cc_network_control`,
-/// on by default there. Deviations: the rate is lowered, where libwebrtc lets its encoder drop frames instead; it is
-/// decided with each feedback and each 25 ms, not with each packet; and what is under way is too much only where packets
-/// are seen to wait, or feedback stays away, for a large picture that leaves at the pacing rate fills a window, too.
+/// Source: libwebrtc, `goog_cc/congestion_window_pushback_controller` and the window of
+/// `goog_cc/goog_cc_network_control`, active by default there. Deviations: the rate decreases, where libwebrtc's
+/// encoder drops frames instead; the decision is made with each feedback and every 25 ms, not with each packet; and the
+/// bytes in flight are too many only if packets wait or feedback is late, since a large frame that is sent at the
+/// pacing rate also fills a window.
 struct CongestionWindow: Sendable {
-    /// The queue that is tolerated beyond the round trip.
+    /// The accepted queue, in addition to the round trip.
     static let queueTime = Duration.milliseconds(150)
-    /// No window is smaller.
+    /// The minimum window.
     static let smallestWindow = 3000
-    /// What a pushed rate does not go below.
+    /// The minimum rate after a reduction.
     static let minimumRate = DataRate.kilobitsPerSecond(30)
     private static let roundTripCount = 32
 
-    /// The bytes that may be under way; nil before the first round trip.
+    /// The maximum number of bytes in flight; nil before the first round trip.
     private(set) var bytes: Int?
-    /// What is left of the rate.
+    /// The fraction of the rate that remains.
     private(set) var ratio = 1.0
     private var roundTrips: [Duration] = []
-    /// The least of ``roundTrips``: kept, for it is asked with every input.
+    /// The minimum of ``roundTrips``, cached because every input needs it.
     private var shortest: Duration?
     private var next = 0
 
-    /// Takes the longest round trip that a feedback shows, its wait at the receiver included.
+    /// Adds the longest round-trip time in a feedback, including the wait at the receiver.
     mutating func receive(roundTrip: Duration) {
         if roundTrips.count < Self.roundTripCount {
             roundTrips.append(roundTrip)
@@ -36,22 +37,22 @@ struct CongestionWindow: Sendable {
         shortest = roundTrips.min()
     }
 
-    /// Fits the window to `target`.
+    /// Sets the window for `target`.
     mutating func update(target: DataRate) {
         guard let shortest else { return }
         let size = target.bytes(in: shortest + Self.queueTime)
         bytes = max(Self.smallestWindow, bytes.map { $0 / 2 + size / 2 } ?? size)
     }
 
-    /// How long feedback may stay away before what is under way is held to wait on the path.
+    /// The time without feedback after which the bytes in flight count as waiting on the path.
     var patience: Duration { (shortest ?? .zero) + Self.queueTime }
 
-    /// Whether more is under way than may be.
+    /// Whether the bytes in flight exceed the window.
     func isExceeded(by outstanding: Int) -> Bool {
         bytes.map { outstanding > $0 } ?? false
     }
 
-    /// What `target` becomes while `outstanding` bytes are under way; `isExceeded` where they are too many.
+    /// Returns `target`, reduced while `outstanding` bytes in flight are too many (`isExceeded`).
     mutating func push(_ target: DataRate, outstanding: Int, isExceeded: Bool) -> DataRate {
         guard let bytes, bytes > 0 else { return target }
         let fill = Double(outstanding) / Double(bytes)

@@ -1,26 +1,26 @@
 internal import RTCShareRTP
 internal import RTCShareWireFormat
 
-/// What is under way: bytes above the highest number that feedback told of, and which packets belong to which probe.
+/// The packets in flight: the bytes after the highest number in feedback, and the probe of each packet.
 struct OutstandingPackets: Sendable {
     private struct Slot: Sendable {
-        /// All bytes sent up to this packet and with it.
+        /// The total number of bytes up to and including this packet.
         var total = 0
-        /// The lower half of its number.
+        /// The lower half of the packet's number.
         var number: UInt32 = 0
-        /// -1 where there is no packet.
+        /// The identifier of the packet's cluster; 0 for none, -1 for an empty slot.
         var cluster: Int32 = -1
     }
 
-    /// Packets whose cluster and place are remembered, at most.
+    /// The maximum number of packets whose cluster and position are stored.
     static let capacity = 8192
-    /// There is room for so many to begin with.
+    /// The initial number of slots.
     private static let firstSize = 64
     private static let clusterCapacity = 32
 
-    /// When the last packet left, numbered or not.
+    /// The time at which the last packet was sent, with a number or without.
     private(set) var lastSent: Instant?
-    /// All bytes of numbered packets so far.
+    /// The total number of bytes of numbered packets.
     private(set) var totalBytes = 0
     private var slots = [Slot](repeating: Slot(), count: firstSize)
     private var unwrapper = SerialNumberUnwrapper<TransportSequenceNumber>()
@@ -28,16 +28,16 @@ struct OutstandingPackets: Sendable {
     private var highestAnswered: (number: Int64, total: Int)?
     private var clusters: [ProbeCluster] = []
 
-    /// Bytes of which no feedback can have told yet.
+    /// The number of bytes after the last packet in feedback.
     var bytes: Int { totalBytes - (highestAnswered?.total ?? 0) }
 
-    /// Remembers a cluster whose packets may come.
+    /// Stores a cluster whose packets will be sent.
     mutating func add(_ cluster: ProbeCluster) {
         if clusters.count == Self.clusterCapacity { clusters.removeFirst() }
         clusters.append(cluster)
     }
 
-    /// Takes note of a packet.
+    /// Records a sent packet.
     mutating func packetSent(_ number: TransportSequenceNumber?, size: Int, cluster: Int?, now: Instant) {
         lastSent = now
         guard let number else { return }
@@ -45,7 +45,7 @@ struct OutstandingPackets: Sendable {
         totalBytes = overflow ? totalBytes : sum
         let unwrapped = unwrapper.unwrap(number)
         newest = unwrapped
-        // What feedback has not told of is kept as long as there can be more room.
+        // Packets without feedback are kept as long as there can be more slots.
         while slots.count < Self.capacity, isUnanswered(slots[index(of: unwrapped)], before: unwrapped) { grow() }
         if slots.count > Self.firstSize, index(of: unwrapped) == 0 { shrink(before: unwrapped) }
         slots[index(of: unwrapped)] = Slot(
@@ -58,7 +58,7 @@ struct OutstandingPackets: Sendable {
         return highestAnswered.map { number > $0.number } ?? true
     }
 
-    /// Gives room back that was needed for a while, as for the first probes: where feedback follows closely.
+    /// Halves the number of slots, which may have grown for the first probes, if feedback follows closely.
     private mutating func shrink(before newest: Int64) {
         guard let highestAnswered, newest - highestAnswered.number < Int64(slots.count / 4) else { return }
         var smaller = [Slot](repeating: Slot(), count: slots.count / 2)
@@ -74,7 +74,7 @@ struct OutstandingPackets: Sendable {
         slots = larger
     }
 
-    /// Takes what feedback told.
+    /// Processes feedback.
     mutating func receive(_ results: [TransportFeedbackTracker.PacketResult]) {
         for result in results {
             let number = unwrapper.peek(result.number)
@@ -86,7 +86,7 @@ struct OutstandingPackets: Sendable {
         }
     }
 
-    /// The cluster that a packet was part of; nil for none.
+    /// Returns the cluster of a packet; nil for none.
     func cluster(of number: TransportSequenceNumber) -> ProbeCluster? {
         let unwrapped = unwrapper.peek(number)
         let slot = slots[index(of: unwrapped)]
@@ -94,7 +94,7 @@ struct OutstandingPackets: Sendable {
         return clusters.last { $0.identifier == Int(slot.cluster) }
     }
 
-    /// Counts all that is under way as answered, as after a change of the path.
+    /// Counts all packets in flight as answered, for example after a change of the path.
     mutating func forget() {
         highestAnswered = newest.map { ($0, totalBytes) }
     }

@@ -1,19 +1,19 @@
 internal import RTCShareWireFormat
 
-/// At which rate packets arrived over the last moments that had waited on the path, one after the other, as fast as the
-/// path gave them out: what it carries, found sooner than by an estimate of the throughput.
+/// The arrival rate of the most recent packets that waited in a queue. The path delivered them as fast as it can, so
+/// that this rate is its capacity, found sooner than by an estimate of the throughput.
 ///
-/// Source: none in libwebrtc, whose estimates follow a fall of the capacity within a second.
+/// Source: none in libwebrtc, whose estimates follow a decrease of the capacity within a second.
 struct RecentArrivals: Sendable {
-    /// What is looked at.
+    /// The length of the window.
     static let window = Duration.milliseconds(300)
-    /// Less time than this tells no rate.
+    /// The minimum duration for a rate.
     static let minimumSpan = Duration.milliseconds(150)
     static let capacity = 1024
 
     private(set) var packets: [(arrival: Duration, size: Int)] = []
 
-    /// The rate; nil where too little arrived.
+    /// The rate; nil if too few packets arrived.
     var rate: DataRate? {
         guard let first = packets.first, let last = packets.last, packets.count >= 5 else { return nil }
         let span = last.arrival - first.arrival
@@ -21,8 +21,8 @@ struct RecentArrivals: Sendable {
         return DataRate(byteCount: packets.reduce(0) { $0 + $1.size } - first.size, over: span)
     }
 
-    /// Takes packets in the order of arrival, once `queueing` knows them. One that arrived before those known, or had not
-    /// waited, begins anew.
+    /// Adds packets in order of arrival, after `queueing` has processed them. A packet that arrived before earlier
+    /// ones, or had not waited, resets the window.
     mutating func receive(_ arrived: [TransportFeedbackTracker.PacketResult], queueing: QueueingDelay) {
         for result in arrived {
             guard let arrival = result.arrival else { continue }

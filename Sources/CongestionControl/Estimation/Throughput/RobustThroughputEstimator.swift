@@ -1,23 +1,24 @@
 package import RTCShareWireFormat
 
-/// At which rate packets arrive, over the last 20 packets or the last second, whichever is more; a single pause of the
-/// path does not count.
+/// The rate at which packets arrive, over the last 20 packets or the last second, whichever is more. A single pause of
+/// the path does not count.
 ///
 /// Source: libwebrtc, `goog_cc/robust_throughput_estimator`, the default there. Deviations: no bytes of packets without
-/// transport-wide numbers are added, for here all have one.
+/// transport-wide numbers are added, since all packets here have one.
 package struct RobustThroughputEstimator: Sendable {
-    /// A room has thousands of these windows, each with a second's packets: numbers of 64 bits, in nanoseconds.
+    /// A packet in the window. A room has thousands of these windows, each with a second's packets, so that times are
+    /// 64-bit nanoseconds.
     struct Packet: Sendable {
         let sent: Int64
         let arrival: Int64
         let size: Int
     }
 
-    /// Packets without which there is no estimate.
+    /// The minimum number of packets for an estimate.
     package static let requiredPackets = 10
-    /// Packets that are looked at even where they took longer than `minimumWindow`.
+    /// The minimum number of packets in the window, even if they took longer than `minimumWindow`.
     package static let windowPackets = 20
-    /// The time that is looked at even where more packets arrived in it.
+    /// The minimum time of the window, even if more packets arrived in it.
     package static let minimumWindow = Duration.seconds(1)
     private static let largestSpan: Int64 = 5_000_000_000
     private static let roomyCapacity = 64
@@ -27,21 +28,21 @@ package struct RobustThroughputEstimator: Sendable {
     private static let latestArrival: Int64 = 1 << 60
     private static let minimumSpan = minimumWindow.wholeNanoseconds
 
-    /// By arrival, from the oldest to the newest.
+    /// The packets by arrival, from the oldest to the newest.
     private(set) var window: [Packet] = []
-    /// When the last of the packets that left the window was sent.
+    /// The sending time of the newest packet that left the window.
     private var latestDropped: Int64?
-    /// The lower of the rates at which the packets were sent and at which they arrived; nil while there are too few.
+    /// The lower of the sending rate and the arrival rate of the packets; nil if there are too few.
     package private(set) var estimate: DataRate?
 
-    /// Nothing arrived yet.
+    /// Creates an estimator without packets.
     package init() {}
 
-    /// Takes what feedback says; what is lost says nothing here.
+    /// Processes feedback. Lost packets are ignored.
     package mutating func receive(_ results: [TransportFeedbackTracker.PacketResult]) {
         for result in results {
             guard let arrival = result.arrival else { continue }
-            // The receiver says what it likes: no difference may overflow.
+            // The receiver's times are arbitrary: no difference must overflow.
             let time = min(max(arrival.wholeNanoseconds, -Self.latestArrival), Self.latestArrival)
             insert(Packet(sent: result.sent.nanoseconds, arrival: time, size: result.size))
         }
@@ -52,7 +53,7 @@ package struct RobustThroughputEstimator: Sendable {
         estimate = currentRate
     }
 
-    /// Gives room back that probes needed.
+    /// Releases memory that probes needed.
     private mutating func shrink() {
         var smaller: [Packet] = []
         smaller.reserveCapacity(window.count * 3 / 2)
@@ -77,14 +78,14 @@ package struct RobustThroughputEstimator: Sendable {
                 secondGap = max(secondGap, gap)
             }
         }
-        // The largest gap counts as if it were the second largest: a pause says nothing of the rate.
+        // The largest gap counts as the second largest, since a pause does not affect the rate.
         let span = last.arrival - first.arrival - largestGap + secondGap
         let arrivalRate = Self.rate(bytes - first.size, over: span)
         return sendRate.map { min($0, arrivalRate) } ?? arrivalRate
     }
 
-    /// The rate at which the packets were sent, without those that belong among the ones that left the window; nil
-    /// where too few are left.
+    /// The rate at which the packets were sent, without those that were sent before packets that left the window; nil
+    /// if there are too few.
     private var sendRate: DataRate? {
         let earliest = latestDropped ?? .min
         var (count, bytes, lastSize) = (0, 0, 0)
@@ -103,18 +104,18 @@ package struct RobustThroughputEstimator: Sendable {
         DataRate(byteCount: byteCount, over: .nanoseconds(max(nanoseconds, shortestTime)))
     }
 
-    /// Lets go of the packets that arrived first.
+    /// Removes the packets that arrived first.
     private mutating func drop(_ count: Int) {
         guard count > 0 else { return }
         for packet in window[..<count] { latestDropped = max(latestDropped ?? packet.sent, packet.sent) }
         window.removeFirst(count)
     }
 
-    /// Puts a packet where it belongs, and keeps the window within twice what it may hold: the place of each is searched
-    /// for among all, and one feedback tells of thousands, in an order that is its receiver's choice.
+    /// Inserts a packet in order of arrival, and limits the window to twice its maximum. The position of each packet is
+    /// searched for among all, and a feedback with thousands of packets can have any order.
     mutating func insert(_ packet: Packet) {
         if window.count >= 2 * Self.packetLimit { drop(window.count - Self.packetLimit) }
-        // So late that the receiver's clock must have been set: begin anew.
+        // The packet is so late that the receiver's clock must have changed: reset.
         if let last = window.last, last.arrival - packet.arrival > Self.reorderingLimit {
             self = RobustThroughputEstimator()
             return

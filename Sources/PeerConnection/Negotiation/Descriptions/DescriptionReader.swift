@@ -1,7 +1,7 @@
 internal import RTCShareSDP
 internal import RTCShareWireFormat
 
-/// Reads one of two descriptions, and turns what is wrong with it into an error that names it.
+/// Reads one of the two descriptions, and throws errors that name it.
 struct DescriptionReader {
     let side: NegotiationError.Side
     let session: SessionDescription
@@ -11,14 +11,14 @@ struct DescriptionReader {
         self.init(side: side, session: session, inherited: InheritedAttributes(session))
     }
 
-    /// With what sections inherit read already.
+    /// Creates a reader with the inherited attributes.
     init(side: NegotiationError.Side, session: SessionDescription, inherited: InheritedAttributes) {
         self.side = side
         self.session = session
         self.inherited = inherited
     }
 
-    /// The bundle's sections by their `a=mid`, in its order; nil where there is no bundle.
+    /// Returns the `a=mid` of the bundle's sections, in its order; nil if there is no bundle.
     func bundle() throws(NegotiationError) -> [String]? {
         try read { () throws(SDPError) in try session.bundle() }?.mids
     }
@@ -31,7 +31,7 @@ struct DescriptionReader {
         try read { () throws(SDPError) in try media.mid() }
     }
 
-    /// Runs a reader of attributes, and says in whose description one is malformed.
+    /// Calls a reader of attributes, and throws errors that name the description.
     func read<Value>(_ body: () throws(SDPError) -> Value) throws(NegotiationError) -> Value {
         do {
             return try body()
@@ -65,7 +65,7 @@ struct DescriptionReader {
         }
     }
 
-    /// The direction of a section, as its side says it; nil where it says none.
+    /// Returns the direction of a section, as its writer sees it; nil if it has none.
     func direction(of media: MediaDescription) -> DirectionAttribute? {
         media.direction ?? inherited.direction
     }
@@ -74,7 +74,7 @@ struct DescriptionReader {
         media.attribute("setup") ?? session.attribute("setup") ?? media.line
     }
 
-    /// Candidates of the sections that share a transport, each once.
+    /// Returns the candidates of the sections that share a transport, without duplicates.
     func candidates(of sections: [MediaDescription]) throws(NegotiationError) -> [CandidateAttribute] {
         var candidates: [CandidateAttribute] = []
         var seen: Set<CandidateAttribute> = []
@@ -87,18 +87,18 @@ struct DescriptionReader {
         return candidates
     }
 
-    /// The codec of a payload type: its `a=rtpmap`, nil where there is none.
+    /// Returns the `a=rtpmap` of each payload type.
     func codecs(of media: MediaDescription) throws(NegotiationError) -> [UInt8: RTPMapAttribute] {
         let maps = try read { () throws(SDPError) in try media.rtpMaps() }
         return Dictionary(maps.map { ($0.payloadType, $0) }) { first, _ in first }
     }
 
-    /// The payload types of the `m=` line in order.
+    /// Returns the payload types of the `m=` line in order.
     func payloadTypes(of media: MediaDescription) -> [UInt8] {
         media.formats.compactMap { UInt8($0) }
     }
 
-    /// The payload type that carries retransmissions of another (RFC 4588 §8.6).
+    /// Returns the payload type that carries retransmissions of another (RFC 4588 §8.6).
     func rtxPayloadType(for payloadType: UInt8, in media: MediaDescription) throws(NegotiationError) -> UInt8? {
         let codecs = try codecs(of: media)
         let parameters = try read { () throws(SDPError) in try media.formatParameters() }
@@ -109,7 +109,7 @@ struct DescriptionReader {
         }
     }
 
-    /// What the section wants of Opus, where that is the codec.
+    /// Returns the section's parameters of Opus; nil for another codec.
     func opus(_ map: RTPMapAttribute, in media: MediaDescription) throws(NegotiationError) -> OpusParameters? {
         guard map.isOpus else { return nil }
         return try read { () throws(SDPError) in try OpusParameters(of: map.payloadType, in: media) }
@@ -119,7 +119,7 @@ struct DescriptionReader {
         try read { () throws(SDPError) in try media.feedback(for: payloadType) }
     }
 
-    /// Header extensions that this project knows, as the section maps them.
+    /// Returns the section's header extensions that this project knows.
     func extensions(
         of media: MediaDescription
     ) throws(NegotiationError) -> [(uri: HeaderExtensionURI, map: ExtensionMapAttribute)] {
@@ -134,13 +134,13 @@ struct DescriptionReader {
         }
     }
 
-    /// The lowest rate that a section or its session sets.
+    /// Returns the lowest bitrate limit of a section and its session.
     func maximumRate(of media: MediaDescription) -> DataRate? {
         [InheritedAttributes.maximumRate(media.bandwidths), inherited.maximumRate].compactMap { $0 }.min()
     }
 
-    /// Whether a protocol stands for RTP over DTLS. RFC 9429 §5.1.2 lists what deployed peers write for it: that media are
-    /// secured is said by the fingerprint, which is asked for in any case.
+    /// Whether a protocol means RTP over DTLS. RFC 9429 §5.1.2 lists the names that deployed peers use. The
+    /// fingerprint, which is always required, shows that media are encrypted.
     static func isRTP(_ name: String) -> Bool {
         [
             "UDP/TLS/RTP/SAVPF", "UDP/TLS/RTP/SAVP", "TCP/DTLS/RTP/SAVPF", "TCP/DTLS/RTP/SAVP", "TCP/TLS/RTP/SAVPF",
@@ -153,7 +153,7 @@ extension RTPMapAttribute {
     var isOpus: Bool { encodingName.lowercased() == "opus" }
 }
 
-/// Numbers that must mean one thing in all of a bundle (RFC 9143 §10.1.2, §10.2).
+/// The numbers that must have one meaning within a bundle (RFC 9143 §10.1.2, §10.2).
 struct BundledNumbers {
     private var formats: [UInt8: RTPMapAttribute] = [:]
     private var extensions: [UInt8: HeaderExtensionURI] = [:]
@@ -161,7 +161,7 @@ struct BundledNumbers {
     mutating func claim(_ map: RTPMapAttribute, _ side: NegotiationError.Side, _ media: MediaDescription)
         throws(NegotiationError)
     {
-        // With RTCP on the same port, the types of its packets take these numbers (RFC 5761 §4).
+        // With RTCP on the same port, RTCP packet types use these numbers (RFC 5761 §4).
         guard !(64...95).contains(map.payloadType) else {
             throw NegotiationError(side, media.line, .payloadTypeOfRTCP(map.payloadType))
         }

@@ -2,14 +2,13 @@ internal import RTCShareSDP
 
 /// The payload types of a codec's forward error correction: ULPFEC in RED (RFC 5109 §14).
 package struct ForwardErrorCorrectionFormats: Hashable, Sendable {
-    /// Of packets that hold the codec's, or those of correction (RFC 2198).
+    /// The payload type of RED packets, which contain the codec's packets or corrections (RFC 2198).
     package var red: UInt8
-    /// Of retransmissions of those; nil where they are not agreed on.
+    /// The payload type of retransmitted RED packets; nil if it was not negotiated.
     package var redRetransmission: UInt8?
-    /// Of corrections, within RED alone.
+    /// The payload type of corrections, which are only within RED.
     package var ulpfec: UInt8
 
-    /// Payload types for one codec.
     package init(red: UInt8, redRetransmission: UInt8?, ulpfec: UInt8) {
         self.red = red
         self.redRetransmission = redRetransmission
@@ -19,15 +18,15 @@ package struct ForwardErrorCorrectionFormats: Hashable, Sendable {
     static let redName = "red"
     static let ulpfecName = "ulpfec"
 
-    /// Whether an encoding only goes with others.
+    /// Whether an encoding is used only together with others.
     static func isAuxiliary(_ map: RTPMapAttribute) -> Bool {
         ["rtx", redName, ulpfecName].contains(map.encodingName.lowercased())
     }
 
-    /// The payload types in the order in which an `m=` line has them.
+    /// The payload types in the order of the `m=` line.
     var payloadTypes: [UInt8] { [red, redRetransmission, ulpfec].compactMap { $0 } }
 
-    /// What each stands for, at a codec's clock rate.
+    /// Returns the `a=rtpmap` of each payload type at a codec's clock rate.
     func maps(clockRate: UInt32) -> [RTPMapAttribute] {
         var maps = [RTPMapAttribute(payloadType: red, encodingName: Self.redName, clockRate: clockRate)]
         if let redRetransmission {
@@ -39,7 +38,7 @@ package struct ForwardErrorCorrectionFormats: Hashable, Sendable {
 }
 
 extension DescriptionReader {
-    /// The forward error correction that a section has for a codec; nil where it has none.
+    /// Returns the forward error correction of a codec in a section; nil if it has none.
     func forwardErrorCorrection(
         for codec: RTPMapAttribute, in media: MediaDescription
     ) throws(NegotiationError) -> ForwardErrorCorrectionFormats? {

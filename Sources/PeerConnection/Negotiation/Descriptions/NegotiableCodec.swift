@@ -1,21 +1,20 @@
 package import RTCShareSDP
 
-/// A codec as an offer holds it and an answer is matched against it.
+/// A codec for an offer, against which an answer is matched.
 package struct NegotiableCodec: Hashable, Sendable {
-    /// `video` or `audio`.
+    /// The media type: `video` or `audio`.
     package var kind: String
-    /// The encoding and the payload type to offer it under.
+    /// The encoding and its offered payload type.
     package var map: RTPMapAttribute
     /// The value of its `a=fmtp`, without the payload type.
     package var formatParameters: String?
-    /// The feedback that is understood.
+    /// The supported feedback.
     package var feedback: [FeedbackKind]
-    /// The payload type to offer its retransmissions under (RFC 4588); nil for none.
+    /// The offered payload type of retransmissions (RFC 4588); nil for none.
     package var rtxPayloadType: UInt8?
-    /// The payload types to offer its forward error correction under; nil for none.
+    /// The offered payload types of forward error correction; nil for none.
     package var forwardErrorCorrection: ForwardErrorCorrectionFormats?
 
-    /// A codec with what goes with it.
     package init(
         kind: String, map: RTPMapAttribute, formatParameters: String? = nil, feedback: [FeedbackKind],
         rtxPayloadType: UInt8?, forwardErrorCorrection: ForwardErrorCorrectionFormats? = nil
@@ -28,7 +27,7 @@ package struct NegotiableCodec: Hashable, Sendable {
         self.forwardErrorCorrection = forwardErrorCorrection
     }
 
-    /// VP8 (RFC 7741) with every feedback that this project understands, retransmission and forward error correction.
+    /// VP8 (RFC 7741) with all feedback that this project supports, retransmission and forward error correction.
     package static let vp8 = NegotiableCodec(
         kind: "video", map: RTPMapAttribute(payloadType: 96, encodingName: "VP8", clockRate: 90_000),
         feedback: [.nack, .pictureLoss, .fullIntraRequest, .receiverEstimatedBitrate, .transportWide],
@@ -37,17 +36,16 @@ package struct NegotiableCodec: Hashable, Sendable {
 }
 
 extension NegotiableCodec {
-    /// Opus (RFC 7587) as the sound of what somebody shares: music and speech in two channels.
+    /// Opus (RFC 7587) for the audio of a screen share: music and speech in two channels.
     package static let opusContent = opus(payloadType: 109, parameters: contentParameters, others: ";sprop-stereo=1")
 
-    /// Opus as an attendee's voice: silence may go unsent.
+    /// Opus for a microphone: silence can be omitted (DTX).
     ///
-    /// It has a payload type of its own: one payload type stands for one configuration in all of a bundle (RFC 9143
+    /// It has its own payload type, since one payload type has one configuration in the whole bundle (RFC 9143
     /// §10.1.2).
     package static let opusVoice = opus(payloadType: 111, parameters: voiceParameters)
 
-    /// Opus as it is received: in two channels, made up for by FEC, pauses unsent. An answer takes the offer's payload
-    /// type.
+    /// Opus for receiving: two channels, with FEC and DTX. An answer uses the offer's payload type.
     package static let opusReceived = opus(payloadType: 109, parameters: receivedParameters)
 
     private static func opus(

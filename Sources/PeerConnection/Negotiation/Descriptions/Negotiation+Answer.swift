@@ -1,11 +1,11 @@
 package import RTCShareSDP
 
 extension Negotiation {
-    /// What our offer and the peer's answer agree on.
+    /// Returns the session that our offer and the peer's answer negotiate.
     ///
-    /// Any legal answer is taken: with other payload types and extension ids, with rejected sections, without
-    /// retransmission, from an ICE-lite peer, with attributes in the session. One that rejects all ends all media of the
-    /// session that was `agreed` on before, and is an error where there was none.
+    /// Every legal answer is accepted: with other payload types and extension ids, with rejected sections, without
+    /// retransmission, from an ICE-lite peer, with attributes in the session. An answer that rejects all sections ends
+    /// all media of the session `agreed`, and is an error if there was none.
     package static func negotiate(
         offer: SessionDescription, answer: SessionDescription, agreed: NegotiatedSession? = nil
     ) throws(NegotiationError) -> NegotiatedSession {
@@ -18,7 +18,7 @@ extension Negotiation {
     }
 }
 
-/// An answer held against its offer.
+/// The comparison of an answer with its offer.
 private struct AnswerMatching {
     let ours: DescriptionReader
     let theirs: DescriptionReader
@@ -26,7 +26,8 @@ private struct AnswerMatching {
     private var offer: SessionDescription { ours.session }
     private var answer: SessionDescription { theirs.session }
 
-    /// Finds the offer, and any other offer, handed in for an answer: the commonest slip, and worth plain words.
+    /// Throws an error if the answer is the offer itself or another offer. This mistake is the most frequent one, and
+    /// has its own error message.
     func checkThatThisIsAnAnswer() throws(NegotiationError) {
         guard let first = answer.media.first else {
             throw NegotiationError(.answer, answer.lines.last, .noMedia)
@@ -98,8 +99,8 @@ private struct AnswerMatching {
             sections: sections)
     }
 
-    /// The sections that have a port, or leave it to the bundle that they are in: answers after RFC 8843 §7.3 have
-    /// `a=bundle-only` and port 0 in all but the bundle's first.
+    /// Returns the sections that have a port, or that use the port of their bundle: answers according to RFC 8843 §7.3
+    /// have `a=bundle-only` and port 0 in all sections except the bundle's first.
     private func acceptedSections() throws(NegotiationError) -> [Int] {
         let bundle = Set(try theirs.bundle() ?? [])
         var accepted: [Int] = []
@@ -110,7 +111,7 @@ private struct AnswerMatching {
         return accepted
     }
 
-    /// A session whose last section was rejected: nothing flows any more, over a transport that stands.
+    /// Returns a session whose last section was rejected: no media is sent, but the transport stays.
     private func ended(_ agreed: NegotiatedSession) throws(NegotiationError) -> NegotiatedSession {
         _ = try taggedSection(accepted: [])
         var sections: [NegotiatedSection] = []
@@ -120,9 +121,9 @@ private struct AnswerMatching {
         return agreed.replacing(sections: sections)
     }
 
-    /// The section whose transport attributes hold for the bundle (RFC 9143 §7.3.1); nil where nothing is bundled.
+    /// Returns the section whose transport attributes apply to the bundle (RFC 9143 §7.3.1); nil if there is no bundle.
     ///
-    /// A section that is rejected must not be in the bundle (§7.3.3). Deployed servers leave it there, which does no harm
+    /// A rejected section must not be in the bundle (§7.3.3). Deployed servers leave it there, which does no harm
     /// unless it is the first.
     private func taggedSection(accepted: [Int]) throws(NegotiationError) -> Int? {
         let line = theirs.bundleLine
@@ -139,7 +140,7 @@ private struct AnswerMatching {
                 throw NegotiationError(.answer, line, .bundleRejected(mid))
             }
         }
-        // One section alone needs no bundle; of several, all share the one transport that was offered.
+        // A single section needs no bundle, but several must share the one offered transport.
         if accepted.count > 1, let outside = accepted.first(where: { !members.contains($0) }) {
             let media = answer.media[outside]
             let mid = try ours.mid(offer.media[outside]) ?? String(outside)
@@ -164,8 +165,8 @@ private struct AnswerMatching {
         }
     }
 
-    /// A section that is accepted. What holds for all of a bundle, as that RTP and RTCP share a port, may stand in the
-    /// `transport`'s section only (RFC 9143 §7.1.3).
+    /// Returns an accepted section. Attributes of a whole bundle, such as `a=rtcp-mux`, can be only in the
+    /// `transport`'s section (RFC 9143 §7.1.3).
     private func section(
         at index: Int, _ transport: MediaDescription, _ numbers: inout BundledNumbers
     ) throws(NegotiationError) -> NegotiatedSection {
@@ -209,7 +210,7 @@ private struct AnswerMatching {
                     ? try theirs.read { () throws(SDPError) in try MediaSources(answered) } : .none))
     }
 
-    /// The forward error correction that was offered, under the answer's payload types.
+    /// Returns the offered forward error correction with the answer's payload types.
     private func correction(
         _ offered: MediaDescription, _ own: RTPMapAttribute, _ answered: MediaDescription, _ codec: RTPMapAttribute,
         _ numbers: inout BundledNumbers
@@ -221,10 +222,10 @@ private struct AnswerMatching {
         return correction
     }
 
-    /// RFC 3264 §6.1: who is not offered to must not send, and who is not sent to can't receive.
+    /// Returns this side's direction. RFC 3264 §6.1: a side whose direction lacks receiving must not get media, and a
+    /// side must not send to it.
     ///
-    /// Where the answer says nothing, it is taken for what fits, although that would stand for sendrecv: nothing is
-    /// lost by it.
+    /// If the answer has no direction, which means sendrecv, this returns the part of it that fits.
     private func localDirection(
         _ offered: MediaDescription, _ answered: MediaDescription
     ) throws(NegotiationError) -> DirectionAttribute {
@@ -240,8 +241,8 @@ private struct AnswerMatching {
             sends: own.sends && theirs.receives, receives: own.receives && theirs.sends)
     }
 
-    /// The first of the answer's codecs that was offered: as the offer maps it, and as the answer does. Packets carry
-    /// the answer's payload type (RFC 3264 §5.1).
+    /// Returns the first of the answer's codecs that was offered, with the offer's and the answer's payload types.
+    /// Packets have the answer's payload type (RFC 3264 §5.1).
     private func commonCodec(
         _ offered: MediaDescription, _ answered: MediaDescription
     ) throws(NegotiationError) -> (offered: RTPMapAttribute, answered: RTPMapAttribute) {
@@ -250,7 +251,7 @@ private struct AnswerMatching {
         let candidates = ours.payloadTypes(of: offered).compactMap { offeredCodecs[$0] }
             .filter { !ForwardErrorCorrectionFormats.isAuxiliary($0) }
         for payloadType in theirs.payloadTypes(of: answered) {
-            // Without its own mapping, a payload type means what the offer said.
+            // Without its own `a=rtpmap`, a payload type has the offer's meaning.
             guard let map = answeredCodecs[payloadType] ?? offeredCodecs[payloadType] else { continue }
             if let own = candidates.first(where: { $0.isSameEncoding(as: map) }) { return (own, map) }
         }
@@ -266,7 +267,8 @@ private struct AnswerMatching {
         let wanted = Set(try ours.extensions(of: offered).map(\.uri))
         var ids: [HeaderExtensionURI: UInt8] = [:]
         for (uri, map) in try theirs.extensions(of: answered) where wanted.contains(uri) && ids[uri] == nil {
-            // The answer's direction is the answerer's: what it only sends, or neither way, is not for us to send.
+            // The direction is the answerer's: extensions that only the answerer sends, or that are inactive, must not
+            // be sent by us.
             let peer = map.direction ?? .sendReceive
             guard (direction.sends && peer.receives) || (direction.receives && peer.sends) || direction == .inactive
             else { continue }

@@ -1,11 +1,11 @@
 package import RTCShareSDP
 
 extension Negotiation {
-    /// Answers a peer's offer: takes the sections that send what can be received, or that are this end's own, and rejects
-    /// the rest. A section in which nothing flows for now is taken too, so that it can be begun later.
+    /// Answers a peer's offer. It accepts the sections with media that can be received, or that have this side's media,
+    /// and rejects the others. An inactive section is accepted too, so that it can start later.
     ///
-    /// Sections beside the first that is taken are taken where the offer bundles them with it, since there is one
-    /// transport. DTLS is opened from here (`a=setup:active`), unless the offer will do so.
+    /// More than one section is accepted only if the offer bundles them, since there is one transport. This side starts
+    /// DTLS (`a=setup:active`), unless the offer requires the opposite.
     package static func makeAnswer(
         to offer: SessionDescription, _ parameters: AnswerParameters
     ) throws(NegotiationError) -> (answer: SessionDescription, session: NegotiatedSession) {
@@ -17,7 +17,7 @@ extension Negotiation {
     }
 }
 
-/// An answer in the making.
+/// The state of making an answer.
 private struct Answering {
     let theirs: DescriptionReader
     let parameters: AnswerParameters
@@ -36,7 +36,7 @@ private struct Answering {
         let mid: String?
         let codec: NegotiableCodec
         let map: RTPMapAttribute
-        /// This end's.
+        /// The direction of this side.
         let direction: DirectionAttribute
     }
 
@@ -87,7 +87,7 @@ private struct Answering {
         return answer
     }
 
-    /// Rejects all of a later offer: nothing flows any more, over a transport that stands (RFC 3264 §8.2).
+    /// Rejects all sections of a later offer: no media is sent, but the transport stays (RFC 3264 §8.2).
     private func end(
         _ agreed: NegotiatedSession
     ) throws(NegotiationError) -> (SessionDescription, NegotiatedSession) {
@@ -117,7 +117,7 @@ private struct Answering {
                 guard fits else { continue }
             }
             guard let (known, map) = try commonCodec(media) else { continue }
-            // What this end sends is described as it was offered.
+            // This side's media is described as it was offered.
             let codec = parameters.sending[index]?.codecs.first { $0.map.isSameEncoding(as: map) } ?? known
             let isMultiplexed = media.hasRTCPMux || (isBundled && tagged?.hasRTCPMux == true)
             guard isMultiplexed else { throw NegotiationError(.offer, media.line, .rtcpMuxMissing) }
@@ -126,12 +126,12 @@ private struct Answering {
         return choices
     }
 
-    /// Which way media can flow in a section, seen from this end; nil where there is no use for it.
+    /// Returns the direction of a section, as this side sees it; nil if the section has no use.
     private func direction(at index: Int) -> DirectionAttribute? {
         let theirs = self.theirs.direction(of: offer.media[index]) ?? .sendReceive
         let own = parameters.sending[index]
         let sends = theirs.receives && own?.direction.sends == true
-        // A section to receive in, in which this end has nothing to send, is of use only where it was agreed on before.
+        // A section only for receiving, without media of this side, is useful only if it was negotiated before.
         let wasAgreed = parameters.agreed.map { $0.sections.indices.contains(index) && $0.sections[index].media != nil }
         guard theirs.sends || sends || theirs == .inactive || wasAgreed == true else { return nil }
         return DirectionAttribute(sends: sends, receives: theirs.sends && !parameters.declined.contains(index))
@@ -150,14 +150,15 @@ private struct Answering {
         return nil
     }
 
-    /// The section whose transport attributes hold: that of the choice, unless it leaves them to its bundle.
+    /// Returns the section whose transport attributes apply: that of the choice, or the bundle's if the choice lacks
+    /// them.
     private func transportSection(for choice: Choice) throws(NegotiationError) -> MediaDescription {
         let own = offer.media[choice.index]
         guard own.has("bundle-only"), !own.has("ice-ufrag") else { return own }
         return try taggedSection() ?? own
     }
 
-    /// The section that says what holds for all of its bundle (RFC 9143 §7.1.3); nil where nothing is bundled.
+    /// Returns the section with the attributes of its whole bundle (RFC 9143 §7.1.3); nil if there is no bundle.
     private func taggedSection() throws(NegotiationError) -> MediaDescription? {
         guard let tag = try theirs.bundle()?.first else { return nil }
         for media in offer.media where try theirs.mid(media) == tag { return media }
@@ -169,8 +170,8 @@ private struct Answering {
         case .active: return .passive
         case .holdconn: throw NegotiationError(.offer, theirs.setupLine(of: media), .setupHeld)
         case .passive: return .active
-        // The association that stands is kept, with its roles (RFC 8842 §5.3). RFC 4145 §4.1: a first offer that says
-        // nothing is active, but deployed ones mean actpass.
+        // The existing association is kept, with its roles (RFC 8842 §5.3). RFC 4145 §4.1: a first offer without
+        // `a=setup` is active, but deployed peers mean actpass.
         case .actpass, nil: return parameters.agreed?.localSetup ?? .active
         }
     }
@@ -190,7 +191,7 @@ private struct Answering {
         let correction = try correction(for: choice, rtx: rtx)
         var ids: [HeaderExtensionURI: UInt8] = [:]
         for (uri, map) in try theirs.extensions(of: media) where parameters.extensions.contains(uri) {
-            // Ids from 4096 on ask for a number that the offer had no room for (RFC 8285 §7); doing without is allowed.
+            // Ids from 4096 request a number for which the offer had no room (RFC 8285 §7). They can be omitted.
             let peer = map.direction ?? .sendReceive
             let direction = choice.direction
             let isOfUse =
@@ -213,8 +214,8 @@ private struct Answering {
             remote: try theirs.read { () throws(SDPError) in try MediaSources(media) })
     }
 
-    /// The forward error correction to accept. libwebrtc sends nothing again that it has sent in RED, unless there is RTX for
-    /// that too: then retransmissions alone are worth more.
+    /// Returns the forward error correction to accept. libwebrtc does not retransmit RED packets unless there is RTX
+    /// for them. Then retransmissions without correction are worth more.
     private mutating func correction(
         for choice: Choice, rtx: UInt8?
     ) throws(NegotiationError) -> ForwardErrorCorrectionFormats? {
@@ -234,7 +235,7 @@ private struct Answering {
         let formats = ([agreed.payloadType, agreed.rtxPayloadType].compactMap { $0 } + correction).map(String.init)
         var media = MediaDescription(
             kind: choice.codec.kind, transport: isTagged ? parameters.transport : nil,
-            // The offer's, however it writes that (RFC 9429 §5.1.2).
+            // The protocol is the offer's, in its spelling (RFC 9429 §5.1.2).
             protocol: offer.media[choice.index].protocol, formats: formats)
         if let mid = choice.mid { media.append(attribute: "mid", mid) }
         media.append(attribute: agreed.direction.rawValue)

@@ -1,8 +1,8 @@
 internal import RTCShareSDP
 
 extension Negotiation {
-    /// Checks that a later description of a session has every section where it stood: sections are only ever added, at
-    /// the end (RFC 3264 §8). In the place of one that was rejected another may stand (RFC 9429 §5.2.2).
+    /// Checks that a later description has every section at its former place: sections are only added at the end (RFC
+    /// 3264 §8). A new section can replace a rejected one (RFC 9429 §5.2.2).
     static func checkContinuity(
         of session: SessionDescription, _ side: NegotiationError.Side, with agreed: [NegotiatedSection]
     ) throws(NegotiationError) {

@@ -1,13 +1,13 @@
 package import RTCShareSDP
 internal import RTCShareWireFormat
 
-/// Offer and answer (RFC 3264, RFC 9429) over one bundled transport.
+/// The negotiation by offer and answer (RFC 3264, RFC 9429) over one bundled transport.
 package enum Negotiation {
-    /// Writes an offer.
+    /// Makes an offer.
     ///
-    /// Every section repeats the transport's credentials and fingerprint, for peers that look for them there; the
-    /// candidates stand in the first that has not ended, whose port and `c=` line hold the default candidate.
-    /// - Throws: where a text has characters that may not stand where it goes.
+    /// Every section repeats the transport's credentials and fingerprint, for peers that look for them there. The
+    /// candidates are in the first section that has not ended, whose port and `c=` line contain the default candidate.
+    /// - Throws: An error if a text has characters that its attribute does not allow.
     package static func makeOffer(_ parameters: OfferParameters) throws(NegotiationError) -> SessionDescription {
         let origin = Origin(sessionID: parameters.sessionID, sessionVersion: parameters.sessionVersion)
         var offer = SessionDescription(origin: origin)
@@ -57,7 +57,7 @@ package enum Negotiation {
         return media
     }
 
-    /// RFC 8866 §9.
+    /// Whether the text is a token (RFC 8866 §9).
     static func isToken(_ text: String) -> Bool {
         !text.isEmpty
             && text.utf8.allSatisfy { byte in
@@ -77,7 +77,7 @@ extension SessionDescription {
 }
 
 extension MediaDescription {
-    /// A section of RTP over DTLS, at the transport's default candidate; at port 9 where there is none to tell.
+    /// Creates a section of RTP over DTLS at the transport's default candidate, or at port 9 if there is none.
     init(
         kind: String, transport: TransportParameters?, protocol: String = "UDP/TLS/RTP/SAVPF", formats: [String]
     ) {
@@ -86,7 +86,7 @@ extension MediaDescription {
         lines.append(SDPLine("c", ConnectionData(address?.ip ?? .v4(0)).description))
     }
 
-    /// A section that is rejected, or that has ended: port 0 and formats, which then mean nothing (RFC 3264 §6, §8.2).
+    /// Creates a section that is rejected or has ended, with port 0. Its formats have no meaning (RFC 3264 §6, §8.2).
     init(ended line: MediaLine, mid: String?) {
         self.init(kind: line.kind, port: 0, protocol: line.protocol, formats: line.formats)
         lines.append(SDPLine("c", "IN IP4 0.0.0.0"))
@@ -126,7 +126,7 @@ extension MediaDescription {
         }
     }
 
-    /// Sources are told although RFC 9429 does without: conference servers tell streams apart by them.
+    /// Appends the sources. RFC 9429 does not require them, but conference servers identify streams by them.
     mutating func append(_ source: OfferedSection.Source, hasRetransmission: Bool) {
         let rtxSSRC = hasRetransmission ? source.rtxSSRC : nil
         if let rtxSSRC {
@@ -143,7 +143,8 @@ extension MediaDescription {
 }
 
 extension TransportParameters {
-    /// The candidate for peers without ICE: the one most likely to be reached (RFC 8445 §5.1.4), IPv4 before IPv6.
+    /// The default candidate for peers without ICE: the one most likely to be reachable (RFC 8445 §5.1.4), IPv4 before
+    /// IPv6.
     var defaultAddress: TransportAddress? {
         var best: (rank: Int, address: TransportAddress)?
         for candidate in candidates where candidate.component == 1 && candidate.isUDP {

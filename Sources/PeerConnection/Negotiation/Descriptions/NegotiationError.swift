@@ -1,9 +1,9 @@
 package import RTCShareSDP
 package import RTCShareWireFormat
 
-/// Why an offer and an answer do not make a session: the line, the rule with its source, and what to do.
+/// An error in the negotiation: the line, the rule with its source, and the remedy.
 package struct NegotiationError: Error, Hashable, Sendable {
-    /// Which of the two descriptions is at fault.
+    /// The description that contains the error.
     package enum Side: String, Hashable, Sendable {
         /// The offer.
         case offer
@@ -11,73 +11,73 @@ package struct NegotiationError: Error, Hashable, Sendable {
         case answer
     }
 
-    /// The rule that was broken.
+    /// The broken rule.
     package enum Rule: Hashable, Sendable {
-        /// An attribute is not written as its grammar wants.
+        /// An attribute does not follow its grammar.
         case malformed(SDPError)
-        /// The answer is the very offer.
+        /// The answer is the offer itself.
         case ownOffer
-        /// The answer says `a=setup:actpass`, as only offers may.
+        /// The answer has `a=setup:actpass`, which only offers can have.
         case offerInsteadOfAnswer
         /// There is no `m=` line.
         case noMedia
-        /// The answer has not as many `m=` lines as the offer.
+        /// The answer does not have as many `m=` lines as the offer.
         case sectionCount(offered: Int, answered: Int)
-        /// An `m=` line is of another kind than the offer's at its place.
+        /// An `m=` line has another media type than the offer's at its place.
         case sectionKind(offered: String, answered: String)
-        /// An `m=` line's protocol is not RTP secured by DTLS with feedback.
+        /// An `m=` line's protocol is not RTP over DTLS with feedback.
         case mediaProtocol(String)
         /// None of the section's codecs was offered.
         case noCommonCodec(offered: [String])
         /// The answer rejects every section.
         case allRejected
-        /// The offer sends nothing that can be received.
+        /// The offer sends no media that can be received.
         case nothingToReceive(codecs: [String])
         /// `ice-ufrag` or `ice-pwd` is missing.
         case iceCredentialsMissing
         /// There is no fingerprint.
         case fingerprintMissing
-        /// There are only fingerprints by functions that no longer hold.
+        /// There are only fingerprints with insecure hash functions.
         case fingerprintWeak([String])
         /// There is no `a=setup`.
         case setupMissing
-        /// `a=setup:holdconn` opens nothing.
+        /// `a=setup:holdconn` starts no connection.
         case setupHeld
         /// `a=rtcp-mux` is missing.
         case rtcpMuxMissing
         /// The answer's direction does not fit the offer's.
         case direction(offered: DirectionAttribute, answered: DirectionAttribute)
-        /// A section's `a=mid` is not the offer's at its place.
+        /// A section's `a=mid` differs from the offer's at its place.
         case mid(offered: String, answered: String)
-        /// The bundle names a section that was not offered in it.
+        /// The bundle names a section that the offered bundle does not contain.
         case bundleStranger(String)
-        /// The bundle's first section is rejected, and others of it are not.
+        /// The bundle's first section is rejected, but others are not.
         case bundleRejected(String)
-        /// A section is accepted outside the bundle, where there is no transport for it.
+        /// A section is accepted outside the bundle, so that it has no transport.
         case outsideBundle(String)
-        /// A payload type is one that packets of RTCP have on a shared port.
+        /// A payload type is one that RTCP packets use on a shared port.
         case payloadTypeOfRTCP(UInt8)
-        /// In one bundle, a payload type stands for two formats.
+        /// A payload type has two formats in one bundle.
         case payloadTypeConflict(UInt8)
-        /// In one bundle, a header extension's id stands for two extensions, or is none that packets can carry.
+        /// A header extension's id has two extensions in one bundle, or is not valid in packets.
         case extensionID(UInt16)
-        /// A later description has fewer `m=` lines than were agreed on before.
+        /// A later description has fewer `m=` lines than the negotiated one.
         case sectionsMissing(agreed: Int, described: Int)
-        /// A later description has another kind or another `a=mid` where a section stands that was agreed on.
+        /// A later description has another media type or another `a=mid` in place of a negotiated section.
         case sectionMoved(agreed: String, described: String)
-        /// The answer accepts a section that the offer has with port 0.
+        /// The answer accepts a section that has port 0 in the offer.
         case sectionEnded
-        /// A text that is to stand in the offer has characters that may not.
+        /// A text for the offer has characters that are not allowed.
         case notAToken(String)
     }
 
-    /// Which description is at fault.
+    /// The description that contains the error.
     package let side: Side
-    /// The line, counted from 1; 0 where the description was not parsed from text.
+    /// The line number, counted from 1; 0 if the description was not parsed from text.
     package let line: Int
     /// The line's text.
     package let text: String
-    /// The rule.
+    /// The broken rule.
     package let rule: Rule
 
     init(_ side: Side, _ line: SDPLine?, _ rule: Rule) {
@@ -97,7 +97,7 @@ package struct NegotiationError: Error, Hashable, Sendable {
 }
 
 extension NegotiationError {
-    /// Where the rule is written.
+    /// The section of the document that contains the rule.
     package var section: String {
         switch rule {
         case .malformed(let error): error.section
@@ -119,7 +119,7 @@ extension NegotiationError {
         }
     }
 
-    /// What is wrong, in one sentence without a full stop.
+    /// The error, in one sentence without a period.
     package var reason: String {
         switch rule {
         case .malformed(let error): error.reason
@@ -164,7 +164,7 @@ extension NegotiationError {
         }
     }
 
-    /// What to do about it, in one sentence without a full stop.
+    /// The remedy, in one sentence without a period.
     package var advice: String {
         switch rule {
         case .malformed(let error): error.advice
@@ -193,13 +193,13 @@ extension NegotiationError {
 }
 
 extension NegotiationError: CustomStringConvertible {
-    /// `answer, line 7, "m=video …": … (RFC …); do …`.
+    /// The location, the rule and the remedy in the form `answer, line 7, "m=video …": … (RFC …); do …`.
     package var description: String { "\(place)\(reason) (\(section)); \(advice)" }
 
     private var place: String { line > 0 ? "\(side.rawValue), line \(line), \"\(text)\": " : "\(side.rawValue): " }
 }
 
 extension NegotiationError: ExplainedError {
-    /// The same without where the rule is written.
+    /// The same explanation without the section of the document.
     package var explanation: Explanation { Explanation(place + reason, remedy: advice) }
 }

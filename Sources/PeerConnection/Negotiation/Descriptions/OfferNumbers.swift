@@ -1,23 +1,23 @@
 internal import RTCShareSDP
 
-/// Gives payload types and header extension ids to the sections of an offer, so that each means one thing in all of the
-/// bundle (RFC 9143 §10.1.2).
+/// Assigns payload types and header extension ids to the sections of an offer, so that each has one meaning in the
+/// whole bundle (RFC 9143 §10.1.2).
 ///
-/// The numbers that the sections ask for hold, unless the peer's own sections use them otherwise.
+/// The numbers that the sections prefer are used, unless the peer's sections use them for something else.
 struct OfferNumbers {
     private enum Format: Hashable {
         case media(RTPMapAttribute, parameters: String?)
-        /// Retransmissions of what has this payload type.
+        /// Retransmissions of packets with this payload type.
         case retransmission(of: UInt8)
     }
 
     private var formats: [UInt8: Format?] = [:]
     private var extensions: [UInt8: String] = [:]
 
-    /// Takes note of what the peer's sections use.
+    /// Creates the assignment with the numbers of the peer's sections.
     init(peers: some Sequence<NegotiatedMedia>) {
         for media in peers {
-            // Opus is configured by the peer's parameters, VP8 is the same for all.
+            // The peer's parameters configure Opus, but VP8 is the same for all.
             formats[media.payloadType] =
                 media.codec.isOpus ? .some(nil) : .media(Self.plain(media.codec), parameters: nil)
             if let rtx = media.rtxPayloadType { formats[rtx] = .retransmission(of: media.payloadType) }
@@ -30,7 +30,7 @@ struct OfferNumbers {
         }
     }
 
-    /// Gives a section its numbers. A format or extension for which no number is left is left out.
+    /// Assigns a section's numbers. A format or extension for which no number is left is removed.
     mutating func assign(_ section: inout OfferedSection) {
         section.codecs = section.codecs.compactMap { codec in
             var codec = codec
@@ -76,16 +76,16 @@ struct OfferNumbers {
         return ForwardErrorCorrectionFormats(red: red, redRetransmission: rtx, ulpfec: ulpfec)
     }
 
-    /// An encoding by itself, however its name is written.
+    /// Returns an encoding without its payload type, with a normalized name.
     private static func plain(_ map: RTPMapAttribute) -> RTPMapAttribute {
         RTPMapAttribute(
             payloadType: 0, encodingName: map.encodingName == "opus" ? "opus" : map.encodingName.uppercased(),
             clockRate: map.clockRate, parameters: map.parameters)
     }
 
-    /// Dynamic payload types, and those that RFC 5761 §4 leaves when they are used up.
+    /// The dynamic payload types, and the other ones that RFC 5761 §4 allows when those are used up.
     private static let payloadTypes = Array(96...127) + Array(35...63) as [UInt8]
-    /// What one-byte headers can hold (RFC 8285 §4.2).
+    /// The ids of one-byte headers (RFC 8285 §4.2).
     private static let identifiers = 1...14 as ClosedRange<UInt8>
 
     private mutating func payloadType(of format: Format, preferring wanted: UInt8) -> UInt8? {

@@ -1,19 +1,18 @@
 package import RTCShareSDP
 
-/// What identifies this end of a transport, in an offer and in an answer alike.
+/// The transport of this side, in an offer or an answer.
 package struct TransportParameters: Hashable, Sendable {
     /// The ICE credentials.
     package var ice: ICEAttributes
-    /// The words of `a=ice-options`; `ice2` says RFC 8445. `trickle` would promise to take candidates later.
+    /// The words of `a=ice-options`. `ice2` means RFC 8445, `trickle` that later candidates are accepted.
     package var iceOptions: [String]
     /// The certificate's fingerprints.
     package var fingerprints: [FingerprintAttribute]
-    /// The candidates that are known.
+    /// The candidates known so far.
     package var candidates: [CandidateAttribute]
-    /// Whether no more will come.
+    /// Whether the candidates are complete.
     package var hasAllCandidates: Bool
 
-    /// A transport, by default with all its candidates.
     package init(
         ice: ICEAttributes, iceOptions: [String] = ["ice2"], fingerprints: [FingerprintAttribute],
         candidates: [CandidateAttribute], hasAllCandidates: Bool = true
@@ -26,18 +25,17 @@ package struct TransportParameters: Hashable, Sendable {
     }
 }
 
-/// What an offer is made of.
+/// The parameters of an offer.
 package struct OfferParameters: Hashable, Sendable {
     /// The origin's session id: random, below 2^63 (RFC 9429 §5.2.1).
     package var sessionID: UInt64
-    /// Grows by one with each new offer of a session.
+    /// A version that increases by one with each new offer of a session.
     package var sessionVersion: UInt64
-    /// The one transport of all sections.
+    /// The transport of all sections.
     package var transport: TransportParameters
     /// The sections in order.
     package var sections: [OfferedSection]
 
-    /// An offer of sections over one transport.
     package init(
         sessionID: UInt64, sessionVersion: UInt64 = 1, transport: TransportParameters, sections: [OfferedSection]
     ) {
@@ -48,28 +46,28 @@ package struct OfferParameters: Hashable, Sendable {
     }
 }
 
-/// What an answer is made of.
+/// The parameters of an answer.
 package struct AnswerParameters: Hashable, Sendable {
     /// The origin's session id: random, below 2^63.
     package var sessionID: UInt64
-    /// Grows by one with each new answer of a session.
+    /// A version that increases by one with each new answer of a session.
     package var sessionVersion: UInt64
-    /// The one transport of all sections.
+    /// The transport of all sections.
     package var transport: TransportParameters
-    /// The codecs that can be received; their payload types are the offer's in the answer.
+    /// The codecs that can be received. The answer uses the offer's payload types for them.
     package var codecs: [NegotiableCodec]
-    /// The header extensions that are understood.
+    /// The supported header extensions.
     package var extensions: Set<HeaderExtensionURI>
-    /// The most sections that are taken; the others are rejected.
+    /// The maximum number of accepted sections; the others are rejected.
     package var maximumSections = PeerConnection.maximumMedia
-    /// What this end sends, by the index of its section.
+    /// The media of this side, by the index of their section.
     package var sending: [Int: OfferedSection] = [:]
-    /// The sections in which this end receives nothing for now.
+    /// The sections in which this side receives no media for now.
     package var declined: Set<Int> = []
-    /// What was agreed before; nil for a session's first answer.
+    /// The session negotiated before; nil for a session's first answer.
     package var agreed: NegotiatedSession?
 
-    /// An answer that receives VP8 and Opus.
+    /// Creates parameters of an answer that receives VP8 and Opus.
     package init(
         sessionID: UInt64, sessionVersion: UInt64 = 1, transport: TransportParameters,
         codecs: [NegotiableCodec] = [.vp8, .opusReceived],

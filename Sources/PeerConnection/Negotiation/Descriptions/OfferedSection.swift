@@ -4,31 +4,30 @@ package import RTCShareSDP
 package struct OfferedSection: Hashable, Sendable {
     /// The section's `a=mid`.
     package var mid: String
-    /// The codecs, best first; all of one kind.
+    /// The codecs in order of preference, all of one media type.
     package var codecs: [NegotiableCodec]
-    /// The header extensions with their ids. One extension must have one id in all sections.
+    /// The header extensions with their ids. One extension must have the same id in all sections.
     package var extensions: [ExtensionMapAttribute]
-    /// Which way media is to flow.
+    /// The offered direction of media.
     package var direction: DirectionAttribute
-    /// The sources that are sent; nil for a section that only receives.
+    /// The sent sources; nil for a section that only receives.
     package var source: Source?
-    /// Whether it shows a presentation: `a=content:slides` (RFC 4796).
+    /// Whether the media is a presentation: `a=content:slides` (RFC 4796).
     package var isSlides: Bool
     /// The `m=` line of a section that has ended, which keeps its place with port 0 (RFC 3264 §8.2); nil for others.
     package var ended: MediaLine?
 
-    /// What a section sends.
+    /// The sources that a section sends.
     package struct Source: Hashable, Sendable {
-        /// The media stream and track that are sent.
+        /// The media stream and the track.
         package var stream: MediaStreamAttribute
         /// The SSRC of the media.
         package var ssrc: UInt32
-        /// The SSRC of retransmissions, where a codec has them.
+        /// The SSRC of retransmissions, if a codec has them.
         package var rtxSSRC: UInt32?
-        /// The canonical name of RFC 3550 §6.5.1.
+        /// The CNAME (RFC 3550 §6.5.1).
         package var cname: String
 
-        /// Sources with everything said.
         package init(stream: MediaStreamAttribute, ssrc: UInt32, rtxSSRC: UInt32? = nil, cname: String) {
             self.stream = stream
             self.ssrc = ssrc
@@ -37,7 +36,6 @@ package struct OfferedSection: Hashable, Sendable {
         }
     }
 
-    /// A section with everything said.
     package init(
         mid: String, codecs: [NegotiableCodec], extensions: [ExtensionMapAttribute], direction: DirectionAttribute,
         source: Source?, isSlides: Bool
@@ -50,7 +48,7 @@ package struct OfferedSection: Hashable, Sendable {
         self.isSlides = isSlides
     }
 
-    /// Video: VP8 with retransmission, sent only. Slides are what somebody shares.
+    /// Returns a section for sending video: VP8 with retransmission. Slides are a screen share.
     package static func video(
         mid: String = "0", source: Source, isSlides: Bool, direction: DirectionAttribute = .sendOnly
     ) -> OfferedSection {
@@ -59,7 +57,7 @@ package struct OfferedSection: Hashable, Sendable {
             isSlides: isSlides)
     }
 
-    /// Sound: Opus, sent only. That of what somebody shares is stereo.
+    /// Returns a section for sending audio: Opus. That of a screen share is stereo.
     package static func audio(
         mid: String, source: Source, isSlides: Bool, direction: DirectionAttribute = .sendOnly
     ) -> OfferedSection {
@@ -68,7 +66,7 @@ package struct OfferedSection: Hashable, Sendable {
             direction: direction, source: source, isSlides: isSlides)
     }
 
-    /// A section that has ended: it says no more than that it was there.
+    /// Returns a section that has ended, which only keeps its place.
     package static func ended(mid: String, line: MediaLine) -> OfferedSection {
         var section = OfferedSection(
             mid: mid, codecs: [], extensions: [], direction: .inactive, source: nil, isSlides: false)
@@ -76,7 +74,7 @@ package struct OfferedSection: Hashable, Sendable {
         return section
     }
 
-    /// The header extensions that video is offered with, under their ids.
+    /// The header extensions of video, with their offered ids.
     package static let videoExtensions: [ExtensionMapAttribute] = [
         ExtensionMapAttribute(id: 1, uri: HeaderExtensionURI.mid.rawValue),
         ExtensionMapAttribute(id: 2, uri: HeaderExtensionURI.absoluteSendTime.rawValue),
@@ -86,7 +84,7 @@ package struct OfferedSection: Hashable, Sendable {
         ExtensionMapAttribute(id: 6, uri: HeaderExtensionURI.videoContentType.rawValue),
     ]
 
-    /// Those that sound is offered with.
+    /// The header extensions of audio, with their offered ids.
     package static let audioExtensions: [ExtensionMapAttribute] = [
         ExtensionMapAttribute(id: 1, uri: HeaderExtensionURI.mid.rawValue),
         ExtensionMapAttribute(id: 2, uri: HeaderExtensionURI.absoluteSendTime.rawValue),
@@ -95,16 +93,16 @@ package struct OfferedSection: Hashable, Sendable {
     ]
 }
 
-/// An `m=` line but for its port.
+/// An `m=` line without its port.
 package struct MediaLine: Hashable, Sendable {
-    /// `video`, `audio` or another kind.
+    /// The media type: `video`, `audio` or another one.
     package var kind: String
-    /// Such as `UDP/TLS/RTP/SAVPF`.
+    /// The transport protocol, such as `UDP/TLS/RTP/SAVPF`.
     package var `protocol`: String
-    /// Payload types of RTP, other names for other protocols.
+    /// The formats: payload types for RTP, other names for other protocols.
     package var formats: [String]
 
-    /// The line of a section.
+    /// Creates the line of a section.
     package init(_ section: MediaDescription) {
         kind = section.kind
         self.protocol = section.protocol

@@ -1,37 +1,36 @@
 package import RTCShareSDP
 package import RTCShareWireFormat
 
-/// What a description asks of those who send Opus to its writer (RFC 7587 §6.1).
+/// The parameters of Opus that a description sets for senders to its writer (RFC 7587 §6.1).
 ///
-/// Values come from the peer: what is no number, or no number that means anything, is as if it were not there; what goes
-/// beyond Opus' own range is held to it.
+/// The values come from the peer: invalid values are ignored, and values outside Opus' range are limited to it.
 package struct OpusParameters: Hashable, Sendable {
-    /// `maxplaybackrate`: the highest sampling rate in Hz that is of use; nil for all that Opus has, 48 kHz.
+    /// `maxplaybackrate`: the maximum useful sampling rate in Hz; nil for Opus' maximum, 48 kHz.
     package var maximumPlaybackRate: Int?
-    /// `maxaveragebitrate`: the highest rate on average.
+    /// `maxaveragebitrate`: the maximum average bitrate.
     package var maximumAverageBitrate: DataRate?
-    /// `stereo`: whether two channels are wanted.
+    /// Whether the receiver prefers two channels (`stereo`).
     package var isStereo = false
-    /// `cbr`: whether the rate is to be constant.
+    /// Whether the bitrate must be constant (`cbr`).
     package var isConstantBitrate = false
-    /// `useinbandfec`: whether lost packets can be made up for from the ones after them.
+    /// Whether the receiver can recover lost packets from in-band FEC (`useinbandfec`).
     package var usesInbandFEC = false
-    /// `usedtx`: whether silence may go unsent.
+    /// Whether silence can be omitted (`usedtx`).
     package var usesDTX = false
-    /// `ptime`: the sound that a packet is to hold.
+    /// `ptime`: the preferred duration of a packet.
     package var packetTime: Duration?
-    /// `maxptime`: the most sound that a packet may hold; nil for Opus' own limit of 120 ms.
+    /// `maxptime`: the maximum duration of a packet; nil for Opus' maximum of 120 ms.
     package var maximumPacketTime: Duration?
-    /// `minptime`: the least sound that a packet is to hold.
+    /// `minptime`: the minimum duration of a packet.
     package var minimumPacketTime: Duration?
 
-    /// The defaults of RFC 7587: one channel, no FEC, no DTX, nothing limited.
+    /// Creates the defaults of RFC 7587: one channel, no FEC, no DTX, no limits.
     package init() {}
 
-    /// Reads the value of an `a=fmtp` line; none is the defaults.
+    /// Parses the value of an `a=fmtp` line; nil gives the defaults.
     package init(_ attribute: FormatParametersAttribute?) {
         guard let attribute else { return }
-        // Below 8 kHz there is nothing that Opus could do more sparingly; 48 kHz limits nothing.
+        // Below 8 kHz Opus does not save bitrate, and 48 kHz is not a limit.
         maximumPlaybackRate = Self.number(attribute["maxplaybackrate"])
             .flatMap { $0 >= Self.playbackRates.upperBound ? nil : max($0, Self.playbackRates.lowerBound) }
         maximumAverageBitrate = Self.number(attribute["maxaveragebitrate"])
@@ -45,8 +44,8 @@ package struct OpusParameters: Hashable, Sendable {
         minimumPacketTime = Self.time(attribute["minptime"])
     }
 
-    /// Reads what a section says of a payload type: in its `a=fmtp` line, and in `a=ptime` and `a=maxptime`, to which
-    /// those parameters belong in SDP (RFC 7587 §7).
+    /// Parses a section's parameters of a payload type: its `a=fmtp` line, and `a=ptime` and `a=maxptime`, which
+    /// contain those parameters in SDP (RFC 7587 §7).
     init(of payloadType: UInt8, in media: MediaDescription) throws(SDPError) {
         self.init(try media.formatParameters(of: payloadType))
         func time(_ name: String) -> Duration? {
@@ -56,7 +55,7 @@ package struct OpusParameters: Hashable, Sendable {
         maximumPacketTime = time("maxptime") ?? maximumPacketTime
     }
 
-    /// The value of an `a=fmtp` line without the payload type: what differs from the defaults. Empty where nothing does.
+    /// The value of an `a=fmtp` line without the payload type: the parameters that differ from the defaults.
     package var formatParameters: String {
         var items: [String] = []
         func add(_ name: String, _ value: (some BinaryInteger)?) {
@@ -74,11 +73,11 @@ package struct OpusParameters: Hashable, Sendable {
         return items.joined(separator: ";")
     }
 
-    /// In Hz, from narrowband to fullband.
+    /// The range of sampling rates in Hz, from narrowband to fullband.
     private static let playbackRates = 8000...48_000
-    /// In bits a second (RFC 7587 §6.1).
+    /// The range of bitrates in bits per second (RFC 7587 §6.1).
     private static let bitrates = 6000...510_000
-    /// In milliseconds; 2.5 ms are written as 3.
+    /// The range of packet durations in milliseconds; 2.5 ms are written as 3.
     private static let packetTimes = 3...120
 
     private static func number(_ text: String?) -> Int? {

@@ -1,8 +1,8 @@
 internal import RTCShareRTP
 internal import RTCShareWireFormat
 
-/// Places a stream's packets on one line of numbers and one of samples that never wrap and that go on where the sender
-/// begins anew, and knows packets that came before.
+/// Maps a stream's packets to sequence numbers and timestamps that never wrap and that continue when the sender
+/// restarts, and detects duplicates.
 struct AudioTimeline: Sendable {
     struct Position: Hashable, Sendable {
         var number: Int64
@@ -21,26 +21,27 @@ struct AudioTimeline: Sendable {
     private var offset = Position(number: 0, timestamp: 0)
     private var newest: Newest?
     private var isRestarting = false
-    /// The numbers that came, from the newest (the lowest bit) down.
+    /// The received numbers, from the newest (the lowest bit) down.
     private var seen: UInt128 = 0
 
     init(clockRate: Int) {
         self.clockRate = max(1, clockRate)
     }
 
-    /// The next packet's numbers have nothing to do with those before it.
+    /// Handles a restart: the next packet's numbers are unrelated to the former ones.
     mutating func restart() {
         numbers = SerialNumberUnwrapper()
         timestamps = SerialNumberUnwrapper()
         isRestarting = newest != nil
-        // What the new numbering has before its first packet would fall on numbers that are taken.
+        // New numbers before the first packet would collide with former ones.
         seen = newest == nil ? 0 : .max
     }
 
-    /// Where a packet belongs; nil for one that came before, or is further behind than is kept in mind.
+    /// Returns the position of a packet; nil for a duplicate, or for a packet that is too old to be distinguished from
+    /// one.
     ///
-    /// A timestamp that is further off than ``MediaClock/tolerance`` from what the arrivals say is of a clock that was
-    /// set anew: a listener who waited for it to come round might wait for hours.
+    /// A timestamp that deviates by more than ``MediaClock/tolerance`` from the arrivals is from a reset clock: a
+    /// listener who waited for it could wait for hours.
     mutating func position(
         _ number: SequenceNumber, timestamp: RTPTimestamp, sampleCount: Int, now: Instant
     ) -> Position? {
@@ -77,7 +78,7 @@ struct AudioTimeline: Sendable {
             return true
         }
         if number > newest {
-            // A shift by the width or more leaves nothing, as it should.
+            // A shift by the width or more results in zero, as required.
             seen = seen << (number - newest) | 1
             return true
         }

@@ -1,22 +1,22 @@
 package import RTCShareRTP
 package import RTCShareWireFormat
 
-/// One incoming Opus stream: takes its packets and returns each once, in the order of arrival, on a timeline that never
-/// wraps. Nothing is asked for again: sound that is late is lost.
+/// An incoming Opus stream. It returns each packet once, in order of arrival, on a timeline that never wraps. It
+/// requests no retransmissions: late audio is lost.
 ///
-/// After each input call ``pollReportBlock(now:)`` and ``pollPacket()``, the latter until nil; call them again at
-/// ``nextDeadline``.
+/// After each input call ``pollReportBlock(now:)`` and ``pollPacket()``, the latter until it returns nil. Call them
+/// again at ``nextDeadline``.
 package struct InboundAudioStream: Sendable {
-    /// What was negotiated for the stream.
+    /// The negotiated values of the stream.
     package struct Configuration: Hashable, Sendable {
-        /// The stream.
+        /// The source of the stream.
         package var source: SynchronizationSource
-        /// Opus' payload type.
+        /// The payload type of Opus.
         package var payloadType: PayloadType
         /// The time between two receiver reports.
         package var reportInterval = Duration.seconds(1)
 
-        /// A stream under a payload type.
+        /// Creates the configuration of a source with a payload type.
         package init(source: SynchronizationSource, payloadType: PayloadType) {
             self.source = source
             self.payloadType = payloadType
@@ -31,12 +31,12 @@ package struct InboundAudioStream: Sendable {
     private var nextReport: Instant?
     private var ready: [ReceivedAudioPacket] = []
 
-    /// A stream before its first packet.
+    /// Creates a stream before its first packet.
     package init(configuration: Configuration) {
         self.configuration = configuration
     }
 
-    /// A stream of another source that continues where `old` was: its packets continue the timeline, its counts begin
+    /// Creates a stream of another source that continues `old`: its packets continue the timeline, and its counts start
     /// at zero.
     init(configuration: Configuration, resuming old: InboundAudioStream) {
         self.configuration = configuration
@@ -45,15 +45,15 @@ package struct InboundAudioStream: Sendable {
         ready = old.ready
     }
 
-    /// The stream that is received.
+    /// The source of the stream.
     package var source: SynchronizationSource { configuration.source }
 
-    /// Goes on under another payload type.
+    /// Continues with another payload type.
     mutating func setPayloadType(_ payloadType: PayloadType) {
         configuration.payloadType = payloadType
     }
 
-    /// Takes a packet of the stream; `payload` is its payload without padding, `level` what its header extension says.
+    /// Processes a packet of the stream. `payload` is without padding, and `level` is from its header extension.
     package mutating func receive(_ header: RTPHeader, level: AudioLevel?, payload: RawSpan, now: Instant) {
         counts.lastPacketReceivedTimestamp = now
         counts.packetsReceived += 1
@@ -79,7 +79,7 @@ package struct InboundAudioStream: Sendable {
     private mutating func take(_ header: RTPHeader, level: AudioLevel?, payload: RawSpan, now: Instant) {
         let sampleCount: Int
         do {
-            // Padding alone keeps its place in the numbering and sounds like nothing.
+            // A packet of padding keeps its sequence number and has no samples.
             sampleCount = payload.byteCount == 0 ? 0 : try OpusPacket(parsing: payload).sampleCount
         } catch {
             counts.packetsRejected += 1
@@ -102,29 +102,29 @@ package struct InboundAudioStream: Sendable {
                 marker: header.marker))
     }
 
-    /// Takes a sender report of the stream; others are left aside.
+    /// Processes a sender report of the stream. Other reports are ignored.
     package mutating func receive(_ report: SenderReport, now: Instant) {
         guard report.source == configuration.source else { return }
         reception.receive(report, now: now)
         clock.receive(report, now: now)
     }
 
-    /// The next packet, in the order of arrival.
+    /// Returns the next packet, in order of arrival.
     package mutating func pollPacket() -> ReceivedAudioPacket? {
         ready.isEmpty ? nil : ready.removeFirst()
     }
 
-    /// The report block on the stream, where one is due; for a receiver report of all streams of the connection.
+    /// Returns the report block on the stream if it is due, for a receiver report on all streams of the connection.
     package mutating func pollReportBlock(now: Instant) -> ReportBlock? {
         guard let nextReport, nextReport <= now else { return nil }
         self.nextReport = now.advanced(by: configuration.reportInterval)
         return reception.reportBlock(on: configuration.source, now: now)
     }
 
-    /// When polling is next worth it, after all was polled; nil before the first packet.
+    /// The next time to poll, after everything was polled; nil before the first packet.
     package var nextDeadline: Instant? { nextReport }
 
-    /// The counts as they are now.
+    /// The current counts.
     package var statistics: InboundAudioStatistics {
         var statistics = counts
         statistics.packetsLost = reception.packetsLost

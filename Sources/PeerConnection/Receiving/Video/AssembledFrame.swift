@@ -1,35 +1,35 @@
 package import RTCShareRTP
 package import RTCShareWireFormat
 
-/// A whole VP8 frame as a decoder takes it.
+/// A whole VP8 frame for the decoder.
 package struct AssembledFrame: Hashable, Sendable {
     /// The frame's bytes, all partitions.
     package let data: [UInt8]
-    /// What the first bytes say: whether it is a key frame, and then its size.
+    /// The frame header, which identifies key frames and contains their size.
     package let header: VP8FrameHeader
-    /// The media clock at the frame, the same in all of its packets.
+    /// The timestamp of the frame, the same in all of its packets.
     package let timestamp: RTPTimestamp
-    /// The sender's number of the picture, where it gives one.
+    /// The picture ID, if the sender uses it.
     package let pictureID: VP8PictureID?
-    /// The temporal layer, where the sender uses them.
+    /// The temporal layer, if the sender uses layers.
     package let temporalLayer: VP8TemporalLayer?
-    /// How many packets it came in.
+    /// The number of packets of the frame.
     package let packetCount: Int
-    /// When the first of its packets arrived.
+    /// The arrival time of the frame's first packet.
     package let firstArrival: Instant
-    /// When the last packet arrived that it needed.
+    /// The arrival time of the last packet that completed the frame.
     package let completion: Instant
 
-    /// Quarter turns clockwise that make the picture stand upright, 0 to 3: what the frame says or, where it says nothing,
-    /// the newest one before it that did (3GPP TS 26.114 §7.4.5).
+    /// The number of quarter turns clockwise, 0 to 3, after which the frame is upright, according to this frame or else
+    /// the latest one with an orientation (3GPP TS 26.114 §7.4.5).
     package internal(set) var quarterTurns = 0
-    /// When the picture was taken, since 1 January 1970 on the sender's wallclock; nil before a sender report.
+    /// The capture time, since 1 January 1970 on the sender's wallclock; nil before a sender report.
     package internal(set) var captureTime: Duration?
 
-    /// Whether the frame decodes on its own.
+    /// Whether the frame is a key frame, which decodes without other frames.
     package var isKeyFrame: Bool { header.isKeyFrame }
 
-    /// Width and height in pixels of a key frame; nil for others.
+    /// The width and height of a key frame in pixels; nil for other frames.
     package var size: (width: Int, height: Int)? {
         header.isKeyFrame ? (header.width, header.height) : nil
     }

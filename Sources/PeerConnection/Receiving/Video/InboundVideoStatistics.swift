@@ -1,52 +1,53 @@
 package import RTCShareWireFormat
 
-/// What a video receiver counts, under the names of W3C webrtc-stats' `inbound-rtp`. What the decoder counts
-/// (`framesDecoded`, `keyFramesDecoded`) is for its owner to add.
+/// The counts of a video receiver, with the names of W3C webrtc-stats' `inbound-rtp`. The owner adds the decoder's
+/// counts (`framesDecoded`, `keyFramesDecoded`).
 package struct InboundVideoStatistics: Hashable, Sendable, Encodable {
-    /// RTP packets of the stream, retransmissions and second copies among them.
+    /// The number of RTP packets of the stream, including retransmissions and duplicates.
     package var packetsReceived = 0
-    /// Packets expected and not received; retransmissions in a stream of their own make up for none (RFC 3550 §6.4.1).
+    /// The number of packets expected but not received. RTX retransmissions do not reduce it (RFC 3550 §6.4.1).
     package var packetsLost = 0
     /// The interarrival jitter.
     package var jitter = Duration.zero
-    /// Payload bytes, without headers and padding.
+    /// The number of payload bytes, without headers and padding.
     package var bytesReceived = 0
-    /// Bytes of RTP headers and of padding.
+    /// The number of bytes of RTP headers and of padding.
     package var headerBytesReceived = 0
-    /// Retransmitted packets among `packetsReceived`.
+    /// The number of retransmissions in `packetsReceived`.
     package var retransmittedPacketsReceived = 0
-    /// Their payload bytes among `bytesReceived`.
+    /// The number of payload bytes of retransmissions in `bytesReceived`.
     package var retransmittedBytesReceived = 0
-    /// Packets of forward error correction among `packetsReceived`.
+    /// The number of forward error correction packets in `packetsReceived`.
     package var fecPacketsReceived = 0
-    /// Their payload bytes among `bytesReceived`.
+    /// The number of payload bytes of forward error correction in `bytesReceived`.
     package var fecBytesReceived = 0
-    /// Packets that forward error correction made again. No W3C name.
+    /// The number of packets that forward error correction recovered. The name is not W3C's.
     package var packetsRecovered = 0
-    /// Packets that came too late for their frame.
+    /// The number of packets that arrived too late for their frame.
     package var packetsDiscarded = 0
-    /// Packets that were there already. Not a W3C name: `packetsDiscarded` leaves them out.
+    /// The number of duplicates, which `packetsDiscarded` does not include. The name is not W3C's.
     package var packetsDuplicated = 0
-    /// Packets that could not be used: of an unknown payload type, an implausible number, or malformed. No W3C name.
+    /// The number of unusable packets: with an unknown payload type or an implausible number, or malformed. The name is
+    /// not W3C's.
     package var packetsRejected = 0
-    /// NACK messages sent.
+    /// The number of NACK messages sent.
     package var nackCount = 0
-    /// Picture loss indications sent.
+    /// The number of picture loss indications sent.
     package var pliCount = 0
-    /// Full intra requests sent.
+    /// The number of full intra requests sent.
     package var firCount = 0
-    /// Whole frames.
+    /// The number of whole frames.
     package var framesReceived = 0
-    /// Frames given up before they reached the decoder.
+    /// The number of frames that were dropped before the decoder.
     package var framesDropped = 0
-    /// Frames that came in more than one packet.
+    /// The number of frames of more than one packet.
     package var framesAssembledFromMultiplePackets = 0
-    /// The time from first to last packet of those frames, all together.
+    /// The total time from the first to the last packet of those frames.
     package var totalAssemblyTime = Duration.zero
-    /// When the last packet came.
+    /// The arrival time of the last packet.
     package var lastPacketReceivedTimestamp: Instant?
 
-    /// The names that W3C defines. The receiver's dictionary has `lastPacketReceivedTimestamp` as the time of day.
+    /// The names that W3C defines. The receiver's dictionary contains `lastPacketReceivedTimestamp` as the time of day.
     private enum CodingKeys: CodingKey {
         case packetsReceived, packetsLost, jitter, bytesReceived, headerBytesReceived
         case retransmittedPacketsReceived, retransmittedBytesReceived, fecPacketsReceived, fecBytesReceived
@@ -54,6 +55,6 @@ package struct InboundVideoStatistics: Hashable, Sendable, Encodable {
         case framesReceived, framesDropped, framesAssembledFromMultiplePackets, totalAssemblyTime
     }
 
-    /// All zero.
+    /// Creates counts of zero.
     package init() {}
 }

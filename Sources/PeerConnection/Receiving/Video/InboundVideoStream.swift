@@ -1,48 +1,48 @@
 package import RTCShareRTP
 package import RTCShareWireFormat
 
-/// One incoming VP8 stream: takes its packets, returns whole frames and what is to be said to the sender.
+/// An incoming VP8 stream. It assembles packets into frames and creates the feedback for the sender.
 ///
-/// After each input call ``pollFeedback(now:)``, ``pollReportBlock(now:)`` and ``pollFrame()``, the last until nil;
-/// call them again at ``nextDeadline(now:)``.
+/// After each input call ``pollFeedback(now:)``, ``pollReportBlock(now:)`` and ``pollFrame()``, the last until it
+/// returns nil. Call them again at ``nextDeadline(now:)``.
 package struct InboundVideoStream: Sendable {
-    /// How a key frame is asked for.
+    /// The message that requests a key frame.
     package enum KeyFrameRequest: Hashable, Sendable {
         /// PLI (`a=rtcp-fb:* nack pli`).
         case pictureLossIndication
         /// FIR (`a=rtcp-fb:* ccm fir`).
         case fullIntraRequest
-        /// Not at all.
+        /// No message: key frames can't be requested.
         case none
     }
 
-    /// What was negotiated for the stream.
+    /// The negotiated values of the stream.
     package struct Configuration: Hashable, Sendable {
-        /// The stream.
+        /// The source of the stream.
         package var source: SynchronizationSource
-        /// VP8's payload type.
+        /// The payload type of VP8.
         package var payloadType: PayloadType
-        /// The stream of retransmissions and its payload type; nil where there is none.
+        /// The source and the payload type of retransmissions; nil if there are none.
         package var retransmission: (source: SynchronizationSource, payloadType: PayloadType)? {
             get { retransmissionPair.map { ($0.source, $0.payloadType) } }
             set { retransmissionPair = newValue.map { Pair(source: $0.source, payloadType: $0.payloadType) } }
         }
-        /// The payload types of forward error correction; nil where there is none.
+        /// The payload types of forward error correction; nil if there is none.
         package var forwardErrorCorrection: ForwardErrorCorrectionTypes?
-        /// How the header extensions of packets are numbered, for those that are made again.
+        /// The ids of header extensions, for recovered packets.
         package var extensions = HeaderExtensionMap()
-        /// Who reports: the source of our RTCP packets.
+        /// The source of our RTCP packets.
         package var localSource: SynchronizationSource
-        /// Whether packets may be asked for (`a=rtcp-fb:* nack`).
+        /// Whether packets can be requested (`a=rtcp-fb:* nack`).
         package var sendsNACK = true
-        /// How a key frame is asked for.
+        /// The message that requests a key frame.
         package var keyFrameRequest = KeyFrameRequest.pictureLossIndication
-        /// The time between two receiver reports.
+        /// The interval of receiver reports.
         package var reportInterval = Duration.seconds(1)
-        /// The shortest time between two requests for a key frame.
+        /// The minimum interval of key frame requests.
         package var keyFrameRequestInterval = Duration.milliseconds(300)
-        /// How long a frame may stand without its last packets before they are asked for. On a still screen no later
-        /// packet shows that they are lost; a sender that paces a frame leaves less time than this between two packets.
+        /// The time without the last packets of a frame after which they are requested. If the screen does not change,
+        /// no later packet reveals their loss. A sender's pacing leaves less time than this between two packets.
         package var tailDelay = Duration.milliseconds(100)
         /// The limits of frame assembly.
         package var assembler = VP8FrameAssembler.Configuration()
@@ -55,7 +55,7 @@ package struct InboundVideoStream: Sendable {
         }
         private var retransmissionPair: Pair?
 
-        /// A stream without retransmissions in a stream of their own.
+        /// Creates the configuration of a stream without RTX.
         package init(source: SynchronizationSource, payloadType: PayloadType, localSource: SynchronizationSource) {
             self.source = source
             self.payloadType = payloadType
@@ -64,11 +64,11 @@ package struct InboundVideoStream: Sendable {
     }
 
     private static let clockRate = 90_000
-    /// Plain retransmissions may be this far behind.
+    /// The maximum distance of plain retransmissions behind the newest packet.
     private static let maximumMisorder = 3000
 
     private var configuration: Configuration
-    /// Makes packets again; nil before the first in RED.
+    /// The decoder that recovers packets; nil before the first RED packet.
     private var decoder: ULPFECDecoder?
     private var retransmissions = RetransmissionUnwrapper()
     private var reception = ReceiveStatistics(
@@ -81,12 +81,12 @@ package struct InboundVideoStream: Sendable {
     private var lastKeyFrameRequest: Instant?
     private var fullIntraRequestNumber: UInt8 = 0
 
-    /// A receiver that has heard nothing.
+    /// Creates a receiver without packets.
     package init(configuration: Configuration) {
         self.configuration = configuration
         nack = NACKGenerator(configuration: configuration.nack)
         var limits = configuration.assembler
-        // Where nothing can be asked for, only reordering is worth waiting for.
+        // If packets can't be requested, only reordered packets are worth waiting for.
         if !configuration.sendsNACK { limits.maximumWait = min(limits.maximumWait, .milliseconds(100)) }
         assembler = VP8FrameAssembler(configuration: limits)
         connectRetransmissions()
@@ -103,25 +103,25 @@ package struct InboundVideoStream: Sendable {
         retransmissions.add(payloadType: type, for: correction.red)
     }
 
-    /// Goes on with what another description agreed for the same stream: payload types, retransmissions, feedback.
+    /// Applies another description of the same stream: payload types, retransmissions, feedback.
     mutating func update(_ configuration: Configuration) {
         self.configuration = configuration
         connectRetransmissions()
     }
 
-    /// The stream that is received.
+    /// The source of the stream.
     package var source: SynchronizationSource { configuration.source }
 
-    /// The stream of its retransmissions; nil while none is known.
+    /// The source of retransmissions; nil if it is unknown.
     var retransmissionSource: SynchronizationSource? { configuration.retransmission?.source }
 
-    /// Whether packets of this source are for this receiver.
+    /// Whether packets of this source belong to this receiver.
     package func receives(_ source: SynchronizationSource) -> Bool {
         source == configuration.source || source == configuration.retransmission?.source
     }
 
-    /// Takes a packet of the stream or of its retransmissions, whose header was read from `packet`; `orientation` is what
-    /// its header extension says.
+    /// Processes a packet of the stream or of its retransmissions, whose header was parsed from `packet`. `orientation`
+    /// is from its header extension.
     package mutating func receive(
         _ header: RTPHeader, orientation: VideoOrientation? = nil, in packet: RawSpan, now: Instant
     ) {
@@ -152,7 +152,7 @@ package struct InboundVideoStream: Sendable {
             recordArrival(original.sequenceNumber, now: now)
             let content = payload.extracting(original.payloadRange)
             if original.payloadType == configuration.forwardErrorCorrection?.red {
-                // What corrections are made of is the packet's first transmission, whose header is not here.
+                // Corrections cover the packet's first transmission, whose header is not available here.
                 assembleRED(
                     original.sequenceNumber, header: header, orientation: orientation, payload: content, now: now)
             } else {
@@ -162,24 +162,24 @@ package struct InboundVideoStream: Sendable {
         }
     }
 
-    /// Takes a sender report of the stream; others are left aside.
+    /// Processes a sender report of the stream. Other reports are ignored.
     package mutating func receive(_ report: SenderReport, now: Instant) {
         guard report.source == configuration.source else { return }
         reception.receive(report, now: now)
         clock.receive(report, now: now)
     }
 
-    /// Sets the round trip time, as the connection knows it: NACKs are repeated by it.
+    /// Sets the connection's round-trip time, which determines the interval of repeated NACKs.
     package mutating func setRoundTripTime(_ time: Duration) {
         nack.setRoundTripTime(time)
     }
 
-    /// Drops everything until the next key frame and asks for one: the decoder lost its state.
+    /// Drops everything until the next key frame and requests one, because the decoder lost its state.
     package mutating func requestKeyFrame(now: Instant) {
         assembler.awaitKeyFrame(now: now)
     }
 
-    /// The next whole frame, in decoding order.
+    /// Returns the next whole frame, in decoding order.
     package mutating func pollFrame() -> AssembledFrame? {
         guard var frame = assembler.pollFrame() else { return nil }
         frame.captureTime = clock.captureTime(of: frame.timestamp, arrival: frame.firstArrival)
@@ -191,7 +191,7 @@ package struct InboundVideoStream: Sendable {
         return frame
     }
 
-    /// The feedback that is to be sent now: NACK, then a key frame request if the sender may answer one.
+    /// Returns the feedback to send now: NACK, and a key frame request if the sender can answer one.
     package mutating func pollFeedback(now: Instant, requestsKeyFrames: Bool = true) -> [RTCPPacket] {
         assembler.poll(now: now)
         var packets: [RTCPPacket] = []
@@ -205,14 +205,14 @@ package struct InboundVideoStream: Sendable {
         return packets
     }
 
-    /// The report block on the stream, where one is due; for a receiver report of all streams of the connection.
+    /// Returns the report block on the stream if it is due, for a receiver report on all streams of the connection.
     package mutating func pollReportBlock(now: Instant) -> ReportBlock? {
         guard let nextReport, nextReport <= now else { return nil }
         self.nextReport = now.advanced(by: configuration.reportInterval)
         return reception.reportBlock(on: configuration.source, now: now)
     }
 
-    /// When polling is next worth it, after all was polled at `now`; nil before the first packet.
+    /// Returns the next time to poll, after everything was polled at `now`; nil before the first packet.
     package func nextDeadline(now: Instant, requestsKeyFrames: Bool = true) -> Instant? {
         var deadline = nextReport
         func consider(_ other: Instant?) {
@@ -228,7 +228,7 @@ package struct InboundVideoStream: Sendable {
         return deadline
     }
 
-    /// The counts as they are now.
+    /// The current counts.
     package var statistics: InboundVideoStatistics {
         var statistics = counts
         statistics.packetsLost = reception.packetsLost
@@ -269,7 +269,7 @@ package struct InboundVideoStream: Sendable {
         while let packet = decoder?.pollRecovered() { receiveRecovered(packet.span.bytes, now: now) }
     }
 
-    /// Takes a packet that forward error correction made again. Statistics have it as lost (RFC 3550 §6.4.1).
+    /// Processes a recovered packet, which stays lost in the statistics (RFC 3550 §6.4.1).
     private mutating func receiveRecovered(_ packet: RawSpan, now: Instant) {
         guard let header = try? RTPHeader(parsing: packet), header.payloadType == configuration.payloadType,
             isPlausible(header.sequenceNumber)
@@ -285,7 +285,7 @@ package struct InboundVideoStream: Sendable {
             payload: header.payload(of: packet), now: now)
     }
 
-    /// Takes the block of a RED packet; of corrections, that their number is not missing.
+    /// Processes the block of a RED packet. For a correction, it records that the packet's number is not missing.
     private mutating func assembleRED(
         _ number: SequenceNumber, header: RTPHeader, orientation: VideoOrientation?, payload: RawSpan, now: Instant
     ) {
@@ -308,9 +308,9 @@ package struct InboundVideoStream: Sendable {
         }
     }
 
-    /// Takes note of a packet of the stream; false where it is none.
+    /// Records a packet of the stream. Returns false if it does not belong to it.
     private mutating func accept(_ header: RTPHeader, payload: RawSpan, now: Instant) -> Bool {
-        // A number that was asked for comes back under its own number where rtx was not negotiated.
+        // Without RTX a requested packet has its original number.
         let isRepeated = configuration.retransmission == nil && nack.tries(of: header.sequenceNumber) > 0
         switch reception.receive(
             header.sequenceNumber, timestamp: header.timestamp, now: now, isRetransmission: isRepeated)
@@ -357,7 +357,7 @@ package struct InboundVideoStream: Sendable {
         }
     }
 
-    /// Whether a retransmission can be of this stream as it stands: it may not move the stream far off.
+    /// Whether a retransmission's number is plausible: it must not move the stream far.
     private func isPlausible(_ number: SequenceNumber) -> Bool {
         guard reception.packetsExpected > 0 else { return true }
         let newest = SequenceNumber(UInt16(truncatingIfNeeded: reception.extendedHighestSequenceNumber))
@@ -373,7 +373,7 @@ package struct InboundVideoStream: Sendable {
         if let number = assembler.firstUsefulNumber { nack.forget(before: number) }
     }
 
-    /// The packets to ask for. Where some are given up, the stream goes on elsewhere, and may lack others.
+    /// Returns the packets to request. If some are given up, the stream continues elsewhere, and can lack others.
     private mutating func pollNACK(now: Instant) -> [SequenceNumber] {
         var lost: [SequenceNumber] = []
         while true {

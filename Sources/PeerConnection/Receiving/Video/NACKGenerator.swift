@@ -1,40 +1,40 @@
 package import RTCShareRTP
 package import RTCShareWireFormat
 
-/// Finds the packets that a stream lacks and says when to ask for which (RFC 4585 §6.2.1).
+/// Detects the packets that a stream lacks and schedules requests for them (RFC 4585 §6.2.1).
 ///
-/// A packet that a later one overtook is asked for after ``Configuration/reorderingDelay``, again after each round
-/// trip, and given up after ``Configuration/maximumTries``. More gaps than ``Configuration/maximumMissing`` are not
-/// worth repairing one by one: then the list is emptied and a key frame asked for.
+/// A packet after which a later one arrived is requested after ``Configuration/reorderingDelay``, again after each
+/// round trip, and given up after ``Configuration/maximumTries``. More gaps than ``Configuration/maximumMissing`` are
+/// not worth repairing one by one: they are removed and a key frame is requested.
 package struct NACKGenerator: Sendable {
-    /// The constants of the requests.
+    /// The parameters of the requests.
     package struct Configuration: Hashable, Sendable {
-        /// How long a gap may be mere reordering.
+        /// The time for which a gap can be caused by reordering.
         package var reorderingDelay = Duration.milliseconds(10)
-        /// The shortest time between two requests for a packet.
+        /// The minimum time between two requests for a packet.
         package var minimumRepeat = Duration.milliseconds(20)
-        /// The longest time between two requests for a packet.
+        /// The maximum time between two requests for a packet.
         package var maximumRepeat = Duration.milliseconds(500)
-        /// The time between two requests while the round trip is unknown.
+        /// The time between two requests while the round-trip time is unknown.
         package var usualRepeat = Duration.milliseconds(100)
-        /// Requests for one packet before it is given up.
+        /// The maximum number of requests for one packet.
         package var maximumTries = 10
-        /// Gaps known at one time before a key frame is the better answer.
+        /// The maximum number of gaps, above which a key frame is requested instead.
         package var maximumMissing = 1000
 
-        /// The values that suit video.
+        /// Creates parameters for video.
         package init() {}
     }
 
-    /// What a call of ``NACKGenerator/receive(_:now:)`` found out.
+    /// The result of ``NACKGenerator/receive(_:now:)``.
     package enum Arrival: Hashable, Sendable {
-        /// The packet is the newest one; it may have left gaps behind it.
+        /// The packet is the newest one. There can be gaps before it.
         case newest
-        /// The packet fills a gap, asked for `tries` times.
+        /// The packet fills a gap, after `tries` requests.
         case filledGap(tries: Int)
-        /// The packet was there already, or given up, or came before the first one.
+        /// The packet is a duplicate, was given up, or precedes the first one.
         case old
-        /// The packet is the newest one, and leaves more gaps than are worth repairing: a key frame is needed.
+        /// The packet is the newest one, with more gaps before it than are worth repairing: a key frame is needed.
         case tooManyGaps
     }
 
@@ -44,24 +44,24 @@ package struct NACKGenerator: Sendable {
         var tries = 0
     }
 
-    /// Sequence numbers asked for so far, each try counted.
+    /// The number of requested packets, in which each request counts.
     package private(set) var numbersRequested = 0
-    /// Packets given up after the last try.
+    /// The number of packets given up after the last request.
     package private(set) var packetsGivenUp = 0
 
     private let configuration: Configuration
-    /// In rising order, which is also the order of discovery.
+    /// The gaps in ascending order, which is also the order of detection.
     private var gaps: [Gap] = []
     private var unwrapper = SerialNumberUnwrapper<SequenceNumber>()
     private var newest: Int64?
     private var roundTripTime: Duration?
 
-    /// A generator that has seen no packet.
+    /// Creates a generator without packets.
     package init(configuration: Configuration = Configuration()) {
         self.configuration = configuration
     }
 
-    /// A generator for a stream whose numbering begins anew; the counts and the round trip time go on.
+    /// Creates a generator for a stream whose numbers restart. The counts and the round-trip time stay.
     init(resuming old: NACKGenerator) {
         self = old
         gaps.removeAll()
@@ -69,20 +69,20 @@ package struct NACKGenerator: Sendable {
         newest = nil
     }
 
-    /// How often this packet has been asked for; zero where it is not missing.
+    /// Returns the number of requests for this packet; zero if it is not missing.
     package func tries(of number: SequenceNumber) -> Int {
         index(of: unwrapper.peek(number)).map { gaps[$0].tries } ?? 0
     }
 
-    /// Packets that are missing and not given up.
+    /// The number of packets that are missing and not given up.
     package var missingCount: Int { gaps.count }
 
-    /// Sets the round trip time that repeats go by.
+    /// Sets the round-trip time, which determines the interval of requests.
     package mutating func setRoundTripTime(_ time: Duration) {
         roundTripTime = time
     }
 
-    /// Takes note of a packet; recovered ones by their original number.
+    /// Records a packet; a recovered one with its original number.
     package mutating func receive(_ number: SequenceNumber, now: Instant) -> Arrival {
         let unwrapped = unwrapper.unwrap(number)
         guard let newest else {
@@ -103,12 +103,12 @@ package struct NACKGenerator: Sendable {
         return .newest
     }
 
-    /// Whether ``expect(_:now:)`` would ask for this number.
+    /// Whether ``expect(_:now:)`` would request this number.
     func canExpect(_ number: SequenceNumber) -> Bool {
         newest.map { unwrapper.peek(number) == $0 + 1 } ?? false
     }
 
-    /// Asks for the number after the newest one at once, though nothing newer shows that it is missing.
+    /// Requests the number after the newest one immediately, although no newer packet shows that it is missing.
     mutating func expect(_ number: SequenceNumber, now: Instant) {
         guard canExpect(number) else { return }
         let unwrapped = unwrapper.unwrap(number)
@@ -116,14 +116,14 @@ package struct NACKGenerator: Sendable {
         gaps.append(Gap(number: unwrapped, due: now))
     }
 
-    /// Drops the requests for what comes before `number`: a key frame has made it worthless.
+    /// Cancels the requests for packets before `number`, since a key frame has made them obsolete.
     package mutating func forget(before number: SequenceNumber) {
         let limit = unwrapper.peek(number)
         guard let first = gaps.first, first.number < limit else { return }
         gaps.removeAll { $0.number < limit }
     }
 
-    /// The packets to ask for now, in rising order; empty where nothing is due.
+    /// Returns the packets to request now, in ascending order; empty if none is due.
     package mutating func poll(now: Instant) -> [SequenceNumber] {
         guard let deadline = nextDeadline, deadline <= now else { return [] }
         var numbers: [SequenceNumber] = []
@@ -140,7 +140,7 @@ package struct NACKGenerator: Sendable {
         return numbers
     }
 
-    /// When ``poll(now:)`` next has something to do; nil while nothing is missing.
+    /// The next time to call ``poll(now:)``; nil while nothing is missing.
     package var nextDeadline: Instant? {
         gaps.lazy.map(\.due).min()
     }

@@ -1,9 +1,9 @@
 package import RTCShareRTP
 
-/// Finds the original of a retransmission packet (RFC 4588 §4, §8.1): `apt` tells the payload type, the FID group the
-/// source.
+/// Finds the original of a retransmission packet (RFC 4588 §4, §8.1): `apt` determines its payload type, the FID group
+/// its source.
 package struct RetransmissionUnwrapper: Sendable {
-    /// The original that a retransmission packet carries.
+    /// The original packet of a retransmission.
     package struct Original: Hashable, Sendable {
         /// The stream that lacked the packet.
         package let source: SynchronizationSource
@@ -11,17 +11,17 @@ package struct RetransmissionUnwrapper: Sendable {
         package let payloadType: PayloadType
         /// The packet's number in that stream.
         package let sequenceNumber: SequenceNumber
-        /// Where the original payload is in the payload of the retransmission.
+        /// The range of the original payload in the payload of the retransmission.
         package let payloadRange: Range<Int>
     }
 
-    /// What a payload of a retransmission stream is.
+    /// The content of a payload in a retransmission stream.
     package enum Content: Hashable, Sendable {
-        /// The stream or the payload type is no retransmission.
+        /// The source or the payload type is not that of retransmissions.
         case notRetransmission
-        /// Padding, as probes for bandwidth are.
+        /// Padding, such as a bandwidth probe.
         case padding
-        /// A payload too short to hold a sequence number.
+        /// A payload too short for a sequence number.
         case malformed
         /// A packet of another stream.
         case original(Original)
@@ -30,20 +30,20 @@ package struct RetransmissionUnwrapper: Sendable {
     private var sources: [SynchronizationSource: SynchronizationSource] = [:]
     private var payloadTypes: [PayloadType: PayloadType] = [:]
 
-    /// An unwrapper that knows no streams.
+    /// Creates an unwrapper without streams.
     package init() {}
 
-    /// `source` retransmits for `original` (`a=ssrc-group:FID original source`).
+    /// Adds a source that retransmits `original` (`a=ssrc-group:FID original source`).
     package mutating func add(source: SynchronizationSource, for original: SynchronizationSource) {
         sources[source] = original
     }
 
-    /// `payloadType` retransmits `original` (`a=fmtp:payloadType apt=original`).
+    /// Adds a payload type that retransmits `original` (`a=fmtp:payloadType apt=original`).
     package mutating func add(payloadType: PayloadType, for original: PayloadType) {
         payloadTypes[payloadType] = original
     }
 
-    /// What a packet of `source` with this payload type carries in `payload`.
+    /// Returns the content of a packet's `payload`, from its source and its payload type.
     package func content(source: SynchronizationSource, payloadType: PayloadType, payload: RawSpan) -> Content {
         guard let originalSource = sources[source], let originalType = payloadTypes[payloadType] else {
             return .notRetransmission

@@ -1,6 +1,7 @@
 import RTCShareRTP
 
-/// What the frame returned last tells of which later frames can be decoded without those between (RFC 7741 §4.2).
+/// The state after the last returned frame, which determines the later frames that can be decoded without those in
+/// between (RFC 7741 §4.2).
 struct VP8Continuity: Sendable {
     private let pictureID: VP8PictureID?
     private let temporalLevelZeroIndex: UInt8?
@@ -10,11 +11,11 @@ struct VP8Continuity: Sendable {
         temporalLevelZeroIndex = descriptor.temporalLevelZeroIndex
     }
 
-    /// What is known of the pictures in a gap, whose packets did not all arrive: it grows with each packet that is there.
+    /// The known frames in a gap, of which not all packets arrived. It grows with each packet that exists.
     struct Gap {
-        /// Pictures that no other refers to.
+        /// The number of frames to which no other refers.
         private(set) var unreferenced = 0
-        /// Whether some picture is one that others may refer to.
+        /// Whether other frames can refer to a frame in the gap.
         private(set) var hasReference = false
         private var newest: VP8PictureID?
 
@@ -22,7 +23,7 @@ struct VP8Continuity: Sendable {
             newest = picture
         }
 
-        /// Takes the next packet.
+        /// Adds the next packet.
         mutating func add(_ descriptor: VP8PayloadDescriptor) {
             guard let id = descriptor.pictureID, id != newest else { return }
             newest = id
@@ -30,25 +31,25 @@ struct VP8Continuity: Sendable {
         }
     }
 
-    /// A gap that begins behind the frame returned last.
+    /// A gap that starts after the last returned frame.
     var gap: Gap { Gap(after: pictureID) }
 
-    /// Whether the delta frame of `descriptor` refers to nothing in `gap`, which lies before it.
+    /// Whether the delta frame of `descriptor` refers to no frame in `gap`, which precedes it.
     func canSkip(to descriptor: VP8PayloadDescriptor, over gap: Gap) -> Bool {
         if let distance = pictureDistance(to: descriptor) {
-            // Nothing but padding was lost, or every frame between is known as one that nobody refers to.
+            // Only padding was lost, or no other frame refers to the frames in between.
             if distance == 1 { return true }
             if distance > 1, !gap.hasReference, gap.unreferenced == distance - 1 { return true }
         }
         guard let layer = descriptor.temporalLayer, let base = descriptor.temporalLevelZeroIndex,
             let lastBase = temporalLevelZeroIndex
         else { return false }
-        // A base-layer frame needs the base-layer frame before it; a frame with Y set the one that it names.
+        // A base-layer frame needs the previous base-layer frame, and a frame with Y set the one that it names.
         if layer.index == 0 { return base == lastBase &+ 1 }
         return layer.dependsOnBaseOnly && base == lastBase
     }
 
-    /// Whether no picture was sent between that and the one of `descriptor`.
+    /// Whether no frame was sent between the last one and that of `descriptor`.
     func isFollowed(by descriptor: VP8PayloadDescriptor) -> Bool { pictureDistance(to: descriptor) == 1 }
 
     private func pictureDistance(to descriptor: VP8PayloadDescriptor) -> Int? {

@@ -1,72 +1,73 @@
 package import RTCShareRTP
 package import RTCShareWireFormat
 
-/// Makes whole frames in decoding order of the packets of a VP8 stream (RFC 7741), which may come in any order, twice,
-/// late, or not at all.
+/// Assembles the packets of a VP8 stream (RFC 7741) into whole frames in decoding order. Packets can be reordered,
+/// duplicated, late or lost.
 ///
 ///     awaiting key frame ──a key frame is complete──▶ following
 ///            ▲                                           │
 ///            └── a gap outlasts maximumWait, a malformed ┘
 ///                frame, no room, or the decoder asks
 ///
-/// While following, every frame begins where the one before it ended, by sequence number. A gap holds the frames after
-/// it back. After ``Configuration/skipDelay`` a later frame goes on without the gap if it can be decoded so: a key
-/// frame, or by picture id and TL0PICIDX one whose references are all there. What is thrown away is counted.
+/// In the state following, every frame starts after the end of the previous one, by sequence number. A gap delays the
+/// frames after it. After ``Configuration/skipDelay`` a later frame is returned without the gap if it can be decoded: a
+/// key frame, or one whose references are complete according to picture ID and TL0PICIDX. Dropped frames and packets
+/// are counted.
 package struct VP8FrameAssembler: Sendable {
     /// The limits of waiting and of memory.
     package struct Configuration: Hashable, Sendable {
-        /// How long missing packets are waited for before a key frame is asked for. Where a queue is full, each time that
-        /// they are asked for takes most of a second, and a key frame makes it longer still (libwebrtc waits as long).
+        /// The time to wait for missing packets before a key frame is requested. If a queue is full, each request takes
+        /// most of a second, and a key frame would extend the queue further. libwebrtc has the same limit.
         package var maximumWait = Duration.seconds(3)
-        /// How long a key frame that has begun is waited for before another is asked for: there is nothing to show yet.
+        /// The time to wait for the rest of a key frame before another one is requested, while nothing can be shown.
         package var keyFrameWait = Duration.milliseconds(500)
-        /// How long a gap is waited for while a later frame could be decoded without it.
+        /// The time to wait for a gap while a later frame could be decoded without it.
         package var skipDelay = Duration.milliseconds(50)
-        /// The least time between two searches for such a frame among many packets: each reads all that wait, and more
-        /// come all the time.
+        /// The minimum interval of searches for such a frame among many packets: each search reads all waiting packets,
+        /// and new ones arrive all the time.
         package var searchInterval = Duration.milliseconds(10)
-        /// How long a stream of which nothing decodable has come yet may take before a key frame is asked for.
+        /// The time without a decodable frame at the start of a stream after which a key frame is requested.
         package var startDelay = Duration.milliseconds(100)
-        /// The packets that can wait, a power of two.
+        /// The maximum number of waiting packets, a power of two.
         package var packetCapacity = 2048
-        /// The bytes that can wait.
+        /// The maximum number of waiting bytes.
         package var byteCapacity = 8 << 20
 
-        /// The values that suit a shared screen.
+        /// Creates limits for a shared screen.
         package init() {}
     }
 
-    /// What became of a packet.
+    /// The result for a packet.
     package enum Insertion: Hashable, Sendable {
-        /// It was taken.
+        /// The packet was stored.
         case accepted
-        /// It had come already.
+        /// The packet is a duplicate.
         case duplicate
-        /// Its frame is past.
+        /// The packet's frame is past.
         case late
     }
 
     private enum State: Sendable {
-        /// Nothing can be decoded. `isCertain`: packets show that a key frame has to be asked for.
+        /// The state before a key frame. `isCertain` means that packets show that a key frame must be requested.
         case awaitingKeyFrame(since: Instant, isCertain: Bool)
-        /// The next frame begins at `next`; `cursor` is how far its packets were followed.
+        /// The state in which the next frame starts at `next`, and its packets are complete up to `cursor`.
         case following(next: Int64, cursor: Int64)
     }
 
-    /// A key frame that has begun, `cursor` as in `State`.
+    /// A key frame that has started, with `cursor` as in `State`.
     private struct KeyFrameStart: Sendable {
         var number: Int64
         var cursor: Int64
         var arrival: Instant
     }
 
-    /// Frames of which packets came and that will not be returned (`framesDropped`).
+    /// The number of frames with packets that will not be returned (`framesDropped`).
     package private(set) var framesDropped = 0
-    /// Packets that were looked at in search of a frame behind a gap.
+    /// The number of packets that were read in searches for a frame after a gap.
     private(set) var packetsSearched = 0
-    /// Packets that came after their frame was given up (`packetsDiscarded`).
+    /// The number of packets that arrived after their frame was given up (`packetsDiscarded`).
     package private(set) var packetsDiscarded = 0
-    /// Second copies of packets.
+    /// The number of duplicates.
     package private(set) var packetsDuplicated = 0
 
     private let configuration: Configuration
@@ -77,43 +78,43 @@ package struct VP8FrameAssembler: Sendable {
     /// The frames that this input completed; taken before the next.
     private var completed: [AssembledFrame] = []
     private var continuity: VP8Continuity?
-    /// When what a gap holds back came; nil where there is none, and while nothing is followed.
+    /// The arrival time of the packets after the gap; nil if there is no gap, and before a key frame.
     private var blockedSince: Instant?
-    /// When a way past a gap may be searched for again; nil for at once.
+    /// The time of the next search for a frame after the gap; nil for immediately.
     private var nextSearch: Instant?
-    /// Whether packets have come, or a way past a gap was found, since a search found none.
+    /// Whether packets have arrived, or a frame after a gap was found, since a search without a result.
     private var isSearchWorthwhile = false
-    /// No number below this is taken any more.
+    /// The number below which no packet is accepted.
     private var floor = Int64.min
-    /// The timestamp of the frame counted last as dropped, whose packets may be dropped one by one.
+    /// The timestamp of the last frame counted as dropped, whose packets can be dropped one by one.
     private var lastDropped: RTPTimestamp?
-    /// How the pictures stand until a packet says otherwise.
+    /// The orientation of frames until a packet changes it.
     private var quarterTurns = 0
 
-    /// An assembler that has seen no packet.
+    /// Creates an assembler without packets.
     package init(configuration: Configuration = Configuration()) {
         self.configuration = configuration
         buffer = VP8PacketBuffer(capacity: configuration.packetCapacity)
     }
 
-    /// Packets that wait for others.
+    /// The number of packets that wait for others.
     package var bufferedPackets: Int { buffer.packetCount }
-    /// The bytes of those packets.
+    /// The number of bytes of those packets.
     package var bufferedBytes: Int { buffer.byteCount }
 
-    /// Whether nothing decodes before the next key frame.
+    /// Whether no frame decodes before the next key frame.
     package var isAwaitingKeyFrame: Bool {
         if case .following = state { false } else { state != nil }
     }
 
-    /// The number from which packets are still of use; what is missing before it need not be asked for. Nil before the
-    /// first frame.
+    /// The number from which packets are still useful. Missing ones before it need not be requested. It is nil before
+    /// the first frame.
     package var firstUsefulNumber: SequenceNumber? {
         floor == .min ? nil : SequenceNumber(UInt16(truncatingIfNeeded: floor))
     }
 
-    /// A frame whose last packets have not come, with nothing newer to show whether they are lost: the number that is
-    /// wanted next, and when the packet before it came.
+    /// The next number of a frame whose last packets have not arrived, while no newer packet shows whether they are
+    /// lost, and the arrival time of its latest packet.
     package var openTail: (next: SequenceNumber, since: Instant)? {
         guard let newest = buffer.newest, let last = buffer[newest], last.descriptor != nil else { return nil }
         let cursor: Int64? =
@@ -126,12 +127,12 @@ package struct VP8FrameAssembler: Sendable {
         return (SequenceNumber(UInt16(truncatingIfNeeded: newest + 1)), last.arrival)
     }
 
-    /// The next whole frame, in decoding order.
+    /// Returns the next whole frame, in decoding order.
     package mutating func pollFrame() -> AssembledFrame? {
         completed.isEmpty ? nil : completed.removeFirst()
     }
 
-    /// Takes the parts of a packet: `payload` is what stands after the descriptor.
+    /// Stores the parts of a packet. `payload` is the data after the descriptor.
     @discardableResult
     package mutating func insert(
         _ number: SequenceNumber, timestamp: RTPTimestamp, marker: Bool, descriptor: VP8PayloadDescriptor,
@@ -143,7 +144,7 @@ package struct VP8FrameAssembler: Sendable {
                 payload: payload, arrival: now, orientation: orientation), now: now)
     }
 
-    /// Takes note of a packet without media (padding): its number is not missing.
+    /// Records a packet without media (padding), whose number is not missing.
     @discardableResult
     package mutating func insertPadding(_ number: SequenceNumber, timestamp: RTPTimestamp, now: Instant) -> Insertion {
         store(
@@ -152,7 +153,7 @@ package struct VP8FrameAssembler: Sendable {
                 arrival: now), now: now)
     }
 
-    /// Gives up what can't be completed in time; call at ``nextDeadline(now:)``.
+    /// Gives up frames that can't be completed in time. Call it at ``nextDeadline(now:)``.
     package mutating func poll(now: Instant) {
         passGaps(now: now)
         while let since = blockedSince, now - since >= configuration.maximumWait {
@@ -161,15 +162,16 @@ package struct VP8FrameAssembler: Sendable {
         }
     }
 
-    /// What is missing will not come: goes on without it where that can be, and else awaits a key frame.
+    /// Handles missing packets that will not arrive: continues without them if possible, and otherwise waits for a key
+    /// frame.
     mutating func giveUpGap(now: Instant) {
         guard blockedSince != nil else { return }
         if skipGap() { advance(now: now) } else { awaitKeyFrame(now: now) }
         poll(now: now)
     }
 
-    /// When ``poll(now:)`` or ``needsKeyFrame(now:)`` may next change something, after a poll at `now`; nil while
-    /// nothing is waited for.
+    /// Returns the next time at which ``poll(now:)`` or ``needsKeyFrame(now:)`` can change something, after a poll at
+    /// `now`; nil while nothing is missing.
     package func nextDeadline(now: Instant) -> Instant? {
         switch state {
         case .following:
@@ -183,12 +185,12 @@ package struct VP8FrameAssembler: Sendable {
         }
     }
 
-    /// Whether the sender is to be asked for a key frame: nothing can be decoded, and no key frame is on its way in.
+    /// Whether the sender should receive a key frame request: no frame can be decoded, and no key frame is arriving.
     package func needsKeyFrame(now: Instant) -> Bool {
         keyFrameDeadline.map { now >= $0 } ?? false
     }
 
-    /// Lets go of everything until the next key frame, because the decoder lost its state, or the numbering began anew.
+    /// Drops everything until the next key frame, because the decoder lost its state, or the numbers restarted.
     package mutating func awaitKeyFrame(now: Instant) {
         blockedSince = nil
         continuity = nil
@@ -197,7 +199,7 @@ package struct VP8FrameAssembler: Sendable {
         advance(now: now)
     }
 
-    /// As ``awaitKeyFrame(now:)``, for a stream whose sequence numbers begin anew.
+    /// Waits for a key frame in the same way as ``awaitKeyFrame(now:)``, in a stream whose sequence numbers restart.
     package mutating func restart(now: Instant) {
         keyFrameStarts.removeAll()
         awaitKeyFrame(now: now)
@@ -237,7 +239,8 @@ package struct VP8FrameAssembler: Sendable {
         return .accepted
     }
 
-    /// Each is looked at with every packet: where so many have begun, the oldest will hardly be completed.
+    /// The maximum number of started key frames. Each is checked with every packet, and the oldest of so many is
+    /// unlikely to be completed.
     static let maximumKeyFrameStarts = 16
 
     private mutating func insertKeyFrameStart(_ number: Int64, now: Instant) {
@@ -246,7 +249,7 @@ package struct VP8FrameAssembler: Sendable {
         if keyFrameStarts.count > Self.maximumKeyFrameStarts { keyFrameStarts.removeFirst() }
     }
 
-    /// Keeps the packets within the ring and their bytes within the limit.
+    /// Keeps the packets within the ring, and their bytes within the limit.
     private mutating func makeRoom(for slot: VP8PacketBuffer.Slot, now: Instant) {
         let lowest = slot.number - Int64(buffer.capacity) + 1
         if case .following(let next, _) = state, next < lowest { awaitKeyFrame(now: now) }
@@ -257,7 +260,7 @@ package struct VP8FrameAssembler: Sendable {
         }
     }
 
-    /// Returns every frame that can be returned, and finds out what holds back the next.
+    /// Returns every complete frame, and determines what delays the next one.
     private mutating func advance(now: Instant) {
         while true {
             switch state {
@@ -294,11 +297,12 @@ package struct VP8FrameAssembler: Sendable {
         }
     }
 
-    /// How many numbers are looked through for a frame behind a gap that has none: more than the corrections of one.
+    /// The maximum number of packets that are searched for a frame after a gap without frames: more than the
+    /// corrections of one frame.
     private static let maximumEmptyGap: Int64 = 32
 
-    /// Where the next picture begins, if by its picture id there is none in the gap before it: what is missing was padding
-    /// or forward error correction, and need not be waited for.
+    /// Returns the start of the next frame if, according to its picture ID, there is none in the gap before it: padding
+    /// or forward error correction was lost, which is not worth waiting for.
     private func frameBehindGap(at number: Int64) -> Int64? {
         guard let continuity, let newest = buffer.newest else { return nil }
         for next in number..<min(newest + 1, number + Self.maximumEmptyGap) {
@@ -318,15 +322,15 @@ package struct VP8FrameAssembler: Sendable {
         return nil
     }
 
-    /// A search that looks at no more packets costs little beside what brought the newest of them here.
+    /// The number of packets whose search costs little compared with the arrival of a packet.
     static let cheapSearch = 128
 
-    /// Goes on past every gap that has held back long enough what can be decoded without it: behind one may be another.
+    /// Skips every gap that has lasted long enough, if the frames after it can be decoded. Another gap can follow.
     private mutating func passGaps(now: Instant) {
         while let since = blockedSince, now - since >= configuration.skipDelay, search(now: now) { advance(now: now) }
     }
 
-    /// Looks for a way past the gap, where it may be found now and was not before.
+    /// Searches for a frame after the gap, if a search can find one now that an earlier search did not.
     private mutating func search(now: Instant) -> Bool {
         guard isSearchWorthwhile, nextSearch.map({ now >= $0 }) ?? true else { return false }
         let before = packetsSearched
@@ -335,15 +339,14 @@ package struct VP8FrameAssembler: Sendable {
         return isFound
     }
 
-    /// Goes on behind a gap, with the first whole frame that needs nothing of it. Each packet that waits is looked at
-    /// twice at most.
+    /// Skips the gap to the first whole frame that does not depend on it. Each waiting packet is read at most twice.
     private mutating func skipGap() -> Bool {
         guard case .following(let next, let cursor) = state, let continuity, let newest = buffer.newest else {
             return false
         }
         var gap = continuity.gap
         var start = next
-        // How far packets were followed already, as those of a frame whose end has not come.
+        // The packets up to here were already read, for example those of an incomplete frame.
         var followed = cursor
         while start <= newest {
             packetsSearched += 1
@@ -372,7 +375,7 @@ package struct VP8FrameAssembler: Sendable {
         return false
     }
 
-    /// Makes a frame of whole packets; false where they turn out to be none, and a key frame has to follow.
+    /// Creates a frame from whole packets. Returns false if they are not a valid frame, and a key frame is needed.
     private mutating func deliver(_ range: ClosedRange<Int64>, now: Instant) -> Bool {
         var data: [UInt8] = []
         var count = 0

@@ -1,36 +1,37 @@
 import RTCShareRTP
 import RTCShareWireFormat
 
-/// The packets that wait to become frames: a ring with a place for each sequence number.
+/// The packets that wait for their frame: a ring with a slot for each sequence number.
 struct VP8PacketBuffer: Sendable {
     struct Slot: Sendable {
         var number: Int64
         var timestamp: RTPTimestamp
         var marker: Bool
-        /// Nil for a packet without media, which only takes up a sequence number.
+        /// The descriptor; nil for a packet without media, which only occupies a sequence number.
         var descriptor: VP8PayloadDescriptor?
         /// The bytes after the descriptor.
         var payload: [UInt8]
         var arrival: Instant
-        /// How the picture stands, where the packet says so.
+        /// The orientation of the frame, if the packet has it.
         var orientation: VideoOrientation?
 
         var startsFrame: Bool { descriptor?.startsFrame ?? false }
-        /// RFC 6386 §9.1: the lowest bit of the first byte is clear in a key frame.
+        /// Whether the packet starts a key frame. RFC 6386 §9.1: the lowest bit of the first byte is zero in a key
+        /// frame.
         var startsKeyFrame: Bool { startsFrame && payload.first.map { $0 & 1 == 0 } ?? false }
     }
 
     enum Run: Equatable {
-        /// All packets from the start to `last` are there and make one frame.
+        /// All packets from the start to `last` exist and are one frame.
         case complete(last: Int64)
         /// The packet with this number has not arrived.
         case missing(Int64)
-        /// The packets there can't be one frame.
+        /// The packets can't be one frame.
         case broken
     }
 
     private var slots: [Slot?]
-    /// The last number that was ever at each place, which tells a second copy from a packet that comes too late.
+    /// The last number in each slot, which distinguishes a duplicate from a late packet.
     private var seen: [Int64]
     private(set) var byteCount = 0
     private(set) var packetCount = 0
@@ -50,7 +51,7 @@ struct VP8PacketBuffer: Sendable {
         return slot
     }
 
-    /// Whether this number has been stored, even if it was removed since.
+    /// Whether this number was stored, even if it was removed since.
     func hasSeen(_ number: Int64) -> Bool { seen[index(of: number)] == number }
 
     mutating func insert(_ slot: Slot) {
@@ -63,8 +64,8 @@ struct VP8PacketBuffer: Sendable {
         newest = max(newest ?? slot.number, slot.number)
     }
 
-    /// Removes the packets in `range`, of which at most the ring's last turn is there; returns the count of frames that
-    /// they were of, without one whose timestamp is `timestamp`, which becomes that of the last one.
+    /// Removes the packets in `range`, of which at most the ring's last round exists. Returns the number of their
+    /// frames, except one with the timestamp `timestamp`, which becomes that of the last frame.
     mutating func remove(_ range: Range<Int64>, after timestamp: inout RTPTimestamp?) -> Int {
         var frames = 0
         guard let newest else { return 0 }
@@ -84,7 +85,8 @@ struct VP8PacketBuffer: Sendable {
         return frames
     }
 
-    /// Follows the packets of a frame that starts at `start`, on from `cursor`, which moves to where the way ends.
+    /// Follows the packets of a frame that starts at `start`, from `cursor`, which moves to the end of the existing
+    /// packets.
     func run(from start: Int64, cursor: inout Int64) -> Run {
         guard let first = slots[index(of: start)], first.number == start else { return .missing(start) }
         guard first.startsFrame else { return .broken }
@@ -94,7 +96,7 @@ struct VP8PacketBuffer: Sendable {
             guard let slot = slots[index(of: cursor)], slot.number == cursor else { return .missing(cursor) }
             if slot.descriptor != nil {
                 if slot.timestamp != first.timestamp {
-                    // Not every sender sets the marker: the start of another frame ends this one as well.
+                    // Not every sender sets the marker: the start of another frame also ends this one.
                     return slot.startsFrame ? .complete(last: cursor - 1) : .broken
                 }
                 last = cursor
@@ -105,7 +107,7 @@ struct VP8PacketBuffer: Sendable {
         return .broken
     }
 
-    /// When the first packet after `number` arrived that is there.
+    /// Returns the arrival time of the first existing packet after `number`.
     func arrival(after number: Int64) -> Instant? {
         guard let newest else { return nil }
         var next = number + 1

@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(
-        "Near the capacity the estimate grows by a packet a response time, at least by 4 kbit/s",
+        "Near the capacity the estimate grows by a packet per response time, and at least by 4 kbit/s",
         arguments: [(30_000, 200, 4000), (90_000, 200, 5000), (60_000, 100, 5000)])
     func increaseRate(bits: Int, roundTrip: Int, expected: Int) {
         var control = control(at: bits)
@@ -33,14 +33,14 @@ import Testing
         #expect(control.increasePerSecond == .bitsPerSecond(expected))
     }
 
-    @Test("At 300 kbit/s the estimate grows by about 14 kbit/s a second")
+    @Test("At 300 kbit/s the estimate grows by about 14 kbit/s per second")
     func increaseAtLowRate() {
         var control = control(at: 300_000)
         control.update(usage: .overusing, acknowledged: .bitsPerSecond(300_000), now: start)
         #expect(abs(control.increasePerSecond.bitsPerSecond - 14_000) <= 1000)
     }
 
-    @Test("The estimate stops at half more than arrives, and less arriving does not lower it")
+    @Test("The estimate stops at 1.5 times the acknowledged rate, and a lower acknowledged rate does not reduce it")
     func limitedByAcknowledged() {
         var control = control(at: 10_000)
         runNormal(&control, acknowledged: .bitsPerSecond(10_000))
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test(
-        "An overuse lowers the estimate below the acknowledged rate, to no less than 5 kbit/s",
+        "Overuse reduces the estimate below the acknowledged rate, to no less than 5 kbit/s",
         arguments: [(264_000, 260_000, 216_000), (10_000, 9999, 5000), (10_010_000, 11_765, 5000)])
     func decrease(initial: Int, acknowledged: Int, expected: Int) {
         var control = control(at: initial)
@@ -60,7 +60,7 @@ import Testing
         #expect(control.estimate == .bitsPerSecond(expected))
     }
 
-    @Test("Without a start rate the estimate is what arrives 5 s after the first measurement, and stays bounded")
+    @Test("Without a start rate the estimate is the acknowledged rate after 5 s, and stays bounded")
     func initialization() {
         var control = AIMDRateControl()
         let rate = DataRate.bitsPerSecond(123_000)
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test(
-        "While the application is the limit a holding control does not grow by itself, but takes probes",
+        "While application-limited, a holding control does not grow by itself but accepts probe results",
         arguments: [
             true, false,
         ])
@@ -90,7 +90,7 @@ import Testing
         #expect(control.estimate == .bitsPerSecond(246_000))
     }
 
-    @Test("Overuse cuts to 85 percent of what arrives less 5 kbit/s, holds, then grows by steps")
+    @Test("Overuse reduces the estimate to 85 percent of the acknowledged rate less 5 kbit/s, then holds, then grows")
     func overuseCycle() {
         var control = control(at: 1_000_000)
         control.update(usage: .overusing, acknowledged: .kilobitsPerSecond(900), now: start)
@@ -104,7 +104,7 @@ import Testing
         #expect(control.estimate.bitsPerSecond - held.bitsPerSecond == step.bitsPerSecond)
     }
 
-    @Test("Before the path was found full the estimate grows by 8 percent a second")
+    @Test("The estimate grows by 8 percent per second until the capacity is known")
     func multiplicativeIncrease() {
         var control = control(at: 1_000_000)
         runNormal(&control, acknowledged: .kilobitsPerSecond(3000), seconds: 11)
@@ -120,7 +120,7 @@ import Testing
         #expect(control.estimate == .kilobitsPerSecond(50))
     }
 
-    @Test("A second cut waits for a round trip, unless less than half arrives")
+    @Test("A second reduction waits for a round trip unless less than half arrives")
     func furtherReduction() {
         var control = control(at: 1_000_000)
         control.roundTripTime = .milliseconds(50)

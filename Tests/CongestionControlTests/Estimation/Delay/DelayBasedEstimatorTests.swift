@@ -55,7 +55,7 @@ import Testing
         #expect(stream.estimate < .kilobitsPerSecond(780))
     }
 
-    @Test("A start rate above the link is found and cut within 40 frames")
+    @Test("A start rate above the link's is detected and reduced within 40 frames")
     func initialOveruse() {
         var stream = Stream()
         stream.capacity = .kilobitsPerSecond(200)
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test(
-        "A halved link is found within a second, whatever the receiver's clock does",
+        "A halved link is detected within a second, whatever the receiver's clock does",
         arguments: [Duration.zero, .seconds(30), .seconds(-30)])
     func capacityDrop(clockChange: Duration) {
         var stream = Stream()
@@ -87,7 +87,7 @@ import Testing
         #expect(stream.now - drop < .milliseconds(1400))
     }
 
-    @Test("From a low start the estimate rises to half of the link and beyond")
+    @Test("From a low start the estimate rises beyond half of the link's rate")
     func ramp() {
         var stream = Stream()
         stream.estimator.setStart(.kilobitsPerSecond(30))
@@ -99,7 +99,7 @@ import Testing
         #expect(frames < 1300)
     }
 
-    @Test("After silence a link that turned slow lowers the estimate", arguments: [35, 640])
+    @Test("A link that became slower during silence reduces the estimate", arguments: [35, 640])
     func silence(seconds: Int) {
         var stream = Stream()
         stream.capacity = .kilobitsPerSecond(10_000)
@@ -113,7 +113,7 @@ import Testing
         #expect(stream.estimate < before)
     }
 
-    @Test("Nothing that arrived, nothing changed")
+    @Test("Feedback without arrivals changes nothing")
     func nothingArrived() {
         var stream = Stream()
         stream.estimator.setStart(.kilobitsPerSecond(300))
@@ -123,7 +123,7 @@ import Testing
         #expect(stream.estimate == .kilobitsPerSecond(300))
     }
 
-    @Test("A probe's result is the estimate")
+    @Test("The result of a probe becomes the estimate")
     func probeResult() {
         var stream = Stream()
         stream.estimator.setStart(.kilobitsPerSecond(300))

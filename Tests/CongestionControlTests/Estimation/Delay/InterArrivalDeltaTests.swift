@@ -30,7 +30,7 @@ import Testing
             feedbackTime: Instant(nanoseconds: Int64(arrival) * 1_000_000), size: size)
     }
 
-    @Test("Two whole groups give the difference, of their last packets and of their sizes")
+    @Test("Two complete groups give the differences of their last packets' times and of their sizes")
     func groups() {
         var deltas = InterArrivalDelta()
         #expect(feed(&deltas, sent: 0, arrival: 17) == nil)
@@ -41,7 +41,7 @@ import Testing
         #expect(second == .init(send: .microseconds(5020), arrival: .milliseconds(6), size: -1))
     }
 
-    @Test("Packets within 5 ms of the first add up")
+    @Test("Packets sent within 5 ms of the first form one group")
     func accumulates() {
         var deltas = InterArrivalDelta()
         #expect(feed(&deltas, sent: 0, arrival: 17) == nil)
@@ -51,7 +51,7 @@ import Testing
         #expect(delta == .init(send: .microseconds(5220), arrival: .milliseconds(66), size: 11))
     }
 
-    @Test("A packet sent before the group began is left out")
+    @Test("A packet sent before the group began is ignored")
     func reorderedPacket() {
         var deltas = InterArrivalDelta()
         #expect(feed(&deltas, sent: 0, arrival: 17) == nil)
@@ -61,7 +61,7 @@ import Testing
         #expect(delta == .init(send: .microseconds(10_000), arrival: .milliseconds(11), size: 0))
     }
 
-    @Test("Packets within a group may come out of order")
+    @Test("Packets within a group may arrive out of order")
     func reorderedWithinGroup() {
         var deltas = InterArrivalDelta()
         #expect(feed(&deltas, sent: 0, arrival: 17) == nil)
@@ -71,7 +71,7 @@ import Testing
         #expect(delta == .init(send: .microseconds(5220), arrival: .milliseconds(71), size: 10))
     }
 
-    @Test("What comes out of a queue at once is one burst; what comes 6 ms apart is not")
+    @Test("Packets that leave a queue together are one burst; packets 6 ms apart are not")
     func bursts() {
         var deltas = InterArrivalDelta()
         #expect(feed(&deltas, sent: 0, arrival: 17) == nil)
@@ -86,7 +86,7 @@ import Testing
         #expect(apart == .init(send: .milliseconds(30), arrival: .milliseconds(11), size: 0))
     }
 
-    @Test("A jump of the receiver's clock forward begins all anew")
+    @Test("A forward jump of the receiver's clock resets the groups")
     func forwardJump() {
         var stream = Stream()
         #expect(stream.next() == nil)
@@ -96,7 +96,7 @@ import Testing
         #expect(stream.next() == Stream.even)
     }
 
-    @Test("A jump back is waited out for three groups, then begins all anew")
+    @Test("A backward jump of the clock resets the groups after three of them")
     func backwardJump() {
         var stream = Stream()
         #expect(stream.next() == nil)
@@ -107,7 +107,7 @@ import Testing
         #expect(stream.next() == Stream.even)
     }
 
-    @Test("Packets that keep their spacing are no burst, however close")
+    @Test("Packets that keep their spacing are not a burst, however close they are")
     func steady() {
         var deltas = InterArrivalDelta()
         var found: [InterArrivalDelta.Delta] = []

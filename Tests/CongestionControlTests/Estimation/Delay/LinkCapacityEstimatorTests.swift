@@ -3,7 +3,7 @@ import RTCShareWireFormat
 import Testing
 
 @Suite struct LinkCapacityEstimatorTests {
-    @Test("Without an estimate there are no bounds; the first sample is the estimate")
+    @Test("There are no bounds before an estimate; the first sample becomes the estimate")
     func first() {
         var capacity = LinkCapacityEstimator()
         #expect(capacity.estimate == nil && capacity.upperBound == nil && capacity.lowerBound == nil)
@@ -16,7 +16,7 @@ import Testing
         #expect(capacity.estimate == nil)
     }
 
-    @Test("An overuse moves the estimate by a twentieth of the difference, and widens the bounds")
+    @Test("Overuse moves the estimate by a twentieth of the difference and widens the bounds")
     func weights() {
         var capacity = LinkCapacityEstimator()
         capacity.overuseDetected(acknowledged: .kilobitsPerSecond(400))
@@ -25,7 +25,7 @@ import Testing
         #expect(capacity.upperBound == .bitsPerSecond(506_047))
     }
 
-    @Test("The lower bound is not below zero")
+    @Test("The lower bound is never negative")
     func floor() {
         var capacity = LinkCapacityEstimator()
         capacity.overuseDetected(acknowledged: .zero)

@@ -4,7 +4,7 @@ import Testing
 
 /// The scenarios of libwebrtc's `trendline_estimator_unittest` and the detector's adaptation.
 @Suite struct TrendlineTests {
-    /// What is found of 25 groups sent 20 ms apart that arrive `ratio` times as far apart: each finding in turn.
+    /// Returns the usage detected after each of 25 groups sent 20 ms apart that arrive `ratio` times as far apart.
     private func findings(ratio: Double, count: Int = 25) -> [OveruseDetector.Usage] {
         var estimator = TrendlineEstimator()
         var detector = OveruseDetector()
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(
-        "As fast as sent is normal, a tenth slower overuse, 15 percent faster underuse, each until the end",
+        "Arrival at the send rate is normal, 10 percent slower is overuse, 15 percent faster is underuse",
         arguments: [
             (1.0, OveruseDetector.Usage.normal), (1.1, .overusing), (0.85, .underusing),
         ])
@@ -34,7 +34,7 @@ import Testing
         #expect(findings[change...].allSatisfy { $0 == expected })
     }
 
-    @Test("The slope of a delay that grows evenly nears what the path takes too long")
+    @Test("The slope of a steadily growing delay approaches the path's excess time")
     func slope() {
         var estimator = TrendlineEstimator()
         for index in 1...200 {
@@ -45,14 +45,14 @@ import Testing
         #expect(estimator.deltaCount == 200)
     }
 
-    @Test("Groups that all arrive at once leave the trend as it was")
+    @Test("Groups that all arrive at once do not change the trend")
     func allAtOnce() {
         var estimator = TrendlineEstimator()
         for _ in 1...40 { estimator.update(sendDelta: .zero, arrivalDelta: .zero, arrival: .zero) }
         #expect(estimator.trend == 0)
     }
 
-    @Test("The threshold falls to its floor in quiet, rises slowly beside a trend, and ignores spikes")
+    @Test("The threshold falls to its floor without a trend, rises slowly near one, and ignores spikes")
     func threshold() {
         var detector = OveruseDetector()
         func feed(trend: Double, from start: Int, count: Int) {
@@ -72,7 +72,7 @@ import Testing
         #expect(detector.threshold == raised)
     }
 
-    @Test("Two crossings that rise and last 10 ms are overuse; one is not, nor are two that fall")
+    @Test("Two rising crossings that last 10 ms are overuse; one is not, nor are two falling ones")
     func crossings() {
         var detector = OveruseDetector()
         detector.detect(trend: 0.2, sendDelta: .milliseconds(30), deltaCount: 60, arrival: .milliseconds(30))

@@ -52,14 +52,14 @@ import Testing
     private let all = [true, true]
     private let tenth = [Bool](repeating: false, count: 9) + [true]
 
-    @Test("Without a start or a delay-based estimate there is no estimate")
+    @Test("There is no estimate without a start rate or a delay-based estimate")
     func noInitialization() {
         var fixture = Fixture(start: nil)
         fixture.feed(interval: 0, lost: none)
         #expect(!fixture.estimator.isReady && fixture.estimator.estimate == nil)
     }
 
-    @Test("Less than an interval is not enough, nor are two where three are asked for")
+    @Test("Less than an interval is not enough, nor are two intervals when three are required")
     func notEnough() {
         var fixture = Fixture()
         fixture.feed(interval: 0, lost: [false])
@@ -72,7 +72,7 @@ import Testing
         #expect(fixture.estimator.isReady)
     }
 
-    @Test("Without loss the estimate is the delay-based one, up and down")
+    @Test("Without loss the estimate equals the delay-based one as it rises and falls")
     func noLoss() {
         var fixture = Fixture()
         fixture.feed(interval: 0, lost: none, delayBased: 5000)
@@ -92,7 +92,7 @@ import Testing
         #expect(fixture.kilobits == 1000)
     }
 
-    @Test("The same feedback again, or less than an interval more, changes nothing")
+    @Test("Repeated feedback, or less than an interval of new feedback, changes nothing")
     func unchanged() {
         var fixture = Fixture()
         fixture.feed(interval: 0, lost: none)
@@ -101,7 +101,7 @@ import Testing
         #expect(fixture.kilobits == before)
     }
 
-    @Test("All lost: down to what arrives, but in an application-limited region only to the bound by loss")
+    @Test("Total loss reduces the estimate to the acknowledged rate, or to the loss bound while application-limited")
     func allLost() throws {
         var fixture = Fixture()
         fixture.estimator.setBounds(minimum: .kilobitsPerSecond(10), maximum: .kilobitsPerSecond(1_000_000))
@@ -114,7 +114,7 @@ import Testing
         #expect(rate > 100 && rate < 600)
     }
 
-    @Test("Half, then all lost: no more than what arrives")
+    @Test("Half and then total loss reduces the estimate to at most the acknowledged rate")
     func emergency() throws {
         var fixture = Fixture(windowSize: 15)
         fixture.estimator.setAcknowledged(.kilobitsPerSecond(300))
@@ -123,7 +123,7 @@ import Testing
         #expect(try #require(fixture.kilobits) <= 300)
     }
 
-    @Test("What arrives bounds the estimate from below, unless that is switched off", arguments: [1.0, 0.0])
+    @Test("The acknowledged rate is a lower bound of the estimate unless that is switched off", arguments: [1.0, 0.0])
     func lowerBound(factor: Double) throws {
         var fixture = Fixture(lowerBoundFactor: factor)
         fixture.estimator.setBounds(minimum: .kilobitsPerSecond(10), maximum: .kilobitsPerSecond(1_000_000))
@@ -133,7 +133,7 @@ import Testing
         #expect(try #require(fixture.kilobits) <= 500)
     }
 
-    @Test("A tenth lost: the bound is the balance by the loss beyond 5 percent")
+    @Test("A tenth of loss gives the bound that balances the loss above 5 percent")
     func upperBound() throws {
         var fixture = Fixture(start: 500, candidateFactors: [1], upperBoundBalance: 10)
         fixture.estimator.setBounds(minimum: .kilobitsPerSecond(10), maximum: .kilobitsPerSecond(1_000_000))
@@ -143,7 +143,7 @@ import Testing
         #expect(fixture.estimator.state == .decreasing)
     }
 
-    @Test("A lower bound that rises makes the state one of increase")
+    @Test("A rising lower bound changes the state to increasing")
     func increaseByLowerBound() {
         var fixture = Fixture(start: 500, candidateFactors: [1], lowerBoundFactor: 10)
         fixture.estimator.setBounds(minimum: .kilobitsPerSecond(10), maximum: .kilobitsPerSecond(1_000_000))
@@ -156,7 +156,7 @@ import Testing
         #expect(fixture.estimator.state == .increasing)
     }
 
-    @Test("After a cut and its hold the first step up is by a fifth")
+    @Test("The first increase after a reduction and its hold is by a fifth")
     func holdFactor() throws {
         var fixture = Fixture()
         fixture.estimator.setAcknowledged(.kilobitsPerSecond(100))
@@ -170,7 +170,7 @@ import Testing
         #expect(abs(try #require(fixture.kilobits) - cut * 1.2) < 0.01)
     }
 
-    @Test("The hold ends where the delay-based estimate binds")
+    @Test("The hold ends when the delay-based estimate is the lower one")
     func holdEnds() throws {
         var fixture = Fixture(start: 2500)
         fixture.feed(interval: 0, lost: half)
@@ -190,7 +190,7 @@ import Testing
         #expect(try #require(fixture.kilobits) < 160)
     }
 
-    @Test("One bad interval is ignored, a second is not")
+    @Test("One interval with high loss is ignored, a second one is not")
     func spike() throws {
         var fixture = Fixture(start: 500, windowSize: 5, minimumObservations: 3)
         for interval in 0..<5 { fixture.feed(interval: interval, lost: none, delayBased: 500) }
@@ -203,7 +203,7 @@ import Testing
         #expect(try #require(fixture.kilobits) < 500)
     }
 
-    @Test("One bad interval counts where far more was sent in it than before")
+    @Test("One interval with high loss counts when far more was sent in it than before")
     func burst() {
         var fixture = Fixture(start: 500, windowSize: 5, minimumObservations: 3)
         for interval in 0..<5 { fixture.feed(interval: interval, lost: none, delayBased: 500) }
@@ -211,7 +211,7 @@ import Testing
         #expect(fixture.estimator.state == .decreasing)
     }
 
-    @Test("What is reported as missing and arrives within the interval is not lost")
+    @Test("Packets reported as missing that arrive within the interval are not lost")
     func reordered() {
         var fixture = Fixture(start: 2500)
         func result(_ number: UInt16, sent: Int, isLost: Bool = false) -> Result {
@@ -229,7 +229,7 @@ import Testing
         #expect(fixture.kilobits == 2500)
     }
 
-    @Test("Even loss of 4 percent is found to be the path's own, and costs little")
+    @Test("A constant loss of 4 percent is attributed to the path and costs little rate")
     func inherentLoss() throws {
         var fixture = Fixture(start: 9000, windowSize: 15, minimumObservations: 3)
         let lost = [Bool](repeating: false, count: 24) + [true]
@@ -240,7 +240,7 @@ import Testing
         #expect(try #require(fixture.kilobits) > 8500)
     }
 
-    @Test("Without a rate that arrives, loss of half brings the estimate down to a fifth and less")
+    @Test("Without an acknowledged rate, half of loss reduces the estimate to a fifth or less")
     func heavyLoss() throws {
         var fixture = Fixture(start: 2000, windowSize: 15, minimumObservations: 3)
         for interval in 0..<20 { fixture.feed(interval: 2 * interval, lost: half, delayBased: 2000) }

@@ -22,7 +22,7 @@ import Testing
         return observations
     }
 
-    @Test("Steps of Newton's method find the loss that the path itself makes, as far as it is feasible")
+    @Test("Newton's method finds the path's inherent loss within the feasible range")
     func inherentLoss() {
         let observations = observations(lost: 1)
         #expect(abs(observations.averageLoss - 0.04) < 0.001)
@@ -39,7 +39,7 @@ import Testing
         #expect(path.inherentLoss == 0.001)
     }
 
-    @Test("Higher rates are preferred while little is lost, lower ones beyond a fifth")
+    @Test("Higher rates are preferred at low loss, lower rates above a fifth")
     func preference() {
         func prefersHigher(lost: Int) -> Bool {
             let observations = observations(lost: lost)
@@ -51,7 +51,7 @@ import Testing
         #expect(!prefersHigher(lost: 6) && !prefersHigher(lost: 20))
     }
 
-    @Test("A path that takes what arrived explains loss better than one that takes all")
+    @Test("A path with the acknowledged rate as its bandwidth explains loss better than an unlimited path")
     func explanation() {
         let observations = observations(lost: 8)
         // A third is lost: a path of two thirds of the rate explains it better than one that takes all.

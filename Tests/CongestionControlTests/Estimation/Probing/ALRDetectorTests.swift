@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test("Little sent begins a region, full use ends it", arguments: [ALRDetector.Configuration(), .conservative])
+    @Test("Low traffic begins a region, full use ends it", arguments: [ALRDetector.Configuration(), .conservative])
     func detection(configuration: ALRDetector.Configuration) {
         var traffic = Traffic(configuration)
         #expect(!traffic.isLimited)
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(
-        "A lower estimate ends a region only once traffic shows it full",
+        "A lower estimate ends a region only once traffic uses it fully",
         arguments: [ALRDetector.Configuration(), .conservative])
     func estimateDrops(configuration: ALRDetector.Configuration) {
         var traffic = Traffic(configuration)
@@ -59,7 +59,7 @@ import Testing
         #expect(!traffic.isLimited)
     }
 
-    @Test("Silence is a region from when it has lasted, without another packet")
+    @Test("Silence begins a region once it has lasted, without another packet")
     func silence() {
         var traffic = Traffic()
         traffic.send(percent: 80, milliseconds: 1000)
@@ -71,7 +71,7 @@ import Testing
         #expect(traffic.detector.startTime == seen)
     }
 
-    @Test("Without an estimate nothing is limited, and time that goes back changes nothing")
+    @Test("Without an estimate there is no region, and time that goes back changes nothing")
     func noEstimate() {
         var detector = ALRDetector()
         let start = Instant(nanoseconds: 5_000_000_000)

@@ -51,7 +51,7 @@ import Testing
         private func rates(_ clusters: [ProbeCluster]) -> [Int64] { clusters.map(\.rate.bitsPerSecond) }
     }
 
-    @Test("Three and six times the start rate are probed once bounds and network are there")
+    @Test("Three and six times the start rate are probed once bounds are set and the network is available")
     func initialProbes() {
         var fixture = Fixture(isAvailable: false)
         #expect(fixture.setBounds() == [])
@@ -64,7 +64,7 @@ import Testing
         #expect(fixture.setBounds() == [900, 1800])
     }
 
-    @Test("Nothing is probed without a network, nor again after a reset without one")
+    @Test("Nothing is probed without a network, nor after a reset without one")
     func noNetwork() {
         var fixture = Fixture(isAvailable: false, probesLimitedRegions: true)
         _ = fixture.controller.setNetworkAvailable(false, now: fixture.now)
@@ -75,14 +75,14 @@ import Testing
         #expect(fixture.process(after: 10_000) == [])
     }
 
-    @Test("Without a start rate the minimum is one; without either nothing is probed")
+    @Test("The minimum serves as a missing start rate; without either nothing is probed")
     func startRate() {
         var fixture = Fixture()
         #expect(fixture.setBounds(minimum: 0, start: nil) == [])
         #expect(fixture.setBounds(minimum: 100, start: nil) == [300, 600])
     }
 
-    @Test("A higher maximum is probed, from the start rate and from the old maximum", arguments: [300, 10_000])
+    @Test("A higher maximum is probed from the start rate and from the old maximum", arguments: [300, 10_000])
     func higherMaximum(estimate: Int) {
         var fixture = Fixture()
         fixture.finishInitialProbes(estimate: 300)
@@ -90,7 +90,7 @@ import Testing
         #expect(fixture.setBounds(start: nil, maximum: 10_100) == [10_100])
     }
 
-    @Test("More allocation is probed while the application is the limit, and only then")
+    @Test("A higher allocation is probed only while the application is the limit")
     func allocation() {
         var fixture = Fixture()
         #expect(fixture.setBounds() == [900, 1800])
@@ -102,7 +102,7 @@ import Testing
         #expect(fixture.setAllocation(10_002) == [])
     }
 
-    @Test("Allocation is probed up to twice the estimate, then further")
+    @Test("The allocation is probed up to twice the estimate, then further")
     func allocationBounded() {
         var fixture = Fixture()
         fixture.finishInitialProbes(estimate: 300)
@@ -111,7 +111,7 @@ import Testing
         #expect(fixture.setEstimate(450) == [900])
     }
 
-    @Test("Further probes follow results above 0.7 of the last probe, until a second is over")
+    @Test("Further probes follow results above 0.7 of the last probe for up to a second")
     func furtherProbes() {
         var fixture = Fixture()
         #expect(fixture.setBounds() == [900, 1800])
@@ -124,7 +124,7 @@ import Testing
         #expect(fixture.setEstimate(1800) == [])
     }
 
-    @Test("Further probes are capped by the maximum, which is the last one")
+    @Test("Further probes are limited to the maximum, which is the last one probed")
     func furtherProbesCapped() {
         var fixture = Fixture()
         #expect(fixture.setBounds(start: 10_000_000, maximum: 100_000_000) == [30_000_000, 60_000_000])
@@ -132,7 +132,7 @@ import Testing
         #expect(fixture.setEstimate(100_000_000) == [])
     }
 
-    @Test("Further probes are capped by twice the allocation")
+    @Test("Further probes are limited to twice the allocation")
     func furtherProbesAllocated() {
         var fixture = Fixture()
         #expect(fixture.setBounds() == [900, 1800])
@@ -140,7 +140,7 @@ import Testing
         #expect(fixture.setEstimate(1800) == [600])
     }
 
-    @Test("Probes repeat each second of the first five before media flow, longer ones")
+    @Test("Longer probes repeat each second of the first five before media is sent")
     func repeatedInitial() {
         var fixture = Fixture(repeatsInitialProbes: true)
         #expect(fixture.setBounds() == [900, 1800])
@@ -158,7 +158,7 @@ import Testing
         #expect(fixture.process(after: 1100) == [])
     }
 
-    @Test("A drop within an application-limited region is answered by 0.85 of what was before")
+    @Test("A drop while application-limited is answered with a probe of 0.85 times the previous estimate")
     func recovery() {
         var fixture = Fixture()
         fixture.finishInitialProbes(estimate: 500)
@@ -168,7 +168,7 @@ import Testing
         #expect(fixture.requestRecovery(after: 1) == [])
     }
 
-    @Test("Also less than 3 s after such a region, not later", arguments: [(2999, [Int64(425)]), (3001, [])])
+    @Test("A drop is also probed less than 3 s after a region", arguments: [(2999, [Int64(425)]), (3001, [])])
     func recoveryAfterRegion(delay: Int, expected: [Int64]) {
         var fixture = Fixture()
         fixture.finishInitialProbes(estimate: 500)
@@ -177,7 +177,7 @@ import Testing
         #expect(fixture.requestRecovery(after: delay) == expected)
     }
 
-    @Test("Not when the drop was over 5 s ago, nor when the estimate is nearly back")
+    @Test("A drop is not probed more than 5 s later, nor when the estimate has nearly recovered")
     func noRecovery() {
         var fixture = Fixture()
         fixture.finishInitialProbes(estimate: 500)
@@ -206,7 +206,7 @@ import Testing
         #expect(fixture.setEstimate(500) == [])
     }
 
-    @Test("After a reset nothing is probed before there are bounds; then the start rate is the estimate")
+    @Test("After a reset nothing is probed until bounds are set; then the start rate is the estimate")
     func periodicAfterReset() {
         var fixture = Fixture(probesLimitedRegions: true)
         fixture.controller.limitedRegionStart = fixture.now
@@ -217,7 +217,7 @@ import Testing
         #expect(fixture.process(after: 10_000) == [600])
     }
 
-    @Test("Periodic probes are capped by twice the allocation while there is one")
+    @Test("Periodic probes are limited to twice the allocation if there is one")
     func periodicAllocated() {
         var fixture = Fixture(probesLimitedRegions: true)
         #expect(fixture.setBounds(start: 10_000_000, maximum: 100_000_000) == [30_000_000, 60_000_000])
@@ -229,7 +229,7 @@ import Testing
         #expect(fixture.process(after: 5000) == [20_000_000])
     }
 
-    @Test("While it recovers from loss, 1.5 times the estimate is probed; afterwards more again")
+    @Test("During recovery from loss 1.5 times the estimate is probed, and higher rates afterwards")
     func lossRecovering() {
         var fixture = Fixture(probesLimitedRegions: true)
         #expect(fixture.setBounds() == [900, 1800])
@@ -243,7 +243,7 @@ import Testing
     }
 
     @Test(
-        "Nothing is probed while loss, growing delay or the round trip is the limit",
+        "Nothing is probed while loss, growing delay or the round-trip time is the limit",
         arguments: [ProbeController.Limit.loss, .growingDelay, .roundTrip])
     func limited(limit: ProbeController.Limit) {
         var fixture = Fixture(probesLimitedRegions: true)
@@ -256,14 +256,14 @@ import Testing
         #expect(fixture.setEstimate(1800, limit: limit) == [])
     }
 
-    @Test("Recovery from loss outside an application-limited region is no reason to probe")
+    @Test("Recovery from loss outside an application-limited region triggers no probe")
     func lossOutsideRegion() {
         var fixture = Fixture(probesLimitedRegions: true)
         fixture.finishInitialProbes(estimate: 300, limit: .lossRecovering)
         #expect(fixture.process(after: 5001) == [])
     }
 
-    @Test("A network that goes while a result is awaited ends the waiting")
+    @Test("The wait for a probe's result ends when the network becomes unavailable")
     func networkGoes() {
         var fixture = Fixture()
         #expect(fixture.setBounds() == [900, 1800])

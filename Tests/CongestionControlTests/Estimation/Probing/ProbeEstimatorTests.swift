@@ -73,7 +73,7 @@ import Testing
             packets: [Packet(size: 1500, sent: 0, arrival: 10)] + packets(Array(even.dropFirst())), expected: 760_000),
     ]
 
-    @Test("A cluster measures what it was sent or what arrived at", arguments: scenarios)
+    @Test("A cluster measures the lower of its send and arrival rates", arguments: scenarios)
     func scenario(_ scenario: Scenario) {
         var estimator = ProbeEstimator()
         var rate: DataRate?
@@ -90,7 +90,7 @@ import Testing
         #expect(abs(rate.bitsPerSecond - expected) <= 10, sourceLocation: sourceLocation)
     }
 
-    @Test("Clusters are measured apart, and again with each packet")
+    @Test("Clusters are measured separately, and again with each packet")
     func clusters() {
         var estimator = ProbeEstimator()
         var rate: DataRate?
@@ -103,14 +103,14 @@ import Testing
         expect(rate, 1_140_000)
     }
 
-    @Test("A packet that comes a second after the rest of its cluster begins anew")
+    @Test("A packet a second after the rest of its cluster resets the cluster")
     func oldClusters() {
         var estimator = ProbeEstimator()
         for packet in Self.packets([(0, 10), (10, 20), (20, 30)]) { _ = Self.feed(packet, to: &estimator) }
         #expect(Self.feed(Packet(sent: 6040, arrival: 6060), to: &estimator) == nil)
     }
 
-    @Test("The newest result is taken once")
+    @Test("The newest result can be taken once")
     func take() {
         var estimator = ProbeEstimator()
         #expect(estimator.takeEstimate() == nil)

@@ -47,7 +47,7 @@ import Testing
 
     private func known(_ path: inout Path) -> DataRate { path.rate() ?? .zero }
 
-    @Test("What arrives as fast as it leaves may leave twice as fast the next time")
+    @Test("A burst that arrives as fast as it was sent doubles the next burst's rate")
     func grows() throws {
         var path = Path(100_000)
         let unknown = path.rate()
@@ -64,7 +64,7 @@ import Testing
         #expect(slow > .kilobitsPerSecond(39_000))
     }
 
-    @Test("What arrives more slowly has filled the path, and the next leaves more slowly than that")
+    @Test("A burst that arrives more slowly has filled the path, and the next burst is slower than that")
     func full() throws {
         var path = Path(8000)
         path.send(60, at: .kilobitsPerSecond(6000))
@@ -80,7 +80,7 @@ import Testing
         #expect(again <= .kilobitsPerSecond(7000))
     }
 
-    @Test("A receiver that was busy once is no path that is full for ever")
+    @Test("A receiver that was busy once does not mark the path as full for good")
     func busyReceiver() {
         var path = Path(5000)
         path.send(60, at: .kilobitsPerSecond(12_000))
@@ -98,7 +98,7 @@ import Testing
         #expect(rates[6] > .kilobitsPerSecond(40_000), "\(rates)")
     }
 
-    @Test("Few packets measure nothing, and lost ones forget what was known")
+    @Test("Few packets measure nothing, and lost ones discard the measurement")
     func unclear() {
         var path = Path(100_000)
         path.send(BurstRate.leastPackets - 1, at: .kilobitsPerSecond(5000))
@@ -115,7 +115,7 @@ import Testing
         #expect(lost == nil)
     }
 
-    @Test("Few packets that arrive slowly do not tell a full path")
+    @Test("Few packets that arrive slowly do not indicate a full path")
     func slow() {
         var path = Path(5000)
         path.send(BurstRate.leastPacketsOfFull - 1, at: .kilobitsPerSecond(12_000))
@@ -126,7 +126,7 @@ import Testing
         #expect(found > .zero && found < .kilobitsPerSecond(5000))
     }
 
-    @Test("What is long past is not held to be true")
+    @Test("Old measurements expire")
     func old() {
         var path = Path(100_000)
         path.send(60, at: .kilobitsPerSecond(5000))

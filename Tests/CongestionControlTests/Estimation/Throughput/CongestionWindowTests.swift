@@ -13,7 +13,7 @@ import Testing
         return window
     }
 
-    @Test("Twice as much under way lowers the rate and goes on lowering")
+    @Test("Twice the window in flight reduces the rate repeatedly")
     func overfullWindow() {
         var window = window()
         #expect(window.bytes == 50_000)
@@ -21,13 +21,13 @@ import Testing
         #expect(window.push(.kilobitsPerSecond(80), outstanding: 100_000, isExceeded: true) == .bitsPerSecond(64_800))
     }
 
-    @Test("Less under way than the window leaves the rate")
+    @Test("Less than the window in flight keeps the rate")
     func withinWindow() {
         var window = window()
         #expect(window.push(.kilobitsPerSecond(80), outstanding: 49_999, isExceeded: false) == .kilobitsPerSecond(80))
     }
 
-    @Test("A low rate is not pushed further")
+    @Test("A low rate is not reduced further")
     func aLowRateIsNotPushedFurther() {
         var window = window()
         #expect(window.push(.kilobitsPerSecond(35), outstanding: 100_000, isExceeded: true) == .bitsPerSecond(31_500))
@@ -42,7 +42,7 @@ import Testing
         #expect(window.push(.kilobitsPerSecond(80), outstanding: 1000, isExceeded: false) == .kilobitsPerSecond(80))
     }
 
-    @Test("Without a window nothing is pushed")
+    @Test("Without a window the rate is not reduced")
     func withoutAWindowNothingIsPushed() {
         var window = CongestionWindow()
         #expect(window.push(.kilobitsPerSecond(80), outstanding: 100_000, isExceeded: true) == .kilobitsPerSecond(80))

@@ -22,14 +22,14 @@ import Testing
         return arrivals.rate
     }
 
-    @Test("Packets that waited come as fast as the path gives them out, whatever came before them")
+    @Test("Packets that queued arrive at the path's rate, whatever arrived before them")
     func waited() {
         // Ten at once after a lone one that had not waited: 10 ms apart, which is 1000 kbit/s.
         let burst = (0..<40).map { (sent: 500, arrival: 570 + 10 * $0) }
         #expect(rate([(sent: 300, arrival: 350)] + burst) == .kilobitsPerSecond(1000))
     }
 
-    @Test("Packets that did not wait tell no rate, nor do those before one")
+    @Test("Packets that did not queue measure no rate, nor do the ones before them")
     func unwaited() {
         let even = (0..<40).map { (sent: 500 + 10 * $0, arrival: 569 + 10 * $0) }
         #expect(rate(even) == nil)
@@ -37,7 +37,7 @@ import Testing
         #expect(rate(burst + [(sent: 1000, arrival: 1050)]) == nil)
     }
 
-    @Test("Too short a time tells no rate")
+    @Test("Too short a period measures no rate")
     func short() {
         #expect(rate((0..<15).map { (sent: 500, arrival: 570 + 10 * $0) }) == nil)
         #expect(rate((0..<16).map { (sent: 500, arrival: 570 + 10 * $0) }) == .kilobitsPerSecond(1000))

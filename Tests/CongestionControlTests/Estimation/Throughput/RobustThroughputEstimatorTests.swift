@@ -35,7 +35,7 @@ import Testing
         rate.map { abs($0 - expected) <= expected * 0.05 } ?? false
     }
 
-    @Test("Nine packets are too few, ten give the rate")
+    @Test("Nine packets are too few for a rate, ten suffice")
     func first() {
         var stream = Stream()
         stream.feed(9, sendGap: 10_000)
@@ -46,7 +46,7 @@ import Testing
         #expect(stream.rate == 100)
     }
 
-    @Test("A rate that changes is followed within a second or so", arguments: [(5000, 200.0), (20_000, 50.0)])
+    @Test("A change of the rate is followed within about a second", arguments: [(5000, 200.0), (20_000, 50.0)])
     func follows(gap: Int, expected: Double) throws {
         var stream = Stream()
         stream.feed(100, sendGap: 10_000)
@@ -57,14 +57,14 @@ import Testing
         #expect(stream.rate == expected)
     }
 
-    @Test("The slower of sending and arriving counts", arguments: [(10_000, 40_000, 25.0), (20_000, 10_000, 50.0)])
+    @Test("The lower of send and arrival rate counts", arguments: [(10_000, 40_000, 25.0), (20_000, 10_000, 50.0)])
     func slower(sendGap: Int, arrivalGap: Int, expected: Double) {
         var stream = Stream()
         stream.feed(20, sendGap: sendGap, arrivalGap: arrivalGap)
         #expect(isNear(stream.rate, expected))
     }
 
-    @Test("What is lost did not arrive")
+    @Test("Lost packets do not count as arrived")
     func loss() {
         var stream = Stream()
         stream.feed(40, sendGap: 10_000, lossPeriod: 2)
@@ -80,7 +80,7 @@ import Testing
         #expect(isNear(stream.rate, 100))
     }
 
-    @Test("Feedback that comes late fills its place")
+    @Test("Late feedback is inserted at its place")
     func reordered() {
         var stream = Stream()
         stream.feed(100, sendGap: 10_000)
@@ -90,7 +90,7 @@ import Testing
         #expect(stream.rate == 100)
     }
 
-    @Test("A receiver's clock that is set back, and a minute of silence, begin anew")
+    @Test("A receiver's clock that is set back, or a minute of silence, resets the estimator")
     func anew() {
         var stream = Stream()
         stream.feed(100, sendGap: 10_000)
