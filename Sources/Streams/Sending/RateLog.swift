@@ -2,13 +2,13 @@ internal import Logging
 internal import RTCShareVideoCoding
 internal import RTCShareWireFormat
 
-/// Logs once a second what each encoding was to be made at, and what came of it: bitrates go in, a quantizer comes out.
+/// Logs the bitrates and the resulting quantizer of each encoding once per second.
 struct RateLog {
-    /// What an encoding is made at.
+    /// The bitrates of an encoding.
     struct Rates {
-        /// What the paths of its viewers have for it.
+        /// The target bitrates of its viewers' routes.
         let targets: [DataRate]
-        /// What its encoder makes.
+        /// The bitrate of its encoder.
         let encoder: DataRate
     }
 
@@ -22,13 +22,13 @@ struct RateLog {
     private let logger: Logger
     private var seconds: [Int: Second] = [:]
 
-    /// Nil if the logger does not log traces.
+    /// Creates a log; nil if the logger does not log traces.
     init?(logger: Logger = Logger(label: "rtcshare.rate")) {
         guard logger.logLevel == .trace else { return nil }
         self.logger = logger
     }
 
-    /// Counts a frame that an encoding made. The first one after a second is the last one of that second's line.
+    /// Counts a frame of an encoding. The first one after a second is the last one of that second's line.
     mutating func count(_ frame: EncodedVideoFrame, of encoding: Int, now: Duration, rates: () -> Rates) {
         var second = seconds[encoding] ?? Second(begin: now)
         second.frames += 1
