@@ -3,7 +3,7 @@ import RTCShareMedia
 
 /// Captures frames of a subject, and follows its changes. Used on one thread.
 ///
-///     events ─▶ changed? ─▶ which parts? pointer position? ─▶ pixels of those parts ─▶ a frame of them and the last one
+///     events ─▶ changed? ─▶ which parts? pointer position? ─▶ pixels of those ─▶ a frame of them and the last one
 ///
 /// The cost of a frame is that of its changes: only those are read from the server. If much has changed, or the changes
 /// are unknown, everything is read.

@@ -9,14 +9,14 @@ internal import RTCShareMedia
 /// | SPEC | source |
 /// | --- | --- |
 /// | `test`, `test:WxH`, `test:WxH@FPS` | the test pattern, by default of 1280x720 |
-/// | `display`, `display:OUTPUT` | the screen of `$DISPLAY`, or one output; on Wayland, the choice of `portal:monitor` |
+/// | `display`, `display:OUTPUT` | the screen of `$DISPLAY`, or one output; on Wayland, that of `portal:monitor` |
 /// | `portal`, `portal:monitor`, `portal:window` | the user's choice when a Wayland desktop asks |
 /// | `region:WxH+X+Y` | a rectangle of that screen |
 /// | `window:ID`, `window:title=TEXT` | one window, by its number (decimal or 0x…), or by its title or a part of it |
 /// | `camera`, `camera:NAME` | the first camera, or one by its name or a part of it |
 /// | `file:PATH`, `file:PATH:loop` | a y4m file at its own rate, once or repeatedly |
 /// | `file:-` | y4m on standard input, each frame sent as it arrives |
-/// | `process:PORT`, `process:PATH` | video of `rtcshare capture`, through this loopback port or a socket at this path |
+/// | `process:PORT`, `process:PATH` | video of `rtcshare capture`, at this loopback port or a socket at this path |
 enum SourceSpecification: Specification {
     /// The test pattern; with a rate of nil it has that of ``open(environment:framesPerSecond:)``.
     case test(size: PixelSize, framesPerSecond: Double?)
