@@ -64,7 +64,7 @@ import Testing
         { $0.frames.last?.buffer.samples == picture.samples }
     }
 
-    @Test("The app waits first", arguments: Way.allCases)
+    @Test("The app can begin before the extension", arguments: Way.allCases)
     func acceptFirst(way: Way) throws {
         let folder = try SocketFolder()
         let app = try App(Self.endpoint(way, in: folder), in: folder)
@@ -83,7 +83,7 @@ import Testing
         app.source.stop()
     }
 
-    @Test("The extension looks for the app first", arguments: Way.allCases)
+    @Test("The extension can begin before the app", arguments: Way.allCases)
     func connectFirst(way: Way) throws {
         let folder = try SocketFolder()
         // A port that was free a moment ago, so that both can be told it.
@@ -125,7 +125,7 @@ import Testing
         #expect(nowhere.log.all.last == "ended")
     }
 
-    @Test("Pictures, what changed in them, and what is said beside them arrive in order", arguments: Way.allCases)
+    @Test("Frames, their damage and the other messages arrive in order", arguments: Way.allCases)
     func pictures(way: Way) throws {
         let folder = try SocketFolder()
         let app = try App(Self.endpoint(way, in: folder), in: folder)
@@ -172,7 +172,7 @@ import Testing
         app.source.stop()
     }
 
-    @Test("A source that is muted pauses the share, with its reason where it gives one")
+    @Test("A muted source pauses the share, with its reason if it has one")
     func mute() throws {
         let folder = try SocketFolder()
         let app = try App(.port(0), in: folder)
@@ -198,7 +198,7 @@ import Testing
         app.source.stop()
     }
 
-    @Test("A sink that comes later is given the picture that stands", arguments: Way.allCases)
+    @Test("A sink that is added later gets the current frame", arguments: Way.allCases)
     func laterSink(way: Way) throws {
         let folder = try SocketFolder()
         let app = try App(Self.endpoint(way, in: folder), in: folder)
@@ -216,7 +216,7 @@ import Testing
         app.source.stop()
     }
 
-    @Test("The extension's end pauses the share, and another takes over", arguments: Way.allCases)
+    @Test("The extension's end pauses the share, and another extension continues it", arguments: Way.allCases)
     func extensionRestarts(way: Way) throws {
         let folder = try SocketFolder()
         let app = try App(Self.endpoint(way, in: folder), in: folder)
@@ -235,7 +235,9 @@ import Testing
         app.source.stop()
     }
 
-    @Test("The app's end is waited out, where it was no end of the share", arguments: Way.allCases)
+    @Test(
+        "An extension that ended with its app connects to the next app when it is started again",
+        arguments: Way.allCases)
     func appRestarts(way: Way) throws {
         let folder = try SocketFolder()
         var app: App? = try App(Self.endpoint(way, in: folder), in: folder)
@@ -261,7 +263,7 @@ import Testing
         next.source.stop()
     }
 
-    @Test("The end of the extension's source ends the share, after its last picture", arguments: Way.allCases)
+    @Test("The end of the extension's source ends the share after the last frame", arguments: Way.allCases)
     func sourceEnds(way: Way) throws {
         for error in [nil, CaptureSourceError(.systemFailure, "the display was lost")] {
             let folder = try SocketFolder()
@@ -283,7 +285,7 @@ import Testing
         }
     }
 
-    @Test("A second extension is refused, and the first goes on", arguments: Way.allCases)
+    @Test("A second extension is rejected, and the first continues", arguments: Way.allCases)
     func secondClient(way: Way) throws {
         let folder = try SocketFolder()
         let app = try App(Self.endpoint(way, in: folder), in: folder)
@@ -306,7 +308,7 @@ import Testing
         app.source.stop()
     }
 
-    @Test("A wrong token is refused on either side, and shown to nobody", arguments: Way.allCases)
+    @Test("A wrong token is rejected on either side and never shown", arguments: Way.allCases)
     func wrongTokens(way: Way) throws {
         let folder = try SocketFolder()
         let app = try App(Self.endpoint(way, in: folder), in: folder)
@@ -334,7 +336,7 @@ import Testing
         app.source.stop()
     }
 
-    @Test("Garbage, silence, floods and early ends keep nobody else out", arguments: Way.allCases)
+    @Test("Garbage, silence, floods and early ends do not block other connections", arguments: Way.allCases)
     func strangers(way: Way) throws {
         let folder = try SocketFolder()
         let app = try App(Self.endpoint(way, in: folder), in: folder)
@@ -369,7 +371,7 @@ import Testing
         withExtendedLifetime(silent) {}
     }
 
-    @Test("A handshake and a picture that come byte by byte are taken", arguments: [Way.tcpPort, .tcpPath])
+    @Test("A handshake and a frame that arrive byte by byte are read", arguments: [Way.tcpPort, .tcpPath])
     func byteByByte(way: Way) throws {
         let folder = try SocketFolder()
         let app = try App(Self.endpoint(way, in: folder), in: folder)
@@ -394,7 +396,7 @@ import Testing
         #expect(client.hearToEnd() == BroadcastMessage.ended.encoded)
     }
 
-    @Test("Frames that nobody has a use for wait at the extension, and what they changed is not forgotten")
+    @Test("Unwanted frames wait at the extension, and their damage is kept")
     func newestWaits() throws {
         let folder = try SocketFolder()
         let app = try App(.port(0), in: folder)
@@ -426,7 +428,7 @@ import Testing
         app.source.stop()
     }
 
-    @Test("Of 1080p in shared memory half is read, and what is written never waits for room")
+    @Test("The extension drops no frame of 1080p in shared memory if the app reads every other one")
     func everyOther() throws {
         let folder = try SocketFolder()
         let app = try App(.port(0), in: folder)
@@ -454,7 +456,7 @@ import Testing
         app.source.stop()
     }
 
-    @Test("Where the app can't wait it says why, and what to do")
+    @Test("An app that can't listen fails with a reason and a remedy")
     func listening() throws {
         let folder = try SocketFolder()
         let app = try App(.port(0), in: folder)
@@ -487,7 +489,7 @@ import Testing
         #expect(throws: BroadcastError.self) { try App(.path(folder.path + "/nowhere/app.sock"), in: folder) }
     }
 
-    @Test("A socket is for its owner alone, and one that a killed share left is taken over")
+    @Test("A socket is private to its owner, and one that a killed share left is replaced")
     func sockets() throws {
         let folder = try SocketFolder()
         let path = folder.path + "/app.sock"
@@ -504,7 +506,7 @@ import Testing
         withExtendedLifetime((app, next)) {}
     }
 
-    @Test("Tokens have a length that can't be guessed, and are shown to nobody")
+    @Test("Tokens are too long to guess and never shown")
     func tokens() throws {
         #expect(throws: BroadcastError.self) { try BroadcastTokens(mine: "short".utf8, peers: "long enough".utf8) }
         #expect(throws: BroadcastError.self) {

@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test("Descriptors that are no memory of pictures are refused, and none is kept")
+    @Test("Descriptors without valid frame memory are rejected and closed")
     func descriptors() throws {
         let app = try App(in: try SocketFolder())
         #expect(try app.servesAnother(seed: 0))
@@ -108,7 +108,7 @@ import Testing
         #expect(try Self.openDescriptors <= before + 1)
     }
 
-    @Test("Memory can be passed again and again, each time in place of the one before, however large it says it is")
+    @Test("Frame memory can be passed repeatedly and replaces the earlier one, whatever size it claims")
     func muchMemory() throws {
         let app = try App(in: try SocketFolder())
         let size = PixelSize(width: 64, height: 48)
@@ -141,7 +141,7 @@ import Testing
         return try Descriptor(dup(descriptor))
     }
 
-    @Test("An app that writes into the memory what it likes traps no writer")
+    @Test("An app that overwrites the shared memory does not trap the writer")
     func damagedByApp() throws {
         let size = PixelSize(width: 64, height: 48)
         let writer = try FrameMemoryWriter(planeBytes: FrameMemoryWriter.planeBytes(size: size, format: .bgra))
@@ -162,7 +162,7 @@ import Testing
         #expect(written > 0)
     }
 
-    @Test("Those who connect and say nothing keep nobody out, and the one silent for longest goes")
+    @Test("Silent connections do not block others, and the longest silent one is closed")
     func silence() throws {
         for endpoint in [nil, BroadcastEndpoint.port(0)] {
             let app = try App(endpoint, in: try SocketFolder())
@@ -175,7 +175,7 @@ import Testing
         }
     }
 
-    @Test("Who has shown its token is not put out by those who say nothing, however many come")
+    @Test("A connection with a valid token is not closed for silent ones, whatever their number")
     func silenceBesideToken() throws {
         let app = try App(in: try SocketFolder())
         let known = try RawClient(app.source.endpoint)
@@ -194,7 +194,7 @@ import Testing
         withExtendedLifetime(last) {}
     }
 
-    @Test("Those who have shown their tokens and say no more are bounded, too")
+    @Test("The number of silent connections with valid tokens is limited")
     func silenceAfterToken() throws {
         let app = try App(in: try SocketFolder())
         let greeting = BroadcastFixture.greeting(BroadcastFixture.appToken)
@@ -210,7 +210,7 @@ import Testing
         app.source.stop()
     }
 
-    @Test("Parts that overlap, which a few bytes can say, are taken for the whole picture")
+    @Test("Overlapping damage counts as the whole frame")
     func overlappingParts() throws {
         let size = PixelSize(width: 64, height: 48)
         let writer = try FrameMemoryWriter(planeBytes: FrameMemoryWriter.planeBytes(size: size, format: .bgra))
@@ -230,7 +230,7 @@ import Testing
         #expect(try #require(try take(more, seed: 2)).damage == nil)
     }
 
-    @Test("An app that is killed before it looks at the token is no app that knows another one")
+    @Test("An app that is killed before it reads the token is not reported as a wrong token")
     func killedBeforeTheToken() throws {
         for isPort in [false, true] {
             let folder = try SocketFolder()
@@ -263,7 +263,7 @@ import Testing
         }
     }
 
-    @Test("A folder that others can write to is used by neither side")
+    @Test("A directory that others can write to is used by neither side")
     func foreignFolder() throws {
         let folder = try SocketFolder()
         let shared = folder.path + "/rtcshare"
@@ -289,7 +289,7 @@ import Testing
         #expect(throws: BroadcastError.self) { try App(.port(0), in: folder) }
     }
 
-    @Test("Sound of any length and number of channels goes, what the app would refuse does not, and neither ends it")
+    @Test("Audio of any valid length and number of channels is sent, and other audio is dropped without an error")
     func longSound() throws {
         let app = try App(in: try SocketFolder())
         let collector = SoundCollector()

@@ -22,7 +22,7 @@ struct CameraTests {
     ])
 
     @Test(
-        "The nearest format has about the size, then the rate, then pixels that need no decompression",
+        "The nearest format has the closest size, then the closest rate, then pixels that need no decompression",
         arguments: [
             (PixelSize(width: 1280, height: 720), 30.0, format(.mjpeg, 1280, 720, 30)),
             (PixelSize(width: 1280, height: 720), 10.0, format(.yuy2, 1280, 720, 10)),
@@ -64,7 +64,7 @@ struct CameraTests {
     }
 
     @Test(
-        "A picture is the same in whatever layout it came",
+        "A frame is the same whatever its layout",
         arguments: [
             (CameraFormat.Pixels.yuy2, 2), (.nv12, 1), (.i420, 1), (.bgrx, 4), (.rgbx, 4), (.bgr, 3), (.rgb, 3),
         ], [0, 64])
@@ -93,7 +93,7 @@ struct CameraTests {
         #expect(refused == nil)
     }
 
-    @Test("What is no JPEG is refused")
+    @Test("Data that is not JPEG is rejected")
     func brokenJPEG() throws {
         let pictures = CameraPictures(
             CameraFormat(pixels: .mjpeg, size: PixelSize(width: 64, height: 64), frameRates: [30]))

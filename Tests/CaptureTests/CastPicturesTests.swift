@@ -3,7 +3,7 @@ import Testing
 
 @testable import RTCShareCapture
 
-@Suite("Pictures that a desktop gives")
+@Suite("Frames of a desktop's cast")
 struct CastPicturesTests {
     /// A screen as a desktop has it, with what it tells of it.
     private struct Desktop {
@@ -86,7 +86,7 @@ struct CastPicturesTests {
     }
 
     @Test(
-        "Whatever it tells and leaves out, the picture is the screen's, and changes only where frames say so",
+        "A frame equals the screen and changes only within its damage, whatever damage the desktop reports or omits",
         arguments: UInt64(1)...12)
     func anything(seed: UInt64) throws {
         var state = seed
@@ -171,7 +171,7 @@ struct CastPicturesTests {
         }
     }
 
-    @Test("What didn't change costs nothing, and what did is told in its place where the desktop says nothing of it")
+    @Test("Unchanged parts cost nothing, and changed parts are damage even if the desktop does not report them")
     func comparison() throws {
         var desktop = Desktop()
         desktop.resize(to: PixelSize(width: 640, height: 480))
@@ -196,7 +196,7 @@ struct CastPicturesTests {
         #expect(last == nil)
     }
 
-    @Test("A lost buffer is made good by the next, however little that says")
+    @Test("The changes of a lost buffer are in the next one, however little damage that reports")
     func lostBuffer() throws {
         var desktop = Desktop()
         desktop.resize(to: PixelSize(width: 64, height: 64))
@@ -220,7 +220,7 @@ struct CastPicturesTests {
         }
     }
 
-    @Test("Changes that nobody takes a frame of are kept in a short list, and are in the next frame")
+    @Test("Changes while no frame is taken are kept in a short list and are in the next frame")
     func untakenChanges() throws {
         var desktop = Desktop()
         desktop.resize(to: PixelSize(width: 640, height: 480))

@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    @Test("As much vanishes in bursts as without, in runs of the length that is asked for", arguments: [1.0, 4, 8])
+    @Test("Loss in bursts has the same rate as without, and runs of the requested length", arguments: [1.0, 4, 8])
     func bursts(length: Double) {
         let losses = losses(0.05, burst: length)
         let lost = losses.count { $0 }
@@ -27,7 +27,7 @@ import Testing
         #expect(abs(Double(lost) / Double(runs) - length) < 0.15 * length + 0.1)
     }
 
-    @Test("Where everything vanishes nothing comes, in bursts or not", arguments: [1.0, 4])
+    @Test("A loss of 100% delivers nothing, with and without bursts", arguments: [1.0, 4])
     func everything(length: Double) {
         #expect(losses(1, burst: length).allSatisfy { $0 })
     }

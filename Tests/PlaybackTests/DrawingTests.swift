@@ -92,7 +92,7 @@ struct DrawingTests {
     }
 
     @Test(
-        "Its picture has the right colours in every layout, and nothing is drawn beside it",
+        "A frame has the right colors in every layout, and nothing is drawn outside it",
         arguments: [PixelFormat.i420, .nv12, .bgra, .argb])
     func colours(_ format: PixelFormat) throws {
         let canvas = try Canvas(width: 64, height: 64)
@@ -106,7 +106,7 @@ struct DrawingTests {
         try view.endDrawing()
     }
 
-    @Test("What is turned is drawn upright", arguments: VideoRotation.allCases)
+    @Test("A rotated frame is drawn upright", arguments: VideoRotation.allCases)
     func rotation(_ rotation: VideoRotation) throws {
         let canvas = try Canvas(width: 64, height: 64)
         let view = VideoView()
@@ -126,7 +126,7 @@ struct DrawingTests {
         try view.endDrawing()
     }
 
-    @Test("A picture is taken once, however often it is drawn; a paused one is darker")
+    @Test("A frame is uploaded once, however often it is drawn, and a paused one is darker")
     func again() throws {
         let canvas = try Canvas(width: 64, height: 64)
         let view = VideoView()
@@ -141,7 +141,7 @@ struct DrawingTests {
         try view.endDrawing()
     }
 
-    @Test("Another thread than the one that began is refused")
+    @Test("A call from another thread than the first is rejected")
     func otherThread() throws {
         let canvas = try Canvas(width: 64, height: 64)
         let view = VideoView()

@@ -44,7 +44,7 @@ struct SenderTimelineTests {
     }
 
     @Test(
-        "Before a sender says anything of its clocks, what comes together stands together, and later goes by its clock")
+        "Media are aligned by arrival before the first sender report, and later by the sender's clock")
     func beforeReports() {
         var recording = Recording()
         let sender = Sender()
@@ -55,7 +55,7 @@ struct SenderTimelineTests {
         #expect(recording.time(ofSound: late) == .seconds(1))
     }
 
-    @Test("What the sender says has pictures stand where the sound has them that was taken with them")
+    @Test("A sender report aligns frames with the audio of the same capture time")
     func reports() {
         var recording = Recording()
         let sender = Sender()
@@ -68,7 +68,7 @@ struct SenderTimelineTests {
         }
     }
 
-    @Test("A picture that was alone with its sender's clock until sound came is where that is heard")
+    @Test("A video that had the sender's clock first is aligned with audio that begins later")
     func pictureFirst() {
         var recording = Recording()
         let sender = Sender()
@@ -78,7 +78,7 @@ struct SenderTimelineTests {
         #expect(recording.time(ofPicture: sender.picture(takenAt: .seconds(3))) == sound)
     }
 
-    @Test("Where the sound's clock runs another pace, pictures go along for an hour", arguments: [-200, 200])
+    @Test("Video stays aligned for an hour with audio whose clock has another rate", arguments: [-200, 200])
     func pace(partsOfAMillion: Int) {
         var recording = Recording()
         let sender = Sender(soundPace: partsOfAMillion)
@@ -92,7 +92,7 @@ struct SenderTimelineTests {
         }
     }
 
-    @Test("A second sound is brought to the first's time in steps that are rare, and both keep theirs between")
+    @Test("A second audio is aligned with the first in rare steps")
     func secondSound() {
         var timeline = SenderTimeline()
         var (first, second) = (TrackClock(), TrackClock())
@@ -113,7 +113,7 @@ struct SenderTimelineTests {
         #expect((7...9).contains(steps), "360 ms in steps of 40: \(steps)")
     }
 
-    @Test("A clock that was set anew is taken from where it arrives")
+    @Test("A clock that was set is aligned by arrival")
     func setAnew() {
         var recording = Recording()
         _ = recording.time(ofSound: MediaTimes(media: .seconds(5), capture: nil, arrival: .milliseconds(40)))
@@ -123,7 +123,7 @@ struct SenderTimelineTests {
         #expect(recording.time(ofSound: next) == .seconds(11))
     }
 
-    @Test("What a sender says that can't be is left aside", arguments: [-60, 5] as [Int])
+    @Test("An impossible sender report is ignored", arguments: [-60, 5] as [Int])
     func nonsense(seconds: Int) {
         var recording = Recording()
         let sender = Sender()
@@ -135,7 +135,7 @@ struct SenderTimelineTests {
 }
 
 struct RecordingHorizonTests {
-    @Test("What has not come half a second after its time is not waited for")
+    @Test("A frame or packet is waited for at most half a second after its time")
     func patience() {
         var horizon = RecordingHorizon()
         horizon.note(.zero, arrival: .zero)
@@ -145,7 +145,7 @@ struct RecordingHorizonTests {
         #expect(horizon.now(at: .seconds(2)) > .milliseconds(1999))
     }
 
-    @Test("A sender whose times run ahead makes the recording longer by a tenth at most")
+    @Test("A sender whose times run ahead lengthens the recording by at most a tenth")
     func lead() {
         var horizon = RecordingHorizon()
         for packet in 0..<100_000 {
@@ -155,7 +155,7 @@ struct RecordingHorizonTests {
         #expect(horizon.now(at: .seconds(100)) < .seconds(112))
     }
 
-    @Test("A sender's clock that is fast or slow is followed for a day", arguments: [-150, 150])
+    @Test("A sender's clock that is fast or slow is followed over a day", arguments: [-150, 150])
     func pace(partsOfAMillion: Int) {
         var horizon = RecordingHorizon()
         for second in 0..<86_400 {

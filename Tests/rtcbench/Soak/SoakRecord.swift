@@ -61,7 +61,8 @@ struct SoakSeries {
     let kind: Kind
     let points: [Point]
 
-    /// The minimum permitted growth of memory in the time of the fit, in bytes and, below, as a fraction of it.
+    /// The permitted growth of memory in the time of the fit: the greater of these bytes and, below, of this fraction
+    /// of it.
     private static let memoryLimit = 2.0 * 1024 * 1024
     private static let memoryShare = 0.01
     /// The permitted growth of a count: a growth of one is a leak.
