@@ -86,7 +86,7 @@ import Testing
         ),
     ]
 
-    @Test("Each event leads each stage where the diagram says")
+    @Test("Each event leads each stage to the stage of the diagram")
     func stages() {
         for (stage, expected) in Self.table {
             for event in Event.allCases {
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test("Packets that arrive before the program knows of a sound go to the sinks and recorders that it adds then")
+    @Test("Packets that arrive before the program knows of the audio go to the sinks and recorders that it then adds")
     func keptPackets() {
         var inbox = AudioInbox()
         for number in 0..<3 { _ = inbox.receive(Self.packet(Int64(number))) }
@@ -118,7 +118,7 @@ import Testing
         #expect(inbox.receive(Self.packet(5)).isEmpty, "it ended")
     }
 
-    @Test("Of too many packets that wait the oldest are discarded, and counted")
+    @Test("The oldest of too many waiting packets are dropped and counted")
     func overflow() {
         var inbox = Self.inbox("playing")
         for number in 0..<AudioInbox.maximumPackets + 9 { _ = inbox.receive(Self.packet(Int64(number))) }

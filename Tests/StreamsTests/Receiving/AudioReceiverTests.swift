@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(
-        "Another stream in the same section is another sound",
+        "Another stream in the same media section is separate audio",
         arguments: [("a", true, true), ("b", true, false), (nil, true, false), ("a", false, false)]
             as [(String?, Bool, Bool)])
     func anotherStream(streamID: String?, isActive: Bool, isSame: Bool) {
@@ -90,7 +90,7 @@ import Testing
         #expect(late.endCount == 1, "nothing follows")
     }
 
-    @Test("Packets that are no Opus play nothing, and those after them do")
+    @Test("Packets that are not Opus play nothing, and later ones play")
     func invalidPackets() async throws {
         let receiver = AudioReceiver(index: 3)
         let sink = Sink()

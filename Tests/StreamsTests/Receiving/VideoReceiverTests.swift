@@ -118,7 +118,7 @@ import Testing
         #expect(sinks[1].log == ["end"], "nothing follows")
     }
 
-    @Test("A sink that is added while the others are removed gets the pictures that follow")
+    @Test("A sink that is added while the others are removed gets the following frames")
     func addedDuringRemoval() async throws {
         let frames = try encode(following: 0)
         let receiver = VideoReceiver(index: 0) {}

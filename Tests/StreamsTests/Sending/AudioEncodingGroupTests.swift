@@ -87,7 +87,7 @@ import Testing
         return rows
     }
 
-    @Test("Any two events lead where they should, from before an answer")
+    @Test("Any two events before an answer lead to the expected state")
     func fromTheBeginning() {
         #expect(
             Self.table(after: []) == [
@@ -103,7 +103,7 @@ import Testing
             ])
     }
 
-    @Test("Any two events lead where they should, while it is sent the sound")
+    @Test("Any two events lead to the expected state of a viewer that is sent audio")
     func whileSending() {
         #expect(
             Self.table(after: [.agreed, .pathRose]) == [
@@ -119,7 +119,7 @@ import Testing
             ])
     }
 
-    @Test("Any two events lead where they should, while its path has nothing for sound")
+    @Test("Any two events lead to the expected state of a viewer whose route has no bitrate for audio")
     func whileSilent() {
         #expect(
             Self.table(after: [.agreed, .pathFell]) == [
@@ -135,7 +135,7 @@ import Testing
             ])
     }
 
-    @Test("While there is nothing to hear nobody wants bits, and while nobody takes it nothing is to be heard")
+    @Test("A stream without audio has no demand, and one without viewers encodes nothing")
     func nothingToHear() {
         var scene = Scene()
         scene.take(.agreed)

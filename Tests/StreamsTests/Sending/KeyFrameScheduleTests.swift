@@ -35,7 +35,8 @@ import Testing
         }
     }
 
-    @Test("Who keeps asking is answered at intervals that double, up to ten seconds; who is taken up again, up to two")
+    @Test(
+        "Repeated requests are answered at intervals that double, up to ten seconds, or two for a viewer that rejoins")
     func keepsAsking() {
         var requests = KeyFrameRequestIntervals()
         let times = stride(from: 0, through: 60_000, by: 20)
@@ -46,14 +47,14 @@ import Testing
         #expect(Self.answers(&requests, .rejoining, asking: times).prefix(7) == [0, 300, 900, 2100, 4100, 6100, 8100])
     }
 
-    @Test("Who asks now and then is answered at once")
+    @Test("Occasional requests are answered at once")
     func occasionalRequests() {
         var requests = KeyFrameRequestIntervals()
         let times = stride(from: 0, through: 300_000, by: 15_000)
         #expect(Self.answers(&requests, asking: times) == Array(times))
     }
 
-    @Test("Who asks regularly and politely gets no more than one in ten seconds, after a while")
+    @Test("Regular requests at long intervals get at most one key frame in ten seconds after a while")
     func regularRequests() {
         for interval in [500, 1000, 2000, 5000] {
             var requests = KeyFrameRequestIntervals()
@@ -62,7 +63,7 @@ import Testing
         }
     }
 
-    @Test("Who has stopped asking is soon heard as before")
+    @Test("Intervals shorten soon after requests stop")
     func stoppedAsking() {
         var requests = KeyFrameRequestIntervals()
         _ = Self.answers(&requests, asking: stride(from: 0, through: 60_000, by: 20))
@@ -86,19 +87,19 @@ import Testing
         return made
     }
 
-    @Test("Requests that follow a key frame closely wait 300 ms, or so long that half of the bits are left")
+    @Test("Requests soon after a key frame wait 300 ms, or until key frames take at most half of the bits")
     func bits() {
         #expect(Self.keyFrames(cost: .milliseconds(10)).prefix(3) == [0, 300, 600])
         #expect(Self.keyFrames(cost: .milliseconds(500)).prefix(3) == [0, 1000, 2000])
         #expect(Self.keyFrames(cost: .seconds(30)) == [0, 3000, 6000, 9000])
     }
 
-    @Test("A blurred key frame soon after another is followed twice as late, up to three seconds")
+    @Test("The interval after a blurred key frame soon after another doubles, up to three seconds")
     func blurred() {
         #expect(Self.keyFrames(cost: .zero, isBlurred: true) == [0, 300, 900, 2100, 4500, 7500])
     }
 
-    @Test("What an encoding's key frames cost delays no other encoding, and is forgotten with it")
+    @Test("The cost of an encoding's key frames delays no other encoding and is removed with it")
     func encodings() {
         var requests = KeyFrameRequestIntervals()
         var schedule = KeyFrameSchedule()

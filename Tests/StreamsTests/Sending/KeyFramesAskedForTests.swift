@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test("A viewer that asks again while its key frame is under way costs no second one", arguments: [true, false])
+    @Test("A repeated request while the key frame is under way causes no second one", arguments: [true, false])
     func askedTwice(isShared: Bool) throws {
         let scene = try Scene(encodingTime: .milliseconds(150), isShared: isShared)
         scene.losePicture()
@@ -100,7 +100,7 @@ import Testing
         #expect(scene.made == [.zero, .milliseconds(300)])
     }
 
-    @Test("A flood of requests costs those who are sent the same no more key frames than the viewer's allowance")
+    @Test("A flood of requests causes no more key frames than the viewer's allowance")
     func flood() throws {
         let scene = try Scene(encodingTime: .zero)
         for _ in 0..<4000 {

@@ -69,7 +69,9 @@ extension EncodingGroup<NumberedVideoSender> {
 
 /// Who is sent the same encoding.
 @Suite struct QualityTests {
-    @Test("Nobody goes by the path of one who does not answer, and who comes then is sent what its own carries")
+    @Test(
+        "A viewer that does not answer has no effect if there are others, and a new one is sent its own route's bitrate"
+    )
     func away() {
         var group = EncodingGroup<NumberedVideoSender>.wanting([2_000_000])
         #expect(group.pass(from: 0, to: 5).isEmpty)
@@ -90,7 +92,7 @@ extension EncodingGroup<NumberedVideoSender> {
         #expect(group.rate(of: 0, now: .seconds(24)) == 1_500_000)
     }
 
-    @Test("Alone, or among equals, a viewer stays where it is, however poor its path")
+    @Test("A single viewer, or one among equals, keeps its quality, however slow its route")
     func aloneAmongEquals() {
         var alone = EncodingGroup<NumberedVideoSender>.wanting([90_000])
         #expect(alone.pass(from: 0, to: 20).isEmpty)
@@ -100,7 +102,7 @@ extension EncodingGroup<NumberedVideoSender> {
         #expect(equals.rate(of: 0, now: .seconds(20)) == 510_000)
     }
 
-    @Test("Who has less than half goes down a quality, who has far less another, and nobody holds the others back")
+    @Test("A viewer with less than half goes down a quality, one with far less another, and none slows the others")
     func stepsDown() {
         var group = EncodingGroup<NumberedVideoSender>.wanting([
             2_500_000, 2_000_000, 900_000, 300_000, 100_000, 50_000,
@@ -112,7 +114,7 @@ extension EncodingGroup<NumberedVideoSender> {
         #expect(group.qualities == [0, 0, 1, 2, 2, 2])
     }
 
-    @Test("A path that recovers brings its viewer up, once it has done well for long")
+    @Test("A viewer returns to a higher quality after its route has recovered for a while")
     func stepsUp() {
         var group = EncodingGroup<NumberedVideoSender>.wanting([2_000_000, 500_000])
         #expect(group.pass(from: 0, to: 5) == [[1, 1]])
@@ -125,7 +127,7 @@ extension EncodingGroup<NumberedVideoSender> {
         #expect(group.pass(from: 21, to: 40).isEmpty, "What suffices to stay does not swing.")
     }
 
-    @Test("A short dip moves nobody")
+    @Test("A short dip changes no quality")
     func shortDip() {
         var group = EncodingGroup<NumberedVideoSender>.wanting([2_000_000, 1_500_000])
         #expect(group.pass(from: 0, to: 5).isEmpty)
@@ -136,7 +138,7 @@ extension EncodingGroup<NumberedVideoSender> {
         #expect(group.pass(from: 6, to: 20).isEmpty)
     }
 
-    @Test("A new viewer, and one that nothing is sent to, hold nobody back")
+    @Test("A new viewer, and one that is sent nothing, slow no other viewer")
     func newViewer() {
         var group = EncodingGroup<NumberedVideoSender>.wanting([2_000_000])
         group.join(7, now: .seconds(10))
@@ -149,7 +151,7 @@ extension EncodingGroup<NumberedVideoSender> {
         #expect(group.rate(of: 0, now: .seconds(13)) == 300_000, "Who is alone is who there is to go by.")
     }
 
-    @Test("Who takes far less than others do by its description is set apart before it is sent anything")
+    @Test("A viewer whose description permits far less than the others is separated before it is sent anything")
     func lowDescription() {
         var group = EncodingGroup<NumberedVideoSender>.wanting([2_000_000, 1_500_000])
         group.join(7, share: 0.03, now: .zero)
@@ -162,7 +164,7 @@ extension EncodingGroup<NumberedVideoSender> {
                 == 9_000_000)
     }
 
-    @Test("A description that is changed to far less holds at once, and one that is changed back after a while")
+    @Test("A description that permits far less holds at once, and its reversal after a while")
     func changedDescription() {
         var group = EncodingGroup<NumberedVideoSender>.wanting([2_000_000, 1_500_000, 600_000])
         #expect(group.pass(from: 0, to: 5) == [[2, 1]])
@@ -174,7 +176,7 @@ extension EncodingGroup<NumberedVideoSender> {
         #expect(group.pass(from: 25, to: 27) == [[1, 0]])
     }
 
-    @Test("Who takes next to nothing holds those back least who take a third")
+    @Test("A viewer that takes next to nothing does not slow those that take a third")
     func nextToNothing() {
         var group = EncodingGroup<NumberedVideoSender>.wanting([2_000_000])
         group.join(1, share: 0.33, now: .zero)
@@ -187,7 +189,7 @@ extension EncodingGroup<NumberedVideoSender> {
         #expect(group.setShare(0.15, of: 1, now: .seconds(6)) == [[1, 4]])
     }
 
-    @Test("Alone, or where all take little, nobody is set apart by its description")
+    @Test("A single viewer, or viewers that all take little, are not separated by their descriptions")
     func littleForAll() {
         var group = EncodingGroup<NumberedVideoSender>.wanting([])
         for (viewer, share) in [0.13, 0.07, 0.2].enumerated() { group.join(viewer, share: share, now: .zero) }
@@ -203,7 +205,7 @@ extension EncodingGroup<NumberedVideoSender> {
             "Six tenths is what it takes to come up.")
     }
 
-    @Test("Where the best leaves, those that are left come up")
+    @Test("The remaining viewers go up when the best one leaves")
     func bestLeaves() {
         var group = EncodingGroup<NumberedVideoSender>.wanting([2_500_000, 600_000, 500_000])
         #expect(group.pass(from: 0, to: 5).sorted { $0[0] < $1[0] } == [[1, 1], [2, 1]])

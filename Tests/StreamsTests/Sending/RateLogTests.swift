@@ -10,7 +10,7 @@ import Testing
 @testable import RTCShareTransport
 
 @Suite struct RateLogTests {
-    @Test("Once a second the log says an encoding's bitrates and the quantizer that came of them")
+    @Test("The log has an encoding's bitrates and quantizer once per second")
     func line() throws {
         let lines = LogLines()
         var log = try #require(RateLog(logger: lines.logger(label: "rtcshare.rate")))

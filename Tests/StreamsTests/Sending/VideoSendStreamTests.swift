@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(
-        "A viewer that is added inactive gets its first frame when it is active, whichever event loop the stream lives on",
+        "A viewer that is added inactive gets its first frame when it is active, whichever the home event loop",
         arguments: [true, false])
     func inactiveViewer(sharesLoop: Bool) async throws {
         let (other, viewer) = (try await ConnectedPair([Self.content]), try await ConnectedPair([Self.content]))
@@ -77,7 +77,7 @@ import Testing
         await viewer.close()
     }
 
-    @Test("A viewer that is added inactive is held back before its media would be sent, however busy the home loop is")
+    @Test("A viewer that is added inactive is sent nothing, however busy the home event loop is")
     func heldBackFirst() async throws {
         let pair = try await ConnectedPair([Self.content])
         let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -134,7 +134,7 @@ import Testing
     }
 
     @Test(
-        "An offer that is made after a track was set or removed says so, whichever event loop the stream lives on",
+        "An offer after a track was set or removed reflects that, whichever the home event loop",
         arguments: [true, false])
     func direction(sharesLoop: Bool) async throws {
         let pair = try await ConnectedPair([Self.content])
@@ -151,7 +151,7 @@ import Testing
         await pair.close()
     }
 
-    @Test("Nothing of a track comes after it was replaced, and each track begins once")
+    @Test("No frame of a replaced track is sent, and each track begins once")
     func replacedTrack() async throws {
         let pair = try await ConnectedPair([Self.content])
         let stream = try Self.stream()
@@ -195,7 +195,7 @@ import Testing
         await pair.close()
     }
 
-    @Test("A track that was muted or failed leaves nothing behind for the next")
+    @Test("A muted or failed track has no effect on the next one")
     func mutedOrFailedTrack() async throws {
         struct Failure: Error {}
         let pair = try await ConnectedPair([Self.content])
@@ -223,7 +223,7 @@ import Testing
         await pair.close()
     }
 
-    @Test("The strictest peer's limits hold for all who are sent the same, until it is detached")
+    @Test("The strictest peer's limits hold for all peers of its encoding until it is detached")
     func strictestPeer() async throws {
         let pair = try await ConnectedPair([Self.content])
         let other = try await Loopback.open(as: .offerer)
@@ -260,7 +260,7 @@ import Testing
     }
 
     @Test(
-        "A peer whose description takes next to nothing has an encode of its own, and lowers nobody else",
+        "A peer whose description permits next to nothing has its own encoding and slows no other",
         arguments: [false, true])
     func ownEncode(
         isChanged: Bool
@@ -286,7 +286,7 @@ import Testing
         await small.close()
     }
 
-    @Test("Who was set apart and is left alone is shown the next track, and its encode ends once nobody is in it")
+    @Test("A separated viewer that remains alone is sent the next track, and its encoding ends without viewers")
     func leftAlone() async throws {
         let (usual, small) = (try await ConnectedPair([Self.content]), try await ConnectedPair([Self.content]))
         let stream = try Self.stream()
@@ -328,7 +328,7 @@ import Testing
         await small.close()
     }
 
-    @Test("Who keeps asking for key frames where others are sent the same waits longer for each")
+    @Test("A viewer that keeps requesting key frames of a shared encoding waits longer for each")
     func keyFrameRequests() async throws {
         let (usual, asking) = (try await ConnectedPair([Self.content]), try await ConnectedPair([Self.content]))
         let stream = try Self.stream()
@@ -356,7 +356,7 @@ import Testing
         await asking.close()
     }
 
-    @Test("Who comes while a track is sent begins with a key frame, and nobody else is given more")
+    @Test("A new viewer begins with a key frame, and other viewers get no additional frame")
     func latecomer() async throws {
         let (first, second) = (try await ConnectedPair([Self.content]), try await ConnectedPair([Self.content]))
         let stream = try Self.stream()
@@ -381,7 +381,7 @@ import Testing
         (await stream.statistics(of: connection)?.targetBitrate.bitsPerSecond).map { Double($0) }
     }
 
-    @Test("The least that a connection's path has is kept to, until it is detached")
+    @Test("The least bitrate of the connections is respected until that connection is detached")
     func pathBitrate() async throws {
         let (one, other) = (try await Loopback.open(as: .offerer), try await Loopback.open(as: .offerer))
         let stream = try Self.stream()
@@ -408,7 +408,7 @@ import Testing
         await other.close()
     }
 
-    @Test("Of a large room, the paths that change shortly after each other are heard together")
+    @Test("Bitrates of a large room that change shortly after each other are applied together")
     func largeRoom() async throws {
         var viewers: [Connection] = []
         for _ in 0..<17 { viewers.append(try await Loopback.open(as: .offerer)) }
@@ -427,7 +427,7 @@ import Testing
         for viewer in viewers { await viewer.close() }
     }
 
-    @Test("A full queue of one connection holds what is encoded, until it is free or detached")
+    @Test("A full queue of one connection delays encoding until it has room or is detached")
     func fullQueue() async throws {
         let pair = try await ConnectedPair([Self.content])
         let other = try await Loopback.open(as: .offerer)
@@ -449,7 +449,7 @@ import Testing
         await other.close()
     }
 
-    @Test("A poor path gets an encode of its own, without a break and in one sequence of pictures")
+    @Test("A slow route gets its own encoding, without a gap and in one sequence of frames")
     func poorPath() async throws {
         let (good, poor) = (try await ConnectedPair([Self.content]), try await ConnectedPair([Self.content]))
         let stream = try Self.stream()
@@ -501,7 +501,7 @@ import Testing
         await poor.close()
     }
 
-    @Test("A full queue leaves out its own viewer, who is taken up again with a key frame")
+    @Test("A viewer with a full queue is withheld and rejoins with a key frame")
     func viewerLeftOut() async throws {
         let (good, slow) = (try await ConnectedPair([Self.content]), try await ConnectedPair([Self.content]))
         let stream = try Self.stream()
@@ -527,7 +527,7 @@ import Testing
         await slow.close()
     }
 
-    @Test("A full queue that held all back leaves out its own viewer once another comes")
+    @Test("A viewer with a full queue that delayed encoding is withheld when another viewer is added")
     func heldThenLeftOut() async throws {
         let (good, slow) = (try await ConnectedPair([Self.content]), try await ConnectedPair([Self.content]))
         let stream = try Self.stream()
@@ -550,7 +550,7 @@ import Testing
         await slow.close()
     }
 
-    @Test("A track that no path has room for has given its picture all the same")
+    @Test("A frame that no route has room for counts as the track's first frame")
     func pictureWithoutPath() async throws {
         let pair = try await ConnectedPair([Self.content])
         let stream = try Self.stream()
@@ -569,7 +569,7 @@ import Testing
         await pair.close()
     }
 
-    @Test("While its track is muted nothing is encoded, and then the newest picture is sent")
+    @Test("Nothing is encoded while the track is muted, and then the newest frame is sent")
     func mute() async throws {
         let pair = try await ConnectedPair([Self.content])
         let stream = try Self.stream()
@@ -590,7 +590,7 @@ import Testing
         await pair.close()
     }
 
-    @Test("A track that was muted before anybody came shows its last picture to who comes")
+    @Test("A track that was muted before the first viewer sends its last frame to new viewers")
     func mutedBefore() async throws {
         let pair = try await ConnectedPair([Self.content])
         let stream = try Self.stream()
@@ -604,7 +604,7 @@ import Testing
         await pair.close()
     }
 
-    @Test("What it would use is told: nothing without a track or while muted, and no more than the peer allows")
+    @Test("A stream's demand is nothing without a track or while muted, and at most the peer's limit")
     func wantedBitrate()
         async throws
     {

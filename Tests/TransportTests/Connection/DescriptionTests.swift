@@ -26,7 +26,7 @@ import Testing
         await viewer.close()
     }
 
-    @Test("An answer is to the offer that was made last: without one, or a second time, it is refused")
+    @Test("An answer belongs to the last offer: without an offer, or a second time, it is rejected")
     func answerWithoutOffer() async throws {
         let (sender, viewer) = (
             try await Loopback.open(as: .offerer), try await Loopback.open(as: .answerer)

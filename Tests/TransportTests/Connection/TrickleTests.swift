@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test("Without servers, no more candidates come once servers would have been asked")
+    @Test("Without servers, candidates end after the time at which servers would be queried")
     func noServers() async throws {
         let sender = try await open(as: .offerer)
         _ = try await sender.makeOffer()
@@ -45,7 +45,7 @@ import Testing
         #expect(isToldAll)
     }
 
-    @Test("They meet at addresses that no description has")
+    @Test("Two sides connect at addresses that no description has")
     func trickledAddresses() async throws {
         let sender = try await open(as: .offerer)
         let viewer = try await open(as: .answerer)

@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(
-        "A responder on the network is heard, and its address found",
+        "A name is resolved by a responder on the network",
         .enabled(if: device != nil, "needs an interface with IPv4 multicast"))
     func responderIsHeard() async throws {
         let device = try #require(Self.device)
@@ -36,7 +36,7 @@ import Testing
         try await responder.close()
     }
 
-    @Test("A search that is cancelled ends, and a name that nobody knows ends it too")
+    @Test("A search ends when it is cancelled or when no responder answers")
     func cancelledSearch() async throws {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let client = MulticastDNSClient(eventLoop: loop, logger: Self.logger)

@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(
-        "Datagrams of one size, of falling sizes and of rising ones stay what they were",
+        "Datagrams of equal, falling and rising sizes are sent unchanged",
         arguments: [true, false], [Loopback.v4, Loopback.v6])
     func datagramSizes(
         cuts: Bool, address: IPAddress
@@ -65,7 +65,7 @@ import Testing
         try await receiver.channel.close()
     }
 
-    @Test("More than a batch holds leaves all the same, to each whom it is for")
+    @Test("More datagrams than a batch holds are sent, each to its address")
     func overfullBatch() async throws {
         let (sender, _) = try await open(at: Loopback.v4)
         let (left, toLeft) = try await open(at: Loopback.v4)
@@ -78,7 +78,7 @@ import Testing
         for socket in [sender, left, right] { try await socket.channel.close() }
     }
 
-    @Test("What the kernel refuses is counted, and the rest leaves")
+    @Test("A datagram that the kernel rejects is counted, and the others are sent")
     func kernelRefusals() async throws {
         let (sender, _) = try await open(at: Loopback.v4)
         let (receiver, arrivals) = try await open(at: Loopback.v4)
@@ -94,7 +94,7 @@ import Testing
         try await receiver.channel.close()
     }
 
-    @Test("Datagrams wait in their order for a socket that is full, and one that is refused then ends nothing")
+    @Test("Datagrams wait in order for a full socket, and one that is rejected does not stop the others")
     func fullSocket() async throws {
         let (sender, _) = try await open(at: Loopback.v4)
         let (receiver, arrivals) = try await open(at: Loopback.v4)

@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test("Connections of one port share at the same time, and one that ends disturbs no other")
+    @Test("Connections of one port share at the same time, and the end of one does not affect the others")
     func simultaneousShares() async throws {
         let port = try await SharedPort(addresses: [Loopback.v4])
         var shares: [Share] = []
@@ -90,7 +90,7 @@ import Testing
         await port.close()
     }
 
-    @Test("The port goes where the machine's addresses go, and its connections with it")
+    @Test("A port and its connections follow a change of the machine's addresses")
     func addressesComeAndGo() async throws {
         let addresses = [InterfaceTests.first, InterfaceTests.second]
         let port = try await SharedPort(addresses: addresses)
@@ -118,7 +118,7 @@ import Testing
         #expect(await port.localAddresses.isEmpty, "one that is closed stays closed")
     }
 
-    @Test("An address that can't be used leaves the others alone")
+    @Test("An unusable address does not affect the others")
     func unusableAddress() async throws {
         let missing = try #require(IPAddress("192.0.2.1"))
         let port = try await SharedPort(addresses: [missing, Loopback.v4])
@@ -149,7 +149,7 @@ import Testing
         #expect(await port.localAddresses.isEmpty)
     }
 
-    @Test("What others send to the port changes nothing but counters")
+    @Test("Packets of unknown senders change only counters")
     func strangers() async throws {
         let port = try await SharedPort(addresses: [Loopback.v4])
         var shares = [try await Share(on: port), try await Share(on: port)]
@@ -178,7 +178,7 @@ import Testing
         await port.close()
     }
 
-    @Test("A reflexive address of the port leads to the connection that told of it")
+    @Test("A server-reflexive address of the port leads to the connection that offered it")
     func reflexiveAddress() async throws {
         let port = try await SharedPort(addresses: [Loopback.v4])
         let address = try #require(await port.localAddresses.first)
@@ -204,7 +204,7 @@ import Testing
     }
 
     @Test(
-        "A TURN server tells of the port itself, not of what it is asked for a relay from",
+        "The address of the socket that requests a relay is not a server-reflexive candidate of the port",
         .enabled(if: Relay.isInstalled, "coturn is not installed"), arguments: [["turn"], ["turn", "stun"]])
     func reflexiveAddressByRelay(order: [String]) async throws {
         let relay = try await Relay()
@@ -231,7 +231,7 @@ import Testing
     }
 
     @Test(
-        "Connections of one port have a relay each at the same server",
+        "Connections of one port have separate relays at the same server",
         .enabled(if: Relay.isInstalled, "coturn is not installed"))
     func ownRelays() async throws {
         let relay = try await Relay()
