@@ -27,7 +27,7 @@ struct CommandPathTests {
         #expect(try failure("share") == ["rtcshare: unknown command 'share'.", "Try: rtcshare serve"])
     }
 
-    @Test("What the parser finds has the form of every other error, and names the command's help")
+    @Test("An error of the parser has the form of other errors and names the command's help")
     func parserErrors() throws {
         #expect(
             try failure("subgroup", "join")

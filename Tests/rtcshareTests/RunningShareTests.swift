@@ -282,7 +282,7 @@ struct RunningShareTests {
     }
 
     @Test(
-        "A muted sound stays muted while a source or a slate begins",
+        "Muted audio stays muted while a source or a slate begins",
         arguments: [(Situation.live, Event.pauseWithSlate), (.keeping, .resume), (.slate, .resume), (.live, .replace)])
     func soundWhileSourceBegins(situation: Situation, event: Event) async throws {
         let stage = try await Stage()
@@ -293,7 +293,7 @@ struct RunningShareTests {
         #expect(await stage.finish() == 0)
     }
 
-    @Test("The sound of a paused share is muted from the first moment of a slate")
+    @Test("The audio of a paused share is muted from the first moment of a slate")
     func soundOfSlate() async throws {
         let stage = try await Stage()
         try await stage.follow(.pauseWithSlate, [.pauseWithSlate])

@@ -78,9 +78,9 @@ private final class ScriptedSession: PublishingSession {
     }
 }
 
-@Suite("A place that a share is published at", .timeLimit(.minutes(1)))
+@Suite("A publication of a share", .timeLimit(.minutes(1)))
 struct PublicationTests {
-    @Test("A server that can't be asked is asked again for another way, until it says what becomes of the session")
+    @Test("The restart of a session is retried until the server answers")
     func anotherWay() async {
         for outcome in [SessionRestart.begun, .refused, .gone] {
             let asked = Locked(0)
@@ -109,7 +109,7 @@ struct PublicationTests {
         #expect(words(400, "the offer is wrong") == "the server refuses: the offer is wrong")
     }
 
-    @Test("A session that the server lost may be begun again, and one that it refuses for good is not")
+    @Test("A session that the server lost is started again, and one that it rejects permanently is not")
     func passingErrors() throws {
         let url = try #require(WebAddress("http://server.example/whep"))
         func refused(_ status: Int) -> WHEPError {
@@ -169,7 +169,7 @@ struct PublicationTests {
 
     private static let unreachable = HTTPClientError.unreachable("server", "no network")
 
-    @Test("A minute without a network is waited out, with pauses that grow up to a bound")
+    @Test("A minute without a network is survived, with pauses that grow up to a limit")
     func outage() async throws {
         let clock = clock
         let endpoint = ScriptedEndpoint { attempt in
@@ -205,7 +205,7 @@ struct PublicationTests {
         #expect(await publication.status.state == .ended)
     }
 
-    @Test("What is hopeless before it was published once is given up, and tried again once it was")
+    @Test("A permanent error ends a publication before its first success, and is retried after it")
     func hopeless() async throws {
         let never = ScriptedEndpoint { _ in .fails(WHIPError.url, .permanent) }
         let publication = try publication(never)
@@ -227,7 +227,7 @@ struct PublicationTests {
         await second.stop()
     }
 
-    @Test("A server that says when to be asked again is not asked before")
+    @Test("A server that names the time of a retry gets no earlier request")
     func wishes() async throws {
         let endpoint = ScriptedEndpoint { attempt in
             .fails(ScriptedEndpoint.Failure(number: attempt), .retry(after: attempt == 1 ? .seconds(7) : nil))
@@ -241,7 +241,7 @@ struct PublicationTests {
         await publication.stop()
     }
 
-    @Test("What was published for half a minute has its next trouble begin with a short pause")
+    @Test("The first pause is short again after half a minute of publication")
     func settled() async throws {
         let endpoint = ScriptedEndpoint { _ in .publishes }
         let publication = try publication(endpoint)
@@ -265,7 +265,7 @@ struct PublicationTests {
         await publication.stop()
     }
 
-    @Test("It is stopped at once, whatever it waits for")
+    @Test("A publication stops at once, whatever it waits for")
     func stopped() async throws {
         let endpoint = ScriptedEndpoint { $0 == 1 ? .fails(Self.unreachable, .transient) : .publishes }
         let waiting = try publication(endpoint)
@@ -286,7 +286,7 @@ struct PublicationTests {
         #expect(await connecting.status.state == .ended && endpoint.attempts == 2)
     }
 
-    @Test("Two places and a viewer are sent one encode; a place that fails, and comes back, leaves the others alone")
+    @Test("Two publications and a viewer share one encoding, and a publication that fails does not affect the others")
     func places() async throws {
         let share = try await PublishingFixture()
         let (office, world) = (try await PlayedServer(), try await PlayedServer())

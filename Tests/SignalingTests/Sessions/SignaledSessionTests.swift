@@ -64,7 +64,7 @@ struct SignaledSessionTests {
             reasons: .init(gone: ScriptedServer.Failure(number: 404), lost: ScriptedServer.Failure(number: 0)))
     }
 
-    @Test("A server that never answers about candidates delays neither the states behind them nor the end")
+    @Test("A server that never answers a candidate delays neither later states nor the end")
     func silence() async throws {
         let server = try await ScriptedServer()
         let signaled = signaled(server)
@@ -83,7 +83,8 @@ struct SignaledSessionTests {
         await signaled.leave()
     }
 
-    @Test("The first end that a server reports counts, and the server is told the end once", arguments: [1, nil])
+    @Test(
+        "The first end that a server reports counts, and the server is notified of the end once", arguments: [1, nil])
     func ends(number: Int?) async throws {
         let server = try await ScriptedServer()
         let signaled = signaled(server)
