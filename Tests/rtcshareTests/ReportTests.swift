@@ -186,7 +186,7 @@ struct ReportTests {
         #expect(failure.message.utf8.count < 1000)
     }
 
-    @Test("A damaged file is refused or shown, and never traps")
+    @Test("A damaged file is rejected or shown, and does not trap")
     func damaged() throws {
         let text = try Self.lines([
             Self.sent(
