@@ -8,7 +8,7 @@ import Testing
 
 /// An app and an extension, joined by real sockets and real memory.
 @Suite(.serialized) struct BroadcastConnectionTests {
-    /// How the two meet.
+    /// The transport and the endpoint of both sides.
     enum Way: CaseIterable, CustomStringConvertible {
         case tcpPort, memoryPort, tcpPath, memoryPath
 

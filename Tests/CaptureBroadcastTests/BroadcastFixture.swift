@@ -7,7 +7,7 @@ import TestSupport
 
 @testable import RTCShareCaptureBroadcast
 
-/// What the tests of a broadcast share: tokens, a folder for sockets, pictures.
+/// Common parts of the tests of a broadcast: tokens, a directory for sockets, frames.
 enum BroadcastFixture {
     static let appToken = Array("the app's own token".utf8)
     static let extensionToken = Array("what the extension says".utf8)

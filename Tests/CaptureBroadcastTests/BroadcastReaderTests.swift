@@ -8,7 +8,7 @@ import Testing
     private static let size = PixelSize(width: 34, height: 18)
     private static let part = PixelRectangle(x: 4, y: 2, size: PixelSize(width: 6, height: 4))
 
-    /// What an extension would send: a token, a whole picture, a part of one, a message.
+    /// Returns the bytes that an extension sends: a token, a whole frame, a part of a frame, and a message.
     private static func stream(format: PixelFormat) -> (bytes: [UInt8], first: PixelBuffer, second: PixelBuffer) {
         let first = BroadcastFixture.picture(size, format: format, seed: 1)
         let other = BroadcastFixture.picture(size, format: format, seed: 2)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RTCShareCapture
 
-/// What another program's camera says of itself.
+/// The parameters that another program's camera reports.
 @Suite("Parameters of cameras")
 struct CameraParameterTests {
     private static func formats(_ parameter: CameraParameter) -> [CameraFormat] {

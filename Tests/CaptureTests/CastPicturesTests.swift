@@ -28,7 +28,7 @@ struct CastPicturesTests {
             }
         }
 
-        /// What a viewer is to see, row by row: each step of it done pixel by pixel.
+        /// Returns the expected frame by rows, made pixel by pixel.
         func expected(_ pointer: (place: PixelPosition, colour: UInt32)?) -> [[UInt32]] {
             guard let area = content.area else { return [] }
             var rows = (area.y..<area.y + area.size.height).map { y in

@@ -48,7 +48,7 @@ struct PulseReplacementTests {
             try source.start()
         }
 
-        /// How loud a tone is in each hundredth of a second of what was recorded.
+        /// Returns the level of a tone in each hundredth of a second of the recording.
         func levels(of frequency: Double) -> [Double] { Self.levels(of: frequency, in: sink.samples) }
 
         private static func levels(of frequency: Double, in samples: [Float]) -> [Double] {

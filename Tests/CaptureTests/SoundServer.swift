@@ -3,7 +3,7 @@ import RTCShareLocks
 
 /// A PulseAudio server of a test's own, with sinks that nobody hears, that ends with it.
 final class SoundServer: Sendable {
-    /// What stands in PULSE_SERVER for it.
+    /// The server's address in PULSE_SERVER.
     let address: String
     private let folder: URL
     private let sinks: [String]
@@ -174,7 +174,7 @@ final class SoundServer: Sendable {
         }
     }
 
-    /// How many record from the server.
+    /// Returns the number of recordings from the server.
     func recordings() throws -> Int {
         try control("list", "short", "source-outputs").split(separator: "\n").count
     }

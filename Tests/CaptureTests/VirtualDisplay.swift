@@ -3,7 +3,7 @@ import TestSupport
 
 /// An X server of a test's own, with nothing on it, that ends with it.
 final class VirtualDisplay: Sendable {
-    /// What stands in DISPLAY for it.
+    /// The display's name in DISPLAY.
     let name: String
     private let server: Process
 

@@ -1,7 +1,7 @@
 import RTCShareMedia
 import Testing
 
-/// What comes in, what is asked for, what is kept of it and at which size.
+/// The size of a frame, a request, and the expected crop and size.
 struct FormatCase: CustomTestStringConvertible, Sendable {
     let input: PixelSize
     let request: PixelSize
@@ -174,7 +174,7 @@ struct VideoFormatAdapterTests {
 
 @Suite("VideoFormatAdapter's rate")
 struct OutputRateTests {
-    /// Which of the frames pass, by their index.
+    /// Returns the indices of the frames that pass.
     private func passing(_ times: [Duration], fps: Double) -> [Int] {
         var adapter = VideoFormatAdapter()
         adapter.setOutputFormat(width: 640, height: 480, fps: fps)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RTCSharePlayback
 
-/// What a program draws with by itself: a renderer of SDL's, of which the pixels can be looked at.
+/// An SDL renderer of a program, whose pixels can be read.
 private final class Canvas {
     private typealias MakeSurface =
         @convention(c) (UInt32, Int32, Int32, Int32, UInt32) -> UnsafeMutablePointer<SDL_Surface>?

@@ -3,7 +3,7 @@ import Testing
 
 @testable import rtcshare
 
-/// What a person reads who mistypes a command.
+/// The text of an error about a mistyped command.
 struct CommandPathTests {
     private func failure(_ words: String...) throws -> [String] {
         let failure = try #require(throws: CommandFailure.self) { try RTCShareCommand.parsed(words) }

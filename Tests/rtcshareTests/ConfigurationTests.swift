@@ -9,7 +9,7 @@ import TestSupport
 struct ConfigurationTests {
     private let folder = try? TemporaryFolder()
 
-    /// What a command line becomes with the file `text` and the variables.
+    /// Returns the parsed command line with the file `text` and the variables.
     private func serve(
         _ arguments: [String] = [], with text: String, environment: [String: String] = [:]
     ) throws -> ServeCommand {

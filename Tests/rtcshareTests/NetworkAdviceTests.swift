@@ -8,7 +8,7 @@ import Testing
 @testable import RTCShareTransport
 @testable import rtcshare
 
-/// What a person at the terminal is told to try about a network: by options and commands.
+/// The advice about a network at a terminal, which names options and commands.
 @Suite struct NetworkAdviceTests {
     private typealias Candidate = ConnectivityFacts.Candidate
 
@@ -16,7 +16,7 @@ import Testing
         Candidate(type, try #require(TransportAddress(ip, port: 5000)))
     }
 
-    /// What a command ends with where nobody answers from these candidates to those.
+    /// Returns the error of a command if no remote candidate answers a local one.
     private static func report(_ local: [Candidate], _ remote: [Candidate]) -> String {
         var facts = ConnectivityFacts()
         facts.localCandidates = local

@@ -16,7 +16,7 @@ struct PastedDescriptionTests {
     ]
     static let plain = lines.map { $0 + "\r\n" }.joined()
 
-    /// What makes other programs of it, and whether it is plain all the same.
+    /// The description in the forms that other programs make of it.
     static let forms: [(name: String, text: String)] = [
         ("plain", plain),
         ("with line feeds", plain.replacing("\r\n", with: "\n")),

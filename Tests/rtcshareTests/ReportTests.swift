@@ -5,7 +5,7 @@ import TestSupport
 
 @testable import rtcshare
 
-/// What `rtcshare report` makes of files of statistics.
+/// The page that `rtcshare report` makes of files of statistics.
 @Suite(.timeLimit(.minutes(1)))
 struct ReportTests {
     // MARK: Files

@@ -115,7 +115,7 @@ final class FakeOpener: Sendable {
     private var whileShowing: (@SharingActor () async -> Void)?
     private(set) var camera: (any VideoSource)?
 
-    /// What viewers see, by name; with `(muted)` if they are shown that it is paused.
+    /// The name of the visible content, with `(muted)` if viewers see that it is paused.
     var view: String {
         (shown.map { ($0 as? FakeSource)?.description ?? "slate" } ?? "-") + (isVideoMuted ? " (muted)" : "")
     }
@@ -169,7 +169,7 @@ final class VirtualTime: Sendable {
 
     private let state = Locked(State())
 
-    /// How many sleeps have begun.
+    /// The number of sleeps that have begun.
     var sleeps: Int { state.withLock { $0.sleeps } }
 
     func sleep(for time: Duration) async throws {

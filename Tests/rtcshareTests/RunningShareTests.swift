@@ -13,7 +13,7 @@ struct RunningShareTests {
         case pause, pauseWithSlate, resume, replace, sourceEnds, slateTimeEnds, mute, unmute
     }
 
-    /// What a share can be in. Everything that viewers see and that is stopped follows from it.
+    /// The situation of a share, which determines the visible content and the stopped sources.
     enum Situation: CaseIterable, Sendable {
         case live
         /// Viewers keep the last frame.

@@ -2,7 +2,7 @@ import Foundation
 
 @testable import RTCShareRecording
 
-/// What is in a WebM file, by a reader of the tests' own: it follows sizes and ids, and takes nothing else for granted.
+/// The content of a WebM file, read by the tests' own parser: it follows sizes and ids, and assumes nothing else.
 struct WebMFile {
     struct Track: Hashable {
         var number = 0
@@ -47,7 +47,7 @@ struct WebMFile {
     private(set) var tracks: [Track] = []
     private(set) var cues: [Cue] = []
     private(set) var clusters: [Cluster] = []
-    /// Where the elements that the file's beginning names stand.
+    /// The positions of the elements that the seek head names.
     private(set) var positions: [WebMElement: Int] = [:]
     private var offsets: [WebMElement: Int] = [:]
 
@@ -211,7 +211,7 @@ private struct Elements {
         return Element(element: element, offset: offset, content: begin..<begin + size, hasSize: true)
     }
 
-    /// Where the elements end that can be in a cluster.
+    /// Returns the end of the elements that can be in a cluster.
     private func cluster(after begin: Int, before end: Int) -> Int {
         var offset = begin
         while offset < end, let next = try? element(at: offset, before: end),

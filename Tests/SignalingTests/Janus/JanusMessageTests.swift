@@ -6,7 +6,7 @@ import Testing
 
 @testable import RTCShareSignaling
 
-/// What Janus is told and says, and where it is.
+/// Messages and addresses of Janus.
 @Suite struct JanusMessageTests {
     private func message(_ text: String) throws -> JanusMessage {
         try JSONDecoder().decode(JanusMessage.self, from: Data(text.utf8))

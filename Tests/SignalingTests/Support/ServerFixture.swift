@@ -76,7 +76,7 @@ struct ServerFixture {
         return try #require(response.url.resolving(location)).path
     }
 
-    /// What the page of the first viewer is told from now on.
+    /// Opens the stream of events for the page of the first viewer.
     func listen() async throws -> RawConnection {
         let key = try #require(await server.firstKey)
         let connection = try RawConnection(port: server.port)
@@ -189,7 +189,7 @@ final class RawConnection {
         shutdown(descriptor, Int32(SHUT_WR))
     }
 
-    /// What the server sends until it closes the connection, or has sent this; waits off the cooperative threads.
+    /// Reads until the server closes the connection or has sent `end`, off the cooperative threads.
     func read(until end: String? = nil) async -> String {
         let descriptor = descriptor
         return await withCheckedContinuation { continuation in

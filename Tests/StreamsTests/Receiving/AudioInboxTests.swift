@@ -6,7 +6,7 @@ import Testing
 @testable import RTCShareStreams
 @testable import RTCShareTransport
 
-/// What each event does in each stage of a sound's inbox.
+/// The effect of each event in each stage of an audio inbox.
 @Suite struct AudioInboxTests {
     private static func packet(_ number: Int64) -> ReceivedAudioPacket {
         ReceivedAudioPacket(
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    /// What the player does next.
+    /// Returns the next action of the player.
     private static func next(_ inbox: inout AudioInbox, at tick: Duration? = nil, now: Duration = .zero) -> String {
         switch inbox.next(at: tick, now: now) {
         case .done(.play(let packets, _)): "plays \(packets.count)"

@@ -7,7 +7,7 @@ import Testing
 @testable import RTCShareStreams
 @testable import RTCShareTransport
 
-/// What waits for a reader who is slow, or never comes.
+/// The queue of events for a reader that is slow or never reads.
 @Suite(.timeLimit(.minutes(2))) struct ConnectionEventsTests {
     private static func candidate(_ port: UInt16) throws -> CandidateAttribute {
         try #require(CandidateAttribute("1 1 udp 1 192.0.2.1 \(port) typ host"))

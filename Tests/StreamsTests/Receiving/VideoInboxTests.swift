@@ -8,7 +8,7 @@ import Testing
 @testable import RTCShareStreams
 @testable import RTCShareTransport
 
-/// What each event does in each stage of a video's inbox.
+/// The effect of each event in each stage of a video inbox.
 @Suite struct VideoInboxTests {
     private static let (key, delta) = (frame(isKey: true), frame(isKey: false))
 
@@ -65,7 +65,7 @@ import Testing
         return false
     }
 
-    /// What waits for the decoder now.
+    /// Returns the number of frames that wait for the decoder.
     private static func waiting(_ inbox: VideoInbox) -> Int {
         var inbox = inbox
         var count = 0

@@ -192,7 +192,7 @@ private final class View: Sendable {
         let value = Locked(0)
     }
 
-    /// How often a key frame was requested.
+    /// The number of requests for key frames.
     var requests: Int { count.value.withLock { $0 } }
 
     init(_ first: AssembledFrame) throws {

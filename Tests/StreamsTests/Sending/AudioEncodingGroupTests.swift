@@ -6,9 +6,9 @@ import Testing
 @testable import RTCShareStreams
 @testable import RTCShareTransport
 
-/// What a sender of sound is sent, whatever happens in whatever order.
+/// The audio that a sender is sent, after all orders of events.
 @Suite struct AudioEncodingGroupTests {
-    /// What can happen to one sender.
+    /// The events of one sender.
     enum Event: Character, CaseIterable {
         case agreed = "A"
         case declined = "D"

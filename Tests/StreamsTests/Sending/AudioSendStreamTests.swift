@@ -98,7 +98,7 @@ import Testing
         try OpusPacket(parsing: packet.payload.span.bytes).isStereo
     }
 
-    /// How often a sound rises through zero, a second.
+    /// Returns the number of a signal's rising zero crossings per second.
     private static func frequency(_ sound: [Float]) -> Double {
         let crossings = zip(sound, sound.dropFirst()).count { $0 < 0 && $1 >= 0 }
         return Double(crossings) * 48_000 / Double(sound.count)
@@ -482,8 +482,7 @@ import Testing
         #expect(loss.share(isVoice: true) <= 1)
     }
 
-    /// What can happen to one sender: what the owner says, on a thread of its own, and what the connection reports, on its
-    /// event loop.
+    /// The events of one sender: the owner's calls on their own thread, and the connection's reports on its event loop.
     enum Event: Character, CaseIterable {
         case added = "A"
         case agreed = "G"

@@ -7,9 +7,9 @@ import Testing
 @testable import RTCShareStreams
 @testable import RTCShareTransport
 
-/// What a sender is sent, whatever happens in whatever order.
+/// The encoding that a sender is sent, after all orders of events.
 @Suite struct EncodingGroupTests {
-    /// What can happen to one sender, or to the encoding that it is sent.
+    /// The events of one sender, or of its encoding.
     enum Event: Character, CaseIterable {
         case agreed = "A"
         case declined = "D"
@@ -298,7 +298,7 @@ import Testing
         #expect(Self.keyFrameTimes(&scene.group) == [scene.now])
     }
 
-    /// When the key frames that the group asked for are made.
+    /// Returns the times of the key frames that the group requests.
     private static func keyFrameTimes(_ group: inout EncodingGroup<NumberedVideoSender>) -> [Duration] {
         var times: [Duration] = []
         while let action = group.takeAction() {

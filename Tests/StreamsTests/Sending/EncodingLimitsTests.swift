@@ -6,7 +6,7 @@ import Testing
 
 @testable import RTCShareStreams
 
-/// What a peer's limits do to an encoding that it has for itself, and to one that others are sent too.
+/// The effect of a peer's limits on its own encoding, and on one that it shares with others.
 @Suite struct EncodingLimitsTests {
     private static let wanted = VideoEncoder.Settings(bitrate: .kilobitsPerSecond(2000))
 

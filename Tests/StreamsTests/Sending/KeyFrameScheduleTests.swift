@@ -10,8 +10,8 @@ import Testing
 
     private static func milliseconds(_ time: Duration) -> Int { Int(time / .milliseconds(1)) }
 
-    /// When the requests of one who asks at these times are answered, each answer once, where others are sent the same and
-    /// key frames cost nothing.
+    /// Returns the times at which requests at the given times are answered, each answer once, for a viewer that shares
+    /// an encoding, if key frames cost nothing.
     private static func answers(
         _ requests: inout KeyFrameRequestIntervals, _ need: KeyFrameSchedule.Need = .request,
         asking times: some Sequence<Int>
@@ -71,7 +71,8 @@ import Testing
         #expect(Self.answers(&requests, asking: [130_000, 130_001]) == [130_000, 130_300])
     }
 
-    /// What a lone viewer that asks every 20 ms gets in ten seconds, where each key frame takes so long to send.
+    /// Returns the times of the key frames that a single viewer with a request every 20 ms gets in ten seconds, if each
+    /// takes that time to send.
     private static func keyFrames(cost: Duration, isBlurred: Bool = false) -> [Int] {
         var requests = KeyFrameRequestIntervals()
         var schedule = KeyFrameSchedule()

@@ -14,9 +14,9 @@ import Testing
     private final class Scene {
         let call: SimulatedCall
         private(set) var group = EncodingGroup<NumberedVideoSender>(wanted: .init(bitrate: .kilobitsPerSecond(2000)))
-        /// How long the encoder takes from when a key frame may be made.
+        /// The duration of encoding, from the time at which a key frame may be made.
         let encodingTime: Duration
-        /// How much later than the test began each key frame was made.
+        /// The times since the beginning of the test at which key frames were made.
         private(set) var made: [Duration] = []
         private var wanted: Duration?
         private var heard = 0

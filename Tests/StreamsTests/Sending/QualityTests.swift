@@ -22,7 +22,7 @@ extension EncodingGroup<NumberedVideoSender> {
         setShare(share, of: sender, now: now)
     }
 
-    /// Who moves where with it, in order.
+    /// Returns the senders whose quality it changes, with their new qualities, in order.
     @discardableResult
     mutating func setShare(_ share: Double, of sender: Int, now: Duration) -> [[Int]] {
         var agreement = SenderAgreement()
@@ -46,13 +46,13 @@ extension EncodingGroup<NumberedVideoSender> {
 
     var qualities: [Int] { senders.keys.sorted().map { quality(of: $0) } }
 
-    /// What those of a quality are sent, in bits a second.
+    /// Returns the bitrate of a quality in bits per second.
     func rate(of quality: Int, now: Duration) -> Int? {
         senders.values.first { $0.state.quality.index == quality }
             .map { Int(settings(of: encoding(of: $0), now: now).bitrate.bitsPerSecond) }
     }
 
-    /// Who moves where at a time, in order.
+    /// Returns the senders whose quality changes at a time, with their new qualities, in order.
     mutating func moved(now: Duration) -> [[Int]] { moved { $0.move(now: now) } }
 
     private mutating func moved(_ body: (inout EncodingGroup) -> Void) -> [[Int]] {
@@ -67,7 +67,7 @@ extension EncodingGroup<NumberedVideoSender> {
     }
 }
 
-/// Who is sent the same encoding.
+/// The assignment of viewers to encodings.
 @Suite struct QualityTests {
     @Test(
         "A viewer that does not answer has no effect if there are others, and a new one is sent its own route's bitrate"

@@ -376,7 +376,7 @@ import Testing
         await second.close()
     }
 
-    /// What the encoder goes by.
+    /// Returns the target bitrate of the encoder.
     private static func rate(_ stream: VideoSendStream, of connection: Connection? = nil) async -> Double? {
         (await stream.statistics(of: connection)?.targetBitrate.bitsPerSecond).map { Double($0) }
     }
@@ -640,7 +640,7 @@ import Testing
 }
 
 extension Connection {
-    /// What a media's encoder may produce; nil if it is not sent.
+    /// Returns the target bitrate of a medium. Nil if it is not sent.
     fileprivate func targetBitrate(media: Int) -> BitrateTarget? { peer.targetBitrate(media: media) }
 
     /// Whether the first media is sent.

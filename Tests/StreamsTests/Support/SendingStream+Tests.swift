@@ -6,7 +6,7 @@ import Testing
 @testable import RTCShareStreams
 @testable import RTCShareTransport
 
-/// What connections say of their senders, said by a test: of senders that the connections don't know.
+/// Reports of connections on their senders, made by a test: the connections do not know these senders.
 extension SendingStream {
     /// Sends over a connection, whose peer takes the media and asks for this.
     func attach(

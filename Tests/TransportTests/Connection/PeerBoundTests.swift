@@ -11,7 +11,7 @@ import Testing
 @testable import RTCSharePeerConnection
 @testable import RTCShareTransport
 
-/// What a peer's descriptions and addresses can have a connection keep and open.
+/// The limits on the memory and sockets that a peer's descriptions and addresses can cause.
 @Suite(.timeLimit(.minutes(1))) struct PeerBoundTests {
     @Test("The number of trickled host names that are resolved at a time is limited")
     func names() async throws {

@@ -53,7 +53,7 @@ import Testing
         try await group.shutdownGracefully()
     }
 
-    /// What a program's event loop leaves behind: nothing, where nobody holds it.
+    /// Uses an event loop, and returns a weak reference to what it may leave behind.
     private static func share(on group: MultiThreadedEventLoopGroup) async throws -> Weak {
         var configuration = configuration()
         configuration.eventLoopGroup = group

@@ -6,7 +6,7 @@ import Testing
 
 @testable import RTCShareTransport
 
-/// Who sends what over a connection.
+/// The senders of a connection and their owners.
 @Suite(.timeLimit(.minutes(1))) struct RTPSenderTests {
     private static func kinds(_ id: String) -> [LocalIdentity.MediaKind] {
         [

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RTCShareTransport
 
-/// What is said of a connection that found no path: from the facts alone.
+/// The explanation of a connection that found no route: from given facts.
 @Suite struct ConnectivityAdviceTests {
     private typealias Candidate = ConnectivityFacts.Candidate
     private typealias Pair = ConnectivityFacts.Pair
@@ -16,7 +16,7 @@ import Testing
         Candidate(type, try #require(TransportAddress(ip, port: 5000)))
     }
 
-    /// What every pair of these candidates comes to when nobody answers.
+    /// Returns the facts of these candidates if no pair is answered.
     private static func silence(_ local: [Candidate], _ remote: [Candidate]) -> ConnectivityFacts {
         var facts = ConnectivityFacts()
         facts.localCandidates = local

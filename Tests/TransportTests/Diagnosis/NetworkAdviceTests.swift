@@ -3,7 +3,7 @@ import Testing
 
 @testable import RTCShareTransport
 
-/// What a program makes of advice.
+/// The text that a program makes of advice.
 @Suite struct NetworkAdviceTests {
     private let advice: NetworkAdvice =
         "Share with \(.address), ask \(.iceServer("stun:HOST")), or look \("closely") by \(.examination(["stun:A", "stun:B"]))."

@@ -6,7 +6,7 @@ import Testing
 
 @testable import RTCShareTransport
 
-/// What is made of what servers saw, and what is advised: from the facts alone.
+/// The evaluation of the servers' answers and the advice: from given facts.
 @Suite struct NetworkDiagnosisTests {
     private typealias Observation = NATMapping.Observation
 
@@ -14,7 +14,7 @@ import Testing
         try #require(TransportAddress(text, port: port))
     }
 
-    /// What servers at these addresses saw of one socket at 10.0.1.2:5000.
+    /// Returns the mapping from the addresses that servers saw of one socket at 10.0.1.2:5000.
     private static func mapping(_ seen: [(server: String, port: UInt16, mapped: String, to: UInt16)]) throws
         -> NATMapping
     {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import RTCShareTransport
 
-/// Which of this machine's addresses are used, and how the kernel lists them.
+/// The choice of this machine's addresses, and the kernel's lists of them.
 @Suite(.timeLimit(.minutes(1))) struct InterfaceAddressTests {
     private typealias State = InterfaceAddress.State
 

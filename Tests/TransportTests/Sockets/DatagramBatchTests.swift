@@ -7,7 +7,7 @@ import Testing
 
 @testable import RTCShareTransport
 
-/// What leaves in a batch arrives as it was written, however the kernel was told of it.
+/// Datagrams of a batch arrive as they were written, whatever system call sends them.
 @Suite(.timeLimit(.minutes(1))) actor DatagramBatchTests {
     private nonisolated let eventLoop = MultiThreadedEventLoopGroup.singleton.next()
     /// Sockets live where they are opened: on the event loop.
