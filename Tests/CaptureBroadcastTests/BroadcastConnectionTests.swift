@@ -86,7 +86,7 @@ import Testing
     @Test("The extension can begin before the app", arguments: Way.allCases)
     func connectFirst(way: Way) throws {
         let folder = try SocketFolder()
-        // A port that was free a moment ago, so that both can be told it.
+        // A port that was free a moment ago, so that both sides can be given it.
         let endpoint: BroadcastEndpoint
         if way.isPort {
             endpoint = try BroadcastListener(.port(0), environment: folder.environment).endpoint
@@ -113,7 +113,7 @@ import Testing
         try app.source.start()
         app.source.stop()
         #expect(app.log.wait(for: "stopped"))
-        // Nobody lets it in now, though the socket still listens.
+        // The connection is not accepted now, though the socket still listens.
         let other = try Extension(app.source.endpoint, way.transport, in: folder)
         try other.sender.start()
         other.sender.stop()
@@ -145,7 +145,7 @@ import Testing
             let part = PixelRectangle(x: 2 * (round % 20), y: 4, size: PixelSize(width: 7, height: 5))
             shown = BroadcastFixture.picture(
                 shown, with: part, of: BroadcastFixture.picture(Self.size, format: .i420, seed: round))
-            // Chroma is halved: what changed is a little more.
+            // Chroma has half the resolution, so a little more is damaged.
             other.show(shown, damage: [part])
             #expect(app.pictures.wait(until: Self.shows(shown)))
             let damage = try #require(app.pictures.frames.last?.damage)
@@ -251,13 +251,13 @@ import Testing
         if let app { #expect(app.pictures.wait(until: Self.shows(picture))) }
         app?.source.stop()
         #expect(other.log.wait(for: "ended"))
-        // Told that the share is over it has ended; started again, it finds the next one.
+        // The extension ended because the share is over. When it is started again, it finds the next app.
         app = nil
         try other.sender.start()
         let next = try App(endpoint, in: folder)
         try next.source.start()
         #expect(other.log.wait(for: "connected", count: 2))
-        // A source that does not change gives no other.
+        // An unchanged source delivers no other frame.
         #expect(next.pictures.wait(until: Self.shows(picture)))
         other.sender.stop()
         next.source.stop()
@@ -341,7 +341,7 @@ import Testing
         let folder = try SocketFolder()
         let app = try App(Self.endpoint(way, in: folder), in: folder)
         try app.source.start()
-        // Silent ones who stay; more than may wait at a time would keep others out until they are dropped.
+        // Silent connections that stay. More than the limit would block others until they are closed.
         let silent = try (0..<5).map { _ in try RawClient(app.source.endpoint) }
         try RawClient(app.source.endpoint).finishSaying()
         try RawClient(app.source.endpoint).say([0])
@@ -350,7 +350,7 @@ import Testing
         #expect(garbage.hearToEnd() == [])
         let hello = BroadcastMessage.hello(version: 1, transport: .tcp).encoded
         for bytes in [
-            // A message that is none; a picture before the hello; a body that is too long; a hello of another version.
+            // An unknown message, a frame before the hello, a body that is too long, and a hello of another version.
             [200, 0, 0, 0], BroadcastMessage.picture(BroadcastMessageTests.picture).encoded, [3, 0xFF, 0xFF, 0xFF],
             Array(hello.prefix(13)) + [9, 0], hello + [9, 0, 0, 0], hello + hello,
             hello + BroadcastMessage.consumed.encoded,
@@ -496,7 +496,7 @@ import Testing
         let app = try App(.path(path), in: folder)
         var status = stat()
         #expect(lstat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
-        // What a killed process leaves: a socket without anybody.
+        // The socket that a killed process leaves, on which no process listens.
         let left = folder.path + "/left.sock"
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         var address = try SocketAddress.path(left)
@@ -520,7 +520,7 @@ import Testing
     }
 }
 
-/// A collector that says, as an encoder does, that it has not seen the picture yet.
+/// A collector whose demand is the current frame until it has one, like an encoder.
 private final class LateSink: VideoSink {
     let collector = Collector()
 
@@ -528,7 +528,8 @@ private final class LateSink: VideoSink {
     var demand: FrameDemand { collector.frames.isEmpty ? .picture : .changes }
 }
 
-/// Has a use for pictures only while it is asked to read one; notes the first sample of each, and that it is whole.
+/// A sink with demand only while a test reads a frame. It records the first sample of each frame, and whether the frame
+/// is whole.
 private final class EveryOtherSink: VideoSink {
     private struct State {
         var values: [UInt8] = []
@@ -542,7 +543,7 @@ private final class EveryOtherSink: VideoSink {
     var demand: FrameDemand { state.withLock { $0.isReading } ? .changes : .nothing }
 
     func receive(_ frame: VideoFrame) {
-        // The picture that says that nobody came.
+        // The slate without a connected extension.
         guard frame.size.width == 1920 else { return }
         let value = frame.buffer.withPlanes { set in
             let (first, last) = (set.planes[0].first ?? 0, set.planes[2].last ?? 0)
@@ -552,7 +553,7 @@ private final class EveryOtherSink: VideoSink {
         changed.signal()
     }
 
-    /// Takes pictures until the one of `value` has come; false where it did not within ten seconds.
+    /// Takes frames until that of `value` has arrived. Returns false after ten seconds.
     func read(upTo value: UInt8) -> Bool {
         state.withLock { $0.isReading = true }
         defer { state.withLock { $0.isReading = false } }

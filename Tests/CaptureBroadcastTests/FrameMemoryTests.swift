@@ -80,7 +80,7 @@ import Testing
             held.append((try #require(try reader.take()), picture.samples))
             for one in held { #expect(one.frame.buffer.samples == one.samples) }
         }
-        // The first few where they lie, the others as copies.
+        // The first few in the shared memory, and the others as copies.
         #expect(held.filter { !($0.frame.buffer is PixelBuffer) }.count == FrameMemory.slotCount - 2)
     }
 

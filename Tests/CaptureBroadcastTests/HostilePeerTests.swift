@@ -9,7 +9,7 @@ import Testing
 
 /// The other side of a broadcast knows its token, or does not, and means no good.
 @Suite(.serialized) struct HostilePeerTests {
-    /// An app that waits, and what it has seen.
+    /// A waiting app, and its log.
     private struct App {
         let folder: SocketFolder
         let source: BroadcastSource
@@ -37,7 +37,7 @@ import Testing
             return client
         }
 
-        /// An honest extension is let in, and its picture is seen.
+        /// Returns whether an honest extension is accepted and its frame arrives.
         func servesAnother(seed: Int) throws -> Bool {
             let sender = try sender()
             let broadcaster = VideoBroadcaster()
@@ -98,7 +98,7 @@ import Testing
             #expect(client.hearToEnd() == [])
             #expect(try app.servesAnother(seed: round + 1))
         }
-        // Beside messages that want none.
+        // With messages that need no descriptor.
         let client = try app.guest(.sharedMemory)
         for _ in 0..<9 { client.say(BroadcastMessage.resumed.encoded, passing: [event.number]) }
         #expect(client.hearToEnd() == [])
@@ -114,7 +114,7 @@ import Testing
         let size = PixelSize(width: 64, height: 48)
         let client = try app.guest(.sharedMemory)
         for seed in 0..<100 {
-            // Nothing of a sparse gigabyte is there before it is looked at.
+            // The pages of a sparse gigabyte do not exist before an access.
             let sparse = try Descriptor(shared_memory_create(1 << 30))
             client.say(BroadcastMessage.memory.encoded, passing: [try Self.head(of: sparse.number).number])
             let writer = try FrameMemoryWriter(planeBytes: FrameMemoryWriter.planeBytes(size: size, format: .bgra))
@@ -128,7 +128,7 @@ import Testing
         app.source.stop()
     }
 
-    /// Gives memory the head of one slot of 8K pictures, without a picture.
+    /// Writes the header of one slot of 8K frames into memory, without a frame.
     private static func head(of descriptor: Int32) throws -> Descriptor {
         let memory = mmap(nil, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
         let start = try #require(memory)
@@ -182,7 +182,7 @@ import Testing
         known.say(BroadcastFixture.greeting(BroadcastFixture.extensionToken))
         let greeting = BroadcastFixture.greeting(BroadcastFixture.appToken)
         #expect(known.hear(greeting.count) == greeting)
-        // Each of these is let in, and the last of them is served, once those that they put out are gone.
+        // Each of these is accepted, and the last one is served after the connections that they displace are closed.
         let silent = try (0..<40).map { _ in try RawClient(app.source.endpoint) }
         let last = try RawClient(app.source.endpoint)
         last.say(BroadcastFixture.greeting(BroadcastFixture.extensionToken))
@@ -203,7 +203,7 @@ import Testing
             client.say(BroadcastFixture.greeting(BroadcastFixture.extensionToken))
             return client
         }
-        // The first eight are heard; nobody else is let in before one of them has gone.
+        // The first eight are accepted, and no other one before one of them has ended.
         #expect(known.prefix(8).allSatisfy { $0.hear(greeting.count) == greeting })
         #expect(known.dropFirst(8).allSatisfy { $0.hearToEnd() == [] })
         #expect(!known.prefix(8).contains { $0.isHungUpOn })
@@ -251,7 +251,7 @@ import Testing
                 let socket = try #require(accepted)
                 readiness.removeAll()
                 readiness.add(socket.descriptor)
-                // The token is there, and nobody reads it.
+                // The token was sent, and is not read.
                 readiness.wait(until: monotonicNow() + .seconds(10))
                 withExtendedLifetime(socket) {}
             }
@@ -283,7 +283,7 @@ import Testing
                     "ended: the capture failed: the directory of \(shared)/broadcast-1024.sock belongs to another user"
             )
         )
-        // A link to a folder is none, wherever it leads.
+        // A symbolic link is not accepted as a directory.
         try FileManager.default.removeItem(atPath: shared)
         try FileManager.default.createSymbolicLink(atPath: shared, withDestinationPath: "/tmp")
         #expect(throws: BroadcastError.self) { try App(.port(0), in: folder) }

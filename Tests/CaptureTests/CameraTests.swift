@@ -15,7 +15,7 @@ struct CameraTests {
         CameraFormat(pixels: pixels, size: PixelSize(width: width, height: height), frameRates: [rate])
     }
 
-    /// As a camera of today tells it: large pictures at full speed come as JPEG alone.
+    /// The formats of a typical camera: large frames at the full rate are only available as JPEG.
     private static let usual = device([
         format(.yuy2, 640, 480, 30), format(.yuy2, 1280, 720, 10), format(.yuy2, 1920, 1080, 5),
         format(.mjpeg, 640, 480, 30), format(.mjpeg, 1280, 720, 30), format(.mjpeg, 1920, 1080, 30),
@@ -34,7 +34,7 @@ struct CameraTests {
         #expect(Self.usual.format(nearestTo: size, framesPerSecond: rate) == expected)
     }
 
-    /// A buffer of an even grey with a red left half, in each of the layouts, rows as wide as told or as GStreamer has them.
+    /// Returns a grey buffer with a red left half in a layout, with the given stride or that of GStreamer.
     private static func buffer(_ pixels: CameraFormat.Pixels, _ size: PixelSize, stride: Int) -> [UInt8] {
         // BT.601: grey (126, 128, 128), red (81, 90, 240).
         func isRed(_ x: Int) -> Bool { x < size.width / 2 }
@@ -73,7 +73,7 @@ struct CameraTests {
         let stride = size.width * layout.bytesEach + padding
         let bytes = Self.buffer(layout.pixels, size, stride: stride)
         let pictures = CameraPictures(CameraFormat(pixels: layout.pixels, size: size, frameRates: [30]))
-        // Where it isn't told, rows follow each other.
+        // Without a given stride, rows are contiguous.
         let picture = try #require(
             try bytes.withUnsafeBytes { try pictures.picture(of: $0, stride: padding == 0 ? 0 : stride) })
         let planes = picture.withPlanes { set in

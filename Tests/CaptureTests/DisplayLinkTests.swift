@@ -36,7 +36,7 @@ import Testing
         let called = DispatchSemaphore(value: 0)
         let link = try DisplayLink(framesPerSecond: 100) { tick in
             ticks.withLock { $0.append(tick) }
-            // Beyond what comes next, by the clock that the link has.
+            // Beyond the next tick, by the clock of the link.
             while tick.number == 2, monotonicNow() < tick.dueTime + .milliseconds(35) {}
             called.signal()
         }

@@ -73,7 +73,7 @@ struct DisplaySourceTests {
         let (source, sink) = try capture(
             .region(PixelRectangle(x: 0, y: 0, size: .init(width: 320, height: 200))), of: display)
         defer { source.stop() }
-        // What is judged may be drawn over before it is captured: it is judged again until both are the same.
+        // The screen may change between ImageMagick's capture and ours: both are repeated until they are equal.
         let isEqual = sink.wait { sink in
             guard let frame = sink.frames.last, let judged = try? display.judgedPixels() else { return false }
             let expected = (0..<200).flatMap { judged[$0 * 640..<$0 * 640 + 320] }
@@ -269,7 +269,7 @@ struct DisplaySourceTests {
         #expect(observer.wait(for: 1))
         source.stop()
         #expect(sink.ends.count == 1)
-        // The observer came when capture had begun.
+        // The observer was added after capture began.
         #expect(observer.events == [.failed(.systemFailure)])
         guard case .displayLost(display.name, _) = sink.ends.first.flatMap({ $0 }) as? CaptureError else {
             Issue.record("\(sink.ends)")
@@ -339,7 +339,7 @@ struct DisplaySourceTests {
         source.stop()
         // A frame keeps the memory that it is in.
         sink.forgetFrames()
-        // The server lets go of it when it reads our request, which nobody waits for.
+        // The server releases it when it reads our request, for which nothing waits.
         let deadline = monotonicNow() + .seconds(10)
         while try ours() > 0, monotonicNow() < deadline { usleep(10_000) }
         #expect(try ours() == 0)

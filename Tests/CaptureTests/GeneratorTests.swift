@@ -106,7 +106,7 @@ import Testing
         let frames = sink.frames
         #expect(frames[0].timestamp >= before)
         #expect(frames[0].samples[0] == 0)
-        // A block is given when its last sample is due, not before.
+        // A block is delivered at the time of its last sample, not before.
         #expect(zip(frames, sink.arrivals).allSatisfy { $0.timestamp + .milliseconds(20) <= $1 })
         #expect(frames.map { $0.timestamp - frames[0].timestamp } == frames.indices.map { .milliseconds(20 * $0) })
         try source.start()

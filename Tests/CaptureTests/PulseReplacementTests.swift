@@ -5,7 +5,7 @@ import Testing
 
 @testable import RTCShareCapture
 
-/// A server with a microphone (1000 Hz), a headset (500 Hz) and speakers (1500 Hz): what is recorded is told by its tone.
+/// A server with a microphone (1000 Hz), a headset (500 Hz) and speakers (1500 Hz): the tone shows the recorded device.
 @Suite(
     "Audio of a device that is removed",
     .serialized, .timeLimit(.minutes(2)),
@@ -87,7 +87,7 @@ struct PulseReplacementTests {
             }
         }
 
-        /// Waits until observers know that the sound is away; returns why.
+        /// Waits until observers are notified that the device is absent, and returns the reason.
         func waitForAbsence() throws -> String {
             #expect(observer.wait { _ in interruption != nil })
             #expect(source.broadcaster.isMuted)
@@ -209,7 +209,7 @@ struct PulseReplacementTests {
         player.stop()
     }
 
-    /// The server's index of what records from the speakers' monitor.
+    /// Returns the server's index of the recording from the speakers' monitor.
     private func recordingOfSpeakers() throws -> String {
         let recordings = try server.control("list", "short", "source-outputs").split(separator: "\n")
         let monitor = try #require(

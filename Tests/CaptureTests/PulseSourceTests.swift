@@ -21,7 +21,7 @@ struct PulseSourceTests {
         return (source, sink, observer)
     }
 
-    /// The newest half second, where each of its hundredths sounds.
+    /// Returns the newest half second if each of its hundredths has audio.
     private func newest(_ sink: SoundCollector) -> [AudioFrame]? {
         var frames: [AudioFrame] = []
         for frame in sink.frames.reversed() where frames.reduce(0, { $0 + $1.sampleCount }) < 24000 {
@@ -35,7 +35,7 @@ struct PulseSourceTests {
         return isLoud ? frames : nil
     }
 
-    /// Waits until half a second of a tone has come, and says its frequency.
+    /// Waits for half a second of a tone, and returns its frequency.
     private func frequency(_ sink: SoundCollector) throws -> Double? {
         #expect(sink.wait { newest($0) != nil })
         return SoundCollector.frequency(of: SoundCollector.samples(of: try #require(newest(sink))), sampleRate: 48000)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import RTCShareCapture
 
-/// Sources that nobody takes anything of.
+/// Sources without demand.
 @Suite(.timeLimit(.minutes(1)))
 struct RestingTests {
     @Test("A resting thread continues only when it is woken and has a reason")
@@ -82,7 +82,7 @@ struct RestingTests {
 
         func want() { state.withLock { $0.isWanted = true } }
 
-        /// Whether nobody wants anything.
+        /// Returns whether there is no demand.
         func look() -> Bool {
             state.withLock { state in
                 state.looks += 1

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The damage of a screen", .serialized, .timeLimit(.minutes(2)))
 struct ScreenDamageTests {
-    /// Keeps a picture that is only ever changed where frames say that they changed.
+    /// A copy of the screen that is only updated within the damage of frames.
     private final class Shadow {
         private(set) var pixels: [UInt32] = []
         private var size = PixelSize(width: 0, height: 0)
@@ -61,7 +61,7 @@ struct ScreenDamageTests {
             xterm.waitUntilExit()
         }
         for step in 0..<40 { try display.run("xdotool", "mousemove", "\(step * 15)", "\(40 + step * 5)") }
-        // Away from it all, so that the judge, who sees no pointer, can be agreed with.
+        // Away from the content, because ImageMagick captures no pointer.
         try display.run("xdotool", "mousemove", "639", "479")
         let expected = { (try? display.judgedPixels()) ?? [] }
         func differing(_ pixels: [UInt32], _ judged: [UInt32]) -> Bool {
@@ -83,7 +83,7 @@ struct ScreenDamageTests {
             #expect(shadow.changedPixels < sink.frames.count * 640 * 480 / 4)
         }
         #expect(isEqual)
-        // Each frame is a picture of its own: none was drawn into while somebody held it.
+        // Each frame is separate: none was overwritten while it was referenced.
         let again = Shadow()
         for frame in sink.frames { again.take(frame) }
         #expect(!differing(again.pixels, expected()))
@@ -160,14 +160,14 @@ struct ScreenPicturesTests {
         var expected = [UInt8](repeating: 0, count: size.area * 4)
         var held: [(picture: ScreenPicture, bytes: [UInt8])] = []
         for step in 0..<200 {
-            // Often the same part, as where something scrolls.
+            // Often the same part, as during scrolling.
             let parts = (0..<1 + random(3)).map { _ in
                 let (x, y) = (random(2) * 10, random(2) * 10)
                 return PixelRectangle(
                     x: x, y: y, size: PixelSize(width: 1 + random(3) * 10, height: 1 + random(2) * 10))
             }
             let isWhole = step == 0 || random(20) == 0
-            // As a pointer that is drawn over what was read.
+            // Like a pointer that is drawn over the captured frame.
             let overlay =
                 random(3) == 0
                 ? PixelRectangle(x: random(30), y: random(20), size: PixelSize(width: 10, height: 10)) : nil
@@ -215,7 +215,7 @@ struct ScreenCadenceTests {
     func steadyChanges() {
         var cadence = ScreenCadence(framesPerSecond: 30, now: .zero)
         for number in 0..<300 {
-            // Each change is a few milliseconds before or after its regular time, and once one is left out.
+            // Each change is a few milliseconds before or after its regular time, and one change is skipped.
             let jitter = Duration.milliseconds([0, 4, -4, 2, -3][number % 5])
             let change = .seconds(5) + interval * Double(number < 10 ? number : number + 1) + jitter
             let look = max(change, cadence.deadline(hasChange: true))

@@ -207,7 +207,7 @@ struct Noise {
     }
 }
 
-/// A picture in grey that a test damages.
+/// A grey frame that a test damages.
 struct Luma {
     var size: PixelSize
     var samples: [UInt8]

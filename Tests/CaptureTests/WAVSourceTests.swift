@@ -7,7 +7,7 @@ import Testing
 @testable import RTCShareCapture
 
 @Suite struct WAVSourceTests {
-    /// A file of a ramp whose channels differ, and what a reader must give of it.
+    /// Creates a file of a ramp with different channels, and returns its path and the expected samples.
     private func file(sampleRate: Int, channels: Int, frames: Int) throws -> (path: String, samples: [Float]) {
         let path = NSTemporaryDirectory() + "sound-\(UUID().uuidString).wav"
         let samples = (0..<frames * channels).map { Float($0 % 2000 - 1000) / 32768 }

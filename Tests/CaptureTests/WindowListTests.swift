@@ -71,7 +71,7 @@ struct WindowListTests {
         let title = WindowSpecification.title("overlay")
         #expect(throws: CaptureError.self) { try WindowSource(title, display: display.name) }
         #expect(try WindowSource(title, leavingOut: .nothing, display: display.name).window.id == overlay)
-        // By its number it is shared all the same: whoever says it means it.
+        // It is shared by its number, because a number is an explicit choice.
         #expect(try WindowSource(.id(overlay), display: display.name).window.title == "my overlay")
     }
 

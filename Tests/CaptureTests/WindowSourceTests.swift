@@ -13,7 +13,7 @@ struct WindowSourceTests {
     private static let blue: UInt32 = 0x0000FF
     private static let grey: UInt32 = 0x808080
 
-    /// A source of one window that runs, with who watches it.
+    /// A running source of one window, with its sink and observer.
     private struct Watched {
         let source: WindowSource
         let sink = Collector(keeping: 4)
@@ -26,7 +26,7 @@ struct WindowSourceTests {
             try source.start()
         }
 
-        /// Waits for a picture of one colour, and no other, which has this size where one is said.
+        /// Waits for a frame of only one color, and of this size if given.
         func shows(_ colour: UInt32, _ size: PixelSize? = nil) -> Bool {
             sink.wait { sink in
                 guard let frame = sink.frames.last else { return false }
@@ -50,7 +50,7 @@ struct WindowSourceTests {
         defer { watched.source.stop() }
         #expect(watched.source.captureFormat.size == Self.size(200, 150))
         #expect(watched.shows(Self.red, Self.size(200, 150)))
-        // What is drawn where nobody at the screen sees it.
+        // Drawing in a part of the window that is not visible on the screen.
         let part = PixelRectangle(x: 20, y: 50, size: Self.size(30, 20))
         try client.paint(window, Self.grey, part)
         let isDrawn = watched.sink.wait { sink in
@@ -189,7 +189,7 @@ struct WindowSourceTests {
         watched.source.stop()
         #expect(watched.observer.events.last == .failed(.systemFailure))
         #expect(!watched.source.broadcaster.isMuted)
-        // And it can't be started again, which is told and not waited for.
+        // It can't be started again, which is reported at once.
         try watched.source.start()
         #expect(watched.sink.wait { $0.ends.count == 2 })
     }
@@ -237,7 +237,7 @@ struct WindowSourceTests {
         try client.reparent(window, to: frame, x: 5, y: 20)
         try client.paint(window, Self.grey)
         #expect(watched.shows(Self.grey, Self.size(200, 150)))
-        // Of the frame's going the window itself is not told, nor of its coming.
+        // The window itself gets no event when the decoration is hidden or shown.
         for colour in [Self.red, Self.blue, Self.grey] {
             try client.blink(frame)
             try client.paint(window, colour)
@@ -342,7 +342,7 @@ struct WindowSourceTests {
         let menu = try client.window(90, 90, overrideRedirect: true, isMapped: false)
         #expect(error(menu)?.description.contains("not on the screen") == true)
         #expect(error(try client.window(1, 50))?.description.contains("1x50") == true)
-        // An open menu is shared where somebody names it.
+        // An open menu is shared if it is named.
         try client.map(menu)
         #expect(error(menu) == nil)
         #expect(throws: CaptureError.self) { try WindowSource(.id(1), display: nil) }
@@ -433,7 +433,7 @@ struct WindowSourceTests {
     }
 }
 
-/// A BGRA picture's colours as 0xRRGGBB, row by row.
+/// Returns the colors of a BGRA frame as 0xRRGGBB by rows.
 private func pixels(_ buffer: any VideoFrameBuffer) -> [UInt32] {
     buffer.withPlanes { planes in
         (0..<buffer.size.height).flatMap { y in

@@ -6,7 +6,7 @@ import Testing
 
 @testable import RTCShareCapture
 
-/// Bytes in memory, read a few at a time as a pipe gives them.
+/// Bytes in memory, read a few at a time as from a pipe.
 private final class Bytes: ByteInput {
     private let bytes: [UInt8]
     private let step: Int
@@ -158,7 +158,7 @@ private final class Bytes: ByteInput {
                 }
             }
         }
-        // What is a sample is another sample, and nothing else.
+        // A corrupted sample changes only that sample.
         var corrupted = bytes
         corrupted[bytes.count - 1] ^= 1
         let (before, after) = (try Self.frames(of: bytes), try Self.frames(of: corrupted))
@@ -238,7 +238,7 @@ private final class Bytes: ByteInput {
         source.add(observer: observer)
         try source.start()
         #expect(observer.wait(for: 1))
-        // The whole film would be over by now.
+        // By now the whole file would have ended.
         usleep(500_000)
         #expect(observer.events == [.started])
         let first = Collector()
@@ -272,7 +272,7 @@ private final class Bytes: ByteInput {
         #expect(late.collector.frames.count == 1)
     }
 
-    /// A sink that wants a picture until it has one.
+    /// A sink that has demand until it has a frame.
     private final class Awaiting: VideoSink {
         let collector = Collector()
         var demand: FrameDemand { collector.frames.isEmpty ? .picture : .changes }
@@ -359,7 +359,7 @@ private final class Bytes: ByteInput {
             #expect(sink.wait { $0.frames.count == seed + 1 })
         }
         #expect(monotonicNow() - begin < .seconds(1.5))
-        // A pipe that is silent gives a new sink its newest frame.
+        // A silent pipe delivers its newest frame to a new sink.
         let late = Awaiting()
         source.add(late)
         #expect(late.collector.wait { $0.frames.first?.buffer.samples.flatMap { $0 } == Self.samples(2) })

@@ -67,7 +67,7 @@ struct CroppedFrameTests {
                 == [rectangle(0, 2, 5, 2), rectangle(19, 19, 1, 1)])
         // The corner really taken is the even one.
         #expect(cropped([rectangle(12, 12, 2, 2)], to: rectangle(11, 11, 20, 20)) == [rectangle(2, 2, 2, 2)])
-        // Damage as somebody might give it.
+        // Extreme rectangles.
         #expect(
             cropped([rectangle(.max, .max, .max, .max), rectangle(1, 1, .max, .max)], to: crop)
                 == [rectangle(0, 0, 20, 20)])

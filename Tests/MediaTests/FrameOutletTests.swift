@@ -55,7 +55,7 @@ struct FrameOutletTests {
         #expect(log.frames.map(\.damage) == [nil, [parts[1], parts[2]]])
     }
 
-    /// A sink whose source gives another frame while this sink takes one.
+    /// A sink whose source delivers another frame while this sink takes one.
     private final class BusySink: VideoSink {
         let numbers = Locked<[Int]>([])
         let giveNext = Locked<(@Sendable (Int) -> Void)?>(nil)
@@ -125,7 +125,7 @@ struct FrameOutletTests {
         #expect(log.frames.count == 1 && !track.isMuted)
     }
 
-    /// A source of one sink, which gives it frames as they are.
+    /// A source of one sink that delivers frames unchanged.
     private final class PlainSource: VideoSource {
         private let state = Locked<(any VideoSink)?>(nil)
         let contentHint = ContentHint.none
@@ -193,7 +193,7 @@ struct FrameOutletTests {
             (track.source as? AskingSource)?.broadcaster.send(grey(width, height))
             #expect(log.frames.last?.size == even && log.frames.last?.outputSize == even)
         }
-        // What is made smaller anyway keeps all of the picture.
+        // A frame that is scaled down anyway keeps its whole area.
         track.adaptOutputFormat(width: 320, height: 240, fps: 0)
         (track.source as? AskingSource)?.broadcaster.send(grey(width, height))
         #expect(log.frames.last?.size == PixelSize(width: width, height: height))

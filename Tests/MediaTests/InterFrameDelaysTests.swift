@@ -3,7 +3,7 @@ import RTCShareWireFormat
 import Testing
 
 @Suite struct InterFrameDelaysTests {
-    /// The delays between pictures, in milliseconds.
+    /// Returns the statistics of frames with these delays in milliseconds.
     private func shown(_ delays: [Int]) -> InterFrameDelays {
         var counted = InterFrameDelays()
         var now = Instant(nanoseconds: 0)

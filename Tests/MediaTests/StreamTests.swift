@@ -44,7 +44,7 @@ struct StreamTests {
             _ = try factory.videoTrack(with: factory.videoSource(forScreencast: false), id: id)
         }
         #expect(throws: MediaError.identifier(id)) { _ = try factory.audioTrack(with: factory.audioSource(), id: id) }
-        // What is said of it is one short line.
+        // The error is one short line.
         let words = MediaError.identifier(id).description
         #expect(words.count < 1500 && !words.contains("\n") && !words.contains("\r"))
     }

@@ -233,7 +233,7 @@ struct VideoTrackTests {
         #expect(source.framesRefused == 3)
         #expect(observer.entries == ["invalidFrame", "invalidFrame", "invalidFrame"])
         #expect(log.frames.map(\.timestamp) == [.zero, .milliseconds(2)])
-        // What the lost ones changed nobody knows.
+        // The damage of the lost frames is unknown.
         #expect(log.frames[1].damage == nil)
     }
 
@@ -273,7 +273,7 @@ struct VideoTrackTests {
         source.capture(grey(at: 500, damage: []))
         track.isMuted = false
         #expect(log.frames.last?.damage == [other])
-        // Another size is another picture.
+        // A frame of another size has full damage.
         track.adaptOutputFormat(width: 8, height: 8, fps: 0)
         source.capture(grey(at: 700, damage: []))
         #expect(log.frames.suffix(2).map(\.damage) == [nil, []])
@@ -314,7 +314,7 @@ struct VideoTrackTests {
     }
 }
 
-/// Gives on whatever it gets.
+/// A source that delivers any frame unchecked.
 private final class UncheckedSource: VideoSource {
     let contentHint = ContentHint.none
     private let sinks = SinkList()
@@ -323,12 +323,12 @@ private final class UncheckedSource: VideoSource {
     func remove(_ sink: any VideoSink) { sinks.list.removeAll { $0 === sink } }
     func give(_ frame: VideoFrame) { for sink in sinks.list { sink.receive(frame) } }
 
-    /// Used on the test's thread alone.
+    /// Only used on the test's thread.
     private final class SinkList: @unchecked Sendable {
         var list: [any VideoSink] = []
     }
 
-    /// Counts how often its planes were looked at.
+    /// A buffer that counts the accesses to its planes.
     private final class WatchedBuffer: VideoFrameBuffer {
         let size = PixelSize(width: 16, height: 16)
         let format = PixelFormat.bgra

@@ -23,7 +23,7 @@ import Testing
         let lost = losses.count { $0 }
         #expect((0.04...0.06).contains(Double(lost) / Double(losses.count)))
         let runs = zip([false] + losses, losses).count { !$0 && $1 }
-        // Without bursts two vanish in a row by chance alone.
+        // Without bursts, two losses in a row only occur by chance.
         #expect(abs(Double(lost) / Double(runs) - length) < 0.15 * length + 0.1)
     }
 

@@ -2,7 +2,7 @@ import RTCShareNetworkSimulation
 import RTCShareWireFormat
 import Testing
 
-/// TCP users alone on a bottleneck, run to an end.
+/// TCP flows without other traffic on a bottleneck, run to an end.
 private struct TCPRun {
     var users: [TCPTraffic]
     var network: Dumbbell<TCPTraffic.Packet>

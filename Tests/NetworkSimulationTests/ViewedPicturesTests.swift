@@ -33,7 +33,7 @@ import Testing
 
     @Test("A stall begins when the frame is outdated, and not before its arrival")
     func stallBegins() {
-        // The change of 0.2 was there before the picture that lacks it.
+        // The change at 0.2 came before the frame that lacks it.
         let viewed = ViewedPictures(
             pictures: [.init(time: 0.3, tick: 0), .init(time: 0.5, tick: 1), .init(time: 0.9, tick: 1)],
             drawn: [0, 0.2, 2])

@@ -43,7 +43,7 @@ private final class Canvas {
         return [16, 8, 0].map { Int(pixel >> $0 & 255) }
     }
 
-    /// Draws what was asked for: a renderer gathers.
+    /// Carries out the renderer's queued commands.
     func flush() throws {
         typealias Flush = @convention(c) (OpaquePointer) -> Int32
         _ = try Self.find("SDL_RenderFlush", in: library, as: Flush.self)(renderer)
@@ -56,7 +56,7 @@ private let isMissing = SDLLibrary.missing
 struct DrawingTests {
     private static let area = PixelRectangle(x: 0, y: 0, size: PixelSize(width: 64, height: 64))
 
-    /// A picture whose left half is red and whose right half is blue, in a layout.
+    /// Returns a frame in a layout whose left half is red and whose right half is blue.
     private func halves(_ format: PixelFormat, rotation: VideoRotation = .upright) -> VideoFrame {
         let size = PixelSize(width: 64, height: 32)
         let buffer = PixelBuffer(size: size, format: format) { planes, strides in
@@ -113,7 +113,7 @@ struct DrawingTests {
         view.receive(halves(.i420, rotation: rotation))
         _ = try view.draw(with: canvas.renderer, in: Self.area)
         try canvas.flush()
-        // Where the red half is after a clockwise turn.
+        // The positions of the halves after a clockwise rotation.
         let (red, blue) =
             switch rotation {
             case .upright: ((8, 32), (56, 32))
@@ -148,7 +148,7 @@ struct DrawingTests {
         view.receive(halves(.i420))
         _ = try view.draw(with: canvas.renderer, in: Self.area)
         nonisolated(unsafe) let renderer = canvas.renderer
-        // Read here once the other thread has said that it is done.
+        // Only read here after the other thread has ended.
         nonisolated(unsafe) var errors: [VideoWindowError] = []
         let done = DispatchSemaphore(value: 0)
         Thread {
@@ -164,7 +164,7 @@ struct DrawingTests {
             }
             done.signal()
         }.start()
-        // Not suspended: a test that is may go on on yet another thread.
+        // A suspended test could continue on another thread.
         done.wait()
         #expect(errors == [.wrongThread, .wrongThread])
         try view.endDrawing()

@@ -9,7 +9,8 @@ struct LipSyncTests {
 
     private func ms(_ count: Int) -> Duration { .milliseconds(count) }
 
-    /// Sound of 20 ms blocks that is heard `delay` after it was taken, from one time on our clock to another.
+    /// Plays audio in blocks of 20 ms that is heard `delay` after its capture, from one time to another on the local
+    /// clock.
     private func play(
         _ sync: inout LipSync, delay: Int, from start: Int = 0, to end: Int, isAudible: Bool = true
     ) {
@@ -68,8 +69,8 @@ struct LipSyncTests {
         #expect(sync.due(captureTime: Self.sender + ms(2000), now: ms(2000)) == ms(2200))
     }
 
-    /// Pictures of 30 a second that come `delay` after they were taken, and sound that is heard 60 ms after, or as much later as
-    /// it is asked to wait.
+    /// Runs 30 frames per second that arrive `delay` after their capture, and audio that is heard 60 ms after its
+    /// capture plus the requested delay.
     private func run(_ sync: inout LipSync, pictures delay: Int, from start: Int, seconds: Int) {
         var nextPicture = start
         for now in stride(from: start, to: start + seconds * 1000, by: 20) {

@@ -3,16 +3,16 @@ import Testing
 
 @testable import RTCShareRecording
 
-/// Lip sync: what was taken at one time stands at one time.
+/// Lip sync: media of one capture time have one time in the recording.
 struct SenderTimelineTests {
-    /// A sender whose picture takes 150 ms longer than its sound to arrive, and whose clocks begin anywhere.
+    /// A sender whose video takes 150 ms longer than its audio to arrive, and whose clocks begin at any value.
     private struct Sender {
         var soundDelay = Duration.milliseconds(40)
         var pictureDelay = Duration.milliseconds(190)
         let soundBegin = Duration.seconds(7)
         let pictureBegin = Duration.seconds(90_000)
         let wallclock = Duration.seconds(1_700_000_000)
-        /// By how much the sound's clock is fast, in parts of a million.
+        /// The rate error of the audio's clock in parts per million.
         var soundPace = 0
 
         func sound(takenAt time: Duration, isReported: Bool = true) -> MediaTimes {
@@ -27,7 +27,7 @@ struct SenderTimelineTests {
         }
     }
 
-    /// A recording that began with the first sound.
+    /// A recording that began with the first audio packet.
     private struct Recording {
         var timeline = SenderTimeline()
         var sound = TrackClock()
@@ -50,7 +50,7 @@ struct SenderTimelineTests {
         let sender = Sender()
         #expect(recording.time(ofSound: sender.sound(takenAt: .zero, isReported: false)) == .zero)
         #expect(recording.time(ofPicture: sender.picture(takenAt: .zero, isReported: false)) == .milliseconds(150))
-        // What a network holds up is not seen in it.
+        // A delay in the network has no effect on it.
         let late = MediaTimes(media: sender.soundBegin + .seconds(1), capture: nil, arrival: .milliseconds(1300))
         #expect(recording.time(ofSound: late) == .seconds(1))
     }
@@ -140,7 +140,7 @@ struct RecordingHorizonTests {
         var horizon = RecordingHorizon()
         horizon.note(.zero, arrival: .zero)
         #expect(horizon.horizon(at: .seconds(2)) == .milliseconds(1500))
-        // What is late holds nothing up, and has nothing go on sooner.
+        // Late media neither delay the recording nor advance it.
         horizon.note(.seconds(1), arrival: .seconds(2))
         #expect(horizon.now(at: .seconds(2)) > .milliseconds(1999))
     }

@@ -8,7 +8,7 @@ import Testing
 struct SoundLineTests {
     private let packet = Duration.milliseconds(20)
 
-    /// Whether packets stand one after the other from a time on.
+    /// Returns whether packets are contiguous from a time on.
     private func isContinuous(_ packets: [SoundLine.Packet], from start: Duration = .zero) -> Bool {
         var end = start
         for packet in packets {

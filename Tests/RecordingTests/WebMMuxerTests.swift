@@ -26,7 +26,7 @@ struct WebMMuxerTests {
         muxer.addPicture(1, of: 0, name: "alice#content", isMain: true)
         try muxer.addSound(2, of: 0, name: "alice#content", isMain: true)
         for block in 0..<100 {
-            // A picture takes 60 ms to encode; sound has nearly no way at all.
+            // A frame takes 60 ms to encode, and audio almost no time.
             if block % 2 == 0 {
                 let frame = block == 0 ? Samples.keyFrame() : Samples.interFrame(tag: block)
                 _ = try muxer.receive(frame: frame, times(20 * block, delay: 60), ofPicture: 1)
@@ -40,7 +40,7 @@ struct WebMMuxerTests {
         let sound = try #require(film.tracks.first { $0.codec == "A_OPUS" })
         #expect(film.blocks(of: sound.number).compactMap { Samples.tag(of: $0.data) } == Array(0..<100))
         let picture = try #require(film.tracks.first { $0.codec == "V_VP8" })
-        // The picture came first, and begins the film; the sound stands as it was taken.
+        // The video came first and begins the recording. The audio is at its capture time.
         let offset = film.blocks(of: picture.number)[10].milliseconds - 400
         let heard = try #require(film.blocks(of: sound.number).first { Samples.tag(of: $0.data) == 20 })
         #expect(heard.milliseconds - offset == 400)
@@ -124,7 +124,7 @@ struct WebMMuxerTests {
         #expect(try WebMFile(path: path).tracks.map(\.codec) == ["A_OPUS"])
         _ = try muxer.receive(
             frame: Samples.keyFrame(PixelSize(width: 320, height: 180), tag: 1), times(2100), ofPicture: 2)
-        // Its peer began it anew, under another number, with other numbers of its own.
+        // Its peer started it again under another number, with other sequence numbers.
         muxer.addPicture(3, of: 0, name: "alice", isMain: false)
         _ = try muxer.receive(frame: Samples.interFrame(tag: 2), times(2200), ofPicture: 3)
         _ = try muxer.receive(

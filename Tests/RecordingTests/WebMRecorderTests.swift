@@ -89,7 +89,7 @@ struct WebMRecorderTests {
         #expect(try Data(contentsOf: URL(filePath: path)) == written)
     }
 
-    /// Gives a picture a key frame and the frames of twelve seconds, at the last of which another place to seek to is due.
+    /// Sends a key frame and the frames of twelve seconds. At the last one an index entry is due.
     private func fill(_ picture: ([UInt8], Int, MediaTimes) -> Void) {
         picture(Samples.keyFrame(), 0, times(0))
         for number in 1...300 { picture(Samples.interFrame(tag: number), 0, times(40 * number)) }
@@ -118,7 +118,7 @@ struct WebMRecorderTests {
         }
         let ended = Locked(false)
         recorder.onEnd { ended.withLock { $0 = true } }
-        // The disk: the queue stands still while somebody is told that a key frame is due.
+        // A slow disk: the queue is blocked during the notification that a key frame is due.
         let (isWaiting, goesOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let picture = recorder.addSource().picture(name: "alice", isMain: true) {
             isWaiting.signal()

@@ -49,7 +49,7 @@ struct CueIndexTests {
                 #expect(write.bytes.count == 9 || write.bytes.count % 32 == 0 && write.offset % 32 == 0)
                 apply(write)
                 let cues = try read(room)
-                // What is new comes last, in one piece with nothing before it.
+                // New data is written last, in one piece.
                 #expect(cues.allSatisfy { $0.track == 1 && $0.milliseconds <= 1000 * number })
             }
             let times = try read(room).map(\.milliseconds)
