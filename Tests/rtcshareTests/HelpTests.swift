@@ -17,7 +17,7 @@ struct HelpTests {
         let subcommands: [Command]?
         let arguments: [Argument]?
 
-        /// This command and those below it, without the parser's `help`.
+        /// This command and its subcommands, without the parser's `help`.
         var all: [(path: [String], command: Command)] {
             let below = (subcommands ?? []).filter { $0.commandName != "help" }.flatMap(\.all)
             return [([], self)] + below.map { ([commandName] + $0.path, $0.command) }

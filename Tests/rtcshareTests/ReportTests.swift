@@ -111,7 +111,7 @@ struct ReportTests {
             try Self.lines([1000, 2000, 300, 425].enumerated().map { Self.sent(Double($0), ["bytesSent": $1]) }))
         #expect(fewer.connections.first?.streams.first?[.rate].values == [8, 1])
         #expect(fewer.remarks.count == 1 && fewer.remarks[0].contains("restarted once"))
-        // A new source counts anew, also where its counts are higher.
+        // A new source has new counts, also if they are higher.
         let other = try Self.history(
             try Self.lines(
                 [(1, 1000), (1, 2000), (2, 90_000), (2, 91_000)].enumerated().map {
@@ -140,7 +140,7 @@ struct ReportTests {
         let unnumbered = try Self.history(
             try Self.lines((0..<4).map { Self.sent(Double($0 / 2), ssrc: $0 % 2, fragment: "\($0 % 2)") }))
         #expect(unnumbered.connections.map(\.name) == ["Viewer 1", "Viewer 2"])
-        // ICE restarts give a new user name to the same streams.
+        // An ICE restart changes the user name of the same streams.
         let restarted = try Self.history(try Self.lines((0..<4).map { Self.sent(Double($0), fragment: "\($0 / 2)") }))
         #expect(restarted.connections.count == 1)
     }
@@ -315,7 +315,7 @@ struct ReportTests {
             Self.words(alone).contains(
                 "freeze at 5: a freeze of 480 ms <- loss 10 %; packets were requested again (3 NACK)"),
             "\(Self.words(alone))")
-        // Where the figures show no reason none is given.
+        // A freeze without a visible cause is shown without one.
         #expect(Self.words(alone).contains("freeze at 12: a freeze of 500 ms <- "))
         let both = try Self.history(try Self.lines(viewer), try Self.lines(sender))
         #expect(Self.words(both).contains("freeze at 12: a freeze of 500 ms <- the share was paused"))
@@ -323,7 +323,7 @@ struct ReportTests {
 
     @Test("Freezes that webrtc-stats counts while a screen is at rest are reported as such, once")
     func rest() throws {
-        // Typing for five seconds, and then a picture a second.
+        // Typing for five seconds, and then one frame per second.
         let viewer = (0..<20).map { second -> [[String: Any]] in
             let (frames, freezes): (Int, Int) = second <= 5 ? (second * 8, 0) : (35 + second, second - 5)
             return Self.received(
@@ -418,7 +418,7 @@ struct ReportTests {
         #expect(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"))
         #expect(page.components(separatedBy: "<script>").count == 2)
         #expect(page.components(separatedBy: "</style>").count == 2)
-        // No attribute ends early: what is between tags has no markup characters of its own.
+        // No attribute ends early: the text between tags has no markup characters.
         #expect(!page.contains("onerror='") && !page.contains("\"><script"))
     }
 

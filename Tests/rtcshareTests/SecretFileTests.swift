@@ -46,7 +46,7 @@ struct SecretFileTests {
     func pipe() throws {
         let pipe = Pipe()
         let path = "/dev/fd/\(pipe.fileHandleForReading.fileDescriptor)"
-        // The command may take its time: whoever reads waits for it.
+        // The command may take long: the reader waits for it.
         let descriptor = try PrivateFile(path: path).open(O_RDONLY, takesLinks: true)
         #expect(fcntl(descriptor, F_GETFL) & O_NONBLOCK == 0)
         close(descriptor)

@@ -20,7 +20,7 @@ struct SessionFileTests {
             #expect(failure?.status == .notPermitted)
             #expect(failure?.remedy?.contains("chmod 600 \(path)") == true, "\(failure?.message ?? "")")
         }
-        // What only its owner could read is looked into.
+        // A file that only its owner can read is opened.
         try #require(chmod(path, 0o600) == 0)
         let failure = #expect(throws: CommandFailure.self) { try SessionFile(path: path).take() }
         #expect(failure?.status == .badInput)

@@ -108,7 +108,7 @@ import Testing
             #expect(pattern.specification == .test(size: PixelSize(width: 1280, height: 720), framesPerSecond: nil))
             #expect(pattern.sentence?.contains("no display was found") == true)
         }
-        // A display that doesn't answer beside a Wayland desktop is no XWayland, and was named by somebody.
+        // A display that does not answer next to a Wayland desktop is not XWayland, so a person named it.
         let desktop = SourceSpecification.preferred(environment: ["WAYLAND_DISPLAY": "wayland-1"])
         #expect(
             desktop.specification == .display(output: nil)

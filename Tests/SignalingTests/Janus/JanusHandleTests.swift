@@ -11,7 +11,7 @@ import Testing
 
 /// A handle over HTTP, with a server that plays Janus' part.
 @Suite(.timeLimit(.minutes(1))) struct JanusHandleTests {
-    /// Answers requests by their `janus`, and polls by what is queued.
+    /// Answers requests by their `janus`, and polls by queued messages.
     private actor PlayedJanus {
         private var answers: [String: String] = [
             "create": #"{"janus":"success","transaction":"T","data":{"id":1}}"#,

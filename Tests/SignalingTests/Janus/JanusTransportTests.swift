@@ -5,7 +5,7 @@ import Testing
 
 @testable import RTCShareSignaling
 
-/// Connections to Janus servers that are silent, or say too much.
+/// Connections to Janus servers that are silent, or send too much.
 @Suite(.timeLimit(.minutes(1))) struct JanusTransportTests {
     @Test("A WebSocket of a silent server times out, and is closed at once when its caller is cancelled")
     func silent() async throws {

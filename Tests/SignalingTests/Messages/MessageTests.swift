@@ -221,7 +221,7 @@ struct AccessTests {
         #expect(waits.first == .milliseconds(250) && waits.last == .seconds(8))
         #expect(zip(waits, waits.dropFirst()).allSatisfy { $0 <= $1 })
         #expect(access.fail(from: .v4(0xC000_0202), now: now) == .wait(.milliseconds(250)))
-        // One network of IPv6 is one somebody.
+        // An IPv6 network counts as one address.
         #expect(access.fail(from: .v6(0x2001_0db8_0000_0001, 1), now: now) == .wait(.milliseconds(250)))
         #expect(access.fail(from: .v6(0x2001_0db8_0000_0001, 2), now: now) == .wait(.milliseconds(500)))
         #expect(access.fail(from: .v6(0x2001_0db8_0000_0002, 1), now: now) == .wait(.milliseconds(250)))

@@ -175,7 +175,7 @@ struct HTTPClientTests {
     }
 }
 
-/// Takes requests, and says nothing.
+/// Accepts requests without an answer.
 actor SilentServer {
     private var server: HTTPServer?
     private(set) var port: UInt16 = 0

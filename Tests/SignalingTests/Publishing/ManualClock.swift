@@ -1,6 +1,6 @@
 import RTCShareLocks
 
-/// A clock that stands still until it is told to go on.
+/// A clock that only a test advances.
 final class ManualClock: Clock, Sendable {
     struct Instant: InstantProtocol {
         var offset = Duration.zero

@@ -71,7 +71,7 @@ actor PlayedServer {
 
     private var part: Part
     private(set) var asked: [Asked] = []
-    /// Those that publish, the newest last.
+    /// The publishing sessions, the newest last.
     private(set) var sessions: [AttendeeSession] = []
     private var offer: SessionDescription?
     /// Whether answers wait until they may go out.
@@ -99,12 +99,12 @@ actor PlayedServer {
         for session in sessions { await session.leave() }
     }
 
-    /// Answers nobody until ``release()``.
+    /// Answers no request until ``release()``.
     func hold() { isHolding = true }
 
     func release() { isHolding = false }
 
-    /// Forgets who publishes without a word, as one that is started again does.
+    /// Forgets the publishing sessions without notice, like a server that is restarted.
     func forget() {
         part.location = "/whip/sessions/others"
     }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import RTCShareSignaling
 
-/// A server of a test that does what it is told, without a network.
+/// A scripted server without a network.
 private final class ScriptedEndpoint: PublishingEndpoint {
     enum Step: Sendable {
         case fails(any Error, RetryPolicy)
@@ -29,7 +29,7 @@ private final class ScriptedEndpoint: PublishingEndpoint {
     private let state = Locked(State())
     private let step: @Sendable (Int) -> Step
 
-    /// `step` says what comes of each try, counted from 1.
+    /// `step` returns the outcome of each attempt, counted from 1.
     init(step: @escaping @Sendable (Int) -> Step) { self.step = step }
 
     var attempts: Int { state.withLock { $0.attempts } }
@@ -131,11 +131,11 @@ struct PublicationTests {
     private let clock = ManualClock()
 
     private func publication(_ endpoint: ScriptedEndpoint) throws -> Publication {
-        // In the middle of what is drawn, so that pauses are whole.
+        // A random value in the middle, so that pauses have their full length.
         Publication(of: try SharingRoom(owner: AttendeeID("alice")), at: endpoint, clock: clock) { 0.5 }
     }
 
-    /// Publishes, and returns what tells of it, once the share is there.
+    /// Publishes, and returns the events once the share is published.
     private func begin(
         _ publication: Publication, _ endpoint: ScriptedEndpoint
     ) async -> AsyncStream<Publication.Event>.Iterator {
@@ -151,7 +151,7 @@ struct PublicationTests {
         return events
     }
 
-    /// The next event, which is to be a failure: what is thought of it, and the pause.
+    /// Returns the next event, which must be a failure: its error and the pause.
     private func failure(
         _ events: inout AsyncStream<Publication.Event>.Iterator
     ) async throws -> (error: any Error, pause: Duration?) {
@@ -258,7 +258,7 @@ struct PublicationTests {
         }
         await waitUntil { clock.sleeperCount == 1 }
         #expect(clock.wakeNext() == .seconds(30))
-        // What wakes has to be heard of before the next trouble.
+        // The pauses must be reset before the next failure.
         await waitUntil { await publication.pauses == RetryPauses() }
         endpoint.sessions[2].tell(.ended(WHIPError.lost))
         #expect(try await failure(&events).pause == .seconds(1))

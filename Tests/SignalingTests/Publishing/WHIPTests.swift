@@ -7,7 +7,7 @@ import Testing
 
 @testable import RTCShareSignaling
 
-/// Servers as they are: what each does otherwise than RFC 9725 was read in its source.
+/// Servers as they are: their deviations from RFC 9725 were read in their sources.
 @Suite("Publishing at a WHIP server", .timeLimit(.minutes(2)))
 struct WHIPTests {
     /// A server that is borne.
@@ -125,7 +125,7 @@ struct WHIPTests {
         await share.end()
     }
 
-    /// A server that refuses, and what a person is told.
+    /// A server that rejects, and the text of the error.
     struct Refused: CustomTestStringConvertible, Sendable {
         let testDescription: String
         var refusal = PlayedServer.Refusal(.unauthorized)

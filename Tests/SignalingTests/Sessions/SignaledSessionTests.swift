@@ -18,7 +18,7 @@ import Testing
     nonisolated let session: AttendeeSession
     nonisolated let peer: AttendeeSession
     private nonisolated let (gate, opening) = AsyncStream.makeStream(of: Void.self)
-    /// The candidates that it was told of, and the ends.
+    /// The received candidates and ends.
     private(set) var told = 0
     private(set) var ends = 0
 
@@ -30,7 +30,7 @@ import Testing
 
     func begin() async throws -> DataRate? {
         let offer = try await session.connection.makeOffer()
-        // Found after the offer, so that the server is told of each.
+        // Found after the offer, so that the server is notified of each.
         for number: UInt32 in 5...6 { try await session.connection.addLocalAddress(.v4(0x7F00_0000 + number)) }
         let answer = try await peer.connection.answer(offer: offer)
         try await session.connection.accept(answer: answer, to: offer)

@@ -14,7 +14,7 @@ import Testing
             arrival: Instant(nanoseconds: 0), captureTime: nil, level: nil, marker: false)
     }
 
-    /// An inbox in a stage, after a packet. It is `heard` while it is announced if a sink is there by then.
+    /// Returns an inbox in a stage, after a packet. It is `heard` if there is a sink when it is announced.
     private static func inbox(_ stage: String) -> AudioInbox {
         var inbox = AudioInbox()
         _ = inbox.receive(packet(0))
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    /// The stage after an event, and what the player does then.
+    /// The stage after an event, and the player's next action.
     private static let table: [(stage: String, expected: [Event: String])] = [
         (
             "announcing",

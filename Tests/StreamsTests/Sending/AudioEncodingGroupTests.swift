@@ -14,7 +14,7 @@ import Testing
         case declined = "D"
         case activated = "I"
         case deactivated = "E"
-        /// Its path has nothing for sound.
+        /// Its route has no bitrate for audio.
         case pathFell = "L"
         case pathRose = "R"
         case lossReported = "O"
@@ -32,7 +32,7 @@ import Testing
         let one = NumberedAudioSender(1)
         let other = NumberedAudioSender(2)
 
-        /// Another sender is there, and is sent what there is.
+        /// There is another sender, which is sent the audio.
         init() {
             group.isPlaying = true
             group.add(other, isActive: true)
@@ -53,14 +53,14 @@ import Testing
             }
         }
 
-        /// i: idle; s: is sent the sound; q: silent; -: is no more. What follows from the state is judged with it.
+        /// i: idle; s: is sent the audio; q: silent; -: removed. Invariants of the state are checked too.
         var state: Character {
             let phase = group.senders[one.id]?.state.phase
             let recipients = group.recipients.joined().map(\.id)
             #expect(group.hasViewer && recipients.contains(other.id))
             #expect(recipients.contains(one.id) == (phase == .sending))
             #expect((group.demand(of: one) == .zero) == (phase == nil || phase == .idle))
-            // Whoever is not sent the sound takes nothing from the other, be it bits.
+            // A sender that is not sent the audio does not affect the other one, not even its bitrate.
             let rate = group.configuration.bitrate
             let hasPoorPath = phase == .sending && one.state.target != nil
             #expect(rate == .kilobitsPerSecond(hasPoorPath ? 64 : 128))

@@ -11,7 +11,7 @@ import Testing
 @testable import RTCShareStreams
 @testable import RTCShareTransport
 
-/// From a track's sound to the peer's packets.
+/// From a track's audio to the peer's packets.
 @Suite(.timeLimit(.minutes(1))) struct AudioSendStreamTests {
     private static let music = LocalIdentity.MediaKind.audio(streamID: "alice#content", isContent: true)
     private static let voice = LocalIdentity.MediaKind.audio(streamID: "alice", isContent: false)
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    /// A stream that keeps to what the pair's viewer asked for.
+    /// Returns a stream with the viewer's requested parameters.
     private static func stream(
         _ pair: ConnectedPair, isVoice: Bool, source: CustomAudioSource
     ) async throws -> AudioSendStream {
@@ -78,7 +78,7 @@ import Testing
         return stream
     }
 
-    /// Gives blocks to a stream's source once the stream has done what it was told.
+    /// Sends blocks to the stream's source after the stream has processed its events.
     private static func play(_ blocks: [AudioFrame], from source: CustomAudioSource, to stream: AudioSendStream) async {
         await stream.settle()
         for block in blocks { source.capture(block) }
@@ -188,7 +188,7 @@ import Testing
         let stream = try await Self.stream(pair, isVoice: isVoice, source: source)
         stream.update { if isVoice { $0.bitrate = .kilobitsPerSecond(24) } }
         stream.note(loss: 0.25, of: pair.sender)
-        // What a description without parameters says: one channel, no FEC (RFC 7587 §6.1).
+        // The parameters of a description without any: one channel, no FEC (RFC 7587 §6.1).
         stream.attach(other, media: 0)
         await Self.play(Self.speech(milliseconds: 1000), from: source, to: stream)
         let packets = await pair.sounds(45)
@@ -198,7 +198,7 @@ import Testing
         } else {
             for packet in packets { #expect(try Self.isStereo(packet)) }
         }
-        // Alone, it has its way.
+        // As the only peer, it gets its parameters.
         stream.keep(to: OpusParameters(), of: pair.sender)
         await Self.play(
             Self.speech(milliseconds: 1000).map { $0.stamped($0.timestamp + .seconds(1)) }, from: source, to: stream)
@@ -307,7 +307,7 @@ import Testing
             stream.note(loss: loss, of: pair.sender)
             await Self.play(Self.speech(milliseconds: 1000), from: source, to: stream)
             let packets = await pair.sounds(45)
-            // A decoder that has heard nothing has nothing else to make the lost packet of.
+            // A decoder that has received nothing can't conceal, so it must recover the lost packet.
             let decoder = try OpusDecoder(channels: 1)
             let repeated = try decoder.decodeLost(following: packets[40].payload, sampleCount: 960)
             #expect((repeated.contains { abs($0) > 0.01 }) == (loss > 0))
@@ -375,7 +375,7 @@ import Testing
         stream.attach(other, media: 0)
         stream.keep(to: BitrateTarget(bitrate: .kilobitsPerSecond(24)), of: other)
         await measure()
-        // One that has nothing is sent nothing, and holds nobody else back.
+        // A route without a bitrate is sent nothing, and does not reduce the others.
         stream.keep(to: BitrateTarget(bitrate: .zero), of: other)
         await measure()
         stream.keep(to: BitrateTarget(bitrate: .kilobitsPerSecond(20)), of: other)
@@ -486,7 +486,7 @@ import Testing
     enum Event: Character, CaseIterable {
         case added = "A"
         case agreed = "G"
-        /// Its path has nothing for sound.
+        /// Its route has no bitrate for audio.
         case pathFell = "L"
         case trackReplaced = "R"
         case trackRemoved = "T"
@@ -574,7 +574,7 @@ import Testing
         let connection = try await Loopback.open(as: .offerer)
         let stream = try AudioSendStream(settings: .init(isVoice: true), home: HomeLoop(of: connection))
         let sender = stream.makeSender(over: connection, media: 0)
-        // On the home loop the end is handled at once, and what the owner says before it waits its turn.
+        // On the home event loop the end is processed at once, and earlier calls of the owner wait in the queue.
         try await connection.eventLoop.submit {
             stream.addFromOutside(sender, isActive: true)
             sender.receive(.ended)
@@ -605,7 +605,7 @@ import Testing
 }
 
 extension AudioSendStream {
-    /// i: idle; s: is sent the sound; q: silent; -: is no more. Large while a track is encoded.
+    /// i: idle; s: is sent the audio; q: silent; -: removed. A capital letter while a track is encoded.
     fileprivate func state(of sender: AudioSender) -> Character {
         let isKnown = group.senders[sender.id] === sender
         #expect(isKnown == (self.sender(on: sender.connection) === sender))

@@ -15,7 +15,7 @@ import Testing
         case declined = "D"
         case activated = "I"
         case deactivated = "E"
-        /// Its path carries a tenth of what another's does, and two seconds pass.
+        /// Its route carries a tenth of the other's, and two seconds pass.
         case pathFell = "L"
         case queueFilled = "F"
         case queueEmptied = "R"
@@ -42,7 +42,7 @@ import Testing
         var encodings: Set<Int> = [0]
         var keyFrames = 0
 
-        /// Another sender is there, and is sent what there is.
+        /// There is another sender, which is sent the encoding.
         init() {
             group.add(other, isActive: true)
             group.negotiated(
@@ -93,8 +93,8 @@ import Testing
             carryOut()
         }
 
-        /// i: idle; a, b: awaits a key frame and sees nothing, or what it was sent before; s: is sent the encoding of all,
-        /// t: one of its own; w: withheld; -: is no more.
+        /// i: idle; a, b: awaits a key frame and is sent nothing, or the previous encoding; s: is sent the shared
+        /// encoding, t: its own; w: withheld; -: removed.
         var state: Character {
             guard group.senders[one.id] != nil else { return "-" }
             switch one.state.phase {
@@ -207,7 +207,7 @@ import Testing
         #expect(scene.group.numbers(of: 0, isKeyFrame: false) == [2])
         #expect(scene.keyFrames == 1)
         #expect(scene.group.numbers(of: 0, isKeyFrame: true) == [1, 2])
-        // Until the first key frame of its own it is sent what all are.
+        // Until the first key frame of its own encoding, it is sent the shared one.
         scene.take(.pathFell)
         let own = scene.encodings.subtracting([0]).first ?? 0
         #expect(own > 0 && scene.state == "b")
@@ -326,7 +326,7 @@ import Testing
         }
         group.keyFrameRequested(by: one, now: .seconds(8))
         #expect(Self.keyFrameTimes(&group) == [.seconds(7), .seconds(7), .seconds(7)])
-        // Another picture is shown from a key frame on, which is no exception.
+        // A changed video is sent from a key frame on, which has the same interval.
         group.keyFrameMade(of: 0, byteCount: 1000, isBlurred: false, now: .seconds(8))
         group.keyFrameNeeded(of: 0, now: .seconds(8))
         #expect(Self.keyFrameTimes(&group) == [.seconds(8) + .milliseconds(300)])
@@ -396,7 +396,7 @@ import Testing
         scene.take(.queueEmptied)
         #expect(scene.state == "w")
         #expect(scene.keyFrames == 0)
-        // Its empty queue is nobody's to go by: the other one's being full has all wait, and leaves nobody out.
+        // Its empty queue is ignored: the full queue of the other one delays encoding, and no viewer is withheld.
         scene.group.targetChanged(
             .init(bitrate: .kilobitsPerSecond(1000), isQueueFull: true), of: scene.other, now: scene.now)
         #expect(!scene.other.state.isWithheld)

@@ -60,7 +60,7 @@ import Testing
             (Self.limits(kilobits: 90_000, frames: 300, macroblocks: 1 << 20), 1),
         ]
         for (limits, share) in cases { #expect(abs(limits.share(of: Self.wanted) - share) < 1e-9, "\(limits)") }
-        // What browsers say by themselves sets nobody apart, whatever the screen.
+        // The default limits of browsers separate no viewer, whatever the screen.
         let firefox = Self.limits(frames: 60, macroblocks: 12_288)
         var large = Self.wanted
         large.maximumSize = PixelSize(width: 3840, height: 2160)

@@ -67,7 +67,7 @@ import Testing
     func stoppedAsking() {
         var requests = KeyFrameRequestIntervals()
         _ = Self.answers(&requests, asking: stride(from: 0, through: 60_000, by: 20))
-        // Answered last at 68.9 s; ten seconds are halved five times, then what is left is no more than 300 ms.
+        // The last answer was at 68.9 s. Ten seconds are halved five times, and at most 300 ms are left.
         #expect(Self.answers(&requests, asking: [130_000, 130_001]) == [130_000, 130_300])
     }
 

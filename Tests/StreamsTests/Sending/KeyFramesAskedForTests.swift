@@ -10,7 +10,7 @@ import Testing
 
 /// From a viewer's picture loss indication through its connection and its encoding to a key frame, in virtual time.
 @Suite struct KeyFramesAskedForTests {
-    /// A connection whose pictures come from an encoding that another viewer is sent too.
+    /// A connection whose frames come from an encoding that another viewer shares.
     private final class Scene {
         let call: SimulatedCall
         private(set) var group = EncodingGroup<NumberedVideoSender>(wanted: .init(bitrate: .kilobitsPerSecond(2000)))
@@ -44,7 +44,7 @@ import Testing
 
         private var now: Duration { .nanoseconds(call.now.nanoseconds) }
 
-        /// The viewer says that it has lost the picture.
+        /// The viewer sends a picture loss indication.
         func losePicture() {
             let loss = PictureLossIndication(
                 sender: SynchronizationSource(7), media: SynchronizationSource(call.sender.localMedia[0].source))

@@ -6,7 +6,7 @@ import Testing
 @testable import RTCShareStreams
 @testable import RTCShareTransport
 
-/// A group with senders by their numbers, and what a test says of them. A description's share is that of the frames.
+/// A group with numbered senders, and a test's reports on them. A description limits a fraction of the frames.
 extension EncodingGroup<NumberedVideoSender> {
     static func wanting(_ senders: [Int], at now: Duration = .zero) -> EncodingGroup {
         var group = EncodingGroup(wanted: .init(bitrate: .kilobitsPerSecond(1000000), framesPerSecond: 1))
@@ -61,7 +61,8 @@ extension EncodingGroup<NumberedVideoSender> {
         return before.filter { quality(of: $0) != $1 }.map { [$0.0, quality(of: $0.0)] }
     }
 
-    /// Lets time pass in tenths of a second; who moves where, in order.
+    /// Advances the time in tenths of a second. Returns the senders whose quality changes, with their new qualities, in
+    /// order.
     mutating func pass(from start: Int, to end: Int) -> [[Int]] {
         (start * 10..<end * 10).flatMap { moved(now: .milliseconds($0 * 100)) }
     }
@@ -78,7 +79,7 @@ extension EncodingGroup<NumberedVideoSender> {
         group.setRate(30_000, of: 0, now: .seconds(5))
         #expect(group.rate(of: 0, now: .seconds(5)) == 30_000)
         group.setUnresponsive(true, of: 0, now: .seconds(6))
-        // Alone it is all there is to go by.
+        // It is the only one, so its bitrate counts.
         #expect(group.rate(of: 0, now: .seconds(6)) == 30_000)
         group.join(1, now: .seconds(7))
         group.setRate(1_500_000, of: 1, now: .seconds(7))
@@ -198,7 +199,7 @@ extension EncodingGroup<NumberedVideoSender> {
         #expect(
             group.moved(now: .seconds(1)).sorted { $0[0] < $1[0] }
                 == [[0, 3], [1, 4], [2, 3]])
-        // Once it has left, those who are left are who there is to go by.
+        // After it has left, only the remaining viewers count.
         group.remove(number: 3, now: .seconds(1))
         #expect(
             group.pass(from: 1, to: 10).sorted { $0[0] < $1[0] } == [[0, 0], [1, 3], [2, 0]],

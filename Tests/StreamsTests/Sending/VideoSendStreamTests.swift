@@ -13,7 +13,7 @@ import Testing
 @testable import RTCShareStreams
 @testable import RTCShareTransport
 
-/// From a track's pictures to the peers' packets.
+/// From a track's frames to the peers' packets.
 @Suite(.timeLimit(.minutes(1))) struct VideoSendStreamTests {
     private static let content = LocalIdentity.MediaKind.video(streamID: "alice#content", isContent: true)
 
@@ -122,7 +122,7 @@ import Testing
         stream.addFromOutside(sender, isActive: true)
         #expect(await stream.statistics(of: connection) != nil)
         stream.remove(connection)
-        // On the home loop the end is handled at once, and what the owner says before it waits its turn.
+        // On the home event loop the end is processed at once, and earlier calls of the owner wait in the queue.
         try await connection.eventLoop.submit {
             stream.addFromOutside(sender, isActive: true)
             sender.receive(.ended)
@@ -167,7 +167,7 @@ import Testing
         for (number, track) in tracks.enumerated() {
             let (width, height) = (64 + 32 * number, 64)
             stream.replaceTrack(with: track)
-            // The old one may go on as long as it likes, and a key frame is asked for: neither shows it.
+            // The old source continues and a key frame is requested, but neither shows the old source.
             for source in sources[..<number] { source.capture(Self.grey(32, 32)) }
             stream.requestKeyFrame(for: pair.sender)
             sources[number].capture(Self.grey(width, height))
@@ -249,7 +249,7 @@ import Testing
         frame = try #require(await pair.frames { $0.size.map { $0.width * $0.height > area } ?? false }.last)
         #expect(frame.size.map { $0.width * $0.height <= 300 * 256 && $0.width > $0.height } == true)
         #expect(frame.quarterTurns == 1)
-        // What is wanted is not changed by what peers ask.
+        // The peers' limits do not change the program's settings.
         #expect(await stream.settings.bitrate == .kilobitsPerSecond(300))
         stream.update { $0.maximumSize = PixelSize(width: 64, height: 64) }
         frame = try #require(await pair.frames { $0.size.map { max($0.width, $0.height) <= 64 } ?? false }.last)
@@ -271,7 +271,7 @@ import Testing
         var limits = SendingLimits()
         limits.maximumMacroblocks = 48
         limits.maximumFramesPerSecond = 0.1
-        // Said in its first description, or in a later one.
+        // In its first description, or in a later one.
         if isChanged { stream.attach(small.sender, media: 0) }
         stream.attach(small.sender, media: 0, limits: limits)
         let source = CustomVideoSource()
@@ -310,7 +310,7 @@ import Testing
             if begun.last === next { break }
         }
         #expect(begun.count == 2)
-        // It comes up after a while, with a key frame that is newer than what it was sent last.
+        // It goes up after a while, with a key frame that is newer than the last frame that it was sent.
         let sender = small.sender
         let answering = Task {
             for await (feedback, _) in small.feedback.stream {
@@ -344,7 +344,8 @@ import Testing
         }
         // At once, and after 300, 600 and 1200 ms.
         #expect(ContinuousClock.now - begin >= .milliseconds(2000))
-        // Alone, it takes bits from nobody, and each is answered at once: with ever longer waits it would take minutes.
+        // As the only viewer it affects no other, and each request is answered at once. With increasing intervals it
+        // would take minutes.
         stream.detach(usual.sender)
         for _ in 0..<5 { _ = await asking.frames { $0.isKeyFrame } }
         for _ in 0..<10 {
@@ -419,7 +420,7 @@ import Testing
         }
         await waitUntil { await Self.rate(stream) == 120_000 }
         #expect(await Self.rate(stream) == 120_000)
-        // Once heard, what comes later is heard, too.
+        // After the first report, a later one has an effect too.
         stream.keep(to: BitrateTarget(bitrate: .kilobitsPerSecond(90)), of: viewers[16])
         await waitUntil { await Self.rate(stream) == 90_000 }
         #expect(await Self.rate(stream) == 90_000)
@@ -460,7 +461,7 @@ import Testing
         }
         let source = CustomVideoSource()
         stream.replaceTrack(with: VideoTrack(id: "track", source: source))
-        // Pictures go on until each has its own.
+        // Frames continue until each viewer has its own encoding.
         var count = 0
         func rates() async -> [Double?] {
             [await Self.rate(stream, of: good.sender), await Self.rate(stream, of: poor.sender)]

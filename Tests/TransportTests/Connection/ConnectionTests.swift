@@ -267,7 +267,7 @@ import Testing
 }
 
 extension Connection {
-    /// Takes an answer; what then asks for the names in it, before any of them is found.
+    /// Takes an answer, and returns the resolutions that it starts, before any of them ends.
     fileprivate func resolutions(
         after answer: SessionDescription, to offer: SessionDescription
     ) throws -> [Task<Void, Never>] {

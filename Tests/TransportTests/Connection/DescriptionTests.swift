@@ -37,7 +37,7 @@ import Testing
         await sender.rollbackOffer()
         await #expect(throws: ConnectionError.noPendingOffer) { try await sender.setRemoteDescription(answer: answer) }
         _ = try await sender.createOffer()
-        // What is no answer leaves the offer as it was.
+        // An invalid answer leaves the offer unchanged.
         await #expect(throws: SDPError.self) { try await sender.setRemoteDescription(answer: "no answer") }
         await #expect(throws: NegotiationError.self) {
             try await sender.setRemoteDescription(answer: sender.makeOffer().description)

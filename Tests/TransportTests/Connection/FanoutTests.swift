@@ -155,7 +155,7 @@ import Testing
 }
 
 extension Connection {
-    /// Neither hears nor says anything any more, as a machine that was unplugged.
+    /// Stops receiving and sending, like a machine that is unplugged.
     func vanish() {
         for address in localAddresses { sockets.remove(address) }
     }

@@ -132,7 +132,7 @@ import Testing
         try await server.close()
     }
 
-    /// Says when something is heard.
+    /// Reports the first received bytes.
     private final class Listener: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
         private var heard: EventLoopPromise<Void>?
@@ -149,7 +149,7 @@ import Testing
 }
 
 extension Connection {
-    /// Takes so many names of the peer's, in no time; how many are being asked for.
+    /// Takes `count` names of the peer at once, and returns the number of resolutions.
     fileprivate func ask(forNames count: Int) throws -> Int {
         for number in 0..<count {
             try addRemoteCandidate("candidate:1 1 udp 2130706431 n\(number).local 4000 typ host")
@@ -157,7 +157,7 @@ extension Connection {
         return resolutions.count
     }
 
-    /// Ends so many streams; of how many it is remembered why.
+    /// Ends `count` streams, and returns the number of remembered reasons.
     fileprivate func endStreams(count: Int) -> Int {
         for port in 1...UInt16(count) {
             sockets.owner?.fail(

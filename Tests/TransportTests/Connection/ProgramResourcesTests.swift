@@ -98,7 +98,7 @@ import Testing
         await viewer.close()
     }
 
-    /// Counts what an event loop does.
+    /// Counts the tasks of an event loop.
     private final class Tasks: NIOEventLoopMetricsDelegate {
         let count = Locked(0)
 

@@ -29,7 +29,7 @@ import Testing
         #expect(await connection.localMedia.count == 1)
         var senders = [first, try await connection.sender(of: other, for: owner, atMost: 2)]
         #expect(senders[1].media == 1)
-        // The limits of pictures and sound, content and not, are apart.
+        // Video and audio, content and not, have separate limits.
         for (index, kind) in Self.kinds("carol").dropFirst().enumerated() {
             senders.append(try await connection.sender(of: kind, for: owner, atMost: 1))
             #expect(senders.last?.media == index + 2)

@@ -21,7 +21,7 @@ import Testing
         return try SessionDescription.parse(lines.map { $0 + "\r\n" }.joined())
     }
 
-    /// Tells `other` what `connection` finds; ends once the connection stands.
+    /// Passes the candidates of `connection` to `other` until it is connected.
     private func forward(_ connection: Connection, to other: Connection) async throws {
         for await signal in connection.signals {
             switch signal {

@@ -29,7 +29,7 @@ import Testing
     @Test("A server to which the kernel can't send does not prevent requests to the next")
     func refusedServer() async throws {
         let server = try await StunResponder(mapped: try Self.address("203.0.113.5", 4242))
-        // A firewall refuses what there is a route for, as the kernel refuses to send to all of a network.
+        // A firewall rejects datagrams although there is a route, as the kernel rejects those to a broadcast address.
         let socket = BindingSocket(
             eventLoop: MultiThreadedEventLoopGroup.singleton.next(), routes: RouteProbe { _, _ in true })
         _ = try await socket.open(at: Loopback.v4)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import RTCShareTransport
 
-/// Names under `.local`, asked for on the machine's own network.
+/// Names under `.local`, resolved on the machine's own network.
 @Suite(.timeLimit(.minutes(1))) struct MulticastDNSTests {
     private static let logger = Logger(label: "test")
 
@@ -28,7 +28,7 @@ import Testing
         let address = IPAddress.v4(0xC000_0242)
         let responder = try await Responder(name: name, address: address, device: device)
         let resolver = HostNameResolver(eventLoop: MultiThreadedEventLoopGroup.singleton.next(), logger: Self.logger)
-        // A name is told as it was written, which is not how it is asked for.
+        // A name is returned as it was written, which differs from its query.
         let names = [name, name.uppercased() + "."]
         var found: [String: [IPAddress]] = [:]
         for await (resolved, address) in resolver.resolve(Set(names)) { found[resolved, default: []].append(address) }
@@ -60,7 +60,8 @@ import Testing
                 throw ConnectionError.noAddress
             }
             let answer = MulticastDNSMessage.response(for: name, addresses: [address]).encoded()
-            // Bound to the interface, it sends there whatever the routes say; it hears the group by its membership.
+            // A socket that is bound to the interface sends there whatever the routes are, and receives the group's
+            // datagrams by its membership.
             let sender = try await DatagramBootstrap(group: MultiThreadedEventLoopGroup.singleton)
                 .bind(host: own, port: 0).get()
             channel = try await DatagramBootstrap(group: MultiThreadedEventLoopGroup.singleton)

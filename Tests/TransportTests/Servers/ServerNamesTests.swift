@@ -11,7 +11,7 @@ import Testing
 
 /// The names of servers, and name servers that do not answer.
 @Suite(.timeLimit(.minutes(1))) struct ServerNamesTests {
-    /// A name server that answers when the test says so.
+    /// A name server that answers when a test makes it.
     private final class NameServer: Sendable {
         private struct State {
             var now = Instant(nanoseconds: 0)
@@ -37,7 +37,7 @@ import Testing
 
         func pass(_ time: Duration) { state.withLock { $0.now = $0.now.advanced(by: time) } }
 
-        /// Answers what is asked, once it is.
+        /// Answers the query as soon as it has arrived.
         func answer(_ addresses: [IPAddress]?) async {
             await waitUntil { state.withLock { !$0.waiting.isEmpty } }
             let waiting = state.withLock { state in

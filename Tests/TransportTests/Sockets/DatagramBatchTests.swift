@@ -10,10 +10,10 @@ import Testing
 /// Datagrams of a batch arrive as they were written, whatever system call sends them.
 @Suite(.timeLimit(.minutes(1))) actor DatagramBatchTests {
     private nonisolated let eventLoop = MultiThreadedEventLoopGroup.singleton.next()
-    /// Sockets live where they are opened: on the event loop.
+    /// Sockets are used on the event loop that opened them.
     nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
 
-    /// A socket, and what arrives at it.
+    /// Opens a socket, and returns it with its received datagrams.
     private func open(at address: IPAddress) async throws -> (socket: DatagramSocket, arrivals: AsyncStream<[UInt8]>) {
         let (arrivals, continuation) = AsyncStream.makeStream(of: [UInt8].self)
         let socket = try await DatagramSocket.open(
@@ -31,7 +31,7 @@ import Testing
         return taken
     }
 
-    /// Sends datagrams of these sizes, each filled with its index; how many were refused.
+    /// Sends datagrams of these sizes, each filled with its index. Returns the number of rejected ones.
     private func send(
         _ sizes: [Int], from socket: DatagramSocket, cuts: Bool = true, to destination: (Int) -> TransportAddress
     ) -> Int {

@@ -4,7 +4,7 @@ import Testing
 @testable import RTCShareTransport
 
 @Suite struct DeadlineHeapTests {
-    /// Beside a table that is searched whole.
+    /// Compared with a table that is searched linearly.
     @Test("The earliest deadline is first after all orders of moves and removals", arguments: [UInt64(1), 2, 3, 4])
     func earliestDeadlineFirst(
         seed: UInt64

@@ -42,7 +42,7 @@ import Testing
         let later = start.advanced(by: .seconds(31))
         ports.note(success.span.bytes, sentBy: two, from: Self.local, to: Self.peer, now: later)
         #expect(ports.member(for: Self.media.span.bytes, from: Self.peer, at: Self.local) == two)
-        // What somebody there has answered weighs more than an answer that went there.
+        // An answer from an address has precedence over an answer that was sent to it.
         ports.note(Self.media.span.bytes, sentBy: one, from: Self.local, to: Self.peer, now: later)
         #expect(ports.member(for: Self.media.span.bytes, from: Self.peer, at: Self.local) == one)
     }

@@ -81,7 +81,7 @@ import Testing
         for index in shares.indices { await shares[index].passFrame("all three share") }
         await shares[0].close()
         for index in 1...2 { await shares[index].passFrame("the first has ended") }
-        // A new one takes part while the others go on.
+        // A new one joins while the others continue.
         shares[0] = try await Share(on: port)
         await shares[0].connected()
         for index in shares.indices { await shares[index].passFrame("another has begun") }
@@ -164,7 +164,7 @@ import Testing
             for bytes in try Stranger.messages(to: fragments) { stranger.send(bytes, to: address) }
         }
         try await stranger.flush(to: address)
-        // Until the last of it has been looked at.
+        // Until the last of the packets has been processed.
         await waitUntil { await port.statistics.unknownSources - before.unknownSources >= 7 * rounds + 1 }
         for index in shares.indices { for _ in 0..<5 { await shares[index].passFrame("beside a stranger") } }
         let after = await port.statistics
@@ -184,7 +184,7 @@ import Testing
         let address = try #require(await port.localAddresses.first)
         let router = try await Forwarder(to: address)
         let server = try await StunResponder(mapped: router.address)
-        // The peer knows the router's address alone, and nothing is known of the peer's but what comes from there.
+        // The peer only knows the router's address, and this side only knows the peer's from received packets.
         var outside = try await Share(
             on: port, servers: [try ICEServer(url: "stun:\(server.address)")],
             offered: { Share.without("host", $0) }, answered: { Share.without("host", $0) })
@@ -222,7 +222,7 @@ import Testing
             as: .offerer, identity: Loopback.makeIdentity(sends: true), configuration: configuration)
         try await connection.gather()
         #expect(await connection.hasRelayedCandidate)
-        // Nothing translates here: what is seen from outside is the port, which is known.
+        // There is no NAT, so the reflexive address equals that of the port.
         #expect(await !connection.hasReflexiveCandidate)
         let seen = await connection.serverReports().filter { $0.relayedAddress == nil }.compactMap(\.mappedAddress)
         #expect(seen == (order.contains("stun") ? [address] : []))
@@ -280,7 +280,7 @@ extension Array {
     }
 }
 
-/// Somebody who knows the port and the user name fragments, and no password.
+/// A stranger that knows the port and the user name fragments, but no password.
 private struct Stranger {
     private let channel: any Channel
 
@@ -294,7 +294,7 @@ private struct Stranger {
         channel.write(AddressedEnvelope(remoteAddress: remote, data: ByteBuffer(bytes: bytes)), promise: nil)
     }
 
-    /// Sends what was written, and something last that is nobody's.
+    /// Sends the written packets, and a last one of an unknown sender.
     func flush(to address: TransportAddress) async throws {
         let last = AddressedEnvelope(remoteAddress: try address.socketAddress, data: ByteBuffer(bytes: [0xFF]))
         try await channel.writeAndFlush(last).get()
@@ -319,7 +319,7 @@ private struct Stranger {
         for fragment in fragments {
             messages.append(try message(.request, [.username("\(fragment):stranger"), .useCandidate]))
         }
-        // Its length says more than there is.
+        // The length in its header exceeds the packet.
         var cut = try message(.request, [.username("nobody:stranger")])
         cut.removeLast(4)
         messages.append(cut)
@@ -327,7 +327,7 @@ private struct Stranger {
     }
 }
 
-/// A router that forwards a port to an address inside, and what comes back to whoever sent last.
+/// A router that forwards a port to an inner address, and the answers to the last sender.
 private final class Forwarder: Sendable {
     let address: TransportAddress
     private let channel: any Channel
