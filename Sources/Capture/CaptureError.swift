@@ -2,94 +2,94 @@ public import RTCShareAudioCoding
 public import RTCShareMedia
 package import RTCShareWireFormat
 
-/// Why a source could not be opened, or why it ended: what failed, the reason, and what would work.
+/// The reason why a source could not be opened, or why it ended, with a remedy.
 public enum CaptureError: Error, Sendable, Hashable {
-    /// No source gives so many frames a second; see `CaptureFormat.frameRates`.
+    /// No source supports this frame rate; see `CaptureFormat.frameRates`.
     case invalidFrameRate(Double)
-    /// The test pattern has no such size: why.
+    /// The test pattern does not support this size; `problem` is the reason.
     case invalidPatternSize(PixelSize, problem: String)
-    /// No tone has this frequency; see ``ToneSource/frequencies``.
+    /// No tone supports this frequency; see ``ToneSource/frequencies``.
     case inaudibleFrequency(Double)
-    /// There is no X display at this name (nil: none was named), or it refused.
+    /// There is no X display with this name (nil: none was named), or it rejected the connection.
     case displayUnavailable(display: String?, reason: String)
-    /// The display was there and went away, or answered nothing.
+    /// The connection to the display was lost, or the display did not answer.
     case displayLost(display: String, reason: String)
-    /// The display has no output of this name; `outputs` are those that it has.
+    /// The display has no output of this name; `outputs` are the existing ones.
     case unknownOutput(name: String, outputs: [DisplayOutput])
     /// The region reaches beyond the screen.
     case regionOutsideScreen(region: PixelRectangle, screen: PixelSize)
-    /// The part of the screen is too small for a picture, or too large.
+    /// The part of the screen is too small for video, or too large.
     case unsharableSize(PixelSize)
-    /// The display has no such window; `windows` are those that it has.
+    /// The display has no such window; `windows` are the existing ones.
     case unknownWindow(WindowSpecification, windows: [DisplayWindow])
-    /// Several windows are meant by this: `windows`.
+    /// The specification matches several windows: `windows`.
     case ambiguousWindow(WindowSpecification, windows: [DisplayWindow])
-    /// There is such a window, and it can't be shared: why, and what can be done.
+    /// There is such a window, and it can't be shared; `reason` and `remedy` explain that.
     case unsharableWindow(WindowSpecification, reason: String, remedy: CaptureRemedy)
-    /// The window that was shared is closed.
+    /// The shared window was closed.
     case windowClosed(id: UInt32, title: String)
-    /// The screen's pixels lie in a way that is not read: `reason` says how.
+    /// The layout of the screen's pixels is not supported; `reason` names it.
     case unsupportedPixels(display: String, reason: String)
-    /// The X server refused a request; `code` is the protocol's error code.
+    /// The X server rejected a request; `code` is the protocol's error code.
     case requestRefused(request: String, code: Int)
     /// A file could not be opened or read; `errorNumber` is the system's.
     case fileUnavailable(path: String, errorNumber: Int32)
-    /// The file can be read once only, so that it can't be given again and again.
+    /// The file can be read only once, so that it can't be looped.
     case unrepeatableFile(path: String)
-    /// The file is no y4m that can be shared; `offset` is the byte where that shows.
+    /// The file is not a supported y4m file; `offset` is the byte of the fault.
     case invalidY4M(path: String, offset: Int, problem: String, remedy: String)
-    /// A sound file can't be opened or read.
+    /// An audio file can't be opened or read.
     case unusableSoundFile(AudioFileError)
-    /// There is no sound server (nil: the session's), or it does not take us.
+    /// There is no sound server (nil: the session's), or it rejected the connection.
     case soundServerUnavailable(server: String?, reason: String)
-    /// The sound server was there and went away, or answered nothing.
+    /// The connection to the sound server was lost, or the server did not answer.
     case soundServerLost(reason: String)
-    /// The sound server has no device of this name (nil: no default one); `devices` are those that it has, without those
-    /// that give what an output plays.
+    /// The sound server has no device of this name (nil: no default one); `devices` are the existing ones, without
+    /// monitors, which record an output.
     case unknownSoundDevice(name: String?, kind: SoundDeviceKind, devices: [String])
-    /// The source that was named as a microphone gives what an output plays: that of the sink, where there is one.
+    /// The source named as a microphone is a monitor, which records an output: that of `sink`, if there is one.
     case monitorIsNotMicrophone(name: String, sink: String?)
-    /// The device was there and went away.
+    /// The device was removed.
     case soundDeviceLost(device: String, reason: String)
-    /// The desktop asked, and the person did not want to share.
+    /// The user declined the desktop's request to share.
     case shareDeclined
     /// The desktop can't be asked for its screens.
     case portalUnavailable(ScreenCastPortal.Problem)
-    /// The pictures that the desktop gave ended with an error, or never began.
+    /// The desktop's video ended with an error, or never began.
     case screenCastLost(reason: String)
-    /// The desktop, or the person by way of it, ended the share.
+    /// The desktop, or its user, ended the share.
     case screenCastEnded
     /// PipeWire, which has the cameras, does not answer.
     case camerasUnavailable(reason: String)
-    /// There is no camera of this name (nil: none at all); `cameras` are those that there are.
+    /// There is no camera of this name (nil: none at all); `cameras` are the existing ones.
     case unknownCamera(name: String?, cameras: [CameraDevice])
-    /// The camera went away, or gives nothing: it may be another program's.
+    /// The camera was removed, or sends nothing: another program may use it.
     case cameraLost(camera: String, reason: String)
-    /// The desktop's person does not let this program use cameras.
+    /// The user does not permit this program to use cameras.
     case camerasDeclined
-    /// The camera has no light that could be switched (a reason of nil), or refuses.
+    /// The camera has no light (a reason of nil), or the request failed.
     case torchUnavailable(camera: String, reason: String?)
-    /// A camera gave a picture that is none; it was left out.
+    /// A camera sent an invalid frame, which was dropped.
     case unreadablePicture
-    /// The operating system refused something that every source needs.
+    /// The operating system rejected a call that every source needs.
     case systemRefused(call: String, errorNumber: Int32)
 }
 
-/// What a sound server has: sound goes into sinks and comes out of sources.
+/// The kind of an audio device: audio is written to sinks and read from sources.
 public enum SoundDeviceKind: Sendable, Hashable {
-    /// A microphone or another input, and what a sink plays.
+    /// A microphone or another input, or the monitor of a sink.
     case source
     /// An output.
     case sink
 }
 
 extension CaptureError {
-    /// What a sound file is an error for.
+    /// Creates the error for a failure of an audio file.
     init(_ error: AudioFileError) { self = .unusableSoundFile(error) }
 }
 
 extension CaptureError: CaptureFailure {
-    /// What observers of the source are told that it is.
+    /// The kind of failure for the source's observers.
     public var kind: CaptureSourceError.Kind {
         switch self {
         case .invalidFrameRate, .invalidPatternSize, .inaudibleFrequency, .unknownOutput, .regionOutsideScreen,
@@ -109,15 +109,15 @@ extension CaptureError: CaptureFailure {
 }
 
 extension CaptureError: CustomStringConvertible {
-    /// The failure, its reason and its remedy.
+    /// The failure, its reason and a remedy.
     public var description: String { explanation.text }
 }
 
 extension CaptureError: ExplainedError {
-    /// What failed, and why; apart, what to do.
+    /// The failure and its reason and, separately, a remedy.
     package var explanation: Explanation { explanation(naming: \.description) }
 
-    /// The same in the words of a program that has names of its own for what else can be shared.
+    /// Returns the explanation with a program's own names for what else can be shared.
     package func explanation(naming name: (CaptureRemedy) -> String) -> Explanation {
         switch self {
         case .invalidFrameRate(let rate):
@@ -261,7 +261,7 @@ extension CaptureError: ExplainedError {
         }
     }
 
-    /// The reason of an audio server that does not run.
+    /// The reason for a sound server that does not run.
     static let nothingListens = "nothing listens there"
 
     private static let displayRemedy =

@@ -1,9 +1,9 @@
 import RTCShareCPipeWireVideo
 import RTCShareCPulse
 
-/// The libraries that this module runs on.
+/// The libraries that this module uses.
 package enum CaptureLibraries {
-    /// Their versions, as they tell them; those of XCB do not.
+    /// The libraries' versions. XCB reports none.
     package static var versions: [(name: String, version: String)] {
         [
             ("libpulse", words(pulse_library_problem() == nil ? pa_get_library_version() : nil)),
@@ -11,7 +11,7 @@ package enum CaptureLibraries {
         ]
     }
 
-    /// Those that a machine may be without.
+    /// Returns the version of a library that may be missing.
     private static func words(_ version: UnsafePointer<CChar>?) -> String {
         version.map { String(cString: $0) } ?? "not installed"
     }

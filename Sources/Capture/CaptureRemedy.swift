@@ -1,20 +1,20 @@
-/// What to share where something can't be: a ``CaptureError`` advises it, and a program says it in its own words.
+/// An alternative after a failure: a ``CaptureError`` advises it, and a program describes it in its own words.
 public enum CaptureRemedy: Sendable, Hashable {
-    /// The whole screen: ``DisplaySource``.
+    /// Share the whole screen: ``DisplaySource``.
     case shareDisplay
-    /// The whole screen, or a region of it.
+    /// Share the whole screen, or a region of it.
     case shareDisplayOrRegion
-    /// A window that ``WindowSource`` lists.
+    /// Share a window that ``WindowSource`` lists.
     case chooseListedWindow
-    /// One window, by its ``WindowSpecification/id(_:)``.
+    /// Name one window by its ``WindowSpecification/id(_:)``.
     case nameWindow
-    /// The test pattern: ``TestPatternSource``.
+    /// Share the test pattern: ``TestPatternSource``.
     case shareTestPattern
-    /// Sound of a file or a tone: ``WAVSource``, ``ToneSource``.
+    /// Share the audio of a file or a tone: ``WAVSource``, ``ToneSource``.
     case shareFileOrTone
-    /// Share the sound that the machine plays on this sink, or on the default one: ``PulseSource/Input/system(sink:)``.
+    /// Share the audio that the machine plays on this sink, or on the default one: ``PulseSource/Input/system(sink:)``.
     case shareSystemSound(sink: String?)
-    /// The file of this path without a loop.
+    /// Share the file of this path without a loop.
     case shareOnce(path: String)
 }
 

@@ -1,16 +1,16 @@
 public import RTCShareMedia
 
-// Sources by names that complete where a source is asked for: `start(capturing: .display())`.
+// Sources by names that complete where a source is expected: `start(capturing: .display())`.
 
 extension VideoSource where Self == DisplaySource {
-    /// The whole screen of the display in `DISPLAY`, or what one of its outputs (monitors) shows.
+    /// Captures the whole screen of the display in `DISPLAY`, or one of its outputs (monitors).
     public static func display(
         output: String? = nil, framesPerSecond: Double = 30
     ) throws(CaptureError) -> DisplaySource {
         try DisplaySource(area: output.map { .output($0) } ?? .screen, framesPerSecond: framesPerSecond)
     }
 
-    /// A rectangle of the screen.
+    /// Captures a rectangle of the screen.
     public static func region(
         _ rectangle: PixelRectangle, framesPerSecond: Double = 30
     ) throws(CaptureError) -> DisplaySource {
@@ -19,14 +19,14 @@ extension VideoSource where Self == DisplaySource {
 }
 
 extension VideoSource where Self == WindowSource {
-    /// The window whose title is `title`, or else has it in it; capitals don't matter.
+    /// Captures the window whose title is `title`, or contains it, in any case.
     public static func window(
         titled title: String, framesPerSecond: Double = 30
     ) throws(CaptureError) -> WindowSource {
         try WindowSource(.title(title), framesPerSecond: framesPerSecond)
     }
 
-    /// A window that was listed.
+    /// Captures a listed window.
     public static func window(
         _ window: DisplayWindow, framesPerSecond: Double = 30
     ) throws(CaptureError) -> WindowSource {
@@ -35,7 +35,7 @@ extension VideoSource where Self == WindowSource {
 }
 
 extension VideoSource where Self == PortalSource {
-    /// What a person chooses on a Wayland desktop; see ``PortalSource``.
+    /// Captures the user's choice on a Wayland desktop; see ``PortalSource``.
     public static func portal(
         _ kind: ScreenCastPortal.Kind = .any, restoreToken: String? = nil, framesPerSecond: Double = 30
     ) throws(CaptureError) -> PortalSource {
@@ -44,7 +44,7 @@ extension VideoSource where Self == PortalSource {
 }
 
 extension VideoSource where Self == CameraSource {
-    /// What a camera sees: the one of a name, PipeWire's or a part of the one for people, or else the first.
+    /// Captures the camera with this name (PipeWire's name, or a part of the name for people), or the first.
     public static func camera(
         named name: String? = nil, size: PixelSize = PixelSize(width: 1280, height: 720), framesPerSecond: Double = 30
     ) throws(CaptureError) -> CameraSource {
@@ -53,7 +53,7 @@ extension VideoSource where Self == CameraSource {
 }
 
 extension VideoSource where Self == TestPatternSource {
-    /// A test pattern: it moves, counts its frames and flashes once a second.
+    /// Returns a test pattern, which moves, counts its frames and flashes once a second.
     public static func testPattern(
         size: PixelSize = PixelSize(width: 1280, height: 720), framesPerSecond: Double = 30
     ) throws(CaptureError) -> TestPatternSource {
@@ -62,33 +62,33 @@ extension VideoSource where Self == TestPatternSource {
 }
 
 extension VideoSource where Self == Y4MSource {
-    /// A film in a YUV4MPEG2 file.
+    /// Plays the video in a YUV4MPEG2 file.
     public static func film(path: String, loop: Bool = false) throws(CaptureError) -> Y4MSource {
         try Y4MSource(path: path, loop: loop)
     }
 }
 
 extension AudioSource where Self == PulseSource {
-    /// What the machine plays, by the monitor of a sink, or of the default one.
+    /// Captures the audio that the machine plays, through the monitor of a sink, or of the default one.
     public static func systemSound(sink: String? = nil) throws(CaptureError) -> PulseSource {
         try PulseSource(.system(sink: sink))
     }
 
-    /// A microphone, or the default one.
+    /// Captures a microphone, or the default one.
     public static func microphone(device: String? = nil) throws(CaptureError) -> PulseSource {
         try PulseSource(.microphone(device: device))
     }
 }
 
 extension AudioSource where Self == ToneSource {
-    /// A sine, by default of 440 Hz.
+    /// Returns a sine, by default of 440 Hz.
     public static func tone(frequency: Double = 440) throws(CaptureError) -> ToneSource {
         try ToneSource(frequency: frequency)
     }
 }
 
 extension AudioSource where Self == WAVSource {
-    /// Sound from a WAVE file.
+    /// Plays the audio of a WAVE file.
     public static func recording(path: String, loop: Bool = false) throws(CaptureError) -> WAVSource {
         try WAVSource(path: path, loop: loop)
     }

@@ -1,6 +1,6 @@
 import RTCShareLocks
 
-/// The thread of a source: started and stopped from anywhere, one at a time.
+/// The thread of a source, which any thread can start and stop. One runs at a time.
 package final class CaptureThread: Sendable {
     /// One run from start to end.
     private struct Run {
@@ -16,7 +16,7 @@ package final class CaptureThread: Sendable {
         current.withLock { $0?.signal.raise() }
     }
 
-    /// Runs `body` on a new thread; where one is running and has not called ``StopSignal/finish()``, does nothing.
+    /// Runs `body` on a new thread. Does nothing if one is running that has not called ``StopSignal/finish()``.
     package func start(_ body: @escaping @Sendable (StopSignal) -> Void) throws(CaptureError) {
         try current.withLock { current throws(CaptureError) in
             if let current, !current.signal.isFinished { return }
@@ -33,10 +33,10 @@ package final class CaptureThread: Sendable {
         }
     }
 
-    /// Asks the thread to end, and waits for nothing.
+    /// Requests the end of the thread, without waiting.
     package func cancel() { current.withLock { $0?.signal.raise() } }
 
-    /// Asks the thread to end, and waits for that, unless it is the thread itself that asks.
+    /// Requests the end of the thread and waits for it, unless it is called on that thread.
     package func stop() {
         guard let run = current.withLock({ $0 }) else { return }
         run.signal.raise()

@@ -1,17 +1,18 @@
 internal import RTCShareLocks
 public import RTCShareMedia
 
-/// A source whose pictures a closure draws, at a steady rate: for what the program renders itself.
+/// A source whose frames a closure draws at a steady rate, for content that the program renders itself.
 public final class CustomCapturer: CaptureSource, BroadcastingVideoSource {
-    /// Size and rate that were asked for.
+    /// The requested size and rate.
     public let captureFormat: CaptureFormat
     /// The sinks and observers.
     public let broadcaster: VideoBroadcaster
     private let link: DisplayLink
 
-    /// A source that asks `draw` for a picture at each tick, on its own thread. One of nil says that nothing is new: no
-    /// frame is sent then, but a sink that has not seen the newest is given that again. A picture of another size than
-    /// `size` is sent as it is. A tick that falls due while `draw` still runs is left out and counted in ``ticksSkipped``.
+    /// Creates a source that requests a frame from `draw` at each tick, on its own thread. Nil means that nothing has
+    /// changed: no frame is sent then, except to a sink that has not received the newest one. A frame of another size
+    /// than `size` is sent as it is. A tick that is due while `draw` still runs is skipped and counted in
+    /// ``ticksSkipped``.
     public convenience init(
         size: PixelSize, framesPerSecond: Double = 30, contentHint: ContentHint = .none,
         draw: @escaping @Sendable (DisplayLink.Tick) -> (any VideoFrameBuffer)?
@@ -21,7 +22,8 @@ public final class CustomCapturer: CaptureSource, BroadcastingVideoSource {
         }
     }
 
-    /// The same for frames: `draw` says how each is turned, what changed, and when it was taken, by the monotonic clock.
+    /// Creates a source of complete frames: `draw` returns each with its rotation, its damage, and its capture time on
+    /// the monotonic clock.
     public init(
         framesOf size: PixelSize, framesPerSecond: Double = 30, contentHint: ContentHint = .none,
         draw: @escaping @Sendable (DisplayLink.Tick) -> VideoFrame?
@@ -40,12 +42,12 @@ public final class CustomCapturer: CaptureSource, BroadcastingVideoSource {
             })
     }
 
-    /// Ticks that were left out, as a picture took longer than there was time for.
+    /// The number of ticks that were skipped because a frame took too long.
     public var ticksSkipped: Int { link.ticksSkipped }
 
-    /// Begins to ask for pictures.
+    /// Starts the requests for frames.
     public func start() throws { try link.start() }
 
-    /// Ends it; sinks are told that nothing follows.
+    /// Stops capture and notifies the sinks.
     public func stop() { link.stop() }
 }

@@ -1,19 +1,19 @@
 import RTCShareMedia
 import Synchronization
 
-/// Calls a closure a number of times a second, on a thread of its own: the clock of whoever draws frames.
+/// Calls a closure at a steady rate, on a thread of its own: the clock for drawing frames.
 ///
-/// A tick that falls due while the closure still runs is left out and counted; those after it keep their times.
+/// A tick that is due while the closure still runs is skipped and counted; the ticks after it keep their times.
 public final class DisplayLink: Sendable {
     /// One call.
     public struct Tick: Sendable, Hashable {
-        /// Counted from 0 at each start, with those that were left out.
+        /// The number, counted from 0 at each start, including skipped ticks.
         public let number: Int
-        /// When it was due, since the start of the monotonic clock (`CLOCK_MONOTONIC`).
+        /// The time at which it was due, since the start of the monotonic clock (`CLOCK_MONOTONIC`).
         public let dueTime: Duration
     }
 
-    /// Ticks a second.
+    /// The number of ticks per second.
     package let framesPerSecond: Double
     private let action: @Sendable (Tick) -> Void
     private let willBegin: @Sendable () -> Void
@@ -25,13 +25,13 @@ public final class DisplayLink: Sendable {
         let count = Atomic(0)
     }
 
-    /// A link that calls `action`, once it is started, `framesPerSecond` times a second: one of
+    /// Creates a link that, when it is started, calls `action` `framesPerSecond` times per second: a rate in
     /// `CaptureFormat.frameRates`.
     package convenience init(framesPerSecond: Double, action: @escaping @Sendable (Tick) -> Void) throws(CaptureError) {
         try self.init(framesPerSecond: framesPerSecond, willBegin: {}, didEnd: {}, action: action)
     }
 
-    /// `willBegin` and `didEnd` are called on the thread, first and last of each run.
+    /// Creates a link. `willBegin` and `didEnd` are called on the thread, first and last in each run.
     init(
         framesPerSecond: Double, willBegin: @escaping @Sendable () -> Void, didEnd: @escaping @Sendable () -> Void,
         action: @escaping @Sendable (Tick) -> Void
@@ -43,10 +43,10 @@ public final class DisplayLink: Sendable {
         self.didEnd = didEnd
     }
 
-    /// Ticks that were left out since the link was made.
+    /// The number of skipped ticks since the link was created.
     package var ticksSkipped: Int { skipped.count.load(ordering: .relaxed) }
 
-    /// Begins with tick 0; where it is running, does nothing.
+    /// Starts with tick 0. Does nothing if the link is running.
     package func start() throws(CaptureError) {
         let (rate, skipped, action, willBegin, didEnd) = (framesPerSecond, skipped, action, willBegin, didEnd)
         try thread.start { signal in
@@ -64,6 +64,6 @@ public final class DisplayLink: Sendable {
         }
     }
 
-    /// Ends it, and returns when the closure runs no more, unless it is the closure that asks.
+    /// Stops the link and returns when the closure has returned, unless it is called by the closure.
     package func stop() { thread.stop() }
 }

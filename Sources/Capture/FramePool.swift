@@ -2,12 +2,13 @@ internal import Glibc
 import RTCShareLocks
 package import RTCShareMedia
 
-/// Memory for frames, used again when the last holder of a frame lets go: a 1080p screen is 8 MiB, which the
-/// system would otherwise have to clear and map anew thirty times a second.
+/// Memory for frames, reused when the last reference to a frame is released: a 1080p screen has 8 MiB, which the system
+/// would otherwise have to clear and map thirty times a second.
 final class FramePool: Sendable {
-    /// Memory of one frame, which has one owner at a time.
+    /// The memory of one frame, which has one owner at a time.
     fileprivate final class Block: @unchecked Sendable {
-        // Sendable: a block is either in the pool's list or in one buffer, which nobody writes once it was filled.
+        // Sendable: a block is either in the pool's list or in one buffer, which is not written any more after it was
+        // filled.
         let size: PixelSize
         let format: PixelFormat
         let strides: [Int]
@@ -31,10 +32,10 @@ final class FramePool: Sendable {
     }
 
     private static let maximumFree = 4
-    /// All of one size and format.
+    /// The free blocks, all of one size and format.
     private let free = Locked<[Block]>([])
 
-    /// A buffer that `fill` writes; what the memory held before is undefined.
+    /// Returns a buffer that `fill` writes. The previous content of the memory is undefined.
     func buffer(
         size: PixelSize, format: PixelFormat,
         fill: (_ planes: [UnsafeMutableRawBufferPointer], _ strides: [Int]) throws(CaptureError) -> Void
@@ -51,7 +52,7 @@ final class FramePool: Sendable {
             defer { free = [] }
             return (nil, free)
         }
-        // Let go after the lock is: freeing memory takes time.
+        // Released after the lock: freeing memory takes time.
         withExtendedLifetime(outdated) {}
         return taken ?? Block(size: size, format: format)
     }
@@ -64,7 +65,7 @@ final class FramePool: Sendable {
     }
 }
 
-/// Where the planes of a picture lie in one piece of memory, rows aligned to 64 bytes.
+/// The offsets of a frame's planes in one block of memory, with rows aligned to 64 bytes.
 package struct PlaneLayout: Sendable {
     package let ranges: [Range<Int>]
     package let strides: [Int]
@@ -91,7 +92,7 @@ package struct PlaneLayout: Sendable {
     }
 }
 
-/// A frame's pixels in memory of a pool, to which they go back.
+/// A frame's pixels in memory of a pool, to which they return.
 private final class PooledBuffer: VideoFrameBuffer {
     var size: PixelSize { block.size }
     var format: PixelFormat { block.format }

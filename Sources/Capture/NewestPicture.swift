@@ -1,27 +1,27 @@
 import RTCShareMedia
 
-/// The newest picture of a source that gives few, or none at times: a sink that has not seen it is given it again.
+/// The newest frame of a source that sends few, or none at times: it is sent again to a sink that has not received it.
 struct NewestPicture {
     private let broadcaster: VideoBroadcaster
     private var frame: VideoFrame?
 
-    /// How often sinks are asked whether they have seen it.
+    /// The interval at which sinks are asked whether they need it.
     static let interval = Duration.milliseconds(100)
 
     init(of broadcaster: VideoBroadcaster) {
         self.broadcaster = broadcaster
     }
 
-    /// Gives a frame to every sink, and keeps it.
+    /// Sends a frame to every sink, and keeps it.
     mutating func send(_ frame: VideoFrame) {
         keep(frame)
         broadcaster.send(frame)
     }
 
-    /// Keeps a frame that is given to the sinks.
+    /// Keeps a frame that was sent to the sinks.
     mutating func keep(_ frame: VideoFrame) { self.frame = frame }
 
-    /// Gives the newest picture again where a sink has not seen it.
+    /// Sends the newest frame again if a sink has not received it.
     func sendAgainIfAwaited() {
         guard let frame, broadcaster.demand == .picture else { return }
         broadcaster.send(
@@ -30,7 +30,8 @@ struct NewestPicture {
                 outputSize: frame.outputSize))
     }
 
-    /// Waits until `deadline`, and gives the newest picture again meanwhile; false where the signal was raised first.
+    /// Waits until `deadline`, and sends the newest frame again when it is needed. Returns false if the signal was
+    /// raised first.
     func wait(until deadline: Duration, signal: StopSignal) -> Bool {
         while true {
             let next = monotonicNow() + Self.interval

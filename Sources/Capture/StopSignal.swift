@@ -2,9 +2,9 @@ internal import Glibc
 internal import RTCShareLocks
 import Synchronization
 
-/// Tells a source's thread to end, wherever it waits: for its next tick, for a file, for the display.
+/// Tells a source's thread to end, in any wait: for its next tick, for a file, for the display.
 package final class StopSignal: Sendable {
-    /// What a wait ended with.
+    /// The reason for the end of a wait.
     enum Wakening { case ready, stopped, timedOut }
 
     // A pipe whose reading end becomes readable when the signal is raised.
@@ -12,7 +12,7 @@ package final class StopSignal: Sendable {
     private let writingEnd: Int32
     private let raised = Atomic(false)
     private let finished = Atomic(false)
-    /// Counts the calls of ``wake()``. A thread that rests waits for the next one.
+    /// The number of calls of ``wake()``. An idle thread waits for the next one.
     private let resting = Mailbox(0)
 
     init() throws(CaptureError) {
@@ -27,15 +27,15 @@ package final class StopSignal: Sendable {
         close(writingEnd)
     }
 
-    /// Can be read once the signal is raised: for whoever waits in other ways.
+    /// A descriptor that is readable after the signal was raised, for other ways to wait.
     package var descriptor: Int32 { readingEnd }
 
     package var isRaised: Bool { raised.load(ordering: .acquiring) }
 
-    /// Whether the run is over, all but its telling so.
+    /// Whether the run is over, except for the notification of its end.
     var isFinished: Bool { finished.load(ordering: .acquiring) }
 
-    /// Says that the run is over, before anybody is told: whoever hears of the end may start the next run from there.
+    /// Marks the run as over, before observers are notified: an observer of the end may start the next run.
     package func finish() { finished.store(true, ordering: .releasing) }
 
     func raise() {
@@ -46,8 +46,8 @@ package final class StopSignal: Sendable {
         wake()
     }
 
-    /// Rests while that is as it is, for `limit` at most where there is one; ends when the signal is raised. Whoever changes it
-    /// calls ``wake()`` then.
+    /// Waits as long as `isUnwanted` returns true, at most `limit`. It ends when the signal is raised. Call ``wake()``
+    /// after a change of the condition.
     package func rest(for limit: Duration? = nil, while isUnwanted: () -> Bool) {
         let end = limit.map { monotonicNow() + $0 }
         resting.take { _ in
@@ -56,15 +56,16 @@ package final class StopSignal: Sendable {
         }
     }
 
-    /// Has who rests look again.
+    /// Makes a waiting thread check its condition again.
     package func wake() { resting.post { $0 &+= 1 } }
 
-    /// Waits until `deadline`; false where the signal was raised first.
+    /// Waits until `deadline`. Returns false if the signal was raised first.
     package func wait(until deadline: Duration) -> Bool {
         wait(readable: -1, until: deadline) == .timedOut
     }
 
-    /// Waits until `file` or `other` can be read (or has ended), the signal is raised, or `deadline` (nil: none) has passed.
+    /// Waits until `file` or `other` is readable (or has ended), the signal is raised, or `deadline` (nil: none) has
+    /// passed.
     func wait(readable file: Int32, or other: Int32 = -1, until deadline: Duration?) -> Wakening {
         while !isRaised {
             var entries = [
@@ -77,7 +78,7 @@ package final class StopSignal: Sendable {
             if entries[0].revents != 0 { break }
             if entries[1].revents != 0 || entries[2].revents != 0 { return .ready }
             guard result == 0, let deadline else { continue }
-            // What is left after the whole milliseconds that poll can wait for.
+            // The rest after the whole milliseconds for which poll can wait.
             let rest = deadline - monotonicNow()
             if rest > .milliseconds(1) { continue }
             if rest > .zero {
@@ -91,9 +92,9 @@ package final class StopSignal: Sendable {
 }
 
 extension Duration {
-    /// The whole milliseconds in this duration, as `poll` takes them.
+    /// The whole milliseconds in this duration, for `poll`.
     package var wholeMilliseconds: Int32 {
-        // A day is longer than anything waits at once, and keeps the product small.
+        // No wait is longer than a day, and this keeps the product small.
         Int32(min(components.seconds, 86400) * 1000 + components.attoseconds / 1_000_000_000_000_000)
     }
 }

@@ -1,18 +1,19 @@
 public import FoundationEssentials
 internal import Glibc
 
-/// Where a process that captures (the extension) meets the one that shares (the app).
+/// The address at which a capturing process and the process that shares its video meet.
 public enum BroadcastEndpoint: Sendable, Hashable, CustomStringConvertible {
-    /// A TCP port of the loopback interface; beside it the app listens at a socket of that number in
-    /// ``runtimeFolder(environment:)``, for extensions that share memory with it. 0 has the system pick.
+    /// A TCP port of the loopback interface. In addition, the sharing process listens at a socket of that number in
+    /// ``runtimeFolder(environment:)``, for capturing processes that share memory with it. With 0 the system chooses
+    /// the port.
     case port(UInt16)
     /// A Unix domain socket at this path, which need not exist yet.
     case path(String)
 
-    /// The bytes that the path of a socket may have: `sun_path` less its closing zero.
+    /// The maximum length of a socket's path in bytes: `sun_path` without its final zero.
     public static let maximumPath = 107
 
-    /// The path that a port's extensions find shared memory at.
+    /// Returns the path of the socket at which capturing processes of a port share memory.
     public static func sharedMemoryPath(
         port: UInt16, environment: [String: String] = ProcessInfo.processInfo.environment
     ) -> String {
@@ -21,12 +22,13 @@ public enum BroadcastEndpoint: Sendable, Hashable, CustomStringConvertible {
 
     private static let sharedMemoryPrefix = "broadcast-"
 
-    /// Whether a socket of this name, without `.sock`, in ``runtimeFolder(environment:)`` is one of ``sharedMemoryPath(port:environment:)``.
+    /// Returns whether a socket with this name, without `.sock`, in ``runtimeFolder(environment:)`` is one of
+    /// ``sharedMemoryPath(port:environment:)``.
     package static func isSharedMemoryName(_ name: String) -> Bool {
         name.hasPrefix(sharedMemoryPrefix) && UInt16(name.dropFirst(sharedMemoryPrefix.count)) != nil
     }
 
-    /// `$XDG_RUNTIME_DIR/rtcshare`, or where there is none, a folder of this user's under `/tmp`.
+    /// Returns `$XDG_RUNTIME_DIR/rtcshare` or, without that variable, a directory of this user under `/tmp`.
     public static func runtimeFolder(
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) -> String {
@@ -34,7 +36,7 @@ public enum BroadcastEndpoint: Sendable, Hashable, CustomStringConvertible {
         return "/tmp/rtcshare-\(getuid())"
     }
 
-    /// `5000`, or the path.
+    /// The text `5000`, or the path.
     public var description: String {
         switch self {
         case .port(let port): "\(port)"
@@ -43,10 +45,10 @@ public enum BroadcastEndpoint: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// How frames come from the extension.
+/// The transport of frames from the capturing process.
 public enum BroadcastTransport: String, Sendable, Hashable, CaseIterable {
-    /// Pixels are sent over the connection, those that changed.
+    /// Changed pixels are sent over the connection.
     case tcp
-    /// Pixels are written into memory that both sides have mapped, those that changed.
+    /// Changed pixels are written into memory that both processes have mapped.
     case sharedMemory = "shared-memory"
 }

@@ -1,20 +1,20 @@
 public import RTCShareMedia
 package import RTCShareWireFormat
 
-/// Why a broadcast does not come about, or ends.
+/// The reason why a connection between the two processes fails or ends.
 public enum BroadcastError: Error, Sendable, Hashable {
-    /// The app can't wait for extensions where it was told to.
+    /// The sharing process can't listen at its endpoint.
     case listen(String, remedy: String? = nil)
-    /// A side does not know the other's token.
+    /// A process does not know the other's token.
     case auth(String, remedy: String? = nil)
-    /// The other side can't be reached, or said something that is no broadcast.
+    /// The other process can't be reached, or sent something that is not valid in this protocol.
     case network(String, remedy: String? = nil)
-    /// The operating system refused something that this side needs.
+    /// The operating system rejected a call that this process needs.
     case `internal`(String)
 }
 
 extension BroadcastError {
-    /// The reason, without what failed.
+    /// The reason, without the operation that failed.
     package var reason: String {
         switch self {
         case .listen(let reason, _), .auth(let reason, _), .network(let reason, _), .internal(let reason): reason
@@ -28,7 +28,7 @@ extension BroadcastError: CustomStringConvertible {
 }
 
 extension BroadcastError: ExplainedError {
-    /// The failure with its reason, and a remedy.
+    /// The failure and its reason and, separately, a remedy.
     package var explanation: Explanation {
         switch self {
         case .listen(let reason, let remedy):
@@ -41,7 +41,7 @@ extension BroadcastError: ExplainedError {
 }
 
 extension BroadcastError: CaptureFailure {
-    /// What observers of the source are told that it is.
+    /// The kind of failure for the source's observers.
     public var kind: CaptureSourceError.Kind {
         switch self {
         case .auth: .configurationFailure

@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// The clock that frames and sound are stamped by.
+/// The clock of the timestamps of frames and audio.
 public enum CaptureClock {
-    /// The time since the start of the monotonic clock (`CLOCK_MONOTONIC`), which is shared by all processes of a machine.
+    /// The time since the start of the monotonic clock (`CLOCK_MONOTONIC`), which all processes of a machine share.
     public static var now: Duration {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)

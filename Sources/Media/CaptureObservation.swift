@@ -1,20 +1,20 @@
 package import RTCShareWireFormat
 
-/// Hears how capture goes: of a picture's source and of a sound's. Called where it happens, mostly on the source's
-/// thread, with no lock held.
+/// An observer of video or audio capture. Called where the event occurs, usually on the source's thread, with no lock
+/// held.
 public protocol CaptureSourceObserver: AnyObject, Sendable {
-    /// Capture has begun.
+    /// Called when capture has started.
     func captureDidStart()
-    /// Capture has ended, because that was asked for or because there is no more.
+    /// Called when capture has stopped, on request or at the end of the source.
     func captureDidStop()
-    /// Something went wrong. Capture goes on after ``CaptureSourceError/Kind/invalidFrame``, and has ended otherwise.
+    /// Called on an error. Capture continues after ``CaptureSourceError/Kind/invalidFrame``, and has ended otherwise.
     func captureDidFail(error: CaptureSourceError)
-    /// What is captured gives no picture for now, or nobody could see it; capture waits for it. Where it gives none,
-    /// sinks are muted meanwhile, and viewers see that the share is paused.
+    /// Called when the captured object provides no video for now, or nobody can see it. Capture waits for it. If there
+    /// is no video, the sinks are muted until then, and viewers see that the share is paused.
     func captureWasInterrupted(by interruption: CaptureInterruption)
-    /// What had interrupted capture is over.
+    /// Called when an interruption has ended.
     func captureInterruptionDidEnd(_ interruption: CaptureInterruption)
-    /// The pictures have another size from here on.
+    /// Called when the size of the frames has changed.
     func captureSizeDidChange(to size: PixelSize)
 }
 
@@ -33,30 +33,30 @@ extension CaptureSourceObserver {
     public func captureSizeDidChange(to size: PixelSize) {}
 }
 
-/// Why capture stands still although it has not ended.
+/// The reason why capture is interrupted, but has not ended.
 public enum CaptureInterruption: Sendable, Hashable, CustomStringConvertible {
-    /// The window is minimised, or on another desktop: it has no picture.
+    /// The window is minimized, or on another desktop: it provides no video.
     case minimised
-    /// The window lies beyond the screen's edges. Its picture goes on.
+    /// The window is beyond the edges of the screen. Its video continues.
     case movedOffScreen
-    /// The desktop asks a person what to share.
+    /// The desktop asks the user what to share.
     case awaitingChoice
-    /// A desktop whose screen stands still has given no picture of it yet.
+    /// The desktop has not provided the first frame yet, because its screen is unchanged.
     case awaitingPicture
-    /// The desktop has stopped giving pictures, as of a window that is minimised, and may give some again.
+    /// The desktop has stopped to provide frames, for example of a minimized window, and may resume.
     case heldByDesktop
-    /// The process that captures is not connected: `reason` says since when, or why.
+    /// The capturing process is not connected: `reason` names since when, or why.
     case extensionAway(reason: String)
-    /// The camera was unplugged, or gives nothing: `reason` says which one, and why.
+    /// The camera was unplugged, or provides nothing: `reason` names the camera and the cause.
     case cameraAway(reason: String)
-    /// The source has held its pictures back, and does not say why.
+    /// The source is muted, for an unknown reason.
     case sourceMuted
-    /// The microphone, or the output whose sound is taken, is away, or the sound server is: `reason` says which one.
+    /// The microphone, the captured output or the sound server is unavailable: `reason` names it.
     case soundAway(reason: String)
-    /// The monitor is off or unplugged, or the region lies beyond the screen: `reason` says which.
+    /// The monitor is off or unplugged, or the region is beyond the screen: `reason` names it.
     case displayAway(reason: String)
 
-    /// What a person is told.
+    /// A text for people.
     public var description: String {
         switch self {
         case .minimised: "the window is minimized"
@@ -71,35 +71,35 @@ public enum CaptureInterruption: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Why capture failed.
+/// The reason why capture failed.
 public struct CaptureSourceError: Error, Sendable {
-    /// What kind of failure it is.
+    /// The kind of a failure.
     public enum Kind: Sendable, Hashable {
-        /// None of the others.
+        /// Any other failure.
         case unknown
-        /// The system, the display or the sound server refused or went away.
+        /// The system, the display or the sound server rejected an operation, or became unavailable.
         case systemFailure
-        /// What was asked for can't be captured.
+        /// The requested source or format can't be captured.
         case configurationFailure
-        /// A frame was given that can't be used; it was left out.
+        /// A frame was invalid, and was dropped.
         case invalidFrame
     }
 
-    /// What kind of failure it is.
+    /// The kind of the failure.
     public let kind: Kind
-    /// What failed, and why; apart, what to do.
+    /// The failure and its reason and, separately, a remedy.
     package let explanation: Explanation
 
-    /// A failure in words.
+    /// Creates a failure with a description.
     public init(_ kind: Kind, _ description: String) { self.init(kind, Explanation(description)) }
 
-    /// A failure in words, with what to do apart.
+    /// Creates a failure with a description and, separately, a remedy.
     package init(_ kind: Kind, _ explanation: Explanation) {
         self.kind = kind
         self.explanation = explanation
     }
 
-    /// The failure that an error stands for: itself if it is one, or what it says of itself.
+    /// Creates the failure that represents an error: the error itself if it is one, or its description.
     public init(_ error: any Error) {
         self =
             error as? CaptureSourceError
@@ -108,35 +108,35 @@ public struct CaptureSourceError: Error, Sendable {
 }
 
 extension CaptureSourceError: CustomStringConvertible {
-    /// The failure, its reason and its remedy.
+    /// The failure, its reason and a remedy.
     public var description: String { explanation.text }
 }
 
 extension CaptureSourceError: ExplainedError {}
 
-/// An error that knows what kind of capture failure it is.
+/// An error that has a kind of capture failure.
 public protocol CaptureFailure: Error {
-    /// The kind.
+    /// The kind of failure.
     var kind: CaptureSourceError.Kind { get }
 }
 
-/// The observers that a source keeps.
+/// The observers of a source.
 public final class CaptureObservers: Sendable {
     private let observers = ObserverList<any CaptureSourceObserver>()
 
-    /// Nobody.
+    /// Creates a list without observers.
     public init() {}
 
-    /// Tells `observer` from now on; one that is already there is not added again.
+    /// Adds an observer. An observer that was added before is not added again.
     public func add(_ observer: any CaptureSourceObserver) { observers.add(observer) }
 
-    /// Tells `observer` nothing more.
+    /// Removes an observer.
     public func remove(_ observer: any CaptureSourceObserver) { observers.remove(observer) }
 
-    /// Tells that capture has begun.
+    /// Notifies the observers that capture has started.
     public func didStart() { observers.forEach { $0.captureDidStart() } }
 
-    /// Tells that capture has ended: with an error where that was not asked for.
+    /// Notifies the observers that capture has ended. `error` is nil if that was requested.
     public func didEnd(error: (any Error)?) {
         observers.forEach { observer in
             if let error {
@@ -147,20 +147,20 @@ public final class CaptureObservers: Sendable {
         }
     }
 
-    /// Tells that capture stands still.
+    /// Notifies the observers of an interruption.
     public func wasInterrupted(by interruption: CaptureInterruption) {
         observers.forEach { $0.captureWasInterrupted(by: interruption) }
     }
 
-    /// Tells that it goes on.
+    /// Notifies the observers of the end of an interruption.
     public func interruptionDidEnd(_ interruption: CaptureInterruption) {
         observers.forEach { $0.captureInterruptionDidEnd(interruption) }
     }
 
-    /// Tells the pictures' new size.
+    /// Notifies the observers of the frames' new size.
     public func sizeDidChange(to size: PixelSize) { observers.forEach { $0.captureSizeDidChange(to: size) } }
 
-    /// Tells that a frame was left out.
+    /// Notifies the observers that a frame was invalid, and was dropped.
     public func didRefuse(_ error: any Error) {
         let failure = CaptureSourceError(.invalidFrame, Explanation(error))
         observers.forEach { $0.captureDidFail(error: failure) }

@@ -1,6 +1,6 @@
 internal import RTCShareLocks
 
-/// What holds a track back: its own switch, or that of its source.
+/// Whether a track is muted: by its own switch, or by its source's.
 final class MuteSwitch: Sendable {
     private struct State {
         var isMuted = false
@@ -9,17 +9,17 @@ final class MuteSwitch: Sendable {
 
     private let state = Locked(State())
 
-    /// Sets the track's own switch. `tell` is called with what holds now, by a thread that found another state told.
+    /// Sets the track's own switch. `notify` is called with the resulting state, if the reported one differs.
     func setMuted(_ isMuted: Bool, reported: () -> Bool, notify: (Bool) -> Void) {
         change(reported: reported, notify: notify) { $0.isMuted = isMuted }
     }
 
-    /// Takes note of the source's switch.
+    /// Sets the source's switch.
     func setSourceMuted(_ isMuted: Bool, reported: () -> Bool, notify: (Bool) -> Void) {
         change(reported: reported, notify: notify) { $0.sourceIsMuted = isMuted }
     }
 
-    /// Sinks are told without the lock; should another thread have changed it meanwhile, they are told that too.
+    /// Sinks are notified without the lock. If another thread changes the state during that, they are notified again.
     private func change(reported: () -> Bool, notify: (Bool) -> Void, _ body: (inout State) -> Void) {
         state.withLock { body(&$0) }
         while true {

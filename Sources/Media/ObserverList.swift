@@ -1,9 +1,9 @@
 internal import RTCShareLocks
 
-/// Those who are told something: added and removed from any thread, told one after the other with no lock held.
+/// A list of observers: any thread can add and remove them, and they are called one after the other, with no lock held.
 ///
-/// They are held weakly: whoever forgets to remove one leaves nothing behind, and one that nobody else has is told nothing.
-/// Whoever is told may add and remove others, and itself, from where it is called.
+/// The list holds weak references: an observer does not need to be removed, and is not called after its last other
+/// reference has gone. An observer may add and remove others, and itself, while it is called.
 package final class ObserverList<Observer: Sendable>: Sendable {
     private struct Reference {
         weak var object: AnyObject?
@@ -13,10 +13,10 @@ package final class ObserverList<Observer: Sendable>: Sendable {
 
     private let references = Locked<[Reference]>([])
 
-    /// Nobody.
+    /// Creates an empty list.
     package init() {}
 
-    /// Tells `observer` from now on; false where it is there already.
+    /// Adds an observer. Returns false if it was added before.
     @discardableResult
     package func add(_ observer: Observer) -> Bool {
         references.withLock { references in
@@ -27,12 +27,12 @@ package final class ObserverList<Observer: Sendable>: Sendable {
         }
     }
 
-    /// Tells `observer` nothing more; what it is being told on another thread at this moment is the last.
+    /// Removes an observer, which is not called again, except by a call on another thread that runs now.
     package func remove(_ observer: Observer) {
         references.withLock { $0.removeAll { $0.isOf(observer) } }
     }
 
-    /// Tells each of them. One that was removed by another in this round is passed over.
+    /// Calls `body` with each observer. Skips an observer that another one has removed in this round.
     package func forEach(_ body: (Observer) -> Void) {
         let observers = references.withLock { references in references.compactMap { $0.object as? Observer } }
         for observer in observers where contains(observer) { body(observer) }

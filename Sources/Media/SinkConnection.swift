@@ -2,7 +2,7 @@ internal import RTCShareLocks
 
 /// Keeps a track connected to its source exactly while it has sinks, whichever threads add and remove them.
 ///
-/// Nobody holds a lock while the source is told: one thread does it, and looks again afterwards.
+/// No lock is held while the source is called: one thread does it, and checks again afterwards.
 final class SinkConnection: Sendable {
     private struct State {
         var isConnected = false
@@ -11,7 +11,7 @@ final class SinkConnection: Sendable {
 
     private let state = Locked(State())
 
-    /// Connects or disconnects until that is as `isWanted` says.
+    /// Connects or disconnects until the state is the one that `isWanted` returns.
     func update(isWanted: () -> Bool, connect: () -> Void, disconnect: () -> Void) {
         while true {
             let next = state.withLock { state -> Bool? in

@@ -1,9 +1,9 @@
 internal import RTCShareLocks
 
-/// The sinks of a source, and what each was told of it: nobody is told something older after something newer, whichever
-/// threads add sinks and change what is to be told.
+/// The sinks of a source, each with the properties that it was last notified of. No sink is notified of older
+/// properties after newer ones, whichever threads add sinks and change properties.
 ///
-/// No lock is held while a sink is called. One thread at a time tells, and looks again when it is through.
+/// No lock is held while a sink is called. One thread at a time notifies, and checks again afterwards.
 final class SinkList<Sink: Sendable, Properties: Equatable & Sendable>: Sendable {
     private struct Entry {
         let sink: Sink
@@ -18,7 +18,7 @@ final class SinkList<Sink: Sendable, Properties: Equatable & Sendable>: Sendable
         var isNotifying = false
         var isClosed = false
 
-        /// The next sink that is to be told something, and what it was told before.
+        /// Returns the next sink to notify, and the properties that it was notified of before.
         mutating func nextNotification() -> (sink: Sink, old: Properties?, new: Properties)? {
             guard let index = entries.firstIndex(where: { $0.delivered != properties }) else {
                 isNotifying = false
@@ -33,7 +33,7 @@ final class SinkList<Sink: Sendable, Properties: Equatable & Sendable>: Sendable
     private let state: Locked<State>
     private let notify: @Sendable (_ sink: Sink, _ old: Properties?, _ new: Properties) -> Void
 
-    /// No sinks. `tell` is called where a sink does not know yet how things are; `old` is nil for one that was just added.
+    /// Creates an empty list. `notify` is called with each change of properties; `old` is nil for a new sink.
     init(_ properties: Properties, notify: @escaping @Sendable (Sink, _ old: Properties?, _ new: Properties) -> Void) {
         state = Locked(State(properties: properties))
         self.notify = notify
@@ -48,7 +48,7 @@ final class SinkList<Sink: Sendable, Properties: Equatable & Sendable>: Sendable
         announce()
     }
 
-    /// Adds a sink; one that is there already is not added again. Returns false once the list is closed.
+    /// Adds a sink, unless it was added before. Returns false if the list is closed.
     func add(_ sink: Sink) -> Bool {
         let isOpen = state.withLock { state in
             guard !state.isClosed else { return false }
@@ -63,8 +63,8 @@ final class SinkList<Sink: Sendable, Properties: Equatable & Sendable>: Sendable
         state.withLock { $0.entries.removeAll { $0.isFor(sink) } }
     }
 
-    /// Returns the sinks that it had: this list may have been the last to hold them, and no lock is held when they are freed.
-    /// A closed list takes no others.
+    /// Removes all sinks and returns them: this list may hold their last references, and no lock may be held when they
+    /// are freed. A closed list accepts no others.
     @discardableResult
     func removeAll(closing: Bool = false) -> [Sink] {
         state.withLock { state in
@@ -74,7 +74,7 @@ final class SinkList<Sink: Sendable, Properties: Equatable & Sendable>: Sendable
         }
     }
 
-    /// Calls `body` with each sink. One that was removed by another in this round is passed over.
+    /// Calls `body` with each sink. Skips a sink that another one has removed in this round.
     func forEach(_ body: (Sink) -> Void) {
         for entry in state.withLock({ $0.entries }) {
             guard state.withLock({ $0.entries.contains { $0.isFor(entry.sink) } }) else { continue }
@@ -83,7 +83,7 @@ final class SinkList<Sink: Sendable, Properties: Equatable & Sendable>: Sendable
         }
     }
 
-    /// What comes of going through all sinks, beginning with `initial`.
+    /// Combines a value of each sink, beginning with `initial`.
     func reduce<Result>(_ initial: Result, _ next: (Result, Sink) -> Result) -> Result {
         state.withLock { $0.entries }.reduce(initial) { next($0, $1.sink) }
     }

@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// The words for an error number of the system; `path` is the file that the call was about.
+/// Returns the text for an error number of the system; `path` is the file that the call was about.
 ///
-/// They are part of a sentence: they begin in lower case and have no period.
+/// The text is part of a sentence: it begins in lower case and has no period.
 package func systemMessage(_ number: Int32, path: String? = nil) -> String {
     switch number {
     case ENOENT:
@@ -15,7 +15,7 @@ package func systemMessage(_ number: Int32, path: String? = nil) -> String {
     default: break
     }
     var text = [CChar](repeating: 0, count: 256)
-    // The GNU strerror_r is the one that Glibc's overlay does not choose: this is the XSI one, which fills `text`.
+    // Glibc's overlay does not choose the GNU strerror_r: this is the XSI one, which fills `text`.
     guard strerror_r(number, &text, text.count) == 0 else { return "error \(number)" }
     let words = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     // Names such as RPC keep their capitals.

@@ -15,7 +15,7 @@ extension StatisticsReport {
         inboundRTP[receiver]?.setPlayout(of: statistics.captureTime, at: statistics.renderTime)
     }
 
-    /// Adds the playback of each sound.
+    /// Adds the counts of playback of each audio stream.
     @SharingActor package mutating func add(sounds: RemoteSoundController, playedBy player: SoundPlayer) {
         for (sound, statistics) in player.statistics {
             guard let receiver = sounds.receiverIndex(ofSound: sound.soundID), inboundRTP[receiver] != nil else {
@@ -32,10 +32,10 @@ extension StatisticsReport {
 }
 
 extension InboundRTPStreamStats {
-    /// From 1900, from which NTP counts, to 1970.
+    /// The time from 1900, where NTP begins, to 1970.
     private static let epoch = Duration.seconds(2_208_988_800)
 
-    /// Sets the sender's time of what is shown or heard now.
+    /// Sets the sender's time of the media that is played now.
     fileprivate mutating func setPlayout(of captureTime: Duration?, at time: Duration?) {
         guard let captureTime, let time else { return }
         estimatedPlayoutTimestamp = (captureTime + Self.epoch + monotonicNow() - time) / .milliseconds(1)

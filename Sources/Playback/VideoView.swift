@@ -3,45 +3,45 @@ internal import RTCShareCapture
 internal import RTCShareLocks
 public import RTCShareMedia
 
-/// Shows the pictures of a tile, a track or a source: in a ``VideoWindow``, or wherever a program draws with SDL.
+/// Shows the frames of a tile, a track or a source: in a ``VideoWindow``, or in any SDL renderer of a program.
 ///
 ///     let view = VideoView()
 ///     try session.tiles.bind(view, toTile: tile.tileID)
 ///
-/// Each picture is shown as soon as it comes or, with ``synchronize(with:)``, when its sound is heard. One whose successor's time has
-/// come too is dropped: nothing queues up. While the source is muted (a tile: paused) the picture is dimmed, and with its end
-/// it is gone.
+/// Each frame is shown on arrival or, with ``synchronize(with:)``, when its audio is heard. A frame is dropped if its
+/// successor's time has come too, so that no queue forms. While the source is muted (a tile: paused), the frame is
+/// dimmed. At its end, the frame is removed.
 public final class VideoView: VideoSink {
-    /// What was shown.
+    /// The counts of a view.
     public struct Statistics: Sendable, Hashable {
-        /// Pictures that were given to the screen.
+        /// The number of frames that were given to the display.
         public internal(set) var framesRendered = 0
-        /// Pictures that were not, as a newer one had taken their place.
+        /// The number of frames that were not shown, because a newer one replaced them.
         public internal(set) var framesDropped = 0
-        /// The time from a picture's timestamp (of a tile's: when its last packet came) until it had been given to the
-        /// screen, of all that were shown.
+        /// The total time from each frame's timestamp (of a tile's: the arrival of its last packet) until it had been
+        /// given to the display.
         public internal(set) var totalRenderDelay = Duration.zero
-        /// The same of the picture that was shown last.
+        /// The same time of the last shown frame.
         public internal(set) var renderDelay: Duration?
-        /// When the sender took the picture that was shown last, by its own clock, where that is known.
+        /// The time at which the sender captured the last shown frame, by its own clock, if that is known.
         public internal(set) var captureTime: Duration?
-        /// When that picture had been given to the screen, since the start of the monotonic clock.
+        /// The time at which that frame had been given to the display, since the start of the monotonic clock.
         public internal(set) var renderTime: Duration?
     }
 
-    /// What is to be seen at a moment.
+    /// The content of a view at a time.
     struct Appearance {
         let frame: VideoFrame?
-        /// Counts the pictures: which of them this is.
+        /// The number of this frame.
         let frameNumber: Int
         let isPaused: Bool
-        /// Counts all that changes what is to be seen.
+        /// The number of visible changes so far.
         let changes: Int
-        /// When it will change by itself.
+        /// The time of the next change, if no frame arrives before.
         let nextChange: Duration?
     }
 
-    /// What a program draws with. Sendable: the texture is touched by who finds that it is on `thread`, and by nobody else.
+    /// The state of drawing in a program's renderer. Sendable: only code that has checked `thread` uses the texture.
     private struct Drawing: @unchecked Sendable {
         let texture: PictureTexture
         let thread: pthread_t
@@ -55,10 +55,10 @@ public final class VideoView: VideoSink {
         var changes = 0
         var statistics = Statistics()
         var sound: SoundOutput?
-        /// How long it takes from a picture's time to its being on the screen, evened out.
+        /// The smoothed time that a frame takes to appear on the display.
         var lead = Duration.zero
         var lookTime = Duration.zero
-        /// Called where there is something new to be seen, or will be.
+        /// Called when there is something new to draw, or when that will be the case.
         var onChange: (@Sendable () -> Void)?
         var drawing: Drawing?
 
@@ -76,17 +76,17 @@ public final class VideoView: VideoSink {
     }
 
     private let state = Locked(State())
-    /// What takes longer is no measure of what comes.
+    /// The longest plausible time. A longer one does not predict the next.
     private static let longestLead = Duration.milliseconds(50)
 
-    /// A view that nobody looks at yet: of what comes it keeps the newest.
+    /// Creates a view. Until it is shown, it keeps the newest frame.
     public init() {}
 
-    /// Has pictures wait until the sound of their time is heard (lip sync), as long as any is: of a tile, the sound of the
-    /// same attendee. Nil has them shown when they come.
+    /// Delays frames until their audio is heard (lip sync), while any is audible. For a tile, use the audio of the same
+    /// attendee. Nil shows frames on arrival.
     public func synchronize(with sound: SoundOutput?) { state.withLock { $0.sound = sound } }
 
-    /// What was shown so far.
+    /// The counts so far.
     public var statistics: Statistics {
         state.withLock { state in
             var statistics = state.statistics
@@ -95,13 +95,13 @@ public final class VideoView: VideoSink {
         }
     }
 
-    /// The picture that is shown; nil where there is none.
+    /// The current frame; nil if there is none.
     public var frame: VideoFrame? { state.withLock { $0.frame } }
 
-    /// Has `action` called where there is something new to draw: on any thread, which it must not keep.
+    /// Calls `action` when there is something new to draw, on any thread, which it must not block.
     public func onChange(_ action: (@Sendable () -> Void)?) { state.withLock { $0.onChange = action } }
 
-    /// Shows nothing until the next picture comes.
+    /// Shows nothing until the next frame arrives.
     public func clear() {
         change { state in
             state.schedule.removeAll()
@@ -109,11 +109,11 @@ public final class VideoView: VideoSink {
         }
     }
 
-    // MARK: What the source tells
+    // MARK: Events of the source
 
-    /// Takes a picture.
+    /// Receives a frame.
     public func receive(_ frame: VideoFrame) {
-        // Not every picture comes by way of a track or a tile, which let through what holds what it promises.
+        // Tracks and tiles only deliver valid frames, but a view can have another source.
         guard (try? frame.validate()) != nil else { return }
         let now = monotonicNow()
         let (sound, lead) = state.withLock { ($0.sound, $0.lead) }
@@ -125,10 +125,10 @@ public final class VideoView: VideoSink {
         onChange?()
     }
 
-    /// Dims the picture, or shows it again as it is.
+    /// Dims the frame, or shows it normally again.
     public func muteDidChange(_ isMuted: Bool) { change { $0.isPaused = isMuted } }
 
-    /// Takes the picture away.
+    /// Removes the frame.
     public func sourceDidEnd(error: (any Error)?) { clear() }
 
     private func change(_ body: (inout State) -> Void) {
@@ -140,12 +140,12 @@ public final class VideoView: VideoSink {
         onChange?()
     }
 
-    // MARK: Who shows it
+    // MARK: Display
 
-    /// What is to be seen now.
+    /// Returns the current content.
     func appearance(at now: Duration) -> Appearance { state.withLock { $0.appearance(at: now) } }
 
-    /// Takes note that a new picture has been given to the screen.
+    /// Records that a new frame has been given to the display.
     func didShow(_ frame: VideoFrame, at now: Duration) {
         state.withLock { state in
             let delay = max(now - frame.timestamp, .zero)
@@ -158,12 +158,12 @@ public final class VideoView: VideoSink {
         }
     }
 
-    /// Draws what is to be seen now into `area` of what an `SDL_Renderer` of the program draws on; outside of the picture
-    /// nothing is drawn. `next` is when there will be something else without anybody's saying so.
+    /// Draws the current content into `area` of a program's `SDL_Renderer`. Outside of the frame it draws nothing.
+    /// `next` is the time of the next change, if no frame arrives before.
     ///
-    /// The thread has to be the renderer's. Pictures are uploaded once each, whatever is drawn anew. Call ``endDrawing()``
-    /// before the renderer is destroyed, and before another one is drawn with.
-    /// - Parameter renderer: the pointer that `SDL_CreateRenderer` gave.
+    /// Call this on the renderer's thread. Each frame is uploaded only once. Call ``endDrawing()`` before you destroy
+    /// the renderer, and before you draw with another one.
+    /// - Parameter renderer: The pointer that `SDL_CreateRenderer` returned.
     @discardableResult
     public func draw(
         with renderer: OpaquePointer, in area: PixelRectangle
@@ -180,7 +180,7 @@ public final class VideoView: VideoSink {
         return (isNew, appearance.nextChange)
     }
 
-    /// Lets go of what was made with a program's renderer, on the thread that drew.
+    /// Releases the objects that were created with a program's renderer, on the thread that drew.
     public func endDrawing() throws(VideoWindowError) {
         guard let drawing = state.withLock({ $0.drawing }) else { return }
         guard drawing.thread == pthread_self() else { throw .wrongThread }

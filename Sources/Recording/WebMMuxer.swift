@@ -1,13 +1,14 @@
 package import RTCShareVideoCoding
 internal import RTCShareWireFormat
 
-/// What a recording is made of: tracks of several senders, each with a clock of its own, brought into one order and written.
+/// Writes a recording: aligns the tracks of several senders, each with a clock of its own, orders their blocks by time,
+/// and writes them to a file.
 ///
 ///     frames  ─▶ when they are due ─▶ their line, which has no gaps ─▶ the order of all, half a second later ─▶ file
 ///     packets      (SenderTimeline)     (PictureLine, SoundLine)             (RecordingHorizon)
 ///
-/// The film begins with the first frame or packet. A sound is there from the beginning, silent until something is heard; a
-/// picture has a track from its first frame on. Used from one thread at a time; it reads no clock.
+/// The recording begins with the first frame or packet. An audio track begins at that time, with silence until its
+/// first packet. A video track begins with its first frame. Used from one thread at a time; it reads no clock.
 package final class WebMMuxer {
     private struct Picture {
         let name: String
@@ -24,38 +25,38 @@ package final class WebMMuxer {
         let isMain: Bool
         let sender: Int
         var clock = TrackClock()
-        /// Where the film has begun.
+        /// The audio, once the recording has begun.
         var line: SoundLine?
         var number: Int?
     }
 
     private let writer: WebMWriter
     private let unixTimeAtZero: Duration
-    /// By the numbers that they were given.
+    /// The timelines, by the senders' numbers.
     private var senders: [Int: SenderTimeline] = [:]
     private var picturesByID: [Int: Int] = [:]
     private var soundsByID: [Int: Int] = [:]
     private var pictures: [Picture] = []
     private var sounds: [Sound] = []
     private var horizon = RecordingHorizon()
-    /// When the first thing arrived.
+    /// The arrival time of the first frame or packet.
     private var start: Duration?
-    /// All before this was written.
+    /// The time before which everything was written.
     private var writtenUntil = Duration.zero
     private var tracksSoFar = 0
 
-    /// Makes the file, which must not be there yet. `unixTimeAtZero` is what the wallclock showed when the monotonic clock
-    /// stood at zero, since 1 January 1970.
+    /// Creates the file, which must not exist yet. `unixTimeAtZero` is the time of the wall clock since 1 January 1970
+    /// when the monotonic clock read zero.
     package init(path: String, unixTimeAtZero: Duration) throws(MediaFileError) {
         writer = try WebMWriter(path: path)
         self.unixTimeAtZero = unixTimeAtZero
     }
 
-    /// How long the film is so far.
+    /// The duration of the recording so far.
     package var duration: Duration { writer.duration }
 
-    /// A picture of a sender, under a number that no other picture has. One of the same name goes on in the same track, from
-    /// a frame on that can be decoded on its own.
+    /// Adds a sender's video, with a number that no other video has. Video of the same name continues in the same
+    /// track, from its next key frame on.
     package func addPicture(_ id: Int, of sender: Int, name: String, isMain: Bool) {
         if let known = pictures.firstIndex(where: { $0.sender == sender && $0.name == name }) {
             pictures[known].clock = TrackClock()
@@ -67,7 +68,8 @@ package final class WebMMuxer {
         }
     }
 
-    /// A sound of a sender, under a number that no other sound has. One of the same name goes on in the same track.
+    /// Adds a sender's audio, with a number that no other audio has. Audio of the same name continues in the same
+    /// track.
     package func addSound(_ id: Int, of sender: Int, name: String, isMain: Bool) throws(MediaFileError) {
         if let known = sounds.firstIndex(where: { $0.sender == sender && $0.name == name }) {
             sounds[known].clock = TrackClock()
@@ -79,9 +81,9 @@ package final class WebMMuxer {
         }
     }
 
-    /// Takes a VP8 frame of a picture, in the order in which they are decoded. It is upright after so many quarter turns
-    /// clockwise: the track tells players how to turn its first frame, and holds for all of them.
-    /// - Returns: whether a frame that can be decoded on its own is to be asked for.
+    /// Adds a VP8 frame of a video, in decoding order. So many quarter turns clockwise make it upright: the track has
+    /// the rotation of its first frame, which applies to all of them.
+    /// - Returns: Whether to request a key frame.
     package func receive(
         frame: [UInt8], quarterTurns: Int = 0, _ times: MediaTimes, ofPicture id: Int
     ) throws(MediaFileError) -> Bool {
@@ -93,7 +95,7 @@ package final class WebMMuxer {
         return pictures[index].line.add(frame, quarterTurns: quarterTurns, at: time)
     }
 
-    /// Takes an Opus packet of a sound, in any order.
+    /// Adds an Opus packet, in any order.
     package func receive(packet: [UInt8], _ times: MediaTimes, ofSound id: Int) throws(MediaFileError) {
         guard let index = soundsByID[id] else { return }
         let since = try sinceStart(times.arrival)
@@ -103,7 +105,7 @@ package final class WebMMuxer {
         sounds[index].line?.add(packet, at: time)
     }
 
-    /// Writes what can't change any more.
+    /// Writes the blocks that can't change any more.
     package func advance(to now: Duration) throws(MediaFileError) {
         guard let start else { return }
         let horizon = horizon.horizon(at: now - start)
@@ -112,7 +114,7 @@ package final class WebMMuxer {
         try write(until: horizon)
     }
 
-    /// Writes all that came, and ends the file; one in which nothing is, is removed.
+    /// Writes all blocks, and ends the file, or removes it if it is empty.
     package func close() throws(MediaFileError) {
         var failure: MediaFileError?
         do throws(MediaFileError) {
@@ -120,14 +122,14 @@ package final class WebMMuxer {
         } catch {
             failure = error
         }
-        // What is written already is worth its end whatever else failed.
+        // The written part is worth a regular end, whatever else failed.
         try writer.close()
         if let failure { throw failure }
     }
 
     // MARK: Parts
 
-    /// The time since the film's beginning, which is now where there was none yet.
+    /// Returns the time since the beginning of the recording, which is the first `arrival`.
     private func sinceStart(_ arrival: Duration) throws(MediaFileError) -> Duration {
         if let start { return arrival - start }
         start = arrival
@@ -151,7 +153,7 @@ package final class WebMMuxer {
         return track.number
     }
 
-    /// Writes what is due before a time, or with nil all that came.
+    /// Writes the blocks before a time; all of them for nil.
     private func write(until horizon: Duration?) throws(MediaFileError) {
         var blocks: [WebMBlock] = []
         for index in pictures.indices {
@@ -174,7 +176,7 @@ package final class WebMMuxer {
                     track: number, time: $0.time, duration: $0.duration, data: $0.payload, isKeyFrame: true)
             }
         }
-        // Of one time pictures come first, as here: the sort leaves them where they are.
+        // Of blocks with the same time, video comes first, as in this array: the sort is stable.
         try writer.write(blocks.sorted { $0.time < $1.time })
     }
 }

@@ -65,7 +65,7 @@ struct DemoCommand: AsyncParsableCommand {
     }
 }
 
-/// A sender and a viewer in one process, joined by two UDP sockets.
+/// A sender and a viewer in one process, connected by two UDP sockets.
 private struct Demo {
     private let sender: AttendeeSession
     private let viewer: AttendeeSession
@@ -76,7 +76,7 @@ private struct Demo {
     private let started = ContinuousClock.now
     private static let framesPerSecond = 30.0
 
-    /// What the viewer received. Times are in seconds from the start; nil for what never came.
+    /// The media that the viewer received. Times are in seconds from the start; nil for events that did not occur.
     struct Result: Encodable {
         let stream: String
         let connectedAfter: Double?
@@ -87,7 +87,7 @@ private struct Demo {
         let width: Int?
         let height: Int?
         let bytes: Int64
-        /// The mean structural similarity of received pictures to the source.
+        /// The mean structural similarity of received frames to the source.
         let similarity: Double?
         let soundSeconds: Double
         let concealedSeconds: Double
@@ -180,7 +180,7 @@ private struct Demo {
     }
 }
 
-/// Compares received pictures with the test pattern itself: the counter in the picture says which frame it is.
+/// Compares received frames with the test pattern itself: the counter in the frame is its number.
 private final class SimilarityJudge: VideoSink {
     private struct State {
         var seen = 0
@@ -190,7 +190,7 @@ private final class SimilarityJudge: VideoSink {
 
     private let state = Locked(State())
     private let pattern: TestPattern
-    /// Comparing costs as much as encoding; one in so many pictures speaks for the others.
+    /// The interval of compared frames: comparing costs as much as encoding.
     private static let stride = 10
 
     init(size: PixelSize, framesPerSecond: Double) {
@@ -212,7 +212,7 @@ private final class SimilarityJudge: VideoSink {
         }
     }
 
-    /// The mean over the pictures compared; nil where none was.
+    /// The mean over the compared frames; nil if there are none.
     var mean: Double? {
         state.withLock { $0.compared > 0 ? $0.sum / Double($0.compared) : nil }
     }

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import RTCShareSecureTransport
 
-/// Where the program begins.
+/// The start of the program.
 @main
 enum Main {
     static func main() async {
@@ -13,5 +13,5 @@ enum Main {
     }
 }
 
-/// Any thread can end the process, and this runs on it: it is nobody's to be isolated to the main one.
+/// Drains the terminal on any thread that ends the process, so it must not be isolated to the main one.
 private nonisolated func drainTerminal() { Terminal.shared.drain() }

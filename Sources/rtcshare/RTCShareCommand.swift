@@ -3,13 +3,14 @@ internal import FoundationEssentials
 internal import Glibc
 internal import Logging
 
-/// Takes the log's lines to where everything for people goes.
+/// Writes the log's lines to the same stream as all messages for people.
 private struct LogStream: TextOutputStream {
     func write(_ line: String) { Terminal.shared.log(line.hasSuffix("\n") ? String(line.dropLast()) : line) }
 }
 
 struct RTCShareCommand: AsyncParsableCommand {
-    /// The commands print what a person needs to know; the library's own log is for `RTCSHARE_LOG=debug`.
+    /// Runs the program. The commands print everything that users need; the library's own log is for
+    /// `RTCSHARE_LOG=debug`.
     static func main() async {
         ProcessMemory.keepFromOthers()
         let arguments = Array(CommandLine.arguments.dropFirst())
@@ -49,8 +50,8 @@ struct RTCShareCommand: AsyncParsableCommand {
         }
     }
 
-    /// The command that the arguments ask for.
-    /// - Throws: `CommandFailure` for what is wrong with the arguments; what the parser throws to show help.
+    /// Returns the command in the arguments.
+    /// - Throws: `CommandFailure` for invalid arguments, or the parser's error to show help.
     static func parsed(
         _ arguments: [String], environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws -> any ParsableCommand {
@@ -62,7 +63,7 @@ struct RTCShareCommand: AsyncParsableCommand {
         }
     }
 
-    /// The command, and in `configured` the options that it has from a file or the environment.
+    /// Returns the command, and in `configured` its options from a file or the environment.
     private static func parsed(
         _ arguments: [String], environment: [String: String] = ProcessInfo.processInfo.environment,
         configured: inout ConfiguredOptions?

@@ -4,10 +4,10 @@ internal import RTCShareCapture
 internal import RTCShareSecureTransport
 internal import RTCShareVideoCoding
 
-/// Which rtcshare this is.
+/// The version of rtcshare.
 enum Version {
-    /// What `--version` says: this program's version, and those of the libraries that it runs on, which are not always
-    /// those that it was built with.
+    /// The output of `--version`: this program's version, and those of the libraries that it uses, which can differ
+    /// from those with which it was built.
     static var text: String {
         let libraries =
             CodecLibrary.versions + AudioLibraries.versions + SecurityLibraries.versions + CaptureLibraries.versions

@@ -8,7 +8,7 @@ import Testing
 
 /// An app and an extension, joined by real sockets and real memory.
 @Suite(.serialized) struct BroadcastConnectionTests {
-    /// How the two meet.
+    /// The transport and the endpoint of both sides.
     enum Way: CaseIterable, CustomStringConvertible {
         case tcpPort, memoryPort, tcpPath, memoryPath
 
@@ -64,7 +64,7 @@ import Testing
         { $0.frames.last?.buffer.samples == picture.samples }
     }
 
-    @Test("The app waits first", arguments: Way.allCases)
+    @Test("The app can begin before the extension", arguments: Way.allCases)
     func acceptFirst(way: Way) throws {
         let folder = try SocketFolder()
         let app = try App(Self.endpoint(way, in: folder), in: folder)
@@ -83,10 +83,10 @@ import Testing
         app.source.stop()
     }
 
-    @Test("The extension looks for the app first", arguments: Way.allCases)
+    @Test("The extension can begin before the app", arguments: Way.allCases)
     func connectFirst(way: Way) throws {
         let folder = try SocketFolder()
-        // A port that was free a moment ago, so that both can be told it.
+        // A port that was free a moment ago, so that both sides can be given it.
         let endpoint: BroadcastEndpoint
         if way.isPort {
             endpoint = try BroadcastListener(.port(0), environment: folder.environment).endpoint
@@ -113,7 +113,7 @@ import Testing
         try app.source.start()
         app.source.stop()
         #expect(app.log.wait(for: "stopped"))
-        // Nobody lets it in now, though the socket still listens.
+        // The connection is not accepted now, though the socket still listens.
         let other = try Extension(app.source.endpoint, way.transport, in: folder)
         try other.sender.start()
         other.sender.stop()
@@ -125,7 +125,7 @@ import Testing
         #expect(nowhere.log.all.last == "ended")
     }
 
-    @Test("Pictures, what changed in them, and what is said beside them arrive in order", arguments: Way.allCases)
+    @Test("Frames, their damage and the other messages arrive in order", arguments: Way.allCases)
     func pictures(way: Way) throws {
         let folder = try SocketFolder()
         let app = try App(Self.endpoint(way, in: folder), in: folder)
@@ -145,7 +145,7 @@ import Testing
             let part = PixelRectangle(x: 2 * (round % 20), y: 4, size: PixelSize(width: 7, height: 5))
             shown = BroadcastFixture.picture(
                 shown, with: part, of: BroadcastFixture.picture(Self.size, format: .i420, seed: round))
-            // Chroma is halved: what changed is a little more.
+            // Chroma has half the resolution, so a little more is damaged.
             other.show(shown, damage: [part])
             #expect(app.pictures.wait(until: Self.shows(shown)))
             let damage = try #require(app.pictures.frames.last?.damage)
@@ -172,7 +172,7 @@ import Testing
         app.source.stop()
     }
 
-    @Test("A source that is muted pauses the share, with its reason where it gives one")
+    @Test("A muted source pauses the share, with its reason if it has one")
     func mute() throws {
         let folder = try SocketFolder()
         let app = try App(.port(0), in: folder)
@@ -198,7 +198,7 @@ import Testing
         app.source.stop()
     }
 
-    @Test("A sink that comes later is given the picture that stands", arguments: Way.allCases)
+    @Test("A sink that is added later gets the current frame", arguments: Way.allCases)
     func laterSink(way: Way) throws {
         let folder = try SocketFolder()
         let app = try App(Self.endpoint(way, in: folder), in: folder)
@@ -216,7 +216,7 @@ import Testing
         app.source.stop()
     }
 
-    @Test("The extension's end pauses the share, and another takes over", arguments: Way.allCases)
+    @Test("The extension's end pauses the share, and another extension continues it", arguments: Way.allCases)
     func extensionRestarts(way: Way) throws {
         let folder = try SocketFolder()
         let app = try App(Self.endpoint(way, in: folder), in: folder)
@@ -235,7 +235,9 @@ import Testing
         app.source.stop()
     }
 
-    @Test("The app's end is waited out, where it was no end of the share", arguments: Way.allCases)
+    @Test(
+        "An extension that ended with its app connects to the next app when it is started again",
+        arguments: Way.allCases)
     func appRestarts(way: Way) throws {
         let folder = try SocketFolder()
         var app: App? = try App(Self.endpoint(way, in: folder), in: folder)
@@ -249,19 +251,19 @@ import Testing
         if let app { #expect(app.pictures.wait(until: Self.shows(picture))) }
         app?.source.stop()
         #expect(other.log.wait(for: "ended"))
-        // Told that the share is over it has ended; started again, it finds the next one.
+        // The extension ended because the share is over. When it is started again, it finds the next app.
         app = nil
         try other.sender.start()
         let next = try App(endpoint, in: folder)
         try next.source.start()
         #expect(other.log.wait(for: "connected", count: 2))
-        // A source that does not change gives no other.
+        // An unchanged source delivers no other frame.
         #expect(next.pictures.wait(until: Self.shows(picture)))
         other.sender.stop()
         next.source.stop()
     }
 
-    @Test("The end of the extension's source ends the share, after its last picture", arguments: Way.allCases)
+    @Test("The end of the extension's source ends the share after the last frame", arguments: Way.allCases)
     func sourceEnds(way: Way) throws {
         for error in [nil, CaptureSourceError(.systemFailure, "the display was lost")] {
             let folder = try SocketFolder()
@@ -283,7 +285,7 @@ import Testing
         }
     }
 
-    @Test("A second extension is refused, and the first goes on", arguments: Way.allCases)
+    @Test("A second extension is rejected, and the first continues", arguments: Way.allCases)
     func secondClient(way: Way) throws {
         let folder = try SocketFolder()
         let app = try App(Self.endpoint(way, in: folder), in: folder)
@@ -306,7 +308,7 @@ import Testing
         app.source.stop()
     }
 
-    @Test("A wrong token is refused on either side, and shown to nobody", arguments: Way.allCases)
+    @Test("A wrong token is rejected on either side and never shown", arguments: Way.allCases)
     func wrongTokens(way: Way) throws {
         let folder = try SocketFolder()
         let app = try App(Self.endpoint(way, in: folder), in: folder)
@@ -334,12 +336,12 @@ import Testing
         app.source.stop()
     }
 
-    @Test("Garbage, silence, floods and early ends keep nobody else out", arguments: Way.allCases)
+    @Test("Garbage, silence, floods and early ends do not block other connections", arguments: Way.allCases)
     func strangers(way: Way) throws {
         let folder = try SocketFolder()
         let app = try App(Self.endpoint(way, in: folder), in: folder)
         try app.source.start()
-        // Silent ones who stay; more than may wait at a time would keep others out until they are dropped.
+        // Silent connections that stay. More than the limit would block others until they are closed.
         let silent = try (0..<5).map { _ in try RawClient(app.source.endpoint) }
         try RawClient(app.source.endpoint).finishSaying()
         try RawClient(app.source.endpoint).say([0])
@@ -348,7 +350,7 @@ import Testing
         #expect(garbage.hearToEnd() == [])
         let hello = BroadcastMessage.hello(version: 1, transport: .tcp).encoded
         for bytes in [
-            // A message that is none; a picture before the hello; a body that is too long; a hello of another version.
+            // An unknown message, a frame before the hello, a body that is too long, and a hello of another version.
             [200, 0, 0, 0], BroadcastMessage.picture(BroadcastMessageTests.picture).encoded, [3, 0xFF, 0xFF, 0xFF],
             Array(hello.prefix(13)) + [9, 0], hello + [9, 0, 0, 0], hello + hello,
             hello + BroadcastMessage.consumed.encoded,
@@ -369,7 +371,7 @@ import Testing
         withExtendedLifetime(silent) {}
     }
 
-    @Test("A handshake and a picture that come byte by byte are taken", arguments: [Way.tcpPort, .tcpPath])
+    @Test("A handshake and a frame that arrive byte by byte are read", arguments: [Way.tcpPort, .tcpPath])
     func byteByByte(way: Way) throws {
         let folder = try SocketFolder()
         let app = try App(Self.endpoint(way, in: folder), in: folder)
@@ -394,7 +396,7 @@ import Testing
         #expect(client.hearToEnd() == BroadcastMessage.ended.encoded)
     }
 
-    @Test("Frames that nobody has a use for wait at the extension, and what they changed is not forgotten")
+    @Test("Unwanted frames wait at the extension, and their damage is kept")
     func newestWaits() throws {
         let folder = try SocketFolder()
         let app = try App(.port(0), in: folder)
@@ -426,7 +428,7 @@ import Testing
         app.source.stop()
     }
 
-    @Test("Of 1080p in shared memory half is read, and what is written never waits for room")
+    @Test("The extension drops no frame of 1080p in shared memory if the app reads every other one")
     func everyOther() throws {
         let folder = try SocketFolder()
         let app = try App(.port(0), in: folder)
@@ -454,7 +456,7 @@ import Testing
         app.source.stop()
     }
 
-    @Test("Where the app can't wait it says why, and what to do")
+    @Test("An app that can't listen fails with a reason and a remedy")
     func listening() throws {
         let folder = try SocketFolder()
         let app = try App(.port(0), in: folder)
@@ -487,14 +489,14 @@ import Testing
         #expect(throws: BroadcastError.self) { try App(.path(folder.path + "/nowhere/app.sock"), in: folder) }
     }
 
-    @Test("A socket is for its owner alone, and one that a killed share left is taken over")
+    @Test("A socket is private to its owner, and one that a killed share left is replaced")
     func sockets() throws {
         let folder = try SocketFolder()
         let path = folder.path + "/app.sock"
         let app = try App(.path(path), in: folder)
         var status = stat()
         #expect(lstat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
-        // What a killed process leaves: a socket without anybody.
+        // The socket that a killed process leaves, on which no process listens.
         let left = folder.path + "/left.sock"
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         var address = try SocketAddress.path(left)
@@ -504,7 +506,7 @@ import Testing
         withExtendedLifetime((app, next)) {}
     }
 
-    @Test("Tokens have a length that can't be guessed, and are shown to nobody")
+    @Test("Tokens are too long to guess and never shown")
     func tokens() throws {
         #expect(throws: BroadcastError.self) { try BroadcastTokens(mine: "short".utf8, peers: "long enough".utf8) }
         #expect(throws: BroadcastError.self) {
@@ -518,7 +520,7 @@ import Testing
     }
 }
 
-/// A collector that says, as an encoder does, that it has not seen the picture yet.
+/// A collector whose demand is the current frame until it has one, like an encoder.
 private final class LateSink: VideoSink {
     let collector = Collector()
 
@@ -526,7 +528,8 @@ private final class LateSink: VideoSink {
     var demand: FrameDemand { collector.frames.isEmpty ? .picture : .changes }
 }
 
-/// Has a use for pictures only while it is asked to read one; notes the first sample of each, and that it is whole.
+/// A sink with demand only while a test reads a frame. It records the first sample of each frame, and whether the frame
+/// is whole.
 private final class EveryOtherSink: VideoSink {
     private struct State {
         var values: [UInt8] = []
@@ -540,7 +543,7 @@ private final class EveryOtherSink: VideoSink {
     var demand: FrameDemand { state.withLock { $0.isReading } ? .changes : .nothing }
 
     func receive(_ frame: VideoFrame) {
-        // The picture that says that nobody came.
+        // The slate without a connected extension.
         guard frame.size.width == 1920 else { return }
         let value = frame.buffer.withPlanes { set in
             let (first, last) = (set.planes[0].first ?? 0, set.planes[2].last ?? 0)
@@ -550,7 +553,7 @@ private final class EveryOtherSink: VideoSink {
         changed.signal()
     }
 
-    /// Takes pictures until the one of `value` has come; false where it did not within ten seconds.
+    /// Takes frames until that of `value` has arrived. Returns false after ten seconds.
     func read(upTo value: UInt8) -> Bool {
         state.withLock { $0.isReading = true }
         defer { state.withLock { $0.isReading = false } }

@@ -7,7 +7,7 @@ import TestSupport
 
 @testable import RTCShareCaptureBroadcast
 
-/// What the tests of a broadcast share: tokens, a folder for sockets, pictures.
+/// Common parts of the tests of a broadcast: tokens, a directory for sockets, frames.
 enum BroadcastFixture {
     static let appToken = Array("the app's own token".utf8)
     static let extensionToken = Array("what the extension says".utf8)
@@ -20,7 +20,7 @@ enum BroadcastFixture {
         try BroadcastTokens(mine: extensionToken, peers: appToken)
     }
 
-    /// A picture whose every byte follows from `seed` and its place.
+    /// Returns a frame whose bytes follow from `seed` and their positions.
     static func picture(
         _ size: PixelSize = PixelSize(width: 64, height: 48), format: PixelFormat = .bgra, seed: Int
     ) -> PixelBuffer {
@@ -61,7 +61,7 @@ enum BroadcastFixture {
     }
 }
 
-/// A folder of a test's own, short enough for sockets' paths, that ends with it.
+/// A temporary directory of a test, with a path that is short enough for sockets.
 final class SocketFolder: Sendable {
     let path: String
 
@@ -78,7 +78,7 @@ final class SocketFolder: Sendable {
     var environment: [String: String] { ["XDG_RUNTIME_DIR": path] }
 }
 
-/// Keeps what it is told, for a test to wait for.
+/// A log of calls, for which a test can wait.
 final class BroadcastLog: BroadcastObserver, BroadcastSenderObserver, CaptureSourceObserver {
     private let lines = Locked<[String]>([])
     private let changed = DispatchSemaphore(value: 0)
@@ -90,7 +90,7 @@ final class BroadcastLog: BroadcastObserver, BroadcastSenderObserver, CaptureSou
         changed.signal()
     }
 
-    /// Waits until a line begins so, `count` times; false where that did not come within ten seconds.
+    /// Waits until `count` lines begin with `prefix`. Returns false after ten seconds.
     func wait(for prefix: String, count: Int = 1) -> Bool {
         let deadline = DispatchTime.now() + 10
         while all.filter({ $0.hasPrefix(prefix) }).count < count {
@@ -111,7 +111,7 @@ final class BroadcastLog: BroadcastObserver, BroadcastSenderObserver, CaptureSou
     func captureDidFail(error: CaptureSourceError) { note("source failed: \(error)") }
 }
 
-/// A client of the app's that says what a test has it say.
+/// A client of the app that sends arbitrary bytes.
 final class RawClient {
     private let descriptor: Int32
 
@@ -136,7 +136,7 @@ final class RawClient {
         close(descriptor)
     }
 
-    /// Says something, with the first byte of which descriptors go.
+    /// Sends bytes, with descriptors attached to the first.
     func say(_ bytes: [UInt8], passing descriptors: [Int32]) {
         let sent = message_send(descriptor, bytes, bytes.count, descriptors, UInt32(descriptors.count))
         if sent > 0 { say(Array(bytes.dropFirst(sent))) }
@@ -151,7 +151,7 @@ final class RawClient {
         }
     }
 
-    /// The next bytes; fewer where the app hangs up before.
+    /// Returns the next bytes, or fewer if the app closes the connection before.
     func hear(_ count: Int) -> [UInt8] {
         var heard: [UInt8] = []
         while heard.count < count {
@@ -163,7 +163,7 @@ final class RawClient {
         return heard
     }
 
-    /// Everything up to where the app hangs up; nil where it does not within ten seconds.
+    /// Returns all bytes until the app closes the connection. Nil if it does not within ten seconds.
     func hearToEnd() -> [UInt8]? {
         var heard: [UInt8] = []
         var part = [UInt8](repeating: 0, count: 4096)

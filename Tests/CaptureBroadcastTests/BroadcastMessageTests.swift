@@ -33,12 +33,12 @@ import Testing
         return try Array(bytes.dropFirst(4)).withRawSpan { try BroadcastMessage(kind: kind, body: $0) }
     }
 
-    @Test("What is written is read", arguments: messages)
+    @Test("A written message is read unchanged", arguments: messages)
     func roundTrip(message: BroadcastMessage) throws {
         #expect(try Self.read(message.encoded) == message)
     }
 
-    @Test("A body that is cut is an error, wherever it is cut, and so is one that is too long", arguments: messages)
+    @Test("A body that is truncated at any position is an error, and so is one that is too long", arguments: messages)
     func cut(message: BroadcastMessage) throws {
         let bytes = message.encoded
         let body = Array(bytes.dropFirst(4))
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test("Whatever byte is damaged, what is read is a message that is written as it was read", arguments: messages)
+    @Test("A message with any damaged byte is rejected or is written as it was read", arguments: messages)
     func damaged(message: BroadcastMessage) throws {
         let bytes = message.encoded
         for index in bytes.indices {
@@ -80,14 +80,14 @@ import Testing
         }
     }
 
-    @Test("A head that promises more than any body has is refused")
+    @Test("A header with a length above the limit is rejected")
     func longBody() {
         #expect(throws: BroadcastError.network("a message of 16777215 bytes, of which at most 262144 are taken")) {
             try [3, 0xFF, 0xFF, 0xFF].withRawSpan { try BroadcastMessage.head($0) }
         }
     }
 
-    @Test("Another program, another version")
+    @Test("A handshake of another program or another version is rejected")
     func strangers() {
         #expect(throws: BroadcastError.network("the other process is not rtcshare")) {
             try Array("SOMEBODY\u{0}\u{1}\u{0}".utf8).withRawSpan { try BroadcastMessage(kind: 1, body: $0) }
@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test(
-        "Pictures that no memory should be made for",
+        "Formats that are too large or empty are rejected",
         arguments: [
             (PixelSize(width: 0, height: 4), [64]), (PixelSize(width: 4, height: 16384), [64]),
             (PixelSize(width: 4, height: 4), [15]), (PixelSize(width: 4, height: 4), [16 + 4097]),
@@ -113,12 +113,12 @@ import Testing
         #expect(throws: BroadcastError.self) { try Self.read(BroadcastMessage.picture(picture).encoded) }
     }
 
-    @Test("A text can't move a terminal's cursor")
+    @Test("Control characters are removed from texts")
     func controlCharacters() throws {
         #expect(try Self.read(BroadcastMessage.refused("no\u{1B}[2J\r\nway").encoded) == .refused("no[2Jway"))
     }
 
-    @Test("Parts on odd samples of chroma, or beyond the picture, are refused")
+    @Test("Damage on odd samples of chroma or beyond the frame is rejected")
     func parts() {
         for part in [
             PixelRectangle(x: 1, y: 0, size: PixelSize(width: 2, height: 2)),

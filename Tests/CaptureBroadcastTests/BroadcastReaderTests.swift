@@ -8,7 +8,7 @@ import Testing
     private static let size = PixelSize(width: 34, height: 18)
     private static let part = PixelRectangle(x: 4, y: 2, size: PixelSize(width: 6, height: 4))
 
-    /// What an extension would send: a token, a whole picture, a part of one, a message.
+    /// Returns the bytes that an extension sends: a token, a whole frame, a part of a frame, and a message.
     private static func stream(format: PixelFormat) -> (bytes: [UInt8], first: PixelBuffer, second: PixelBuffer) {
         let first = BroadcastFixture.picture(size, format: format, seed: 1)
         let other = BroadcastFixture.picture(size, format: format, seed: 2)
@@ -55,7 +55,7 @@ import Testing
         return events
     }
 
-    @Test("However it is cut, the same comes", arguments: [PixelFormat.bgra, .i420, .nv12, .argb])
+    @Test("Messages are the same however the bytes are split", arguments: [PixelFormat.bgra, .i420, .nv12, .argb])
     func fragmentation(format: PixelFormat) throws {
         let (bytes, first, second) = Self.stream(format: format)
         for cut in stride(from: 1, to: bytes.count, by: 1) {
@@ -75,7 +75,7 @@ import Testing
         #expect(try Self.read(bytes, cutAt: Array(1..<bytes.count)).count == 4)
     }
 
-    @Test("Parts of nothing are refused")
+    @Test("Damage without a frame is rejected")
     func partsFirst() {
         let parts = PictureDescription(
             timestamp: .zero, rotation: .upright, format: .bgra, size: Self.size, strides: [136], parts: [Self.part])
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test("A picture that somebody looks at is not written again")
+    @Test("A frame that is referenced is not overwritten")
     func heldPictures() throws {
         var pictures = BroadcastPictures()
         let description = PictureDescription(

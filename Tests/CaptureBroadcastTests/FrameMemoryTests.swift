@@ -18,7 +18,7 @@ import Testing
         return (writer, try FrameMemoryReader(mapping: writer.descriptor))
     }
 
-    @Test("Pictures arrive as they were written", arguments: [PixelFormat.bgra, .i420, .nv12, .argb])
+    @Test("Frames are read as they were written", arguments: [PixelFormat.bgra, .i420, .nv12, .argb])
     func pictures(format: PixelFormat) throws {
         let (writer, reader) = try Self.memory(PixelSize(width: 97, height: 65), format: format)
         #expect(try reader.take() == nil)
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test("What changed is told since the picture that was taken last, and only that is written")
+    @Test("The damage since the last frame that was read is reported, and only damage is written")
     func changes() throws {
         let (writer, reader) = try Self.memory()
         var shown = BroadcastFixture.picture(Self.size, seed: 0)
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test("Another size, and another format, change everything")
+    @Test("A frame of another size or another format has full damage")
     func layouts() throws {
         let (writer, reader) = try Self.memory()
         let pictures = [
@@ -70,7 +70,7 @@ import Testing
         #expect(!writer.write(BroadcastFixture.frame(large), changes: .everything))
     }
 
-    @Test("Pictures that are looked at stay as they are, however many, and there is room for the next")
+    @Test("Frames that are referenced do not change, whatever their number, and there is room for the next")
     func holds() throws {
         let (writer, reader) = try Self.memory()
         var held: [(frame: VideoFrame, samples: [[UInt8]])] = []
@@ -80,11 +80,11 @@ import Testing
             held.append((try #require(try reader.take()), picture.samples))
             for one in held { #expect(one.frame.buffer.samples == one.samples) }
         }
-        // The first few where they lie, the others as copies.
+        // The first few in the shared memory, and the others as copies.
         #expect(held.filter { !($0.frame.buffer is PixelBuffer) }.count == FrameMemory.slotCount - 2)
     }
 
-    @Test("Of 60 that are written while 30 are read, each that is read is the newest and whole")
+    @Test("Each frame that is read is the newest and whole if 30 of 60 are read")
     func everyOther() throws {
         let (writer, reader) = try Self.memory()
         var latest: VideoFrame?
@@ -98,7 +98,7 @@ import Testing
         withExtendedLifetime(latest) {}
     }
 
-    @Test("No picture is torn, however fast two threads write and read")
+    @Test("No frame is torn, however fast two threads write and read")
     func tearing() async throws {
         let (writer, reader) = try Self.memory()
         let isDone = Atomic(false)
@@ -134,7 +134,7 @@ import Testing
         #expect(count == 20_000 && seen > 0 && torn == 0)
     }
 
-    @Test("Memory that could shrink, is too small, or is none, is refused")
+    @Test("Memory that could shrink, is too small or is no memory is rejected")
     func strangers() throws {
         let path = "/tmp/rtcshare-memory-\(getpid())"
         let file = open(path, O_RDWR | O_CREAT | O_EXCL, 0o600)
@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    @Test("Nothing traps, whatever word of the memory is damaged")
+    @Test("A damaged word of the memory does not trap")
     func damaged() throws {
         let writer = try FrameMemoryWriter(planeBytes: FrameMemoryWriter.planeBytes(size: Self.size, format: .i420))
         let picture = BroadcastFixture.picture(Self.size, format: .i420, seed: 1)

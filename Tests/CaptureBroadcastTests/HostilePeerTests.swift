@@ -9,7 +9,7 @@ import Testing
 
 /// The other side of a broadcast knows its token, or does not, and means no good.
 @Suite(.serialized) struct HostilePeerTests {
-    /// An app that waits, and what it has seen.
+    /// A waiting app, and its log.
     private struct App {
         let folder: SocketFolder
         let source: BroadcastSource
@@ -37,7 +37,7 @@ import Testing
             return client
         }
 
-        /// An honest extension is let in, and its picture is seen.
+        /// Returns whether an honest extension is accepted and its frame arrives.
         func servesAnother(seed: Int) throws -> Bool {
             let sender = try sender()
             let broadcaster = VideoBroadcaster()
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test("Descriptors that are no memory of pictures are refused, and none is kept")
+    @Test("Descriptors without valid frame memory are rejected and closed")
     func descriptors() throws {
         let app = try App(in: try SocketFolder())
         #expect(try app.servesAnother(seed: 0))
@@ -98,7 +98,7 @@ import Testing
             #expect(client.hearToEnd() == [])
             #expect(try app.servesAnother(seed: round + 1))
         }
-        // Beside messages that want none.
+        // With messages that need no descriptor.
         let client = try app.guest(.sharedMemory)
         for _ in 0..<9 { client.say(BroadcastMessage.resumed.encoded, passing: [event.number]) }
         #expect(client.hearToEnd() == [])
@@ -108,13 +108,13 @@ import Testing
         #expect(try Self.openDescriptors <= before + 1)
     }
 
-    @Test("Memory can be passed again and again, each time in place of the one before, however large it says it is")
+    @Test("Frame memory can be passed repeatedly and replaces the earlier one, whatever size it claims")
     func muchMemory() throws {
         let app = try App(in: try SocketFolder())
         let size = PixelSize(width: 64, height: 48)
         let client = try app.guest(.sharedMemory)
         for seed in 0..<100 {
-            // Nothing of a sparse gigabyte is there before it is looked at.
+            // The pages of a sparse gigabyte do not exist before an access.
             let sparse = try Descriptor(shared_memory_create(1 << 30))
             client.say(BroadcastMessage.memory.encoded, passing: [try Self.head(of: sparse.number).number])
             let writer = try FrameMemoryWriter(planeBytes: FrameMemoryWriter.planeBytes(size: size, format: .bgra))
@@ -128,7 +128,7 @@ import Testing
         app.source.stop()
     }
 
-    /// Gives memory the head of one slot of 8K pictures, without a picture.
+    /// Writes the header of one slot of 8K frames into memory, without a frame.
     private static func head(of descriptor: Int32) throws -> Descriptor {
         let memory = mmap(nil, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
         let start = try #require(memory)
@@ -141,7 +141,7 @@ import Testing
         return try Descriptor(dup(descriptor))
     }
 
-    @Test("An app that writes into the memory what it likes traps no writer")
+    @Test("An app that overwrites the shared memory does not trap the writer")
     func damagedByApp() throws {
         let size = PixelSize(width: 64, height: 48)
         let writer = try FrameMemoryWriter(planeBytes: FrameMemoryWriter.planeBytes(size: size, format: .bgra))
@@ -162,7 +162,7 @@ import Testing
         #expect(written > 0)
     }
 
-    @Test("Those who connect and say nothing keep nobody out, and the one silent for longest goes")
+    @Test("Silent connections do not block others, and the longest silent one is closed")
     func silence() throws {
         for endpoint in [nil, BroadcastEndpoint.port(0)] {
             let app = try App(endpoint, in: try SocketFolder())
@@ -175,14 +175,14 @@ import Testing
         }
     }
 
-    @Test("Who has shown its token is not put out by those who say nothing, however many come")
+    @Test("A connection with a valid token is not closed for silent ones, whatever their number")
     func silenceBesideToken() throws {
         let app = try App(in: try SocketFolder())
         let known = try RawClient(app.source.endpoint)
         known.say(BroadcastFixture.greeting(BroadcastFixture.extensionToken))
         let greeting = BroadcastFixture.greeting(BroadcastFixture.appToken)
         #expect(known.hear(greeting.count) == greeting)
-        // Each of these is let in, and the last of them is served, once those that they put out are gone.
+        // Each of these is accepted, and the last one is served after the connections that they displace are closed.
         let silent = try (0..<40).map { _ in try RawClient(app.source.endpoint) }
         let last = try RawClient(app.source.endpoint)
         last.say(BroadcastFixture.greeting(BroadcastFixture.extensionToken))
@@ -194,7 +194,7 @@ import Testing
         withExtendedLifetime(last) {}
     }
 
-    @Test("Those who have shown their tokens and say no more are bounded, too")
+    @Test("The number of silent connections with valid tokens is limited")
     func silenceAfterToken() throws {
         let app = try App(in: try SocketFolder())
         let greeting = BroadcastFixture.greeting(BroadcastFixture.appToken)
@@ -203,14 +203,14 @@ import Testing
             client.say(BroadcastFixture.greeting(BroadcastFixture.extensionToken))
             return client
         }
-        // The first eight are heard; nobody else is let in before one of them has gone.
+        // The first eight are accepted, and no other one before one of them has ended.
         #expect(known.prefix(8).allSatisfy { $0.hear(greeting.count) == greeting })
         #expect(known.dropFirst(8).allSatisfy { $0.hearToEnd() == [] })
         #expect(!known.prefix(8).contains { $0.isHungUpOn })
         app.source.stop()
     }
 
-    @Test("Parts that overlap, which a few bytes can say, are taken for the whole picture")
+    @Test("Overlapping damage counts as the whole frame")
     func overlappingParts() throws {
         let size = PixelSize(width: 64, height: 48)
         let writer = try FrameMemoryWriter(planeBytes: FrameMemoryWriter.planeBytes(size: size, format: .bgra))
@@ -230,7 +230,7 @@ import Testing
         #expect(try #require(try take(more, seed: 2)).damage == nil)
     }
 
-    @Test("An app that is killed before it looks at the token is no app that knows another one")
+    @Test("An app that is killed before it reads the token is not reported as a wrong token")
     func killedBeforeTheToken() throws {
         for isPort in [false, true] {
             let folder = try SocketFolder()
@@ -251,7 +251,7 @@ import Testing
                 let socket = try #require(accepted)
                 readiness.removeAll()
                 readiness.add(socket.descriptor)
-                // The token is there, and nobody reads it.
+                // The token was sent, and is not read.
                 readiness.wait(until: monotonicNow() + .seconds(10))
                 withExtendedLifetime(socket) {}
             }
@@ -263,7 +263,7 @@ import Testing
         }
     }
 
-    @Test("A folder that others can write to is used by neither side")
+    @Test("A directory that others can write to is used by neither side")
     func foreignFolder() throws {
         let folder = try SocketFolder()
         let shared = folder.path + "/rtcshare"
@@ -283,13 +283,13 @@ import Testing
                     "ended: the capture failed: the directory of \(shared)/broadcast-1024.sock belongs to another user"
             )
         )
-        // A link to a folder is none, wherever it leads.
+        // A symbolic link is not accepted as a directory.
         try FileManager.default.removeItem(atPath: shared)
         try FileManager.default.createSymbolicLink(atPath: shared, withDestinationPath: "/tmp")
         #expect(throws: BroadcastError.self) { try App(.port(0), in: folder) }
     }
 
-    @Test("Sound of any length and number of channels goes, what the app would refuse does not, and neither ends it")
+    @Test("Audio of any valid length and number of channels is sent, and other audio is dropped without an error")
     func longSound() throws {
         let app = try App(in: try SocketFolder())
         let collector = SoundCollector()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RTCShareCapture
 
-/// What another program's camera says of itself.
+/// The parameters that another program's camera reports.
 @Suite("Parameters of cameras")
 struct CameraParameterTests {
     private static func formats(_ parameter: CameraParameter) -> [CameraFormat] {
@@ -22,7 +22,7 @@ struct CameraParameterTests {
         return isReadable ? CameraFormat(format) : nil
     }
 
-    @Test("Sizes and rates are read one by one, from lists and from ranges")
+    @Test("Sizes and rates are read from single values, lists and ranges")
     func usual() {
         var one = CameraParameter(CameraParameter.jpeg)
         one.add(.size, .rectangle, [640, 480])
@@ -51,7 +51,7 @@ struct CameraParameterTests {
         #expect(Self.formats(short).isEmpty)
     }
 
-    @Test("A choice that ends within its head, or before its first value, is not read")
+    @Test("A choice that is truncated before its first value is not read")
     func shortChoices() {
         var head = CameraParameter(CameraParameter.jpeg)
         // The next property would be taken for the type of its values.
@@ -66,7 +66,7 @@ struct CameraParameterTests {
     }
 
     @Test(
-        "Sizes beyond those of pictures are left out",
+        "Sizes beyond the limits of frames are skipped",
         arguments: [(1, 480), (16_384, 480), (640, .max)] as [(UInt32, UInt32)])
     func sides(width: UInt32, height: UInt32) {
         var parameter = CameraParameter(CameraParameter.jpeg)
@@ -78,7 +78,7 @@ struct CameraParameterTests {
     }
 
     @Test(
-        "A camera that names more than a camera has is cut short, and rates beyond reason are taken for what can be asked"
+        "The formats of a camera are limited in number, and extreme rates become rates that can be requested"
     )
     func bounds() throws {
         var parameter = CameraParameter(CameraParameter.jpeg)

@@ -15,14 +15,14 @@ struct CameraTests {
         CameraFormat(pixels: pixels, size: PixelSize(width: width, height: height), frameRates: [rate])
     }
 
-    /// As a camera of today tells it: large pictures at full speed come as JPEG alone.
+    /// The formats of a typical camera: large frames at the full rate are only available as JPEG.
     private static let usual = device([
         format(.yuy2, 640, 480, 30), format(.yuy2, 1280, 720, 10), format(.yuy2, 1920, 1080, 5),
         format(.mjpeg, 640, 480, 30), format(.mjpeg, 1280, 720, 30), format(.mjpeg, 1920, 1080, 30),
     ])
 
     @Test(
-        "The nearest format has about the size, then the rate, then pixels that need no decompression",
+        "The nearest format has the closest size, then the closest rate, then pixels that need no decompression",
         arguments: [
             (PixelSize(width: 1280, height: 720), 30.0, format(.mjpeg, 1280, 720, 30)),
             (PixelSize(width: 1280, height: 720), 10.0, format(.yuy2, 1280, 720, 10)),
@@ -34,7 +34,7 @@ struct CameraTests {
         #expect(Self.usual.format(nearestTo: size, framesPerSecond: rate) == expected)
     }
 
-    /// A buffer of an even grey with a red left half, in each of the layouts, rows as wide as told or as GStreamer has them.
+    /// Returns a grey buffer with a red left half in a layout, with the given stride or that of GStreamer.
     private static func buffer(_ pixels: CameraFormat.Pixels, _ size: PixelSize, stride: Int) -> [UInt8] {
         // BT.601: grey (126, 128, 128), red (81, 90, 240).
         func isRed(_ x: Int) -> Bool { x < size.width / 2 }
@@ -64,7 +64,7 @@ struct CameraTests {
     }
 
     @Test(
-        "A picture is the same in whatever layout it came",
+        "A frame is the same whatever its layout",
         arguments: [
             (CameraFormat.Pixels.yuy2, 2), (.nv12, 1), (.i420, 1), (.bgrx, 4), (.rgbx, 4), (.bgr, 3), (.rgb, 3),
         ], [0, 64])
@@ -73,7 +73,7 @@ struct CameraTests {
         let stride = size.width * layout.bytesEach + padding
         let bytes = Self.buffer(layout.pixels, size, stride: stride)
         let pictures = CameraPictures(CameraFormat(pixels: layout.pixels, size: size, frameRates: [30]))
-        // Where it isn't told, rows follow each other.
+        // Without a given stride, rows are contiguous.
         let picture = try #require(
             try bytes.withUnsafeBytes { try pictures.picture(of: $0, stride: padding == 0 ? 0 : stride) })
         let planes = picture.withPlanes { set in
@@ -93,7 +93,7 @@ struct CameraTests {
         #expect(refused == nil)
     }
 
-    @Test("What is no JPEG is refused")
+    @Test("Data that is not JPEG is rejected")
     func brokenJPEG() throws {
         let pictures = CameraPictures(
             CameraFormat(pixels: .mjpeg, size: PixelSize(width: 64, height: 64), frameRates: [30]))

@@ -3,14 +3,14 @@ import Testing
 
 @testable import RTCShareCapture
 
-@Suite("Pictures that a desktop gives")
+@Suite("Frames of a desktop's cast")
 struct CastPicturesTests {
-    /// A screen as a desktop has it, with what it tells of it.
+    /// A screen of a desktop, with the damage that it reports.
     private struct Desktop {
         var size = PixelSize(width: 0, height: 0)
         var pixels: [UInt32] = []
         var content = CastContent(size: PixelSize(width: 0, height: 0), stride: 0, rows: 0)
-        /// Beside the rows.
+        /// The bytes after each row.
         let padding = 3
 
         mutating func resize(to size: PixelSize) {
@@ -28,7 +28,7 @@ struct CastPicturesTests {
             }
         }
 
-        /// What a viewer is to see, row by row: each step of it done pixel by pixel.
+        /// Returns the expected frame by rows, made pixel by pixel.
         func expected(_ pointer: (place: PixelPosition, colour: UInt32)?) -> [[UInt32]] {
             guard let area = content.area else { return [] }
             var rows = (area.y..<area.y + area.size.height).map { y in
@@ -37,7 +37,7 @@ struct CastPicturesTests {
                     return content.isRGB ? pixel & 0xFF00 | pixel << 16 & 0xFF_0000 | pixel >> 16 & 0xFF : pixel
                 }
             }
-            // With a margin: a pointer that points beside the picture may reach into it.
+            // With a margin, because a pointer outside the frame may extend into it.
             let margin = 3
             var marks = Array(
                 repeating: Array(repeating: false, count: area.size.width + 2 * margin),
@@ -86,7 +86,7 @@ struct CastPicturesTests {
     }
 
     @Test(
-        "Whatever it tells and leaves out, the picture is the screen's, and changes only where frames say so",
+        "A frame equals the screen and changes only within its damage, whatever damage the desktop reports or omits",
         arguments: UInt64(1)...12)
     func anything(seed: UInt64) throws {
         var state = seed
@@ -100,7 +100,7 @@ struct CastPicturesTests {
         var shadow: [[UInt32]] = []
         var pointer: (place: PixelPosition, colour: UInt32)?
         var sequence: UInt64 = 1
-        // What changed since a picture was told of last: where some are lost, the count shows it.
+        // The changes since the last reported frame: if frames are lost, the sequence number shows it.
         var untold: [PixelRectangle] = []
         for _ in 0..<400 {
             switch random(40) {
@@ -149,7 +149,7 @@ struct CastPicturesTests {
                 content.damage = random(3) == 0 ? nil : untold
                 if !isPointerOnly { untold = [] }
                 _ = pictures.receive(content)
-                // Not each is looked at: what it told counts all the same.
+                // Not every frame is read, but its damage counts.
                 guard random(4) > 0, content.pixels != nil || !pictures.hasPixels else { return }
                 let frame = try pictures.frame(
                     of: content.pixels == nil ? nil : content, evenIfOld: random(10) == 0, now: .zero)
@@ -165,13 +165,13 @@ struct CastPicturesTests {
                     shadow = rows
                 }
                 #expect(shadow == rows)
-                // A pointer-only buffer has no news of crop or turn: those are the last picture's.
+                // A buffer with only a pointer has no crop or rotation: those of the last frame apply.
                 if content.pixels != nil { #expect(rows == desktop.expected(pointer)) }
             }
         }
     }
 
-    @Test("What didn't change costs nothing, and what did is told in its place where the desktop says nothing of it")
+    @Test("Unchanged parts cost nothing, and changed parts are damage even if the desktop does not report them")
     func comparison() throws {
         var desktop = Desktop()
         desktop.resize(to: PixelSize(width: 640, height: 480))
@@ -196,7 +196,7 @@ struct CastPicturesTests {
         #expect(last == nil)
     }
 
-    @Test("A lost buffer is made good by the next, however little that says")
+    @Test("The changes of a lost buffer are in the next one, however little damage that reports")
     func lostBuffer() throws {
         var desktop = Desktop()
         desktop.resize(to: PixelSize(width: 64, height: 64))
@@ -220,7 +220,7 @@ struct CastPicturesTests {
         }
     }
 
-    @Test("Changes that nobody takes a frame of are kept in a short list, and are in the next frame")
+    @Test("Changes while no frame is taken are kept in a short list and are in the next frame")
     func untakenChanges() throws {
         var desktop = Desktop()
         desktop.resize(to: PixelSize(width: 640, height: 480))

@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct DisplayLinkTests {
     @Test(
-        "The next tick is the first that is not due yet when the closure returns",
+        "The next tick is the first that is not yet due when the closure returns",
         arguments: [
             (0, 0.0, 1), (0, 32.9, 1), (0, 33.4, 2), (0, 66.6, 2), (0, 66.7, 3), (3, 50.0, 4), (0, 1000.0, 30),
             (0, 1000.001, 31),
@@ -30,13 +30,13 @@ import Testing
         #expect(wrong.isEmpty)
     }
 
-    @Test("The closure is called at each tick; those that fall due while it runs are left out and counted")
+    @Test("The closure is called at each tick, and ticks that become due while it runs are skipped and counted")
     func skipping() throws {
         let ticks = Locked<[DisplayLink.Tick]>([])
         let called = DispatchSemaphore(value: 0)
         let link = try DisplayLink(framesPerSecond: 100) { tick in
             ticks.withLock { $0.append(tick) }
-            // Beyond what comes next, by the clock that the link has.
+            // Beyond the next tick, by the clock of the link.
             while tick.number == 2, monotonicNow() < tick.dueTime + .milliseconds(35) {}
             called.signal()
         }
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test("A custom capturer sends what is drawn, stamped with its tick, and nothing where nothing is new")
+    @Test("A custom capturer delivers each drawn frame with the time of its tick, and none if none is drawn")
     func capturer() throws {
         let size = PixelSize(width: 128, height: 96)
         let pattern = TestPattern(size: size)
@@ -89,7 +89,7 @@ import Testing
         #expect(observer.events == [.started, .stopped])
     }
 
-    @Test("A sink that comes while nothing is new is given the newest picture, turned and stamped as it was drawn")
+    @Test("A sink that is added between frames gets the newest frame, with its rotation and time")
     func capturedFrames() throws {
         let picture = TestPattern(size: PixelSize(width: 128, height: 96)).render(frame: 7)
         let capturer = try CustomCapturer(
@@ -112,7 +112,7 @@ import Testing
         #expect(TestPattern.readCounter(from: again.buffer) == 7)
     }
 
-    @Test("A custom capturer can be stopped by what it draws with")
+    @Test("A custom capturer can be stopped by its drawing closure")
     func stopFromDraw() throws {
         let capturer = Locked<CustomCapturer?>(nil)
         let size = PixelSize(width: 2, height: 2)

@@ -34,7 +34,8 @@ struct DisplaySourceTests {
     }
 
     @Test(
-        "The whole screen is given, pixel by pixel what ImageMagick sees", arguments: [[], ["-extension", "MIT-SHM"]])
+        "A frame is the whole screen, pixel by pixel as ImageMagick reads it",
+        arguments: [[], ["-extension", "MIT-SHM"]])
     func wholeScreen(arguments: [String]) throws {
         let display = try VirtualDisplay(arguments: arguments)
         let stipple = try stipple()
@@ -59,7 +60,7 @@ struct DisplaySourceTests {
     }
 
     @Test(
-        "Real text in a window is given as ImageMagick sees it",
+        "Real text in a window is captured as ImageMagick reads it",
         .enabled(if: VirtualDisplay.path(of: "xterm") != nil, "needs xterm"))
     func window() throws {
         let display = try VirtualDisplay()
@@ -72,7 +73,7 @@ struct DisplaySourceTests {
         let (source, sink) = try capture(
             .region(PixelRectangle(x: 0, y: 0, size: .init(width: 320, height: 200))), of: display)
         defer { source.stop() }
-        // What is judged may be drawn over before it is captured: it is judged again until both are the same.
+        // The screen may change between ImageMagick's capture and ours: both are repeated until they are equal.
         let isEqual = sink.wait { sink in
             guard let frame = sink.frames.last, let judged = try? display.judgedPixels() else { return false }
             let expected = (0..<200).flatMap { judged[$0 * 640..<$0 * 640 + 320] }
@@ -81,7 +82,7 @@ struct DisplaySourceTests {
         #expect(isEqual)
     }
 
-    @Test("What changes on the screen is in the frames that follow, and frames given before stay as they were")
+    @Test("A change on the screen is in the frames that follow, and earlier frames stay as they were")
     func change() throws {
         let display = try VirtualDisplay()
         try display.run("xsetroot", "-solid", "#00ff00")
@@ -98,7 +99,7 @@ struct DisplaySourceTests {
         #expect(after.timestamp <= monotonicNow())
     }
 
-    @Test("The pointer is drawn where it is, follows, and is cut at the edges")
+    @Test("The pointer is drawn at its position, follows it and is clipped at the edges")
     func pointer() throws {
         let display = try VirtualDisplay()
         try display.run("xsetroot", "-solid", "#ff0000", "-cursor_name", "left_ptr")
@@ -139,7 +140,7 @@ struct DisplaySourceTests {
         #expect(places.allSatisfy { (4..<35).contains($0 % 100) && (16..<55).contains($0 / 100) })
     }
 
-    @Test("A region beyond the screen is refused with the screen's size")
+    @Test("A region beyond the screen is an error with the screen's size")
     func outside() throws {
         let display = try VirtualDisplay()
         let region = PixelRectangle(x: 600, y: 0, size: PixelSize(width: 100, height: 100))
@@ -148,7 +149,7 @@ struct DisplaySourceTests {
         #expect(expected.description.contains("640x480"))
     }
 
-    @Test("Outputs are listed and shared by name; an unknown one is refused with those that there are")
+    @Test("Outputs are listed and shared by name, and an unknown one is an error with the known ones")
     func outputs() throws {
         let display = try VirtualDisplay()
         try display.run("xrandr", "--setmonitor", "left", "320/100x480/100+0+0", "screen")
@@ -177,7 +178,7 @@ struct DisplaySourceTests {
         #expect(places.allSatisfy { (90..<130).contains($0 % 320) })
     }
 
-    @Test("An output has the product name that its monitor tells, and none where it tells nonsense")
+    @Test("An output has its monitor's product name, and none if the identification is invalid")
     func productNames() throws {
         let display = try VirtualDisplay()
         let client = try WindowClient(display: display)
@@ -189,7 +190,7 @@ struct DisplaySourceTests {
         #expect(try names() == [nil])
     }
 
-    @Test("A screen that changes its size is followed; a region beside it is paused until it lies on the screen again")
+    @Test("A change of the screen's size is followed, and a region outside is paused until it is on the screen again")
     func resize() throws {
         let display = try VirtualDisplay()
         let (whole, wholeSink) = try capture(.screen, of: display)
@@ -249,7 +250,7 @@ struct DisplaySourceTests {
         #expect(sink.ends.isEmpty)
     }
 
-    @Test("A screen that is one pixel wide or high is refused, and the error says what is needed")
+    @Test("A screen that is one pixel wide or high is an error with its size")
     func thin() throws {
         let display = try VirtualDisplay(screen: "1x300x24")
         let expected = CaptureError.unsharableSize(PixelSize(width: 1, height: 300))
@@ -268,7 +269,7 @@ struct DisplaySourceTests {
         #expect(observer.wait(for: 1))
         source.stop()
         #expect(sink.ends.count == 1)
-        // The observer came when capture had begun.
+        // The observer was added after capture began.
         #expect(observer.events == [.failed(.systemFailure)])
         guard case .displayLost(display.name, _) = sink.ends.first.flatMap({ $0 }) as? CaptureError else {
             Issue.record("\(sink.ends)")
@@ -276,7 +277,7 @@ struct DisplaySourceTests {
         }
     }
 
-    @Test("A server that hangs does not keep stop waiting")
+    @Test("A server that hangs does not delay stop")
     func hanging() throws {
         let display = try VirtualDisplay()
         let (source, sink) = try capture(.screen, of: display)
@@ -302,7 +303,7 @@ struct DisplaySourceTests {
         #expect(sink.ends.count == 2)
     }
 
-    @Test("A screen of another depth is refused, and the error says which would do")
+    @Test("A screen of another depth is an error with the supported depths")
     func depth() throws {
         let display = try VirtualDisplay(screen: "320x240x16")
         do throws(CaptureError) {
@@ -314,7 +315,7 @@ struct DisplaySourceTests {
         }
     }
 
-    @Test("A screen that the display does not have is refused")
+    @Test("A screen that the display does not have is rejected")
     func screenNumber() throws {
         let display = try VirtualDisplay()
         #expect(throws: CaptureError.displayUnavailable(display: "\(display.name).3", reason: "it has no such screen"))
@@ -338,7 +339,7 @@ struct DisplaySourceTests {
         source.stop()
         // A frame keeps the memory that it is in.
         sink.forgetFrames()
-        // The server lets go of it when it reads our request, which nobody waits for.
+        // The server releases it when it reads our request, for which nothing waits.
         let deadline = monotonicNow() + .seconds(10)
         while try ours() > 0, monotonicNow() < deadline { usleep(10_000) }
         #expect(try ours() == 0)

@@ -15,7 +15,7 @@ struct FramePoolTests {
         buffer.withPlanes { UInt(bitPattern: $0.planes[0].baseAddress) }
     }
 
-    @Test("Memory is used again once its frame is let go, and never while it is held")
+    @Test("Memory is reused after its frame is released, and never before")
     func again() throws {
         let pool = FramePool()
         let size = PixelSize(width: 33, height: 17)
@@ -32,7 +32,7 @@ struct FramePoolTests {
         }
     }
 
-    @Test("Another size gets memory of its own length, whatever is let go meanwhile")
+    @Test("Another size gets memory of its own length, whatever is released meanwhile")
     func otherSize() throws {
         let pool = FramePool()
         for side in [16, 64, 32, 64, 16] {
@@ -49,7 +49,7 @@ struct FramePoolTests {
 
 @Suite("EventTypes")
 struct EventTypesTests {
-    @Test("Has the types that were put in, and no others, however the event was sent")
+    @Test("A set has the types that were inserted and no others, however the event was sent")
     func members() {
         for type in UInt8(0)..<128 {
             for bit: UInt8 in [0, 0x80] {

@@ -6,7 +6,9 @@ import Testing
 @testable import RTCShareCapture
 
 @Suite struct GeneratorTests {
-    @Test("A tone has its frequency and -12 dB, and goes on from block to block", arguments: [20.0, 440, 997.3, 20000])
+    @Test(
+        "A tone has its frequency and -12 dB, and is continuous from block to block",
+        arguments: [20.0, 440, 997.3, 20000])
     func tone(frequency: Double) throws {
         var clock = SoundClock(start: .seconds(7), sampleRate: 48000)
         var sink: [AudioFrame] = []
@@ -27,7 +29,7 @@ import Testing
         #expect(zip(samples, samples.dropFirst()).allSatisfy { abs($1 - $0) <= steepest })
     }
 
-    @Test("After a day a tone is still as exact")
+    @Test("A tone is as exact after a day as at its beginning")
     func longTone() {
         let day = 86400 * 48000
         let differences = (0..<1000).map {
@@ -36,7 +38,7 @@ import Testing
         #expect(differences.allSatisfy { $0 < 1e-6 })
     }
 
-    @Test("A beep begins with the whole second, lasts 50 ms, swells and fades")
+    @Test("A beep begins at the whole second, lasts 50 ms, fades in and fades out")
     func beep() throws {
         let second = (0..<48000).map { BeepSource.sample($0) }
         #expect(second[0] == 0)
@@ -55,7 +57,7 @@ import Testing
     }
 
     @Test(
-        "Beeps are counted from the block that comes next, of which a second has a whole number",
+        "Beeps begin with the next whole block, and a second has a whole number of blocks",
         arguments: [
             (Duration.seconds(5), Duration.seconds(5), 0), (.seconds(5) + .nanoseconds(1), .milliseconds(5020), 960),
             (.milliseconds(5020), .milliseconds(5020), 960), (.milliseconds(5981), .seconds(6), 0),
@@ -90,7 +92,7 @@ import Testing
         #expect(sink.ends.count == 1)
     }
 
-    @Test("A tone's source gives block after block on the monotonic clock, and can be started again")
+    @Test("A tone's source delivers blocks on the monotonic clock and can be started again")
     func toneSource() throws {
         let source = try ToneSource(frequency: 1000)
         let sink = SoundCollector(now: monotonicNow)
@@ -104,7 +106,7 @@ import Testing
         let frames = sink.frames
         #expect(frames[0].timestamp >= before)
         #expect(frames[0].samples[0] == 0)
-        // A block is given when its last sample is due, not before.
+        // A block is delivered at the time of its last sample, not before.
         #expect(zip(frames, sink.arrivals).allSatisfy { $0.timestamp + .milliseconds(20) <= $1 })
         #expect(frames.map { $0.timestamp - frames[0].timestamp } == frames.indices.map { .milliseconds(20 * $0) })
         try source.start()
@@ -113,7 +115,7 @@ import Testing
         #expect(observer.events == [.started, .stopped, .started, .stopped])
     }
 
-    @Test("Late sound is given without a gap up to a second, then whole blocks are left out")
+    @Test("Audio that is up to a second late is delivered without a gap, and later whole blocks are skipped")
     func lateness() {
         var clock = SoundClock(start: .seconds(10), sampleRate: 48000)
         clock.advance(960)
@@ -128,7 +130,7 @@ import Testing
         #expect(clock.timestamp == .seconds(20))
     }
 
-    @Test("Recorded blocks follow each other, follow a drift slowly, and begin again behind a gap")
+    @Test("The times of recorded blocks are contiguous, follow a drift slowly and restart after a gap")
     func recordingClock() {
         var clock = RecordingClock(sampleRate: 48000)
         var noise = Noise(state: 7)
@@ -156,13 +158,13 @@ import Testing
         #expect(clock.timestamp(sampleCount: 960, measured: next) == next)
     }
 
-    @Test("A piece of recorded sound is a second long at most, whatever the server says of its length")
+    @Test("A fragment of recorded audio is at most a second long, whatever length the server reports")
     func pieceLength() {
         #expect(PulseRecording.sampleCount(ofBytes: 3844, perSample: 4) == 961)
         #expect(PulseRecording.sampleCount(ofBytes: .max, perSample: 4) == 48000)
     }
 
-    @Test("After one wrong measurement blocks slowly approach the right time, which counts once")
+    @Test("After one wrong measurement, the times of blocks slowly approach the right time, and one gap is counted")
     func lateRecordingClock() {
         var clock = RecordingClock(sampleRate: 48000)
         func real(_ block: Int) -> Duration { .seconds(100) + .milliseconds(20 * block) }
@@ -176,7 +178,7 @@ import Testing
         #expect(clock.discontinuities == 1)
     }
 
-    @Test("Another recording begins when it was taken, but not before the end of the last, and counts nothing")
+    @Test("Another recording begins at its own time, but not before the end of the last one, and counts no gap")
     func restartedRecordingClock() {
         var clock = RecordingClock(sampleRate: 48000)
         _ = clock.timestamp(sampleCount: 960, measured: .seconds(100))

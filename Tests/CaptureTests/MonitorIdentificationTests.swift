@@ -2,7 +2,7 @@ import Testing
 
 @testable import RTCShareCapture
 
-@Suite("What a monitor says of itself")
+@Suite("The identification of a monitor")
 struct MonitorIdentificationTests {
     /// A block of EDID whose last descriptor is the product's name.
     static func block(name: [UInt8]) -> [UInt8] {
@@ -13,7 +13,7 @@ struct MonitorIdentificationTests {
     }
 
     @Test(
-        "The product's name is read up to its end, without what can't be shown",
+        "The product's name is read up to its end, without characters that can't be shown",
         arguments: [
             ("DELL U2720Q", "DELL U2720Q"), ("13 characters", "13 characters"), ("  a  b ", "a b"),
             ("x\u{1B}[2J\u{7F}", "x[2J"),
@@ -22,7 +22,7 @@ struct MonitorIdentificationTests {
         #expect(MonitorIdentification.productName(Self.block(name: Array(text.utf8))) == expected)
     }
 
-    @Test("A block that is cut, of something else, or without a name has no name")
+    @Test("A block that is truncated, of another kind or without a name gives no name")
     func nameless() {
         let block = Self.block(name: Array("DELL".utf8))
         #expect(block.count == 128)

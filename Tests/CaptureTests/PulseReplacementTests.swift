@@ -5,9 +5,9 @@ import Testing
 
 @testable import RTCShareCapture
 
-/// A server with a microphone (1000 Hz), a headset (500 Hz) and speakers (1500 Hz): what is recorded is told by its tone.
+/// A server with a microphone (1000 Hz), a headset (500 Hz) and speakers (1500 Hz): the tone shows the recorded device.
 @Suite(
-    "Sound of a device that is away",
+    "Audio of a device that is removed",
     .serialized, .timeLimit(.minutes(2)),
     .enabled(if: SoundServer.isAvailable, "needs pulseaudio and pulseaudio-utils (pacat, pactl)"))
 struct PulseReplacementTests {
@@ -48,7 +48,7 @@ struct PulseReplacementTests {
             try source.start()
         }
 
-        /// How loud a tone is in each hundredth of a second of what was recorded.
+        /// Returns the level of a tone in each hundredth of a second of the recording.
         func levels(of frequency: Double) -> [Double] { Self.levels(of: frequency, in: sink.samples) }
 
         private static func levels(of frequency: Double, in samples: [Float]) -> [Double] {
@@ -87,7 +87,7 @@ struct PulseReplacementTests {
             }
         }
 
-        /// Waits until observers know that the sound is away; returns why.
+        /// Waits until observers are notified that the device is absent, and returns the reason.
         func waitForAbsence() throws -> String {
             #expect(observer.wait { _ in interruption != nil })
             #expect(source.broadcaster.isMuted)
@@ -116,7 +116,9 @@ struct PulseReplacementTests {
         }
     }
 
-    @Test("A named output that goes is silent, though there is a microphone, and is recorded again when it is back")
+    @Test(
+        "A removed output is silent, also if there is a microphone, and is recorded again when it returns"
+    )
     func output() throws {
         let player = try server.play(frequency: Self.ears, into: "headset")
         let capture = try Capture(.system(sink: "headset"), of: server)
@@ -137,7 +139,7 @@ struct PulseReplacementTests {
     }
 
     @Test(
-        "A microphone that goes is silent, though the machine plays something, and is recorded again when it is back",
+        "A removed microphone is silent, also if the machine plays audio, and is recorded again when it returns",
         arguments: [
             (PulseSource.Input.microphone(device: "desk"), "the audio server has no microphone 'desk', and no other"),
             (.microphone(device: nil), "the audio server has no microphone"),
@@ -159,7 +161,7 @@ struct PulseReplacementTests {
         }
     }
 
-    @Test("A default source that becomes what the machine plays is not recorded, until it is a microphone again")
+    @Test("A default source that changes to a monitor is not recorded until it is a microphone again")
     func defaultBecomesMonitor() throws {
         let capture = try Capture(.microphone(device: nil), of: server)
         #expect(capture.waitForTone(Self.voice))
@@ -179,7 +181,7 @@ struct PulseReplacementTests {
         expectNothing(of: [Self.ears, Self.room], in: capture)
     }
 
-    @Test("Without a microphone from the start, observers know before there is a sink, and one that comes is recorded")
+    @Test("A missing microphone is reported before there is a sink, and one that is connected later is recorded")
     func noMicrophone() throws {
         try server.control("unload-module", microphone)
         let capture = try Capture(.microphone(device: nil), of: server, hasSink: false)
@@ -194,7 +196,7 @@ struct PulseReplacementTests {
     }
 
     @Test(
-        "A server without any device is waited for",
+        "A source of a server without devices waits for one",
         arguments: [PulseSource.Input.microphone(device: nil), .system(sink: nil)])
     func noDevice(input: PulseSource.Input) throws {
         let bare = try SoundServer(sinks: [])
@@ -207,7 +209,7 @@ struct PulseReplacementTests {
         player.stop()
     }
 
-    /// The server's index of what records from the speakers' monitor.
+    /// Returns the server's index of the recording from the speakers' monitor.
     private func recordingOfSpeakers() throws -> String {
         let recordings = try server.control("list", "short", "source-outputs").split(separator: "\n")
         let monitor = try #require(
@@ -217,7 +219,7 @@ struct PulseReplacementTests {
             recordings.map { $0.split(separator: "\t") }.first { $0[1] == monitor }?.first.map(String.init))
     }
 
-    @Test("A recording that the server ends is tried again after a pause")
+    @Test("A recording that the server ends is started again after a pause")
     func endedRecording() throws {
         let capture = try Capture(.system(sink: nil), of: server)
         #expect(capture.waitForTone(Self.room))
@@ -245,7 +247,7 @@ struct PulseReplacementTests {
         capture.source.stop()
     }
 
-    @Test("Nobody moves a recording to another device")
+    @Test("A recording can't be moved to another device")
     func move() throws {
         let capture = try Capture(.system(sink: nil), of: server)
         #expect(capture.waitForTone(Self.room))

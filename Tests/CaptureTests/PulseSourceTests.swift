@@ -21,7 +21,7 @@ struct PulseSourceTests {
         return (source, sink, observer)
     }
 
-    /// The newest half second, where each of its hundredths sounds.
+    /// Returns the newest half second if each of its hundredths has audio.
     private func newest(_ sink: SoundCollector) -> [AudioFrame]? {
         var frames: [AudioFrame] = []
         for frame in sink.frames.reversed() where frames.reduce(0, { $0 + $1.sampleCount }) < 24000 {
@@ -35,14 +35,14 @@ struct PulseSourceTests {
         return isLoud ? frames : nil
     }
 
-    /// Waits until half a second of a tone has come, and says its frequency.
+    /// Waits for half a second of a tone, and returns its frequency.
     private func frequency(_ sink: SoundCollector) throws -> Double? {
         #expect(sink.wait { newest($0) != nil })
         return SoundCollector.frequency(of: SoundCollector.samples(of: try #require(newest(sink))), sampleRate: 48000)
     }
 
     @Test(
-        "What is played into a sink comes out of its monitor, in its frequency, without a gap",
+        "Audio that is played into an output is recorded from its monitor, in its frequency, without a gap",
         arguments: [
             PulseSource.Input.system(sink: nil), .system(sink: "probe"), .microphone(device: nil),
             .microphone(device: "desk"),
@@ -91,7 +91,7 @@ struct PulseSourceTests {
         #expect(observer.events == [.started, .stopped, .started, .stopped, .started, .stopped])
     }
 
-    @Test("Without sinks nothing is recorded, and with the next one it is again, without an overrun")
+    @Test("Nothing is recorded without a sink, and recording continues with the next one, without an overrun")
     func rests() throws {
         let server = try SoundServer()
         let player = try server.play(frequency: 997, into: "probe")
@@ -110,7 +110,7 @@ struct PulseSourceTests {
         #expect(sink.ends.isEmpty && later.ends.count == 1)
     }
 
-    @Test("Devices are listed with what is used where none is named, and no monitor among the inputs")
+    @Test("Devices are listed with the defaults, and no monitor is among the inputs")
     func devices() throws {
         let server = try SoundServer(sinks: ["first", "second"])
         try server.control("set-default-sink", "second")
@@ -124,7 +124,7 @@ struct PulseSourceTests {
         #expect(throws: CaptureError.self) { try PulseSource.devices(server: "unix:/nowhere") }
     }
 
-    @Test("Where no sink is named, capture goes on with the default one when that becomes another")
+    @Test("Capture without a named output follows a change of the default output")
     func followsDefault() throws {
         let server = try SoundServer(sinks: ["first", "second"])
         try server.control("set-default-sink", "first")
@@ -147,7 +147,7 @@ struct PulseSourceTests {
             })
     }
 
-    @Test("Stop returns while the server is silent")
+    @Test("Stop returns while the server does not answer")
     func silentServer() throws {
         let server = try SoundServer()
         let (source, sink, observer) = try capture(.system(sink: nil), of: server)
@@ -179,7 +179,7 @@ struct PulseSourceTests {
 
 @Suite struct MissingSoundServerTests {
     @Test(
-        "A number of libpulse is a reason in plain words",
+        "An error code of libpulse becomes a reason in plain words",
         arguments: [
             (1, "it refuses this user"), (6, "nothing listens there"), (7, "it does not speak PulseAudio's protocol"),
             (11, "it closed the connection"),
@@ -189,7 +189,7 @@ struct PulseSourceTests {
     }
 
     @Test(
-        "No sound server is an error that says what to do",
+        "A missing audio server is an error with a remedy",
         arguments: [PulseSource.Input.microphone(device: nil), .system(sink: nil), .system(sink: "x")])
     func noServer(input: PulseSource.Input) throws {
         let address = "unix:/nowhere/pulse"
@@ -218,7 +218,7 @@ struct PulseSourceTests {
         defaultSink: "speakers")
 
     @Test(
-        "A source is of the kind that was asked for",
+        "A source has the requested kind",
         arguments: [
             (PulseSource.Input.microphone(device: nil), "desk"), (.microphone(device: "head"), "head"),
             (.system(sink: nil), "speakers.monitor"), (.system(sink: "speakers"), "speakers.monitor"),
@@ -227,7 +227,7 @@ struct PulseSourceTests {
         #expect(try Self.devices.source(for: input) == source)
     }
 
-    @Test("A default source that gives what an output plays is not a microphone, whether there are others or not")
+    @Test("A default source that is a monitor is not a microphone, with and without other sources")
     func monitorByDefault() {
         var devices = Self.devices
         devices.defaultSource = "speakers.monitor"
@@ -240,7 +240,7 @@ struct PulseSourceTests {
         }
     }
 
-    @Test("A source that gives what an output plays is refused as a microphone, and the output is named")
+    @Test("A monitor is rejected as a microphone, and the error names its output")
     func namedMonitor() {
         var devices = Self.devices
         devices.sources.append(PulseDevice(name: "voice", monitor: nil, isMonitor: true))

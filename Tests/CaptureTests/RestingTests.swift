@@ -7,10 +7,10 @@ import Testing
 
 @testable import RTCShareCapture
 
-/// Sources that nobody takes anything of.
+/// Sources without demand.
 @Suite(.timeLimit(.minutes(1)))
 struct RestingTests {
-    @Test("Who rests goes on when it is woken and there is a reason, and not before")
+    @Test("A resting thread continues only when it is woken and has a reason")
     func wake() throws {
         let signal = try StopSignal()
         let state = RestState()
@@ -28,7 +28,7 @@ struct RestingTests {
         #expect(state.looks == 3)
     }
 
-    @Test("The end of a source ends its rest, and so does the time that it is given")
+    @Test("The end of a source ends its rest, and so does its timeout")
     func ends() throws {
         let signal = try StopSignal()
         signal.rest(for: .milliseconds(5)) { true }
@@ -42,7 +42,7 @@ struct RestingTests {
         #expect(signal.isRaised)
     }
 
-    @Test("A pattern and a tone that rest go on with the present moment for who comes")
+    @Test("A resting pattern or tone continues with the present time for a new sink")
     func sources() async throws {
         let pattern = try TestPatternSource(size: PixelSize(width: 128, height: 96))
         let tone = try ToneSource()
@@ -60,7 +60,7 @@ struct RestingTests {
         tone.stop()
     }
 
-    @Test("A pattern of one picture in ten seconds gives one at once to the first sink, and to each that comes later")
+    @Test("A pattern of one frame in ten seconds delivers one at once to the first sink and to each later one")
     func slowPattern() throws {
         let pattern = try TestPatternSource(size: PixelSize(width: 128, height: 96), framesPerSecond: 0.1)
         try pattern.start()
@@ -82,7 +82,7 @@ struct RestingTests {
 
         func want() { state.withLock { $0.isWanted = true } }
 
-        /// Whether nobody wants anything.
+        /// Returns whether there is no demand.
         func look() -> Bool {
             state.withLock { state in
                 state.looks += 1

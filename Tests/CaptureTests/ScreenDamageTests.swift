@@ -5,9 +5,9 @@ import Testing
 
 @testable import RTCShareCapture
 
-@Suite("What a screen says of its changes", .serialized, .timeLimit(.minutes(2)))
+@Suite("The damage of a screen", .serialized, .timeLimit(.minutes(2)))
 struct ScreenDamageTests {
-    /// Keeps a picture that is only ever changed where frames say that they changed.
+    /// A copy of the screen that is only updated within the damage of frames.
     private final class Shadow {
         private(set) var pixels: [UInt32] = []
         private var size = PixelSize(width: 0, height: 0)
@@ -38,7 +38,7 @@ struct ScreenDamageTests {
     }
 
     @Test(
-        "What frames call changed is all that changed, and little where little did",
+        "The damage of frames covers all changes, and is small if the changes are",
         .enabled(if: VirtualDisplay.isAvailable && VirtualDisplay.path(of: "xterm") != nil, "needs Xvfb and xterm"),
         arguments: [[], ["-extension", "MIT-SHM"]])
     func shadow(arguments: [String]) throws {
@@ -61,7 +61,7 @@ struct ScreenDamageTests {
             xterm.waitUntilExit()
         }
         for step in 0..<40 { try display.run("xdotool", "mousemove", "\(step * 15)", "\(40 + step * 5)") }
-        // Away from it all, so that the judge, who sees no pointer, can be agreed with.
+        // Away from the content, because ImageMagick captures no pointer.
         try display.run("xdotool", "mousemove", "639", "479")
         let expected = { (try? display.judgedPixels()) ?? [] }
         func differing(_ pixels: [UInt32], _ judged: [UInt32]) -> Bool {
@@ -83,7 +83,7 @@ struct ScreenDamageTests {
             #expect(shadow.changedPixels < sink.frames.count * 640 * 480 / 4)
         }
         #expect(isEqual)
-        // Each frame is a picture of its own: none was drawn into while somebody held it.
+        // Each frame is separate: none was overwritten while it was referenced.
         let again = Shadow()
         for frame in sink.frames { again.take(frame) }
         #expect(!differing(again.pixels, expected()))
@@ -91,7 +91,7 @@ struct ScreenDamageTests {
     }
 
     @Test(
-        "A screen at rest gives its picture once, and again to who comes later; nobody's use, no frame",
+        "A screen at rest delivers one frame, and again one to a later sink",
         .enabled(if: VirtualDisplay.isAvailable, "needs Xvfb"))
     func rest() throws {
         let display = try VirtualDisplay()
@@ -113,7 +113,7 @@ struct ScreenDamageTests {
     }
 
     @Test(
-        "A sink that has no use for frames is given none, and then what changed meanwhile",
+        "A sink that wants no frames gets none, and then the changes since",
         .enabled(if: VirtualDisplay.isAvailable, "needs Xvfb"))
     func noUse() throws {
         let display = try VirtualDisplay()
@@ -145,7 +145,7 @@ struct ScreenPicturesTests {
     }
 
     @Test(
-        "A picture is what the one before was, but for its parts, in whatever memory; one that is held stays as it was",
+        "A frame equals the one before it outside of its damage, in any memory, and a referenced frame does not change",
         .enabled(if: VirtualDisplay.isAvailable, "needs Xvfb"), arguments: UInt64(1)...6)
     func sequence(seed: UInt64) throws {
         var state = seed
@@ -160,14 +160,14 @@ struct ScreenPicturesTests {
         var expected = [UInt8](repeating: 0, count: size.area * 4)
         var held: [(picture: ScreenPicture, bytes: [UInt8])] = []
         for step in 0..<200 {
-            // Often the same part, as where something scrolls.
+            // Often the same part, as during scrolling.
             let parts = (0..<1 + random(3)).map { _ in
                 let (x, y) = (random(2) * 10, random(2) * 10)
                 return PixelRectangle(
                     x: x, y: y, size: PixelSize(width: 1 + random(3) * 10, height: 1 + random(2) * 10))
             }
             let isWhole = step == 0 || random(20) == 0
-            // As a pointer that is drawn over what was read.
+            // Like a pointer that is drawn over the captured frame.
             let overlay =
                 random(3) == 0
                 ? PixelRectangle(x: random(30), y: random(20), size: PixelSize(width: 10, height: 10)) : nil
@@ -192,7 +192,7 @@ struct ScreenPicturesTests {
 struct ScreenCadenceTests {
     private let interval = Duration.seconds(1) / 30.0
 
-    @Test("The first change after a rest is looked at at once, the next ones at the rate")
+    @Test("The first change after a rest is captured at once, and the next ones at the rate")
     func rate() {
         var cadence = ScreenCadence(framesPerSecond: 30, now: .zero)
         var now = Duration.seconds(10)
@@ -211,11 +211,11 @@ struct ScreenCadenceTests {
         #expect((299...301).contains(looks))
     }
 
-    @Test("What changes at the rate itself, beside its ticks, waits for none once it has paused for one")
+    @Test("Changes at the rate, but not at its ticks, no longer wait for a tick after a pause of one tick")
     func steadyChanges() {
         var cadence = ScreenCadence(framesPerSecond: 30, now: .zero)
         for number in 0..<300 {
-            // Each change is a few milliseconds before or after its regular time, and once one is left out.
+            // Each change is a few milliseconds before or after its regular time, and one change is skipped.
             let jitter = Duration.milliseconds([0, 4, -4, 2, -3][number % 5])
             let change = .seconds(5) + interval * Double(number < 10 ? number : number + 1) + jitter
             let look = max(change, cadence.deadline(hasChange: true))
@@ -224,7 +224,7 @@ struct ScreenCadenceTests {
         }
     }
 
-    @Test("What gives no frame leaves the next change free to be looked at")
+    @Test("A capture without a frame does not delay the capture of the next change")
     func noFrame() {
         var cadence = ScreenCadence(framesPerSecond: 30, now: .zero)
         cadence.didLook(isFrame: true, pointerMoved: false, now: .seconds(5))
@@ -232,7 +232,7 @@ struct ScreenCadenceTests {
         #expect(cadence.deadline(hasChange: true) <= .seconds(6))
     }
 
-    @Test("The pointer is asked for at the rate while it moves, and less often at rest")
+    @Test("The pointer is queried at the rate while it moves, and less often at rest")
     func pointer() {
         var cadence = ScreenCadence(framesPerSecond: 30, now: .zero)
         cadence.didLook(isFrame: true, pointerMoved: true, now: .seconds(5))
@@ -243,7 +243,7 @@ struct ScreenCadenceTests {
         #expect(cadence.deadline(hasChange: false) == .seconds(7) + interval)
     }
 
-    @Test("A frame that nobody wants is asked about again at the next tick")
+    @Test("A frame that no sink wants is offered again at the next tick")
     func skip() {
         var cadence = ScreenCadence(framesPerSecond: 30, now: .zero)
         cadence.skip(now: .seconds(3))

@@ -1,25 +1,27 @@
 import Foundation
 import RTCShareLocks
 
-/// A PulseAudio server of a test's own, with sinks that nobody hears, that ends with it.
+/// A PulseAudio server of one test, with outputs that play to nothing. It ends with the object.
 final class SoundServer: Sendable {
-    /// What stands in PULSE_SERVER for it.
+    /// The server's address in PULSE_SERVER.
     let address: String
     private let folder: URL
     private let sinks: [String]
     /// Nil once it has ended and was waited for.
     private let identifier = Locked<pid_t?>(nil)
 
-    /// Whether what the tests need is installed; where everything is meant to be, what is missing fails, not skips.
+    /// Whether the programs that the tests need are installed. If peers are required, a missing program fails instead
+    /// of skipping.
     static let isAvailable =
         ProcessInfo.processInfo.environment["RTCSHARE_REQUIRE_PEERS"] != nil
         || ["pulseaudio", "pacat", "pactl"].allSatisfy { VirtualDisplay.path(of: $0) != nil }
 
-    /// libpulse keeps a cookie in the home of whoever connects: that of the tests is none of the user's settings.
+    /// libpulse stores a cookie in the user's home. The tests use another file, so that they do not change the user's
+    /// settings.
     private static let keepsCookieApart =
         setenv("PULSE_COOKIE", FileManager.default.temporaryDirectory.path + "/sound-cookie-\(getpid())", 1) == 0
 
-    /// Otherwise such a sink plays two seconds in advance, and what records from it waits for as long.
+    /// Without it, such an output plays two seconds in advance, and a recording from it waits for as long.
     private static let sinkOption = "norewinds=1"
 
     struct Failure: Error, CustomStringConvertible {
@@ -46,7 +48,7 @@ final class SoundServer: Sendable {
             + sinks.flatMap { ["-L", "module-null-sink sink_name=\($0) \(Self.sinkOption)"] }
             + ["-L", "module-native-protocol-unix socket=\(socket) auth-anonymous=1"]
         try identifier.withLock { $0 = try spawn("pulseaudio", arguments) }
-        // pactl answers as soon as the server does, and fails before: it is asked until then, not slept for.
+        // pactl fails until the server answers. It is repeated until then.
         let deadline = Date(timeIntervalSinceNow: 20)
         while (try? control("info")) == nil {
             guard isRunning, Date() < deadline else { throw Failure(description: "pulseaudio did not start") }
@@ -67,7 +69,7 @@ final class SoundServer: Sendable {
         }
     }
 
-    /// Stops the server where it is, or lets it go on.
+    /// Suspends or resumes the server.
     func suspend(_ isSuspended: Bool) {
         identifier.withLock { identifier in
             guard let server = identifier else { return }
@@ -137,7 +139,7 @@ final class SoundServer: Sendable {
         return String(decoding: answer, as: UTF8.self)
     }
 
-    /// Connects an output that nobody hears. Returns the module to unload, which unplugs it.
+    /// Connects an output that plays to nothing. Returns the module to unload, which unplugs it.
     func plugIn(sink name: String) throws -> String {
         try control("load-module", "module-null-sink", "sink_name=\(name)", Self.sinkOption)
             .trimmingCharacters(in: .whitespacesAndNewlines)
@@ -174,7 +176,7 @@ final class SoundServer: Sendable {
         }
     }
 
-    /// How many record from the server.
+    /// Returns the number of recordings from the server.
     func recordings() throws -> Int {
         try control("list", "short", "source-outputs").split(separator: "\n").count
     }
@@ -205,7 +207,7 @@ final class SoundServer: Sendable {
 
         init(program: pid_t, writer: FileHandle, frequency: Double) {
             self.program = Locked(program)
-            // A pipe whose reader has ended must give an error, not a signal.
+            // A pipe whose reader has ended must cause an error, not a signal.
             signal(SIGPIPE, SIG_IGN)
             let second = (0..<48000).flatMap { number in
                 let value = Float(0.5 * sin(2 * .pi * frequency * Double(number) / 48000))

@@ -54,7 +54,7 @@ import Testing
         #expect(TestPattern.readCounter(from: luma.scaled(width: 906, height: 510).buffer()) == 99)
     }
 
-    @Test("A picture without a counter has none")
+    @Test("A frame without a counter reads as none")
     func absent() {
         var generator = Noise(state: 3)
         let size = PixelSize(width: 320, height: 240)
@@ -67,7 +67,7 @@ import Testing
         #expect(TestPattern.readCounter(from: tiny.buffer()) == nil)
     }
 
-    @Test("Every flipped cell is noticed")
+    @Test("A counter with any flipped cell is rejected")
     func flippedCell() {
         let size = PixelSize(width: 320, height: 240)
         let clean = Luma(TestPattern.render(frame: 0x12_3456, size: size))
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test(
-        "Outside of the damage nothing differs from the frame before", arguments: sizes,
+        "A frame equals the one before it outside of its damage", arguments: sizes,
         [(0, 1), (2, 3), (9, 300)])
     func damage(size: PixelSize, frames: (Int, Int)) {
         let pattern = TestPattern(size: size)
@@ -105,7 +105,7 @@ import Testing
         #expect(damage.reduce(0) { $0 + $1.size.area } < size.area / 2)
     }
 
-    @Test("The source gives frame after frame at its rate, stamped on the monotonic clock")
+    @Test("The source delivers frames at its rate, with timestamps of the monotonic clock")
     func source() throws {
         let source = try TestPatternSource(size: PixelSize(width: 320, height: 240), framesPerSecond: 100)
         let sink = Collector()
@@ -165,7 +165,7 @@ import Testing
         for frame in [Int.min, -1, Int.max] { _ = pattern.isFlash(frame: frame) }
     }
 
-    @Test("A sink can stop the source from where it is called")
+    @Test("A sink can stop the source while the source calls it")
     func stopFromSink() throws {
         final class Stopper: VideoSink {
             let source: TestPatternSource
@@ -183,7 +183,7 @@ import Testing
         source.remove(sink)
     }
 
-    @Test("A tick that could not be kept is left out, and those after it keep their times")
+    @Test("A tick that is missed is skipped, and later ticks keep their times")
     func schedule() {
         let schedule = TickSchedule(start: .seconds(5), framesPerSecond: 30)
         #expect(schedule.deadline(0) == .seconds(5))
@@ -207,7 +207,7 @@ struct Noise {
     }
 }
 
-/// A picture in grey that a test damages.
+/// A grey frame that a test damages.
 struct Luma {
     var size: PixelSize
     var samples: [UInt8]

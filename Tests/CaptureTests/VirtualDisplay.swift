@@ -3,19 +3,19 @@ import TestSupport
 
 /// An X server of a test's own, with nothing on it, that ends with it.
 final class VirtualDisplay: Sendable {
-    /// What stands in DISPLAY for it.
+    /// The display's name in DISPLAY.
     let name: String
     private let server: Process
 
-    /// Whether what the tests need is installed: Xvfb, and the programs that paint and judge.
+    /// Whether the programs that the tests need are installed: Xvfb, and those that paint and capture.
     static let isAvailable = ["Xvfb", "xsetroot", "xrandr", "xdotool", "import"].allSatisfy { path(of: $0) != nil }
 
-    /// Whether there is a window manager to test with, or has to be.
+    /// Whether a window manager is installed or required.
     static let hasWindowManager =
         ProcessInfo.processInfo.environment["RTCSHARE_REQUIRE_PEERS"] != nil
         || ["openbox", "xterm"].allSatisfy { path(of: $0) != nil }
 
-    /// Starts Xvfb, which picks a free number itself. It keeps what a program leaves behind (`-noreset`).
+    /// Starts Xvfb, which chooses a free number. With `-noreset` it keeps a program's settings after its end.
     init(screen: String = "640x480x24", arguments: [String] = []) throws {
         let output = Pipe()
         server = Process()
@@ -48,7 +48,7 @@ final class VirtualDisplay: Sendable {
         server.waitUntilExit()
     }
 
-    /// Stops the server where it is, or lets it go on.
+    /// Suspends or resumes the server.
     func suspend(_ isSuspended: Bool) {
         Glibc.kill(server.processIdentifier, isSuspended ? SIGSTOP : SIGCONT)
     }
@@ -66,7 +66,7 @@ final class VirtualDisplay: Sendable {
         return process
     }
 
-    /// Starts openbox, and waits until it looks after windows: what is opened while it starts may stay hidden.
+    /// Starts openbox, and waits until it manages windows: a window that is opened during its start may stay hidden.
     func startWindowManager() throws -> Process {
         let sign = NSTemporaryDirectory() + "openbox-\(UUID().uuidString)"
         defer { unlink(sign) }
@@ -81,7 +81,7 @@ final class VirtualDisplay: Sendable {
         return manager
     }
 
-    /// Runs a program on this display to its end, and gives what it wrote.
+    /// Runs a program on this display to its end, and returns its output.
     @discardableResult
     func run(_ program: String, _ arguments: String...) throws -> Data {
         let output = Pipe()

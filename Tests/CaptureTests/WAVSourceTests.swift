@@ -7,7 +7,7 @@ import Testing
 @testable import RTCShareCapture
 
 @Suite struct WAVSourceTests {
-    /// A file of a ramp whose channels differ, and what a reader must give of it.
+    /// Creates a file of a ramp with different channels, and returns its path and the expected samples.
     private func file(sampleRate: Int, channels: Int, frames: Int) throws -> (path: String, samples: [Float]) {
         let path = NSTemporaryDirectory() + "sound-\(UUID().uuidString).wav"
         let samples = (0..<frames * channels).map { Float($0 % 2000 - 1000) / 32768 }
@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(
-        "A file is given in blocks of 20 ms with its own rate and channels, and ends without an error",
+        "A file is delivered in blocks of 20 ms with its own rate and channels, and ends without an error",
         arguments: [(48000, 2, 5000), (44100, 1, 4000), (11025, 2, 1000), (8000, 1, 801)])
     func plain(rate: Int, channels: Int, count: Int) throws {
         let (path, samples) = try file(sampleRate: rate, channels: channels, frames: count)
@@ -46,7 +46,7 @@ import Testing
         #expect(sink.ends.count == 2 && sink.ends.allSatisfy { $0 == nil })
     }
 
-    @Test("A file begins with the first sink, and rests where it is while it has none")
+    @Test("A file begins with the first sink, and rests without one")
     func resting() throws {
         let (path, samples) = try file(sampleRate: 48000, channels: 1, frames: 9600)
         defer { unlink(path) }
@@ -64,7 +64,7 @@ import Testing
         #expect(sink.frames.flatMap(\.samples) == samples)
     }
 
-    @Test("A looped file goes on until it is stopped, without a gap")
+    @Test("A looped file continues without a gap until it is stopped")
     func looped() throws {
         let (path, samples) = try file(sampleRate: 48000, channels: 1, frames: 1500)
         defer { unlink(path) }
@@ -95,7 +95,7 @@ import Testing
         #expect(sink.frames.isEmpty)
     }
 
-    @Test("A file that is not there, or no WAVE file, is an error that names it")
+    @Test("A file that is missing or no WAVE file is an error that names it")
     func faults() throws {
         let text = NSTemporaryDirectory() + "text-\(UUID().uuidString).wav"
         try "This is no sound.".write(toFile: text, atomically: true, encoding: .utf8)
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test("A file that has gone when it is started is a failure that is told")
+    @Test("A file that is removed before the start is reported as a failure")
     func removed() throws {
         let (path, _) = try file(sampleRate: 48000, channels: 1, frames: 100)
         let source = try WAVSource(path: path)

@@ -2,7 +2,7 @@ import Foundation
 import RTCShareCXCB
 import RTCShareMedia
 
-/// A program with windows on an X display: what is asked of it has happened when a call returns.
+/// A program with windows on an X display. A call returns after the server has carried it out.
 final class WindowClient {
     private let connection: OpaquePointer
     private let screen: UnsafeMutablePointer<xcb_screen_t>
@@ -56,7 +56,7 @@ final class WindowClient {
     }
 
     private func visual(depth: UInt8) throws -> xcb_visualid_t {
-        // What the screen allows lies behind it in memory.
+        // The screen's depths follow it in memory.
         var depths = xcb_screen_allowed_depths_iterator(screen)
         while depths.rem > 0 {
             if depths.data.pointee.depth == depth, let visuals = xcb_depth_visuals(depths.data),
@@ -164,7 +164,7 @@ final class WindowClient {
         return reply.pointee.atom
     }
 
-    /// Returns when the server has done all that was asked.
+    /// Returns when the server has processed all requests.
     private func synchronize() throws {
         guard let reply = xcb_get_input_focus_reply(connection, xcb_get_input_focus(connection), nil) else {
             throw Failure(description: "the display is gone")

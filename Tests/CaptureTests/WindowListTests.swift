@@ -5,14 +5,14 @@ import Testing
 @testable import RTCShareCapture
 
 @Suite(
-    "Which windows there are", .serialized, .timeLimit(.minutes(2)),
+    "The list of windows", .serialized, .timeLimit(.minutes(2)),
     .enabled(if: VirtualDisplay.isAvailable, "needs Xvfb, xsetroot, xrandr, xdotool and import (ImageMagick)"))
 struct WindowListTests {
     private func titles(_ display: VirtualDisplay, leavingOut filter: WindowFilter = .own) throws -> [String] {
         try WindowSource.windows(display: display.name, leavingOut: filter).map(\.title)
     }
 
-    @Test("Without a window manager, what is on the screen is listed: no menus, nothing hidden or without pixels")
+    @Test("Without a window manager, visible windows are listed, but no menus and none without pixels")
     func unmanaged() throws {
         let display = try VirtualDisplay()
         let client = try WindowClient(display: display)
@@ -33,7 +33,7 @@ struct WindowListTests {
             ])
     }
 
-    @Test("A window manager's list is what counts; one that it left behind when it ended does not")
+    @Test("A running window manager's list counts, and the list that a former one left does not")
     func managed() throws {
         let display = try VirtualDisplay()
         let client = try WindowClient(display: display)
@@ -55,7 +55,7 @@ struct WindowListTests {
         #expect(try titles(display) == ["in a frame", "panel"])
     }
 
-    @Test("A program's own windows are left out, unless that is not wanted; others can be left out one by one")
+    @Test("A program's own windows are not listed by default, and other windows can be excluded")
     func own() throws {
         let display = try VirtualDisplay()
         let client = try WindowClient(display: display)
@@ -71,7 +71,7 @@ struct WindowListTests {
         let title = WindowSpecification.title("overlay")
         #expect(throws: CaptureError.self) { try WindowSource(title, display: display.name) }
         #expect(try WindowSource(title, leavingOut: .nothing, display: display.name).window.id == overlay)
-        // By its number it is shared all the same: whoever says it means it.
+        // It is shared by its number, because a number is an explicit choice.
         #expect(try WindowSource(.id(overlay), display: display.name).window.title == "my overlay")
     }
 
@@ -91,7 +91,7 @@ struct WindowListTests {
     }
 
     @Test(
-        "A window is found by its title whatever the capitals, the spaces and the characters that can't be seen",
+        "A window is found by its title, whatever its capitals, spaces and invisible characters",
         arguments: [
             ("New tab - Microsoft\u{200B} Edge", "Microsoft Edge"),
             ("New tab - Microsoft\u{200B} Edge", "microsoft\u{200B}  edge"), ("Größe", "GRÖSSE"),
@@ -107,7 +107,7 @@ struct WindowListTests {
         #expect(try WindowSource(.title(wanted), display: display.name).window.id == window)
     }
 
-    @Test("A title is told as it is to be read, by the newer property first, with nothing for a terminal to obey")
+    @Test("A title is read from the newer property first, without control characters")
     func readableTitles() throws {
         let display = try VirtualDisplay()
         let client = try WindowClient(display: display)
@@ -124,14 +124,14 @@ struct WindowListTests {
     }
 }
 
-@Suite("Which window is meant")
+@Suite("The choice of a window")
 struct WindowSpecificationTests {
     private func window(_ id: UInt32, _ title: String) -> DisplayWindow {
         DisplayWindow(
             id: id, title: title, application: "App", processID: 7, size: PixelSize(width: 640, height: 480))
     }
 
-    @Test("A part of one title is enough, capitals don't matter, a whole title goes before parts")
+    @Test("A part of a title selects a window in any capitals, and a whole title comes before parts")
     func title() throws {
         let windows = [window(1, "Mail – Inbox"), window(2, "mail"), window(3, "Editor")]
         #expect(try WindowSpecification.title("INBOX").choose(from: windows).id == 1)
@@ -140,7 +140,7 @@ struct WindowSpecificationTests {
         #expect(try WindowSpecification.id(3).choose(from: windows).id == 3)
     }
 
-    @Test("Several are refused with those that match, none with all that there are")
+    @Test("Several matches are an error with the matches, and no match is an error with all windows")
     func unclear() {
         let windows = [window(1, "Notes one"), window(2, "Notes two"), window(0x30, "Editor")]
         let several = CaptureError.ambiguousWindow(.title("notes"), windows: [windows[0], windows[1]])

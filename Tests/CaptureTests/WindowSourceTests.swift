@@ -13,7 +13,7 @@ struct WindowSourceTests {
     private static let blue: UInt32 = 0x0000FF
     private static let grey: UInt32 = 0x808080
 
-    /// A source of one window that runs, with who watches it.
+    /// A running source of one window, with its sink and observer.
     private struct Watched {
         let source: WindowSource
         let sink = Collector(keeping: 4)
@@ -26,7 +26,7 @@ struct WindowSourceTests {
             try source.start()
         }
 
-        /// Waits for a picture of one colour, and no other, which has this size where one is said.
+        /// Waits for a frame of only one color, and of this size if given.
         func shows(_ colour: UInt32, _ size: PixelSize? = nil) -> Bool {
             sink.wait { sink in
                 guard let frame = sink.frames.last else { return false }
@@ -38,7 +38,7 @@ struct WindowSourceTests {
     private static func size(_ width: Int, _ height: Int) -> PixelSize { PixelSize(width: width, height: height) }
 
     @Test(
-        "A window is given as it is, whatever covers it and whichever memory it lies in, without its border",
+        "A frame is the window's own pixels without its border, whatever covers the window and whichever memory has it",
         arguments: [[], ["-extension", "MIT-SHM"]], [UInt8(24), 32])
     func covered(arguments: [String], depth: UInt8) throws {
         let display = try VirtualDisplay(arguments: arguments)
@@ -50,7 +50,7 @@ struct WindowSourceTests {
         defer { watched.source.stop() }
         #expect(watched.source.captureFormat.size == Self.size(200, 150))
         #expect(watched.shows(Self.red, Self.size(200, 150)))
-        // What is drawn where nobody at the screen sees it.
+        // Drawing in a part of the window that is not visible on the screen.
         let part = PixelRectangle(x: 20, y: 50, size: Self.size(30, 20))
         try client.paint(window, Self.grey, part)
         let isDrawn = watched.sink.wait { sink in
@@ -67,7 +67,7 @@ struct WindowSourceTests {
         #expect(watched.observer.events == [.started])
     }
 
-    @Test("A resize is followed and told, an odd column or row is left out")
+    @Test("A resize is followed and reported, and an odd column or row is cut off")
     func resize() throws {
         let display = try VirtualDisplay()
         let client = try WindowClient(display: display)
@@ -88,7 +88,7 @@ struct WindowSourceTests {
             ])
     }
 
-    @Test("A window that had another size for a moment while nobody looked shows what it draws then")
+    @Test("A window that had another size for a moment between two frames shows its later drawing")
     func resizedThereAndBack() throws {
         let display = try VirtualDisplay()
         let client = try WindowClient(display: display)
@@ -108,7 +108,7 @@ struct WindowSourceTests {
         #expect(watched.shows(Self.blue, Self.size(200, 150)))
     }
 
-    @Test("A border that becomes wider or narrower is followed")
+    @Test("A change of a border's width is followed")
     func border() throws {
         let display = try VirtualDisplay()
         let client = try WindowClient(display: display)
@@ -125,7 +125,7 @@ struct WindowSourceTests {
         #expect(watched.sink.ends.isEmpty)
     }
 
-    @Test("While a window is out of sight its source is muted, and goes on with a whole picture when it is back")
+    @Test("The source of a hidden window is muted, and continues with a whole frame when the window is visible again")
     func unmapped() throws {
         let display = try VirtualDisplay()
         let client = try WindowClient(display: display)
@@ -154,7 +154,7 @@ struct WindowSourceTests {
             ])
     }
 
-    @Test("A window that is out of sight before its source starts is paused, and a source that ends leaves no mute")
+    @Test("A window that is hidden before its source starts is paused, and a source that ends leaves no mute")
     func pausedAtStart() throws {
         let display = try VirtualDisplay()
         let client = try WindowClient(display: display)
@@ -189,12 +189,12 @@ struct WindowSourceTests {
         watched.source.stop()
         #expect(watched.observer.events.last == .failed(.systemFailure))
         #expect(!watched.source.broadcaster.isMuted)
-        // And it can't be started again, which is told and not waited for.
+        // It can't be started again, which is reported at once.
         try watched.source.start()
         #expect(watched.sink.wait { $0.ends.count == 2 })
     }
 
-    @Test("A window beyond the screen's edges is told of, and its picture goes on")
+    @Test("A window beyond the screen's edges is reported, and its frames continue")
     func offScreen() throws {
         let display = try VirtualDisplay()
         let client = try WindowClient(display: display)
@@ -225,7 +225,7 @@ struct WindowSourceTests {
             ])
     }
 
-    @Test("A frame that is put around a window, goes out of sight and comes back is followed")
+    @Test("A decoration that is put around a window, hidden and shown again is followed")
     func frame() throws {
         let display = try VirtualDisplay()
         let client = try WindowClient(display: display)
@@ -237,7 +237,7 @@ struct WindowSourceTests {
         try client.reparent(window, to: frame, x: 5, y: 20)
         try client.paint(window, Self.grey)
         #expect(watched.shows(Self.grey, Self.size(200, 150)))
-        // Of the frame's going the window itself is not told, nor of its coming.
+        // The window itself gets no event when the decoration is hidden or shown.
         for colour in [Self.red, Self.blue, Self.grey] {
             try client.blink(frame)
             try client.paint(window, colour)
@@ -252,7 +252,7 @@ struct WindowSourceTests {
         watched.source.stop()
     }
 
-    @Test("The pointer is drawn where it is over the window, and not where another covers it")
+    @Test("The pointer is drawn over the window, and not over another window that covers it")
     func pointer() throws {
         let display = try VirtualDisplay()
         let client = try WindowClient(display: display)
@@ -282,7 +282,7 @@ struct WindowSourceTests {
     }
 
     @Test(
-        "Whatever happens to a window in whatever order, its source follows, and ends when it is closed",
+        "A source follows its window after all orders of events, and ends when the window is closed",
         arguments: UInt64(1)...4)
     func storm(seed: UInt64) throws {
         var state = seed
@@ -320,7 +320,7 @@ struct WindowSourceTests {
         #expect(watched.sink.ends.first.flatMap { $0 } as? CaptureError == .windowClosed(id: window, title: ""))
     }
 
-    @Test("What has no pixels, is not there or is the screen itself is refused, and the error says what to do")
+    @Test("A window that has no pixels, does not exist or is the screen itself is rejected with a remedy")
     func refused() throws {
         let display = try VirtualDisplay()
         let client = try WindowClient(display: display)
@@ -342,13 +342,13 @@ struct WindowSourceTests {
         let menu = try client.window(90, 90, overrideRedirect: true, isMapped: false)
         #expect(error(menu)?.description.contains("not on the screen") == true)
         #expect(error(try client.window(1, 50))?.description.contains("1x50") == true)
-        // An open menu is shared where somebody names it.
+        // An open menu is shared if it is named.
         try client.map(menu)
         #expect(error(menu) == nil)
         #expect(throws: CaptureError.self) { try WindowSource(.id(1), display: nil) }
     }
 
-    @Test("A server without Composite is refused, and the error says what else there is")
+    @Test("A server without Composite is rejected, and the error names the alternatives")
     func withoutComposite() throws {
         let display = try VirtualDisplay(arguments: ["-extension", "Composite"])
         let client = try WindowClient(display: display)
@@ -363,7 +363,7 @@ struct WindowSourceTests {
         #expect(try WindowSource.windows(display: display.name).map(\.id) == [window])
     }
 
-    @Test("A server that hangs does not keep stop waiting, nor one that is killed the end")
+    @Test("A server that hangs does not delay stop, and one that is killed does not delay the end")
     func hanging() throws {
         let display = try VirtualDisplay()
         let client = try WindowClient(display: display)
@@ -385,7 +385,7 @@ struct WindowSourceTests {
     }
 
     @Test(
-        "Under a window manager a window is minimised, brought back and closed as people do it",
+        "A window of a window manager is followed while it is minimized, restored and closed",
         .enabled(if: VirtualDisplay.hasWindowManager, "needs openbox and xterm"))
     func windowManager() throws {
         let display = try VirtualDisplay()
@@ -433,7 +433,7 @@ struct WindowSourceTests {
     }
 }
 
-/// A BGRA picture's colours as 0xRRGGBB, row by row.
+/// Returns the colors of a BGRA frame as 0xRRGGBB by rows.
 private func pixels(_ buffer: any VideoFrameBuffer) -> [UInt32] {
     buffer.withPlanes { planes in
         (0..<buffer.size.height).flatMap { y in

@@ -5,11 +5,11 @@ import Testing
 @testable import RTCShareCapture
 
 @Suite(
-    "Small pictures of windows", .serialized, .timeLimit(.minutes(2)),
+    "Thumbnails of windows", .serialized, .timeLimit(.minutes(2)),
     .enabled(if: VirtualDisplay.isAvailable, "needs Xvfb, xsetroot, xrandr, xdotool and import (ImageMagick)"))
 struct WindowThumbnailTests {
     @Test(
-        "Each window that can be seen has a picture of its own pixels, with its aspect, whatever covers it",
+        "Each visible window has a thumbnail of its own pixels, with its aspect, whatever covers it",
         arguments: [[], ["-extension", "MIT-SHM"]])
     func pictures(arguments: [String]) throws {
         let display = try VirtualDisplay(arguments: arguments)
@@ -31,7 +31,7 @@ struct WindowThumbnailTests {
         #expect(thumbnails[small]?.colour(29, 19) == 0x00FF00)
     }
 
-    @Test("Of many windows only as many are kept in memory at a time as make a few screens, and none is left out")
+    @Test("Of many windows, only a few screens' worth is in memory at a time, and each has a thumbnail")
     func memory() {
         var queue = PixelQueue<Int>(capacity: WindowThumbnails.mostPixels)
         var taken: [Int] = []
@@ -45,7 +45,7 @@ struct WindowThumbnailTests {
         #expect(taken == Array(0..<100) && queue.area == 0)
     }
 
-    @Test("A window of the largest size that X has is left out, and the others are not")
+    @Test("A window of the largest size that X permits has no thumbnail, and the others have one")
     func largest() throws {
         let display = try VirtualDisplay()
         let client = try WindowClient(display: display)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import RTCShareCapture
 
-/// Bytes in memory, read a few at a time as a pipe gives them.
+/// Bytes in memory, read a few at a time as from a pipe.
 private final class Bytes: ByteInput {
     private let bytes: [UInt8]
     private let step: Int
@@ -54,7 +54,7 @@ private final class Bytes: ByteInput {
         return frames
     }
 
-    @Test("Frames come out as they were written, however the bytes arrive", arguments: [1, 7, 1000])
+    @Test("Frames are read as they were written, however the bytes arrive", arguments: [1, 7, 1000])
     func roundTrip(step: Int) throws {
         let written = [Self.samples(1), Self.samples(2), Self.samples(3)]
         let read = try Self.frames(of: Self.stream(frames: written), step: step)
@@ -84,7 +84,7 @@ private final class Bytes: ByteInput {
     }
 
     @Test(
-        "A header that cannot be shared says at which byte, why, and what to do",
+        "An unsupported header is an error with its byte, the reason and a remedy",
         arguments: [
             ("YUV4MPEG2", 9, "width"), ("YUV4MPEG2 W6", 12, "height"), ("YUV4MPEG2 W0 H4", 10, "width"),
             ("YUV4MPEG2 W6 H-4", 13, "height"), ("YUV4MPEG2 W99999 H4", 10, "width"),
@@ -110,7 +110,7 @@ private final class Bytes: ByteInput {
         }
     }
 
-    @Test("A stream cut at any length gives its whole frames, then an error at its end; between frames it just ends")
+    @Test("A stream that is cut at any length gives its whole frames and then an error, and no error between frames")
     func truncation() throws {
         let bytes = Self.stream(frames: [Self.samples(1), Self.samples(2)])
         let ends = [Self.header.utf8.count + 1, Self.header.utf8.count + 43, Self.header.utf8.count + 85]
@@ -134,7 +134,7 @@ private final class Bytes: ByteInput {
         }
     }
 
-    @Test("A corrupted byte is told at its place or before, or gives frames of what the header then says")
+    @Test("A corrupted byte is an error at its position or before, or gives frames of the header's new values")
     func corruption() throws {
         let bytes = Self.stream(frames: [Self.samples(1), Self.samples(2)])
         let magics = [0..<9] + [0, 42].map { Self.header.utf8.count + 1 + $0 }.map { $0..<$0 + 5 }
@@ -158,7 +158,7 @@ private final class Bytes: ByteInput {
                 }
             }
         }
-        // What is a sample is another sample, and nothing else.
+        // A corrupted sample changes only that sample.
         var corrupted = bytes
         corrupted[bytes.count - 1] ^= 1
         let (before, after) = (try Self.frames(of: bytes), try Self.frames(of: corrupted))
@@ -166,13 +166,13 @@ private final class Bytes: ByteInput {
         #expect(before[0].samples == after[0].samples && before[1].samples != after[1].samples)
     }
 
-    @Test("A line without an end is refused, not read for ever")
+    @Test("A line without an end is rejected")
     func endlessLine() {
         let bytes = Array("YUV4MPEG2 ".utf8) + [UInt8](repeating: 0x58, count: 100_000)
         #expect(throws: CaptureError.self) { try Y4MReader(input: Bytes(bytes), path: "test.y4m") }
     }
 
-    @Test("Odd last rows and columns are left out")
+    @Test("Odd last rows and columns are cut off")
     func odd() throws {
         let luma = (0..<35).map { UInt8($0) }
         let frames = try Self.frames(
@@ -196,7 +196,7 @@ private final class Bytes: ByteInput {
         }
     }
 
-    @Test("Full range is brought to limited range")
+    @Test("Full range is converted to limited range")
     func fullRange() throws {
         let content: [UInt8] = [0, 255, 128, 1] + [0, 255]
         let frames = try Self.frames(of: Self.stream("YUV4MPEG2 W2 H2 XCOLORRANGE=FULL", frames: [content]))
@@ -204,7 +204,7 @@ private final class Bytes: ByteInput {
     }
 
     @Test(
-        "Pixels that are not square are made square, and no side smaller",
+        "Pixels that are not square become square, and no side becomes smaller",
         arguments: [
             ("W6 H4 A2:1", 12, 4), ("W6 H4 A1:2", 6, 8), ("W720 H576 A16:15", 768, 576),
             ("W720 H480 A10:11", 720, 528), ("W7 H5 A1:1", 6, 4), ("W6 H4 A0:0", 6, 4), ("W6 H4 A0:1", 6, 4),
@@ -215,7 +215,7 @@ private final class Bytes: ByteInput {
         #expect(header.squareSize == PixelSize(width: width, height: height))
     }
 
-    @Test("A picture of wide pixels is given as wide as it is meant", arguments: ["420jpeg", "444"])
+    @Test("A frame of wide pixels is delivered in its intended width", arguments: ["420jpeg", "444"])
     func widePixels(space: String) throws {
         let chroma = space == "444" ? 48 : 12
         let content = [UInt8](repeating: 90, count: 24) + [UInt8](repeating: 77, count: chroma)
@@ -228,7 +228,7 @@ private final class Bytes: ByteInput {
         #expect(source.captureFormat.size == PixelSize(width: 12, height: 4))
     }
 
-    @Test("A file begins with the first sink, rests where it is without one, and gives no frame to nobody")
+    @Test("A file begins with the first sink, rests without one, and reads no frame for none")
     func resting() throws {
         let written = (0..<40).map { Self.samples($0) }
         let source = try Y4MSource(
@@ -238,7 +238,7 @@ private final class Bytes: ByteInput {
         source.add(observer: observer)
         try source.start()
         #expect(observer.wait(for: 1))
-        // The whole film would be over by now.
+        // By now the whole file would have ended.
         usleep(500_000)
         #expect(observer.events == [.started])
         let first = Collector()
@@ -256,7 +256,7 @@ private final class Bytes: ByteInput {
         source.stop()
     }
 
-    @Test("A sink that comes between two frames of a slow file is given the newest at once")
+    @Test("A sink that is added between two frames of a slow file gets the newest at once")
     func lateSink() throws {
         let written = [Self.samples(1), Self.samples(2)]
         let (source, sink) = try source(Self.stream("YUV4MPEG2 W6 H4 F1:10", frames: written), .paced(loop: false))
@@ -272,7 +272,7 @@ private final class Bytes: ByteInput {
         #expect(late.collector.frames.count == 1)
     }
 
-    /// A sink that wants a picture until it has one.
+    /// A sink that has demand until it has a frame.
     private final class Awaiting: VideoSink {
         let collector = Collector()
         var demand: FrameDemand { collector.frames.isEmpty ? .picture : .changes }
@@ -286,7 +286,7 @@ private final class Bytes: ByteInput {
         return (source, sink)
     }
 
-    @Test("A file is given at its rate, and ends without an error; started again, it begins again")
+    @Test("A file is delivered at its rate, ends without an error and can be started again from its beginning")
     func paced() throws {
         let written = (0..<5).map { Self.samples($0) }
         let header = "YUV4MPEG2 W6 H4 F50:1"
@@ -308,7 +308,7 @@ private final class Bytes: ByteInput {
         #expect(observer.events == [.started, .stopped, .started, .stopped])
     }
 
-    @Test("A looped file goes on until it is stopped")
+    @Test("A looped file continues until it is stopped")
     func looped() throws {
         let written = [Self.samples(1), Self.samples(2)]
         let bytes = Self.stream("YUV4MPEG2 W6 H4 F200:1", frames: written)
@@ -343,7 +343,7 @@ private final class Bytes: ByteInput {
         #expect(observer.events == [.started, .failed(.configurationFailure)])
     }
 
-    @Test("A pipe's frames are given as they arrive, it can be stopped while it is silent, and its end is a clean end")
+    @Test("A pipe's frames are delivered as they arrive, a silent pipe can be stopped, and its end is no error")
     func pipe() throws {
         let pipe = Pipe()
         let writer = pipe.fileHandleForWriting
@@ -359,7 +359,7 @@ private final class Bytes: ByteInput {
             #expect(sink.wait { $0.frames.count == seed + 1 })
         }
         #expect(monotonicNow() - begin < .seconds(1.5))
-        // A pipe that is silent gives a new sink its newest frame.
+        // A silent pipe delivers its newest frame to a new sink.
         let late = Awaiting()
         source.add(late)
         #expect(late.collector.wait { $0.frames.first?.buffer.samples.flatMap { $0 } == Self.samples(2) })

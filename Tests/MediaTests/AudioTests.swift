@@ -20,7 +20,7 @@ private func block(_ samples: [Float], channels: Int = 1) -> AudioFrame {
 
 @Suite("AudioFrame")
 struct AudioFrameTests {
-    @Test("Samples that are no whole set of channels are left out, and nonsense is taken as 1")
+    @Test("Samples of an incomplete set of channels are dropped, and an invalid rate or number of channels becomes 1")
     func shape() {
         #expect(block([1, 2, 3, 4, 5], channels: 2).samples == [1, 2, 3, 4])
         #expect(block([1], channels: 2).sampleCount == 0)
@@ -29,14 +29,14 @@ struct AudioFrameTests {
         #expect(AudioFrame(samples: [1], channels: 1, sampleRate: .max, timestamp: .zero).duration == .zero)
     }
 
-    @Test("Its duration is that of one channel", arguments: [(1, 960), (2, 480), (6, 160)])
+    @Test("The duration of a frame is that of one channel", arguments: [(1, 960), (2, 480), (6, 160)])
     func duration(channels: Int, count: Int) {
         let frame = block(Array(repeating: 0, count: 960), channels: channels)
         #expect(frame.sampleCount == count)
         #expect(frame.duration == .nanoseconds(count * 1_000_000_000 / 48_000))
     }
 
-    @Test("Scaling multiplies; by 0 all is silence, what is no number too")
+    @Test("Scaling multiplies each sample, and scaling by 0 makes silence even of samples that are not numbers")
     func scaled() {
         #expect(block([0.5, -1]).scaled(by: 2).samples == [1, -2])
         #expect(block([0.5, .nan, .infinity, -1]).scaled(by: 0).samples == [0, 0, 0, 0])
@@ -44,7 +44,7 @@ struct AudioFrameTests {
     }
 
     @Test(
-        "Channels are mixed by their mean, and one goes to all",
+        "Channels are mixed to one by their mean, and one channel is copied to all",
         arguments: [
             (1, [0.5, -0.5], 2, [0.5, 0.5, -0.5, -0.5]), (2, [0.5, 0.25, -1, 1], 1, [0.375, 0]),
             (2, [0.5, 0.25], 2, [0.5, 0.25]), (7, [1, 2, 3, 4, 5, 6, 7], 2, [4, 4]),
@@ -57,7 +57,7 @@ struct AudioFrameTests {
     }
 
     @Test(
-        "Each channel of a WAVE file goes to its side: centre and surrounds at -3 dB, low-frequency effects not at all",
+        "Each channel of a WAVE file is mixed to its side: center and surrounds at -3 dB, low-frequency effects not",
         arguments: [3: "LRC", 4: "LRlr", 5: "LRClr", 6: "LRCElr", 8: "LRCElrlr"])
     func surround(channels: Int, order: String) {
         let half = Float(0.5).squareRoot()
@@ -79,7 +79,7 @@ struct AudioTrackTests {
     private let source = CustomAudioSource()
 
     @Test(
-        "The volume is 0 to 10, and 1 where it is set to nothing finite",
+        "The volume is 0 to 10, and 1 if it is set to a value that is not finite",
         arguments: [
             (0.5, 0.5), (0, 0), (-3, 0), (10, 10), (11, 10), (.nan, 1), (.infinity, 1), (-.infinity, 1),
         ] as [(Float, Float)])
@@ -93,7 +93,7 @@ struct AudioTrackTests {
         #expect(log.frames[0].samples == [0.5 * expected, -0.25 * expected])
     }
 
-    @Test("Switched off it gives silence of the same length, muted it gives nothing")
+    @Test("A disabled track delivers silence of the same length, and a muted track delivers nothing")
     func switches() {
         let track = AudioTrack(id: "a", source: source)
         let (log, late) = (SoundLog(), SoundLog())
@@ -111,7 +111,7 @@ struct AudioTrackTests {
         #expect(log.mutes == [true, false] && late.mutes == [true, false])
     }
 
-    @Test("The source's mute and the track's own are two")
+    @Test("The mute of a source and that of a track are independent")
     func twoMutes() {
         let track = AudioTrack(id: "a", source: source)
         let log = SoundLog()
@@ -129,7 +129,9 @@ struct AudioTrackTests {
         #expect(!track.isMuted)
     }
 
-    @Test("It takes from its source only while it has sinks, is not kept alive, and a removed sink gets nothing")
+    @Test(
+        "A track is a sink of its source only while it has sinks, is not retained, and ignores a removed sink"
+    )
     func connection() {
         weak var gone: AudioTrack?
         let log = SoundLog()

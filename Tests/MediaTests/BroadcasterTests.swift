@@ -43,7 +43,7 @@ private func frame(_ seconds: Int) -> VideoFrame {
 
 @Suite("VideoBroadcaster")
 struct BroadcasterTests {
-    @Test("Every sink gets every frame, and one that is added twice gets it once")
+    @Test("Every sink gets every frame once, also if it is added twice")
     func all() {
         let broadcaster = VideoBroadcaster()
         let (one, other) = (RecordingSink(), RecordingSink())
@@ -57,7 +57,7 @@ struct BroadcasterTests {
         #expect(one.ends == 1)
     }
 
-    @Test("A removed sink gets nothing more, neither frames nor the end")
+    @Test("A removed sink gets neither frames nor the end")
     func removed() {
         let broadcaster = VideoBroadcaster()
         let sink = RecordingSink()
@@ -71,7 +71,7 @@ struct BroadcasterTests {
         #expect(sink.ends == 0)
     }
 
-    @Test("No lock is held while a sink is freed that nobody else has")
+    @Test("No lock is held while the last reference to a sink is released")
     func freedSink() {
         let broadcaster = VideoBroadcaster()
         let successor = RecordingSink()
@@ -81,7 +81,7 @@ struct BroadcasterTests {
         #expect(successor.timestamps == [.seconds(1)])
     }
 
-    @Test("A sink may remove itself while it takes a frame, and those behind it still get theirs")
+    @Test("A sink can remove itself while it takes a frame, and later sinks still get the frame")
     func removesItself() {
         let broadcaster = VideoBroadcaster()
         let first = RecordingSink { broadcaster.remove($0) }
@@ -94,7 +94,7 @@ struct BroadcasterTests {
         #expect(second.timestamps == [.seconds(1), .seconds(2)])
     }
 
-    @Test("A sink that another removed in the same round is passed over")
+    @Test("A sink that another sink removes during a frame does not get that frame")
     func removedByAnother() {
         let broadcaster = VideoBroadcaster()
         let second = RecordingSink()
@@ -105,7 +105,7 @@ struct BroadcasterTests {
         #expect(second.timestamps.isEmpty)
     }
 
-    @Test("A sink that is added during a round begins with the next frame")
+    @Test("A sink that is added during a frame begins with the next frame")
     func addedDuringRound() {
         let broadcaster = VideoBroadcaster()
         let late = RecordingSink()

@@ -27,7 +27,7 @@ struct CroppedFrameTests {
     }
 
     @Test(
-        "Every plane begins where the rectangle does; odd corners move to the even number before them",
+        "Every plane begins at the rectangle's corner, and an odd corner moves to the even number before it",
         arguments: [PixelFormat.i420, .nv12, .bgra, .argb],
         [(0, 0, 8, 8), (4, 6, 10, 6), (3, 5, 8, 8), (1, 1, 5, 7), (30, 20, 3, 1), (0, 20, 33, 1)])
     func planes(format: PixelFormat, corner: (x: Int, y: Int, width: Int, height: Int)) throws {
@@ -48,7 +48,7 @@ struct CroppedFrameTests {
         }
     }
 
-    @Test("Damage is cut to the rectangle and counted from its corner; what lies outside is gone")
+    @Test("Damage is clipped to the rectangle and relative to its corner")
     func damage() {
         func rectangle(_ x: Int, _ y: Int, _ width: Int, _ height: Int) -> PixelRectangle {
             PixelRectangle(x: x, y: y, size: PixelSize(width: width, height: height))
@@ -67,14 +67,14 @@ struct CroppedFrameTests {
                 == [rectangle(0, 2, 5, 2), rectangle(19, 19, 1, 1)])
         // The corner really taken is the even one.
         #expect(cropped([rectangle(12, 12, 2, 2)], to: rectangle(11, 11, 20, 20)) == [rectangle(2, 2, 2, 2)])
-        // Damage as somebody might give it.
+        // Extreme rectangles.
         #expect(
             cropped([rectangle(.max, .max, .max, .max), rectangle(1, 1, .max, .max)], to: crop)
                 == [rectangle(0, 0, 20, 20)])
         #expect(cropped([rectangle(.min, .min, .min, .min), rectangle(9, 9, -5, 5)], to: crop) == [])
     }
 
-    @Test("Through a source: the middle of the picture, without a copy")
+    @Test("A source delivers the middle of a frame without a copy")
     func throughSource() throws {
         let source = CustomVideoSource(isScreencast: false)
         let log = FrameLog()
@@ -104,7 +104,7 @@ struct ExternalPixelBufferTests {
         return UnsafeRawBufferPointer(memory)
     }
 
-    @Test("Rows lie a stride apart, and the memory is let go of once, with the last reference")
+    @Test("Rows are a stride apart, and the memory is released once, with the last reference")
     func wraps() throws {
         let released = Counter()
         // The last row needs no stride's worth of memory.
@@ -126,7 +126,7 @@ struct ExternalPixelBufferTests {
     }
 
     @Test(
-        "Memory that is too short, or of another shape, is refused, and not let go of",
+        "Memory that is too short or has another layout is rejected and not released",
         arguments: [
             (PixelFormat.bgra, 4, 4, [63], [16], VideoFrameError.planeTooShort(63, plane: 0, minimum: 64)),
             (.bgra, 4, 4, [64], [15], .stride(15, plane: 0, minimum: 16)),

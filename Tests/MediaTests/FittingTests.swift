@@ -4,7 +4,7 @@ import Testing
 @Suite("PixelSize.fitted")
 struct FittingTests {
     @Test(
-        "The whole picture, its aspect, even, never up",
+        "A fitted size has the frame's aspect, is even and never larger",
         arguments: [
             // source, bound, result
             ((1920, 1080), (1280, 720), (1280, 720)),

@@ -1,7 +1,7 @@
 import RTCShareLocks
 import RTCShareMedia
 
-/// Writes down what a sink is told.
+/// Records the calls of a sink.
 final class FrameLog: VideoSink {
     struct Entries: Sendable {
         var frames: [VideoFrame] = []
@@ -21,7 +21,7 @@ final class FrameLog: VideoSink {
     func muteDidChange(_ isMuted: Bool) { log.withLock { $0.mutes.append(isMuted) } }
 }
 
-/// Writes down what an observer is told.
+/// Records the calls of an observer.
 final class ObserverLog: CaptureSourceObserver {
     private let log = Locked<[String]>([])
 
@@ -63,7 +63,7 @@ final class ManualTimer: Sendable {
     }
 }
 
-/// A grey picture.
+/// Returns a grey frame.
 func grey(
     _ width: Int = 16, _ height: Int = 16, at milliseconds: Int = 0, rotation: VideoRotation = .upright,
     damage: [PixelRectangle]? = nil, outputSize: PixelSize? = nil
@@ -76,7 +76,7 @@ func grey(
         outputSize: outputSize)
 }
 
-/// A buffer that lends less than it says.
+/// A buffer whose planes are shorter than its size requires.
 struct ShortBuffer: VideoFrameBuffer {
     var size = PixelSize(width: 64, height: 64)
     let format = PixelFormat.bgra

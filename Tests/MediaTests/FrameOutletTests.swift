@@ -18,7 +18,7 @@ struct FrameOutletTests {
     }
 
     @Test(
-        "The last frame of a source that stops arrives when the rate admits it",
+        "The last frame of a source that comes to rest arrives when the rate permits it",
         arguments: [5.0, 15, 24, 30], [30, 60])
     func lastFrame(framesPerSecond: Double, sourceRate: Int) {
         for count in 30..<60 {
@@ -38,7 +38,7 @@ struct FrameOutletTests {
         }
     }
 
-    @Test("A frame that comes late is stamped with the time of its coming, and says all that changed since the last")
+    @Test("A deferred frame has the time of its delivery and all damage since the last frame")
     func lateFrame() {
         let source = CustomVideoSource(isScreencast: true, timer: time.timer)
         let log = FrameLog()
@@ -55,7 +55,7 @@ struct FrameOutletTests {
         #expect(log.frames.map(\.damage) == [nil, [parts[1], parts[2]]])
     }
 
-    /// A sink whose source gives another frame while this sink takes one.
+    /// A sink whose source delivers another frame while this sink takes one.
     private final class BusySink: VideoSink {
         let numbers = Locked<[Int]>([])
         let giveNext = Locked<(@Sendable (Int) -> Void)?>(nil)
@@ -69,7 +69,7 @@ struct FrameOutletTests {
         }
     }
 
-    @Test("A sink that joins others gives them one frame, whatever the source gives meanwhile")
+    @Test("A sink that is added causes one frame for the others, whatever the source delivers meanwhile")
     func joiningSink() {
         let source = CustomVideoSource(isScreencast: true, timer: time.timer)
         let track = VideoTrack(id: "v", source: source, timer: time.timer)
@@ -86,7 +86,7 @@ struct FrameOutletTests {
         #expect(numbers(in: late).last == 8)
     }
 
-    @Test("The last frame comes before the end of its source")
+    @Test("The last frame is delivered before the end of its source")
     func lastFrameBeforeEnd() {
         let source = CustomVideoSource(isScreencast: true, timer: time.timer)
         let track = VideoTrack(id: "v", source: source, timer: time.timer)
@@ -100,7 +100,7 @@ struct FrameOutletTests {
         #expect(log.frames.count == 2)
     }
 
-    @Test("A sink that comes late gets the newest frame, through a track too")
+    @Test("A sink that is added late gets the newest frame, also through a track")
     func lateSink() {
         let source = CustomVideoSource(isScreencast: true, timer: time.timer)
         source.capture(number(7, at: .zero))
@@ -113,7 +113,7 @@ struct FrameOutletTests {
         #expect(behind.frames[0].damage == nil && behind.frames[0].timestamp == .seconds(30))
     }
 
-    @Test("A frame that comes while a mute ends is given, though no other follows")
+    @Test("A frame that arrives while a mute ends is delivered, also if no other follows")
     func muteEndsMeanwhile() {
         let source = PlainSource()
         let track = VideoTrack(id: "v", source: source, timer: time.timer)
@@ -125,7 +125,7 @@ struct FrameOutletTests {
         #expect(log.frames.count == 1 && !track.isMuted)
     }
 
-    /// A source of one sink, which gives it frames as they are.
+    /// A source of one sink that delivers frames unchanged.
     private final class PlainSource: VideoSource {
         private let state = Locked<(any VideoSink)?>(nil)
         let contentHint = ContentHint.none
@@ -151,7 +151,7 @@ struct FrameOutletTests {
         }
     }
 
-    @Test("A format of no pixels gives no frame, and starts no timer")
+    @Test("A format without pixels delivers no frame and starts no timer")
     func noPixels() {
         let source = CustomVideoSource(isScreencast: true, timer: time.timer)
         let log = FrameLog()
@@ -164,7 +164,7 @@ struct FrameOutletTests {
         #expect(numbers(in: log) == [1])
     }
 
-    @Test("A source that asks is not asked for more frames than the rate admits")
+    @Test("A source that asks before it captures delivers no more frames than the rate permits")
     func demand() {
         let source = AskingSource()
         let track = VideoTrack(id: "v", source: source, timer: time.timer)
@@ -181,7 +181,7 @@ struct FrameOutletTests {
     }
 
     @Test(
-        "A picture with odd sides loses a column or a row rather than being scaled",
+        "A frame with odd sides loses a column or a row instead of being scaled",
         arguments: [(1365, 768), (1366, 767), (641, 481)])
     func oddSides(width: Int, height: Int) {
         let track = VideoTrack(id: "v", source: AskingSource(), timer: time.timer)
@@ -193,7 +193,7 @@ struct FrameOutletTests {
             (track.source as? AskingSource)?.broadcaster.send(grey(width, height))
             #expect(log.frames.last?.size == even && log.frames.last?.outputSize == even)
         }
-        // What is made smaller anyway keeps all of the picture.
+        // A frame that is scaled down anyway keeps its whole area.
         track.adaptOutputFormat(width: 320, height: 240, fps: 0)
         (track.source as? AskingSource)?.broadcaster.send(grey(width, height))
         #expect(log.frames.last?.size == PixelSize(width: width, height: height))

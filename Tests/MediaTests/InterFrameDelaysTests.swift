@@ -3,7 +3,7 @@ import RTCShareWireFormat
 import Testing
 
 @Suite struct InterFrameDelaysTests {
-    /// The delays between pictures, in milliseconds.
+    /// Returns the statistics of frames with these delays in milliseconds.
     private func shown(_ delays: [Int]) -> InterFrameDelays {
         var counted = InterFrameDelays()
         var now = Instant(nanoseconds: 0)
@@ -32,7 +32,7 @@ import Testing
         #expect(counted.pauseCount == 0)
     }
 
-    @Test("More than five seconds are a pause, and no part of the mean")
+    @Test("A gap of more than five seconds is a pause and does not change the mean")
     func countsPauses() {
         let counted = shown(Self.steady + [5001, 33, 5000, 200])
         #expect(counted.pauseCount == 1 && counted.totalPausesDuration == .milliseconds(5001))
@@ -40,7 +40,7 @@ import Testing
         #expect(counted.freezeCount == 1 && counted.totalFreezesDuration == .seconds(5))
     }
 
-    @Test("The mean is that of the last thirty")
+    @Test("The mean is that of the last thirty delays")
     func meanMoves() {
         let slow = [Int](repeating: 150, count: 30)
         #expect(shown(Self.steady + slow + [449]).freezeCount == 0)

@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct MacroblockTests {
     @Test(
-        "Macroblocks are counted in whole ones",
+        "The number of macroblocks is rounded up",
         arguments: [(1920, 1080, 8160), (1280, 720, 3600), (16, 16, 1), (17, 16, 2), (1, 1, 1)])
     func wholeMacroblocks(width: Int, height: Int, count: Int) {
         #expect(PixelSize(width: width, height: height).macroblocks == count)

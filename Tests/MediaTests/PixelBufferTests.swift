@@ -18,7 +18,8 @@ struct PixelBufferTests {
     }
 
     @Test(
-        "Planes hold the picture, with chroma rounded up and rows aligned", arguments: [PixelFormat.i420, .nv12, .bgra])
+        "Planes have room for the frame, with chroma rounded up and rows aligned",
+        arguments: [PixelFormat.i420, .nv12, .bgra])
     func planes(format: PixelFormat) {
         let buffer = PixelBuffer(size: size, format: format) { planes, _ in
             for (index, plane) in planes.enumerated() {
@@ -39,7 +40,7 @@ struct PixelBufferTests {
         #expect(PixelFormat.nv12.planeExtent(1, of: size) == (34, 9))
     }
 
-    @Test("A fill that fails frees the memory and passes its error on")
+    @Test("A fill that fails frees the memory and rethrows its error")
     func failingFill() {
         struct Failure: Error {}
         #expect(throws: Failure.self) {
@@ -47,7 +48,7 @@ struct PixelBufferTests {
         }
     }
 
-    @Test("What nobody holds any more is used again")
+    @Test("Memory that is no longer referenced is reused")
     func reuse() {
         let pool = PixelBufferPool()
         var seen: Set<UInt> = []
@@ -55,7 +56,7 @@ struct PixelBufferTests {
         #expect(seen.count == 1)
     }
 
-    @Test("What somebody holds is not touched, beyond the pool's capacity too")
+    @Test("Memory that is referenced is not reused, also beyond the pool's capacity")
     func held() {
         let pool = PixelBufferPool(capacity: 2)
         let held = (0..<6).map { make(pool, UInt8($0)) }
@@ -67,7 +68,7 @@ struct PixelBufferTests {
         }
     }
 
-    @Test("Another size or layout gets memory of its own, and takes the place of what is out of use")
+    @Test("Another size or layout gets new memory, which replaces unused memory")
     func otherSize() {
         let pool = PixelBufferPool(capacity: 2)
         for format in [PixelFormat.i420, .nv12, .bgra, .i420] {

@@ -5,7 +5,7 @@ import Testing
 struct StreamTests {
     private let factory = MediaFactory()
 
-    @Test("Tracks are added once an id, of both kinds, and keep their order")
+    @Test("A stream has one track per id, of both kinds, in the order of addition")
     func tracks() throws {
         let stream = try factory.mediaStream(withID: "alice#content")
         let (video, audio) = (factory.videoSource(forScreencast: true), factory.audioSource())
@@ -26,14 +26,14 @@ struct StreamTests {
     }
 
     @Test(
-        "An id of any token is taken",
+        "An id of any token is accepted",
         arguments: ["a", "alice#content", "!#$%&'*+-.^_`{|}~", "0", String(repeating: "x", count: 64)])
     func ids(id: String) throws {
         #expect(try factory.mediaStream(withID: id).id == id)
     }
 
     @Test(
-        "What would break a description is refused, by every maker",
+        "An id that would break a description is rejected by every factory method",
         arguments: [
             "", " ", "a b", "a\r\na=sendrecv", "a\n", "a\0", "é", "👩‍💻", "a:b", "a/b", "a\"b", "(a)", "a,b", "a;b", "a@b",
             "[a]", "a\u{7F}", "a\u{202E}b", String(repeating: "x", count: 65), String(repeating: "🧨", count: 100_000),
@@ -44,7 +44,7 @@ struct StreamTests {
             _ = try factory.videoTrack(with: factory.videoSource(forScreencast: false), id: id)
         }
         #expect(throws: MediaError.identifier(id)) { _ = try factory.audioTrack(with: factory.audioSource(), id: id) }
-        // What is said of it is one short line.
+        // The error is one short line.
         let words = MediaError.identifier(id).description
         #expect(words.count < 1500 && !words.contains("\n") && !words.contains("\r"))
     }
@@ -58,7 +58,7 @@ struct StreamTests {
 
 @Suite("VideoStatisticsSink and observers")
 struct StatisticsSinkTests {
-    @Test("Frames, rests, sizes, gaps and the rate are counted by the frames' own times")
+    @Test("Frames, rests, sizes, gaps and the rate are counted by the frames' timestamps")
     func counts() {
         let (source, sink) = (CustomVideoSource(), VideoStatisticsSink())
         source.add(sink)
@@ -80,7 +80,7 @@ struct StatisticsSinkTests {
         #expect(statistics.hasEnded)
     }
 
-    @Test("The rate is of the last second, and times that leap back or stand still harm nothing")
+    @Test("The rate is that of the last second, also with timestamps that jump back or repeat")
     func rate() {
         let sink = VideoStatisticsSink()
         for index in 0...30 { sink.receive(grey(at: index * 1000 / 30)) }
@@ -91,7 +91,7 @@ struct StatisticsSinkTests {
         #expect(sink.statistics.framesPerSecond == 1000)
     }
 
-    @Test("Observers hear of start, stop and failure, once each, and nothing after they are removed")
+    @Test("Observers are notified of start, stop and failure once each, and not after their removal")
     func observers() {
         struct Odd: CaptureFailure {
             let kind = CaptureSourceError.Kind.configurationFailure
@@ -111,7 +111,7 @@ struct StatisticsSinkTests {
         #expect(observer.entries == ["start", "stop", "configurationFailure", "unknown", "systemFailure"])
     }
 
-    @Test("An observer that nobody else has is let go of, and those that are left are told")
+    @Test("An observer is not retained, and the remaining ones are notified")
     func forgottenObserver() {
         let source = CustomVideoSource()
         let kept = ObserverLog()

@@ -8,14 +8,14 @@ import Testing
         #expect(VideoEncodingParameters(maxBitrate: bitrate.map(DataRate.kilobitsPerSecond)).problem == nil)
     }
 
-    @Test("A bitrate out of range is named", arguments: [-1, 0, 1, 29, 100_001])
+    @Test("A bitrate out of range is an error that names it", arguments: [-1, 0, 1, 29, 100_001])
     func impossibleBitrates(bitrate: Int) {
         #expect(
             VideoEncodingParameters(maxBitrate: .kilobitsPerSecond(bitrate)).problem?.contains("\(bitrate) kbit/s")
                 == true)
     }
 
-    @Test("A frame rate of 0.1 to 240 is allowed, and another is named")
+    @Test("A frame rate of 0.1 to 240 is allowed, and any other is an error that names it")
     func frameRates() {
         for rate in [0.1, 1, 30, 240] { #expect(VideoEncodingParameters(maxFramerate: rate).problem == nil) }
         for rate in [0, -1, 240.1, .nan, .infinity, -.infinity] as [Double] {
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test("Sides of 16 to 16383 are allowed, and others are named")
+    @Test("Sides of 16 to 16383 are allowed, and any other is an error that names it")
     func sizes() {
         for (width, height) in [(16, 16), (1920, 1080), (16_383, 16_383)] {
             let size = PixelSize(width: width, height: height)
@@ -41,7 +41,7 @@ import Testing
         contentHint: .detail, usesPartialUpdates: true)
 
     @Test(
-        "A parameter overrides its default, and leaves the others",
+        "A parameter overrides its default and no other",
         arguments: [
             (VideoEncodingParameters(), [0, 0, 0, 0, 0]),
             (VideoEncodingParameters(maxBitrate: .kilobitsPerSecond(800)), [1, 0, 0, 0, 0]),

@@ -1,7 +1,7 @@
 import RTCShareMedia
 import Testing
 
-/// What comes in, what is asked for, what is kept of it and at which size.
+/// The size of a frame, a request, and the expected crop and size.
 struct FormatCase: CustomTestStringConvertible, Sendable {
     let input: PixelSize
     let request: PixelSize
@@ -28,7 +28,7 @@ struct VideoFormatAdapterTests {
         return adapter.adapt(size, timestamp: .zero)
     }
 
-    @Test("Without a request every frame stays as it is", arguments: [(1, 1), (641, 479), (1920, 1080)])
+    @Test("A frame passes unchanged if there is no request", arguments: [(1, 1), (641, 479), (1920, 1080)])
     func none(width: Int, height: Int) throws {
         var adapter = VideoFormatAdapter()
         let size = PixelSize(width: width, height: height)
@@ -94,7 +94,7 @@ struct VideoFormatAdapterTests {
         #expect(adapt(item.input, turned, .crop) == adaptation)
     }
 
-    @Test("crop: never up, even, inside the picture and within the budget, for all sizes")
+    @Test("crop: every result is even, inside the frame, within the budget and never scaled up")
     func cropInvariants() throws {
         for width in stride(from: 2, through: 2000, by: 111) {
             for height in stride(from: 2, through: 1500, by: 97) {
@@ -115,7 +115,9 @@ struct VideoFormatAdapterTests {
         }
     }
 
-    @Test("fit: the whole picture, even, never up, within the request lying as the picture does, of its aspect")
+    @Test(
+        "fit: every result is the whole frame, even, never scaled up, and within the request in the frame's orientation"
+    )
     func fit() throws {
         for width in stride(from: 2, through: 4000, by: 93) {
             for height in stride(from: 2, through: 2300, by: 71) {
@@ -141,14 +143,14 @@ struct VideoFormatAdapterTests {
     }
 
     @Test(
-        "A request with an empty side, or a negative one, leaves out every frame", arguments: [(0, 0), (0, 5), (-3, 9)])
+        "A request with an empty or a negative side drops every frame", arguments: [(0, 0), (0, 5), (-3, 9)])
     func empty(width: Int, height: Int) {
         for mode in [VideoFormatAdapter.Mode.fit, .crop] {
             #expect(adapt(PixelSize(width: 640, height: 480), PixelSize(width: width, height: height), mode) == nil)
         }
     }
 
-    @Test("Absurd requests and sizes trap nowhere")
+    @Test("Extreme requests and sizes do not trap")
     func absurd() throws {
         let size = PixelSize(width: 640, height: 480)
         #expect(adapt(size, PixelSize(width: .max, height: .max), .fit)?.outputSize == size)
@@ -163,7 +165,7 @@ struct VideoFormatAdapterTests {
         }
     }
 
-    @Test("A request that is too small for an exact fraction is still kept to")
+    @Test("A request that is too small for an exact fraction is respected")
     func tiny() throws {
         let adaptation = try #require(adapt(PixelSize(width: 640, height: 480), PixelSize(width: 2, height: 2), .crop))
         #expect(adaptation.outputSize == PixelSize(width: 2, height: 2))
@@ -172,7 +174,7 @@ struct VideoFormatAdapterTests {
 
 @Suite("VideoFormatAdapter's rate")
 struct OutputRateTests {
-    /// Which of the frames pass, by their index.
+    /// Returns the indices of the frames that pass.
     private func passing(_ times: [Duration], fps: Double) -> [Int] {
         var adapter = VideoFormatAdapter()
         adapter.setOutputFormat(width: 640, height: 480, fps: fps)
@@ -185,7 +187,7 @@ struct OutputRateTests {
     private static let thirtieth = Duration.microseconds(33_333)
 
     @Test(
-        "Of 30 frames a second",
+        "A rate selects from 30 frames per second",
         arguments: [
             (15.0, [0, 2, 4, 6, 8]), (20, [0, 1, 3, 4, 6, 7, 9]), (30, Array(0...9)), (60, Array(0...9)),
             (0, Array(0...9)), (-5, Array(0...9)), (.nan, Array(0...9)), (.infinity, Array(0...9)),
@@ -194,12 +196,12 @@ struct OutputRateTests {
         #expect(passing(every(Self.thirtieth, count: 10), fps: fps) == expected)
     }
 
-    @Test("One a second of 60, and the second of them half an interval after the first")
+    @Test("A rate of one per second selects the second frame half an interval after the first")
     func slow() {
         #expect(passing(every(.milliseconds(1000) / 60, count: 300), fps: 1).map { $0 / 30 } == [0, 1, 3, 5, 7, 9])
     }
 
-    @Test("Jitter at the limit's own rate loses nothing")
+    @Test("Jitter of a source at the permitted rate drops no frame")
     func jitter() {
         let interval = 33_333_333
         let times = [0, interval - 1, interval * 25 / 10, interval * 3, interval * 35 / 10, interval * 5]
@@ -207,20 +209,20 @@ struct OutputRateTests {
         #expect(passing(times, fps: 30) == Array(times.indices))
     }
 
-    @Test("A leap of two intervals or more, forwards or back, begins anew", arguments: [-987_654, 987_654])
+    @Test("A jump of two intervals or more, forward or back, restarts the schedule", arguments: [-987_654, 987_654])
     func leap(seconds: Int) {
         let leap = Duration.seconds(seconds)
         #expect(passing([.zero, leap, leap + Self.thirtieth], fps: 30) == [0, 1, 2])
     }
 
-    @Test("A frame before its time is left out, one at its time passes")
+    @Test("A frame before its time is dropped, and one at its time passes")
     func boundary() {
         // Due at half an interval, then an interval on.
         #expect(passing([.zero, .milliseconds(49), .milliseconds(50), .milliseconds(149)], fps: 10) == [0, 2])
         #expect(passing([.zero, .milliseconds(50), .milliseconds(150)], fps: 10) == [0, 1, 2])
     }
 
-    @Test("A new request holds from the next frame on, and begins the rate anew")
+    @Test("A new request holds from the next frame on and restarts the schedule")
     func changes() {
         var adapter = VideoFormatAdapter()
         let size = PixelSize(width: 640, height: 480)

@@ -7,7 +7,7 @@ struct VideoTrackTests {
     private let source = CustomVideoSource()
     private let rectangle = PixelRectangle(x: 0, y: 0, size: PixelSize(width: 2, height: 2))
 
-    @Test("A track takes from its source only while it has sinks, and a removed sink gets nothing more")
+    @Test("A track is a sink of its source only while it has sinks, and a removed sink gets nothing")
     func connection() {
         let track = VideoTrack(id: "v", source: source)
         let (one, two) = (FrameLog(), FrameLog())
@@ -46,7 +46,8 @@ struct VideoTrackTests {
         func receive(_ frame: AudioFrame) {}
     }
 
-    @Test("A track leaves its source once: with its last sink, or when it is released", arguments: [false, true])
+    @Test(
+        "A track is removed from its source once: with its last sink, or when it is released", arguments: [false, true])
     func leavesOnce(isReleasedFirst: Bool) {
         let (pictures, sounds) = (CountedSource(), CountedSource())
         do {
@@ -64,7 +65,7 @@ struct VideoTrackTests {
         #expect(pictures.sinks.withLock { $0 } == 0 && sounds.sinks.withLock { $0 } == 0)
     }
 
-    @Test("A sink that is added beside others gets the newest frame, all of it new")
+    @Test("A sink that is added to others gets the newest frame with full damage")
     func newestFrame() {
         let track = VideoTrack(id: "v", source: source)
         let (one, late) = (FrameLog(), FrameLog())
@@ -80,7 +81,7 @@ struct VideoTrackTests {
         #expect(latest.frames.count == 1)
     }
 
-    @Test("Neither source nor sink keeps a track alive, and one that is gone takes nothing")
+    @Test("Neither a source nor a sink retains a track, and a released track takes nothing")
     func leak() {
         weak var gone: VideoTrack?
         let log = FrameLog()
@@ -96,7 +97,7 @@ struct VideoTrackTests {
         #expect(log.frames.count == 1)
     }
 
-    @Test("The source's hint reaches sinks, those added later too, until the track has its own")
+    @Test("The source's hint reaches all sinks, also later ones, until the track has its own")
     func hints() {
         let track = VideoTrack(id: "v", source: source)
         let (log, late) = (FrameLog(), FrameLog())
@@ -114,7 +115,7 @@ struct VideoTrackTests {
         #expect(track.contentHint == .detail)
     }
 
-    @Test("A hint that the source changed while the track had no sinks is told to the next")
+    @Test("A hint that the source changed while the track had no sinks reaches the next sink")
     func hintWhileAway() {
         let track = VideoTrack(id: "v", source: source)
         let (first, second) = (FrameLog(), FrameLog())
@@ -125,7 +126,7 @@ struct VideoTrackTests {
         #expect(second.entries.hints == [.motion])
     }
 
-    @Test("Mute reaches sinks, those added later too; frames are counted, and the newest comes when the mute ends")
+    @Test("A mute reaches all sinks, also later ones, and the newest frame is delivered when the mute ends")
     func mute() {
         let track = VideoTrack(id: "v", source: source)
         let (log, late) = (FrameLog(), FrameLog())
@@ -143,7 +144,7 @@ struct VideoTrackTests {
         #expect(log.frames.map(\.size.width) == [32, 64] && track.framesMuted == 2)
     }
 
-    @Test("A source that goes on does not undo the track's own mute, nor the reverse")
+    @Test("The end of a source's mute does not end the track's own mute, nor the reverse")
     func twoMutes() {
         let track = VideoTrack(id: "v", source: source)
         let log = FrameLog()
@@ -174,7 +175,7 @@ struct VideoTrackTests {
     }
 
     @Test(
-        "A track that is switched off gives black: once as a change, then without one; the picture after it is a change"
+        "A disabled track delivers black: once with damage, then without. The first frame after it has full damage."
     )
     func disabled() {
         let track = VideoTrack(id: "v", source: source)
@@ -196,7 +197,7 @@ struct VideoTrackTests {
         #expect(luma == [16, 16, 16, 16, 128, 128])
     }
 
-    @Test("The switch acts at once on a source that stands still, muted or not")
+    @Test("Disabling a track acts at once on a source at rest, muted or not")
     func switchOfStillSource() {
         let track = VideoTrack(id: "v", source: source)
         let log = FrameLog()
@@ -217,7 +218,7 @@ struct VideoTrackTests {
         #expect(luma() == [128, 16, 128, 16])
     }
 
-    @Test("Frames that can't be used are counted and told, sinks get none of them, and a good one passes after them")
+    @Test("Unusable frames are counted, reported and not delivered, and a usable one passes after them")
     func refused() {
         let (log, observer) = (FrameLog(), ObserverLog())
         let track = VideoTrack(id: "v", source: source)
@@ -232,11 +233,11 @@ struct VideoTrackTests {
         #expect(source.framesRefused == 3)
         #expect(observer.entries == ["invalidFrame", "invalidFrame", "invalidFrame"])
         #expect(log.frames.map(\.timestamp) == [.zero, .milliseconds(2)])
-        // What the lost ones changed nobody knows.
+        // The damage of the lost frames is unknown.
         #expect(log.frames[1].damage == nil)
     }
 
-    @Test("A track that is switched off refuses what can't be used, rather than making black of it")
+    @Test("A disabled track rejects an unusable frame, rather than making black of it")
     func refusedWhileDisabled() {
         let unchecked = UncheckedSource()
         let track = VideoTrack(id: "v", source: unchecked)
@@ -251,7 +252,7 @@ struct VideoTrackTests {
         #expect(observer.entries == ["invalidFrame", "invalidFrame"])
     }
 
-    @Test("What changed in frames that were left out has changed in the next that passes")
+    @Test("The damage of dropped frames is added to that of the next frame that passes")
     func damage() {
         let track = VideoTrack(id: "v", source: source, timer: ManualTimer().timer)
         let log = FrameLog()
@@ -272,13 +273,13 @@ struct VideoTrackTests {
         source.capture(grey(at: 500, damage: []))
         track.isMuted = false
         #expect(log.frames.last?.damage == [other])
-        // Another size is another picture.
+        // A frame of another size has full damage.
         track.adaptOutputFormat(width: 8, height: 8, fps: 0)
         source.capture(grey(at: 700, damage: []))
         #expect(log.frames.suffix(2).map(\.damage) == [nil, []])
     }
 
-    @Test("A track's request works on what the source's left, and never makes it larger again")
+    @Test("A track's request applies to the frame after the source's request, and never enlarges it")
     func twoAdapters() {
         let track = VideoTrack(id: "v", source: source)
         let log = FrameLog()
@@ -299,7 +300,7 @@ struct VideoTrackTests {
             ])
     }
 
-    @Test("Without a mode a screen is fitted whole and a camera cropped")
+    @Test("Without a mode, a screen is fitted and a camera is cropped")
     func defaultModes() {
         for (isScreen, expected) in [(true, "960x720"), (false, "1280x720")] {
             let source = CustomVideoSource(isScreencast: isScreen)
@@ -313,7 +314,7 @@ struct VideoTrackTests {
     }
 }
 
-/// Gives on whatever it gets.
+/// A source that delivers any frame unchecked.
 private final class UncheckedSource: VideoSource {
     let contentHint = ContentHint.none
     private let sinks = SinkList()
@@ -322,12 +323,12 @@ private final class UncheckedSource: VideoSource {
     func remove(_ sink: any VideoSink) { sinks.list.removeAll { $0 === sink } }
     func give(_ frame: VideoFrame) { for sink in sinks.list { sink.receive(frame) } }
 
-    /// Used on the test's thread alone.
+    /// Only used on the test's thread.
     private final class SinkList: @unchecked Sendable {
         var list: [any VideoSink] = []
     }
 
-    /// Counts how often its planes were looked at.
+    /// A buffer that counts the accesses to its planes.
     private final class WatchedBuffer: VideoFrameBuffer {
         let size = PixelSize(width: 16, height: 16)
         let format = PixelFormat.bgra
@@ -341,7 +342,7 @@ private final class UncheckedSource: VideoSource {
         }
     }
 
-    @Test("A frame is looked at once, where it comes in, however many tracks and lists of sinks it passes")
+    @Test("A frame is checked once, at its entry, however many tracks and lists of sinks it passes")
     func validatedOnce() {
         let source = CustomVideoSource()
         let track = VideoTrack(id: "outer", source: VideoTrack(id: "inner", source: source))

@@ -1,6 +1,6 @@
 internal import RTCShareWireFormat
 
-/// What is under way, by its arrival; what arrives at one instant comes in the order in which it was put in.
+/// The packets under way, by their arrival. Those of the same time arrive in the order in which they were added.
 struct ArrivalQueue<Element: Sendable>: Sendable {
     private struct Transit: Sendable {
         let arrival: Instant
@@ -12,14 +12,14 @@ struct ArrivalQueue<Element: Sendable>: Sendable {
         }
     }
 
-    /// A binary heap: each is earlier than its two children.
+    /// A binary heap: each entry is earlier than its two children.
     private var transits: [Transit] = []
     private var nextOrder = 0
 
-    /// When the first arrives; nil where nothing is under way.
+    /// The time of the next arrival; nil if nothing is under way.
     var nextArrival: Instant? { transits.first?.arrival }
 
-    /// How many are under way.
+    /// The number of packets under way.
     var count: Int { transits.count }
 
     mutating func push(_ element: Element, arrival: Instant) {
@@ -34,7 +34,7 @@ struct ArrivalQueue<Element: Sendable>: Sendable {
         }
     }
 
-    /// Takes out the first, if it has arrived by `now`.
+    /// Removes and returns the first, if it has arrived by `now`.
     mutating func pop(now: Instant) -> (arrival: Instant, element: Element)? {
         guard let first = transits.first, first.arrival <= now else { return nil }
         transits.swapAt(0, transits.count - 1)

@@ -1,72 +1,71 @@
 package import RTCShareWireFormat
 
-/// A link that several flows share: one queue, first in, first out, whose tail is dropped, before a capacity that may
-/// change while packets wait.
+/// A link that several flows share: one drop-tail FIFO queue before a capacity that may change while packets wait.
 ///
-/// It holds no packets: as it is told what it will carry, it knows when a packet has passed as soon as it comes.
+/// It holds no packets: because it knows its future capacity, it computes the departure of a packet at its arrival.
 package struct Bottleneck: Sendable {
-    /// What a queue has room for; the lower of the two counts.
+    /// The limits of a queue; the lower one applies.
     package struct QueueLimit: Hashable, Sendable {
-        /// Bytes that may wait.
+        /// The maximum number of waiting bytes.
         package var byteCount: Int
-        /// What may wait is what passes in this time at the capacity of the moment (RFC 8867 §4.1).
+        /// The maximum wait, as the bytes that pass in this time at the current capacity (RFC 8867 §4.1).
         package var duration: Duration
 
-        /// A limit; none where nothing is said.
+        /// Creates limits; by default, there are none.
         package init(byteCount: Int = .max, duration: Duration = .seconds(3600)) {
             self.byteCount = byteCount
             self.duration = duration
         }
     }
 
-    /// A packet that was let in.
+    /// A packet that was accepted.
     package struct Passage: Hashable, Sendable {
-        /// How long it waits for those before it.
+        /// The time for which it waits for the packets before it.
         package let queueingDelay: Duration
-        /// When its last bit has passed.
+        /// The time at which its last bit has passed.
         package let departure: Instant
     }
 
-    /// What one flow had of the bottleneck.
+    /// The counts of one flow.
     package struct FlowCounters: Hashable, Sendable {
-        /// Packets let in.
+        /// The number of accepted packets.
         package var packets = 0
-        /// Bytes let in.
+        /// The number of accepted bytes.
         package var bytes = 0
-        /// Packets that the queue had no room for.
+        /// The number of packets that the full queue dropped.
         package var packetsDropped = 0
-        /// Their bytes.
+        /// The bytes of the dropped packets.
         package var bytesDropped = 0
-        /// What all its packets waited, together.
+        /// The total wait of its packets.
         package var totalQueueingDelay = Duration.zero
-        /// The longest that one of its packets waited.
+        /// The longest wait of its packets.
         package var maximumQueueingDelay = Duration.zero
     }
 
-    /// What the bottleneck carries.
+    /// The capacity over time.
     package let capacity: CapacityTrace
-    /// What its queue has room for.
+    /// The limits of the queue.
     package let limit: QueueLimit
-    /// What each flow had of it.
+    /// The counts of each flow.
     package private(set) var flows: [Int: FlowCounters] = [:]
     private var free: Instant?
-    /// Packets that have not passed, the oldest at `first`.
+    /// The packets that have not passed, the oldest at `first`.
     private var waiting: [(departure: Instant, size: Int)] = []
     private var first = 0
     private var waitingBytes = 0
 
-    /// A bottleneck with nothing in it.
+    /// Creates an empty bottleneck.
     package init(capacity: CapacityTrace, limit: QueueLimit = QueueLimit()) {
         self.capacity = capacity
         self.limit = limit
     }
 
-    /// How long a packet that comes now has to wait.
+    /// Returns the wait of a packet that arrives now.
     package func queueingDelay(now: Instant) -> Duration {
         free.map { max(.zero, $0 - now) } ?? .zero
     }
 
-    /// Bytes that have not passed.
+    /// Returns the number of bytes that have not passed.
     package mutating func queuedBytes(now: Instant) -> Int {
         while first < waiting.count, waiting[first].departure <= now {
             waitingBytes -= waiting[first].size
@@ -79,7 +78,8 @@ package struct Bottleneck: Sendable {
         return waitingBytes
     }
 
-    /// Takes a packet of `size` bytes on the wire, or drops it where the queue is full; an empty one has room for any.
+    /// Accepts a packet of `size` bytes on the wire, or drops it if the queue is full. An empty queue accepts any
+    /// packet.
     package mutating func send(size: Int, flow: Int, now: Instant) -> Passage? {
         let queued = queuedBytes(now: now)
         let room = min(limit.byteCount, capacity.rate(at: now).bytes(in: limit.duration))

@@ -1,40 +1,40 @@
 package import RTCShareWireFormat
 
-/// What a bottleneck carries over time: a rate from each step on, the first of them from the beginning of time.
+/// The capacity of a bottleneck over time: each step sets a rate, the first one for all earlier time.
 package struct CapacityTrace: Hashable, Sendable {
-    /// A rate and when it begins.
+    /// A rate and the time at which it begins.
     package struct Step: Hashable, Sendable {
-        /// When the rate begins.
+        /// The beginning of the rate.
         package let start: Instant
         /// The rate.
         package let rate: DataRate
 
-        /// A rate from `start` on.
+        /// Creates a rate from `start` on.
         package init(from start: Instant, rate: DataRate) {
             self.start = start
             self.rate = rate
         }
     }
 
-    /// The steps by their start; never empty.
+    /// The steps, sorted by their start; never empty.
     package let steps: [Step]
 
-    /// One rate for all time.
+    /// Creates a constant rate.
     package init(constant rate: DataRate) {
         steps = [Step(from: Instant(nanoseconds: .min), rate: rate)]
     }
 
-    /// A rate until the first of `steps`, which may be in any order.
+    /// Creates a rate until the first of `steps`, which may be in any order.
     package init(initially rate: DataRate, steps: [Step]) {
         self.steps =
             [Step(from: Instant(nanoseconds: .min), rate: rate)] + steps.sorted { $0.start < $1.start }
     }
 
-    /// The rate at an instant.
+    /// Returns the rate at a time.
     package func rate(at instant: Instant) -> DataRate { steps[index(at: instant)].rate }
 
-    /// When the last bit of `byteCount` bytes has passed that begin to pass at `start`. While nothing passes it waits;
-    /// past the last step a rate of zero counts as one bit a second.
+    /// Returns the time at which the last of `byteCount` bytes has passed that begin to pass at `start`. At a rate of
+    /// zero they wait; after the last step, a rate of zero counts as one bit per second.
     package func departure(ofBytes byteCount: Int, from start: Instant) -> Instant {
         var (index, now) = (index(at: start), start)
         var bits = Double(byteCount) * 8
@@ -50,7 +50,7 @@ package struct CapacityTrace: Hashable, Sendable {
         return now.advanced(by: .nanoseconds(Int64(bits * 1e9 / rate)))
     }
 
-    /// The bytes that pass between two instants, at the most; the start may not be the beginning of time.
+    /// Returns the maximum number of bytes that pass between two times; the start may not be the beginning of time.
     package func byteCount(from start: Instant, to end: Instant) -> Double {
         var (index, now, bits) = (index(at: start), start, 0.0)
         while now < end {

@@ -1,15 +1,15 @@
 package import RTCShareWireFormat
 
-/// What crosses a simulated network: bytes from one address to another.
+/// A packet on a simulated network: bytes from one address to another.
 package struct Datagram: Hashable, Sendable {
-    /// Where it was sent from.
+    /// The source address.
     package var source: TransportAddress
-    /// Where it is to go.
+    /// The destination address.
     package var destination: TransportAddress
     /// The UDP payload.
     package var bytes: [UInt8]
 
-    /// A datagram with its addresses.
+    /// Creates a datagram with its addresses.
     package init(source: TransportAddress, destination: TransportAddress, bytes: [UInt8]) {
         self.source = source
         self.destination = destination

@@ -1,40 +1,40 @@
 package import RTCShareWireFormat
 
-/// Flows of several paths through one bottleneck each way: the network of RFC 8867 §4.1.
+/// Flows on several routes through one bottleneck in each direction: the network of RFC 8867 §4.1.
 ///
 ///     left ends ──▶ forward bottleneck ──▶ each flow's delay, jitter, loss ──▶ right ends
 ///     left ends ◀── each flow's delay, jitter, loss ◀── backward bottleneck ◀── right ends
 ///
-/// The same seed and the same sends give the same deliveries.
+/// The same seed and the same packets result in the same deliveries.
 package struct Dumbbell<Payload: Sendable>: Sendable {
-    /// Which way a packet goes.
+    /// The direction of a packet.
     package enum Direction: Hashable, Sendable, CaseIterable {
         /// From a left end to a right one.
         case forward
         /// From a right end to a left one.
         case backward
 
-        /// The other way.
+        /// The other direction.
         package var opposite: Direction { self == .forward ? .backward : .forward }
     }
 
-    /// What one flow's packets meet beside the bottlenecks.
+    /// The conditions of one flow's route, apart from the bottlenecks.
     package struct Path: Hashable, Sendable {
-        /// How long an undisturbed packet is under way, each way.
+        /// The one-way delay of an undisturbed packet.
         package var delay: Duration
-        /// The standard deviation of what is added to `delay`: the size of a number of the normal distribution, cut at
-        /// three deviations (RFC 8868 §4.5.1). It reorders nothing.
+        /// The standard deviation of the addition to `delay`: the absolute value of a normally distributed number,
+        /// limited to three deviations (RFC 8868 §4.5.1). It does not reorder packets.
         package var jitter: Duration
-        /// The share of forward packets that vanish after the bottleneck, 0...1.
+        /// The fraction of forward packets that are lost after the bottleneck, 0...1.
         package var forwardLoss: Double
-        /// The share of backward packets that vanish after the bottleneck, 0...1.
+        /// The fraction of backward packets that are lost after the bottleneck, 0...1.
         package var backwardLoss: Double
 
-        /// How many packets in a row vanish, in the mean: 1 where each has the same chance, more for bursts (Gilbert's
-        /// model, whose bad state loses everything). The share that vanishes in all stays what it is.
+        /// The mean number of consecutive losses: 1 for independent losses, more for bursts (Gilbert's model, whose bad
+        /// state loses everything). The fraction of lost packets does not change.
         package var lossBurst: Double
 
-        /// A path; without jitter and loss where nothing is said.
+        /// Creates a route, by default without jitter and loss.
         package init(
             delay: Duration, jitter: Duration = .zero, forwardLoss: Double = 0, backwardLoss: Double = 0,
             lossBurst: Double = 1
@@ -46,7 +46,7 @@ package struct Dumbbell<Payload: Sendable>: Sendable {
             self.lossBurst = lossBurst
         }
 
-        /// The chance that a packet vanishes whose predecessor did or did not.
+        /// Returns the probability that a packet is lost, which depends on the fate of its predecessor.
         fileprivate func chanceOfLoss(_ direction: Direction, afterLoss: Bool) -> Double {
             let share = direction == .forward ? forwardLoss : backwardLoss
             guard lossBurst > 1, share < 1 else { return share }
@@ -54,25 +54,25 @@ package struct Dumbbell<Payload: Sendable>: Sendable {
         }
     }
 
-    /// What becomes of a packet that was sent.
+    /// The fate of a packet.
     package enum Fate: Hashable, Sendable {
-        /// It arrives, after it waited this long at the bottleneck.
+        /// It arrives, after this wait at the bottleneck.
         case delivered(queueingDelay: Duration)
-        /// It passes the bottleneck after this wait, and vanishes by chance.
+        /// It passes the bottleneck after this wait, and is lost at random.
         case lost(queueingDelay: Duration)
-        /// The bottleneck's queue has no room for it.
+        /// The bottleneck's queue is full.
         case dropped
     }
 
-    /// A packet at the end that it was sent to.
+    /// A packet at its destination.
     package struct Delivery: Sendable {
-        /// The flow that it is of.
+        /// The packet's flow.
         package let flow: Int
-        /// Which way it went.
+        /// The packet's direction.
         package let direction: Direction
-        /// Its bytes on the wire.
+        /// Its size on the wire in bytes.
         package let size: Int
-        /// When it arrived.
+        /// The arrival time.
         package let arrival: Instant
         /// The packet.
         package let payload: Payload
@@ -84,12 +84,12 @@ package struct Dumbbell<Payload: Sendable>: Sendable {
     package private(set) var backward: Bottleneck
     private let paths: [Path]
     private var latest: [[Instant?]]
-    /// Whether the last packet of each flow and direction vanished.
+    /// Whether the last packet of each flow and direction was lost.
     private var wasLost: [[Bool]]
     private var generator: SeededGenerator
     private var transits = ArrivalQueue<(flow: Int, direction: Direction, size: Int, payload: Payload)>()
 
-    /// A network with a path for each flow, numbered from 0.
+    /// Creates a network with a route for each flow, numbered from 0.
     package init(forward: Bottleneck, backward: Bottleneck, paths: [Path], seed: UInt64) {
         self.forward = forward
         self.backward = backward
@@ -99,17 +99,17 @@ package struct Dumbbell<Payload: Sendable>: Sendable {
         generator = SeededGenerator(seed: seed)
     }
 
-    /// When the next packet arrives; nil while none is under way.
+    /// The time of the next arrival; nil while no packet is under way.
     package var nextArrival: Instant? { transits.nextArrival }
 
-    /// The bottleneck of a direction.
+    /// Returns the bottleneck of a direction.
     package func bottleneck(_ direction: Direction) -> Bottleneck { direction == .forward ? forward : backward }
 
-    /// Gives the network a packet that has `size` bytes on the wire, and says what will become of it.
+    /// Sends a packet that has `size` bytes on the wire, and returns its fate.
     @discardableResult
     package mutating func send(_ payload: Payload, size: Int, flow: Int, _ direction: Direction, now: Instant) -> Fate {
         let path = paths[flow]
-        // Each packet draws the same count of numbers whatever becomes of it.
+        // Each packet draws the same number of random numbers, whatever its fate.
         let side = direction == .forward ? 0 : 1
         let isLost = generator.chance(path.chanceOfLoss(direction, afterLoss: wasLost[flow][side]))
         wasLost[flow][side] = isLost
@@ -126,7 +126,7 @@ package struct Dumbbell<Payload: Sendable>: Sendable {
         return .delivered(queueingDelay: passage.queueingDelay)
     }
 
-    /// The packet that arrived first, if one has by `now`.
+    /// Removes and returns the packet that arrived first, if one has by `now`.
     package mutating func poll(now: Instant) -> Delivery? {
         guard let (arrival, element) = transits.pop(now: now) else { return nil }
         return Delivery(

@@ -1,6 +1,6 @@
 package import RTCShareWireFormat
 
-/// Both directions between two endpoints, each a ``SimulatedLink`` with chances of its own from one seed.
+/// Both directions between two endpoints, each a ``SimulatedLink`` with its own random numbers from one seed.
 package struct DuplexLink<Payload: Sendable>: Sendable {
     /// The two endpoints.
     package enum End: Sendable, CaseIterable {
@@ -11,11 +11,11 @@ package struct DuplexLink<Payload: Sendable>: Sendable {
         package var other: End { self == .left ? .right : .left }
     }
 
-    /// A packet at the endpoint that it was sent to.
+    /// A packet at its destination.
     package struct Delivery: Sendable {
         /// The endpoint that receives.
         package let end: End
-        /// When the packet arrived.
+        /// The arrival time.
         package let arrival: Instant
         /// The packet.
         package let payload: Payload
@@ -26,13 +26,13 @@ package struct DuplexLink<Payload: Sendable>: Sendable {
     /// From the right end to the left.
     package var toLeft: SimulatedLink<Payload>
 
-    /// Two directions; the same conditions both ways where only `toRight` is given.
+    /// Creates two directions, with the same conditions if only `toRight` is given.
     package init(toRight: LinkConditions = LinkConditions(), toLeft: LinkConditions? = nil, seed: UInt64) {
         self.toRight = SimulatedLink(toRight, seed: seed)
         self.toLeft = SimulatedLink(toLeft ?? toRight, seed: ~seed)
     }
 
-    /// Gives the link a packet of `size` bytes that `end` sends.
+    /// Sends a packet of `size` bytes from `end`.
     package mutating func send(_ payload: Payload, size: Int, from end: End, now: Instant) {
         switch end {
         case .left: toRight.send(payload, size: size, now: now)
@@ -40,7 +40,7 @@ package struct DuplexLink<Payload: Sendable>: Sendable {
         }
     }
 
-    /// When the next packet arrives at either end.
+    /// The time of the next arrival at either end.
     package var nextArrival: Instant? {
         switch (toRight.nextArrival, toLeft.nextArrival) {
         case (let right?, let left?): min(right, left)
@@ -48,7 +48,7 @@ package struct DuplexLink<Payload: Sendable>: Sendable {
         }
     }
 
-    /// The next packet that has arrived by `now` at either end, the earlier one first.
+    /// Removes and returns the next packet that has arrived by `now` at either end, the earlier one first.
     package mutating func poll(now: Instant) -> Delivery? {
         guard let arrival = nextArrival, arrival <= now else { return nil }
         if toRight.nextArrival == arrival {
@@ -59,7 +59,7 @@ package struct DuplexLink<Payload: Sendable>: Sendable {
 }
 
 extension DuplexLink where Payload == Datagram {
-    /// Gives the link a datagram that `end` sends.
+    /// Sends a datagram from `end`.
     package mutating func send(_ datagram: Datagram, from end: End, now: Instant) {
         switch end {
         case .left: toRight.send(datagram, now: now)

@@ -1,26 +1,27 @@
-/// A line through values that were taken over time, beside something else that they depend on: least squares.
+/// A least-squares line through values over time that also depend on another variable.
 ///
 ///     value = intercept + slope · time + effect · other
 ///
-/// What the other explains is taken out of both first (Frisch and Waugh), and the line goes through what is left. The
-/// error of the slope takes into account that neighbouring values are alike: where each follows from the one before, with
-/// a correlation of r, n of them say as much as n (1 − r) / (1 + r) that do not.
+/// The influence of the other variable is removed from times and values first (Frisch and Waugh), and the line fits the
+/// residuals. The error of the slope includes the correlation of neighboring values: with a correlation of r from one
+/// to the next, n of them have as much information as n (1 − r) / (1 + r) independent ones.
 package struct LineFit: Sendable {
-    /// How much the value grows in one unit of time.
+    /// The change of the value in one unit of time.
     package let slope: Double
-    /// The standard error of the slope; infinite where there are too few values to tell.
+    /// The standard error of the slope; infinite if there are too few values.
     package let slopeError: Double
-    /// The middle of the times, and of the values.
+    /// The means of the times and of the values.
     package let middle: (time: Double, value: Double)
 
-    /// The fit of `values` at `times`, with the `other` of each moment. As many of each; nil of none.
+    /// Fits `values` at `times`, with the `other` variable at each. The arrays have the same length; nil if they are
+    /// empty.
     package init?(times: [Double], values: [Double], other: [Double]) {
         guard !times.isEmpty, times.count == values.count, times.count == other.count else { return nil }
         middle = (times.mean, values.mean)
         let time = Self.residuals(of: times, by: other)
         let value = Self.residuals(of: values, by: other)
         let spread = Self.product(time, time)
-        // Of values at one moment nothing can be said.
+        // Values at one time have no slope.
         guard spread > 1e-9 * Double(times.count) else {
             (slope, slopeError) = (0, .infinity)
             return
@@ -38,10 +39,10 @@ package struct LineFit: Sendable {
         slopeError = freedom > 0 ? (squares / freedom / spread).squareRoot() : .infinity
     }
 
-    /// The line at a time, where the other is as it was in the mean.
+    /// Returns the line's value at a time, with the other variable at its mean.
     package func value(at time: Double) -> Double { middle.value + slope * (time - middle.time) }
 
-    /// What is left of `values` once a line over `other` is taken out, around zero.
+    /// Returns the residuals of `values` after a linear fit over `other`, with a mean of zero.
     private static func residuals(of values: [Double], by other: [Double]) -> [Double] {
         let (mean, otherMean) = (values.mean, other.mean)
         let centred = values.map { $0 - mean }

@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// Random numbers that a seed repeats exactly (xoshiro256**, its state filled by SplitMix64).
+/// A generator of random numbers that a seed reproduces exactly (xoshiro256**, with its state filled by SplitMix64).
 package struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: (UInt64, UInt64, UInt64, UInt64)
 
-    /// The generator of this seed.
+    /// Creates the generator of a seed.
     package init(seed: UInt64) {
         var mix = seed
         func next() -> UInt64 {
@@ -17,7 +17,7 @@ package struct SeededGenerator: RandomNumberGenerator, Sendable {
         state = (next(), next(), next(), next())
     }
 
-    /// 64 random bits.
+    /// Returns 64 random bits.
     package mutating func next() -> UInt64 {
         let result = Self.rotate(state.1 &* 5, by: 7) &* 9
         let shifted = state.1 << 17
@@ -30,23 +30,23 @@ package struct SeededGenerator: RandomNumberGenerator, Sendable {
         return result
     }
 
-    /// A number in 0..<1, of 53 random bits.
+    /// Returns a number in 0..<1, of 53 random bits.
     package mutating func fraction() -> Double {
         Double(next() >> 11) * 0x1p-53
     }
 
-    /// True with this probability.
+    /// Returns true with this probability.
     package mutating func chance(_ probability: Double) -> Bool {
         fraction() < probability
     }
 
-    /// A number of the normal distribution with mean 0 and deviation 1 (Box and Muller); it takes two draws.
+    /// Returns a number of the normal distribution with mean 0 and deviation 1 (Box and Muller); it takes two draws.
     package mutating func normal() -> Double {
         let (radius, angle) = ((-2 * log(1 - fraction())).squareRoot(), 2 * Double.pi * fraction())
         return radius * cos(angle)
     }
 
-    /// A number of the exponential distribution with this mean.
+    /// Returns a number of the exponential distribution with this mean.
     package mutating func exponential(mean: Double) -> Double {
         -mean * log(1 - fraction())
     }

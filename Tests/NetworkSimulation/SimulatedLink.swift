@@ -1,46 +1,46 @@
 package import RTCShareWireFormat
 
-/// One direction of a network in virtual time. The same seed and the same sends give the same deliveries.
+/// One direction of a network in virtual time. The same seed and the same packets result in the same deliveries.
 ///
-/// Every packet draws the same count of random numbers whatever becomes of it, so that conditions changed between two
-/// runs disturb no other decision.
+/// Each packet draws the same number of random numbers, whatever its fate, so that a change of the conditions between
+/// two runs does not change other packets' fates.
 package struct SimulatedLink<Payload: Sendable>: Sendable {
-    /// What became of the packets so far.
+    /// The fates of the packets so far.
     package struct Counters: Hashable, Sendable {
-        /// Packets given to ``SimulatedLink/send(_:size:now:)``.
+        /// The number of packets sent by ``SimulatedLink/send(_:size:now:)``.
         package var sent = 0
-        /// Packets taken from ``SimulatedLink/poll(now:)``, second copies among them.
+        /// The number of packets received by ``SimulatedLink/poll(now:)``, including duplicates.
         package var delivered = 0
-        /// Packets that vanished by chance.
+        /// The number of packets that were lost at random.
         package var lost = 0
-        /// Packets that the bottleneck's queue had no room for.
+        /// The number of packets that the bottleneck's full queue dropped.
         package var overflowed = 0
-        /// Packets held back for others to overtake.
+        /// The number of packets that were delayed for others to overtake.
         package var reordered = 0
-        /// Second copies made.
+        /// The number of duplicates.
         package var duplicated = 0
-        /// Bytes given to ``SimulatedLink/send(_:size:now:)``.
+        /// The number of bytes sent by ``SimulatedLink/send(_:size:now:)``.
         package var bytesSent = 0
-        /// Bytes taken from ``SimulatedLink/poll(now:)``.
+        /// The number of bytes received by ``SimulatedLink/poll(now:)``.
         package var bytesDelivered = 0
     }
 
-    /// What the link does to packets sent from now on.
+    /// The conditions for packets from now on.
     package var conditions: LinkConditions
-    /// What became of the packets so far.
+    /// The fates of the packets so far.
     package private(set) var counters = Counters()
     private var generator: SeededGenerator
     private var transits = ArrivalQueue<(size: Int, payload: Payload)>()
     private var bottleneckFree: Instant?
     private var lastInOrder: Instant?
 
-    /// A link with these conditions whose chances come from `seed`.
+    /// Creates a link with these conditions and the random numbers of `seed`.
     package init(_ conditions: LinkConditions = LinkConditions(), seed: UInt64) {
         self.conditions = conditions
         generator = SeededGenerator(seed: seed)
     }
 
-    /// Gives the link a packet of `size` bytes.
+    /// Sends a packet of `size` bytes.
     package mutating func send(_ payload: Payload, size: Int, now: Instant) {
         let isLost = generator.chance(conditions.loss)
         let isReordered = generator.chance(conditions.reordering)
@@ -50,7 +50,7 @@ package struct SimulatedLink<Payload: Sendable>: Sendable {
         counters.sent += 1
         counters.bytesSent += size
 
-        // The queue stands before the lossy part of the path: a lost packet has used the bottleneck too.
+        // The queue is before the lossy part of the route: a lost packet has used the bottleneck, too.
         guard let departure = passBottleneck(size: size, now: now) else {
             counters.overflowed += 1
             return
@@ -74,20 +74,20 @@ package struct SimulatedLink<Payload: Sendable>: Sendable {
         }
     }
 
-    /// When the next packet arrives; nil while none is under way.
+    /// The time of the next arrival; nil while no packet is under way.
     package var nextArrival: Instant? { transits.nextArrival }
 
-    /// Packets under way.
+    /// The number of packets under way.
     package var packetsInFlight: Int { transits.count }
 
-    /// The packets that have arrived by `now`, in the order of arrival.
+    /// Removes and returns the packets that have arrived by `now`, in order of arrival.
     package mutating func poll(now: Instant) -> [Payload] {
         var arrived: [Payload] = []
         while let next = pollFirst(now: now) { arrived.append(next) }
         return arrived
     }
 
-    /// The packet that arrived first, if one has by `now`.
+    /// Removes and returns the packet that arrived first, if one has by `now`.
     package mutating func pollFirst(now: Instant) -> Payload? {
         guard let first = transits.pop(now: now) else { return nil }
         counters.delivered += 1
@@ -99,7 +99,7 @@ package struct SimulatedLink<Payload: Sendable>: Sendable {
         guard let rate = conditions.rate else { return now }
         let start = max(now, bottleneckFree ?? now)
         let wait = start - now
-        // Rounded up: a queue that is drained to the bit has to show as empty.
+        // Rounded up: an exactly drained queue must be empty.
         let queued = wait > .zero ? rate.bytes(in: wait) + 1 : 0
         guard wait <= conditions.queueTimeLimit, size <= conditions.queueLimit, queued <= conditions.queueLimit - size
         else { return nil }
@@ -110,10 +110,10 @@ package struct SimulatedLink<Payload: Sendable>: Sendable {
 }
 
 extension SimulatedLink where Payload == Datagram {
-    /// The bytes of an IPv4 and a UDP header, which the bottleneck carries as well.
+    /// The size of an IPv4 and a UDP header, which the bottleneck transfers as well.
     package static var headerOverhead: Int { 28 }
 
-    /// Gives the link a datagram; it weighs its bytes and the headers of IPv4 and UDP.
+    /// Sends a datagram; its size includes the IPv4 and UDP headers.
     package mutating func send(_ datagram: Datagram, now: Instant) {
         send(datagram, size: datagram.bytes.count + Self.headerOverhead, now: now)
     }

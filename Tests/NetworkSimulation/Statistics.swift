@@ -1,4 +1,4 @@
-/// Jain's index of fairness of shares: 1 where all are equal, 1/n where one of n has everything; 1 of nothing.
+/// Returns Jain's fairness index of shares: 1 if all are equal or there are none, 1/n if one of n has everything.
 package func jainIndex(_ shares: some Collection<Double>) -> Double {
     let sum = shares.reduce(0, +)
     let squares = shares.reduce(0) { $0 + $1 * $1 }
@@ -6,7 +6,7 @@ package func jainIndex(_ shares: some Collection<Double>) -> Double {
 }
 
 extension Collection<Double> {
-    /// The least value that this share of all values, 0...1, does not exceed; nil of none.
+    /// Returns the smallest value that this fraction of all values, 0...1, does not exceed; nil for no values.
     package func percentile(_ share: Double) -> Double? {
         guard !isEmpty else { return nil }
         let sorted = sorted()

@@ -1,15 +1,15 @@
-/// The other end of a modelled TCP connection: answers each segment at once (RFC 5681 §4.2), and says which came past a
-/// gap.
+/// The receiving end of a modeled TCP connection: acknowledges each segment at once (RFC 5681 §4.2), and reports
+/// segments after a gap.
 package struct TCPReceiver: Sendable {
-    /// The first segment that has not come.
+    /// The first missing segment.
     package private(set) var next = 0
-    /// What came past gaps, in order.
+    /// The segments after gaps, in order.
     private var later: [Range<Int>] = []
 
-    /// A receiver that has nothing yet.
+    /// Creates a receiver without any segments.
     package init() {}
 
-    /// Takes a segment and answers it.
+    /// Receives a segment and returns its acknowledgment.
     package mutating func receive(_ segment: TCPSender.Segment) -> TCPSender.Acknowledgement {
         var block: Range<Int>?
         if segment.number == next {
@@ -24,7 +24,7 @@ package struct TCPReceiver: Sendable {
         return TCPSender.Acknowledgement(next: next, block: block, echo: segment.timestamp)
     }
 
-    /// Notes a segment past a gap; the segments around it that have come.
+    /// Records a segment after a gap, and returns the received segments around it.
     private mutating func insert(_ number: Int) -> Range<Int> {
         let place = later.firstIndex { $0.upperBound >= number } ?? later.count
         guard place < later.count, later[place].lowerBound <= number + 1 else {

@@ -1,34 +1,34 @@
 package import RTCShareWireFormat
 
-/// One end of a modelled TCP connection: sends segments of equal size as its window allows.
+/// The sending end of a modeled TCP connection: sends segments of equal size as its window allows.
 ///
-/// Slow start, fast retransmit and congestion avoidance of RFC 5681, selective acknowledgement as RFC 6675 uses it, a
-/// retransmission timer as RFC 6298 has it but, as in Linux, 200 ms above the round trip at the least instead of a
-/// second in all, and the window of NewReno or of CUBIC. There is no handshake, no receive window and no pacing. It does no I/O: segments are taken out
-/// (``pollSegment(now:)``), acknowledgements are given in, time comes with each input.
+/// Slow start, fast retransmit and congestion avoidance of RFC 5681, selective acknowledgment by RFC 6675, a
+/// retransmission timer by RFC 6298 (but at least 200 ms above the round trip, as in Linux, instead of a second in
+/// total), and the window of NewReno or of CUBIC. There is no handshake, no receive window and no pacing. It does no
+/// I/O: the caller takes segments (``pollSegment(now:)``), passes acknowledgments, and the time with each call.
 package struct TCPSender: Sendable {
-    /// What a segment has in bytes on the wire, IPv4 and TCP headers included.
+    /// The size of a segment on the wire in bytes, including IPv4 and TCP headers.
     package static let segmentByteCount = 1500
-    /// What a segment carries in bytes.
+    /// The payload of a segment in bytes.
     package static let segmentPayloadByteCount = 1448
-    /// What an acknowledgement has in bytes on the wire.
+    /// The size of an acknowledgment on the wire in bytes.
     package static let acknowledgementByteCount = 64
 
-    /// A segment on its way.
+    /// A segment under way.
     package struct Segment: Hashable, Sendable {
-        /// Its place in the stream, in segments.
+        /// Its position in the stream, in segments.
         package let number: Int
-        /// When it was sent, which the receiver gives back (RFC 7323 §3).
+        /// The time at which it was sent, which the receiver echoes (RFC 7323 §3).
         package let timestamp: Instant
     }
 
-    /// What the receiver says of what has come.
+    /// The receiver's report of the segments that have arrived.
     package struct Acknowledgement: Hashable, Sendable {
-        /// The first segment that has not come.
+        /// The first missing segment.
         package let next: Int
-        /// The segments around the one that is answered, where there are gaps before it (RFC 2018).
+        /// The received segments around the acknowledged one, if there are gaps before it (RFC 2018).
         package let block: Range<Int>?
-        /// The timestamp of the segment that is answered.
+        /// The timestamp of the acknowledged segment.
         package let echo: Instant
     }
 
@@ -39,21 +39,21 @@ package struct TCPSender: Sendable {
         var wasRepeated = false
     }
 
-    /// The first segment that is not known to have come.
+    /// The first segment that is not acknowledged.
     package private(set) var acknowledged = 0
-    /// The segments that may be under way at once.
+    /// The maximum number of segments under way.
     package var window: Double { control.window }
-    /// How often the retransmission timer ran out.
+    /// The number of retransmission timeouts.
     package private(set) var timeouts = 0
-    /// How often loss was seen by acknowledgements, once a window.
+    /// The number of losses that acknowledgments revealed, at most one per window.
     package private(set) var fastRetransmits = 0
-    /// Segments sent again.
+    /// The number of retransmitted segments.
     package private(set) var repetitions = 0
 
     private let segmentCount: Int?
     private var control: TCPWindow
     private var outstanding: [Outstanding] = []
-    /// While it repairs: what must have come for the repair to be done.
+    /// The end of the current recovery: the first segment that had not been sent when it began. Nil if there is none.
     private var recoveryEnd: Int?
     private var recoversFromTimeout = false
     private var newestDelivery: Instant?
@@ -62,21 +62,21 @@ package struct TCPSender: Sendable {
     private var backoff = 1
     private var timer: Instant?
 
-    /// A connection that has this many bytes to send, or without end.
+    /// Creates a connection that sends this many bytes, or an unlimited number for nil.
     package init(_ control: TCPCongestionControl, byteCount: Int? = nil) {
         self.control = TCPWindow(control)
         segmentCount = byteCount.map { max(1, ($0 + Self.segmentPayloadByteCount - 1) / Self.segmentPayloadByteCount) }
     }
 
-    /// Whether all has come.
+    /// Whether everything is acknowledged.
     package var isFinished: Bool { acknowledged == segmentCount }
 
-    /// When ``handleTimeout(now:)`` is next due.
+    /// The time at which ``handleTimeout(now:)`` is due.
     package var nextDeadline: Instant? { timer }
 
     private var next: Int { acknowledged + outstanding.count }
 
-    /// The next segment that may leave now, or nil.
+    /// Returns the next segment that may be sent now, or nil.
     package mutating func pollSegment(now: Instant) -> Segment? {
         guard segmentsInFlight < Int(control.window) else { return nil }
         if let index = outstanding.firstIndex(where: { $0.isLost && !$0.hasArrived && !$0.wasRepeated }) {
@@ -95,7 +95,7 @@ package struct TCPSender: Sendable {
         return Segment(number: number, timestamp: now)
     }
 
-    /// Takes an acknowledgement.
+    /// Receives an acknowledgment.
     package mutating func receive(_ acknowledgement: Acknowledgement, now: Instant) {
         measure(now - acknowledgement.echo)
         newestDelivery = max(newestDelivery ?? acknowledgement.echo, acknowledgement.echo)
@@ -122,7 +122,7 @@ package struct TCPSender: Sendable {
         }
     }
 
-    /// Does what is due.
+    /// Handles an expired retransmission timer.
     package mutating func handleTimeout(now: Instant) {
         guard let due = timer, due <= now else { return }
         guard !outstanding.isEmpty else {
@@ -141,13 +141,13 @@ package struct TCPSender: Sendable {
         control.collapse()
     }
 
-    /// What RFC 6675 calls pipe: what is neither known to have come nor taken for lost.
+    /// The pipe of RFC 6675: the segments that are neither acknowledged nor considered lost.
     private var segmentsInFlight: Int {
         outstanding.count { !$0.hasArrived && (!$0.isLost || $0.wasRepeated) }
     }
 
-    /// Takes for lost what has three later ones come (RFC 6675 §4), and a repetition when what was sent a quarter of a
-    /// round trip after it has come (RFC 8985 §3.4). Whether any is new.
+    /// Marks a segment as lost if three later ones have arrived (RFC 6675 §4), and a retransmission if a segment sent a
+    /// quarter of a round trip after it has arrived (RFC 8985 §3.4). Returns whether any is new.
     private mutating func noteLosses() -> Bool {
         var isNew = false
         var later = 0

@@ -1,24 +1,24 @@
 package import RTCShareWireFormat
 
-/// What one competing user of TCP does, with both ends of its connections.
+/// The traffic of one competing TCP user, with both ends of its connections.
 package struct TCPTraffic: Sendable {
-    /// What it sends.
+    /// The kind of traffic.
     package enum Kind: Hashable, Sendable {
         /// One transfer without end.
         case bulk
-        /// Files of evenly spread size, each in a connection of its own, with pauses of exponential length between them
-        /// (RFC 8868 §4.6). One that does not begin with a file begins with a pause.
+        /// Files of uniformly distributed size, each in its own connection, with pauses of exponential length between
+        /// them (RFC 8868 §4.6). If it does not begin with a file, it begins with a pause.
         case files(byteCounts: ClosedRange<Int>, meanPause: Duration, beginsWithFile: Bool)
     }
 
-    /// What crosses the network.
+    /// A packet on the network.
     package enum Packet: Hashable, Sendable {
         /// From the sender.
         case segment(TCPSender.Segment, connection: Int)
         /// From the receiver.
         case acknowledgement(TCPSender.Acknowledgement, connection: Int)
 
-        /// Whether it goes the way of the data.
+        /// Whether it has the direction of the data.
         package var isData: Bool {
             switch self {
             case .segment: true
@@ -26,17 +26,17 @@ package struct TCPTraffic: Sendable {
             }
         }
 
-        /// Bytes on the wire.
+        /// The size on the wire in bytes.
         package var byteCount: Int {
             isData ? TCPSender.segmentByteCount : TCPSender.acknowledgementByteCount
         }
     }
 
-    /// Files that have come whole.
+    /// The number of complete files.
     package private(set) var filesFinished = 0
-    /// Segments that were sent again, in all connections.
+    /// The number of retransmitted segments, in all connections.
     package var repetitions: Int { earlierRepetitions + (sender?.repetitions ?? 0) }
-    /// How often a retransmission timer ran out, in all connections.
+    /// The number of retransmission timeouts, in all connections.
     package var timeouts: Int { earlierTimeouts + (sender?.timeouts ?? 0) }
 
     private let kind: Kind
@@ -51,7 +51,7 @@ package struct TCPTraffic: Sendable {
     private var earlierRepetitions = 0
     private var earlierTimeouts = 0
 
-    /// A user who is there from `start` to `end`.
+    /// Creates a user who is active from `start` to `end`.
     package init(_ kind: Kind, _ control: TCPCongestionControl, start: Instant, end: Instant, seed: UInt64) {
         self.kind = kind
         self.control = control
@@ -63,7 +63,7 @@ package struct TCPTraffic: Sendable {
         }
     }
 
-    /// When ``handleTimeout(now:)`` is next due.
+    /// The time at which ``handleTimeout(now:)`` is due.
     package var nextDeadline: Instant? {
         switch (sender?.nextDeadline, nextFile) {
         case (let timer?, let file?): min(timer, file)
@@ -71,14 +71,14 @@ package struct TCPTraffic: Sendable {
         }
     }
 
-    /// The next packet that is to leave now.
+    /// Returns the next packet to send now.
     package mutating func poll(now: Instant) -> Packet? {
         if !answers.isEmpty { return answers.removeFirst() }
         guard now < end, let segment = sender?.pollSegment(now: now) else { return nil }
         return .segment(segment, connection: connection)
     }
 
-    /// Takes a packet that arrived.
+    /// Receives a packet.
     package mutating func receive(_ packet: Packet, now: Instant) {
         switch packet {
         case .segment(let segment, connection):
@@ -86,11 +86,11 @@ package struct TCPTraffic: Sendable {
         case .acknowledgement(let acknowledgement, connection):
             sender?.receive(acknowledgement, now: now)
             if sender?.isFinished == true { finishFile(now: now) }
-        default: break  // of a connection that is over
+        default: break  // of an ended connection
         }
     }
 
-    /// Does what is due.
+    /// Handles the timers that have expired.
     package mutating func handleTimeout(now: Instant) {
         if now >= end {
             endConnection()

@@ -1,11 +1,11 @@
 internal import Glibc
 internal import RTCShareWireFormat
 
-/// How a TCP connection's window moves.
+/// The congestion control of a TCP connection.
 package enum TCPCongestionControl: String, Hashable, Sendable, CaseIterable {
-    /// RFC 5681: one segment more a round trip, half of them after a loss.
+    /// RFC 5681: one segment more per round trip, half of them after a loss.
     case newReno
-    /// RFC 9438, what most systems use by default.
+    /// RFC 9438, the default of most systems.
     case cubic
 }
 
@@ -23,7 +23,7 @@ struct TCPWindow: Sendable {
     private let control: TCPCongestionControl
     private var largest = 0.0
     private var epoch: Instant?
-    /// Seconds from the epoch until the window is as large as before the loss.
+    /// The seconds from the epoch until the window is as large as before the loss.
     private var plateau = 0.0
     private var renoWindow = 0.0
 
@@ -31,7 +31,7 @@ struct TCPWindow: Sendable {
         self.control = control
     }
 
-    /// More segments were acknowledged.
+    /// Grows the window after more segments were acknowledged.
     mutating func grow(by segments: Int, roundTrip: Duration, now: Instant) {
         var segments = Double(segments)
         if window < threshold {
@@ -46,7 +46,7 @@ struct TCPWindow: Sendable {
         }
     }
 
-    /// RFC 9438 §4.2 to §4.5.
+    /// Grows the window by RFC 9438 §4.2 to §4.5.
     private mutating func growCubic(by segments: Double, roundTrip: Duration, now: Instant) {
         if epoch == nil {
             epoch = now
@@ -62,7 +62,7 @@ struct TCPWindow: Sendable {
         window = max(window, renoWindow)
     }
 
-    /// Loss was seen by acknowledgements.
+    /// Reduces the window after acknowledgments revealed a loss.
     mutating func reduce() {
         switch control {
         case .newReno: window = max(Self.least, window / 2)
@@ -74,7 +74,7 @@ struct TCPWindow: Sendable {
         epoch = nil
     }
 
-    /// The retransmission timer ran out: slow start from one segment (RFC 5681 §3.1).
+    /// Restarts slow start from one segment after a retransmission timeout (RFC 5681 §3.1).
     mutating func collapse() {
         reduce()
         window = 1

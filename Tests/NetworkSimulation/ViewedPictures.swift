@@ -1,58 +1,58 @@
-/// Pictures that came to a viewer's screen, beside the changes of the screen that they are of: how smooth, how late.
+/// The frames on a viewer's screen, compared with the changes of the sender's screen: their smoothness and their delay.
 ///
 /// Times are in seconds, of one clock.
 package struct ViewedPictures: Sendable {
-    /// A picture on the viewer's screen.
+    /// A frame on the viewer's screen.
     package struct Picture: Hashable, Sendable {
-        /// When it came there.
+        /// The time at which it appeared.
         package let time: Double
-        /// The last change that it shows; nil where it does not tell.
+        /// The last change that it shows; nil if that is not visible in it.
         package let tick: Int?
 
-        /// A picture that came at a time, and shows a change and those before it.
+        /// Creates a frame that appeared at a time, and shows a change and those before it.
         package init(time: Double, tick: Int?) {
             self.time = time
             self.tick = tick
         }
     }
 
-    /// From one picture to the next.
+    /// The gap between two frames.
     package struct Gap: Hashable, Sendable {
-        /// When the earlier picture came.
+        /// The time of the earlier frame.
         package let start: Double
-        /// When the later one did.
+        /// The time of the later frame.
         package let end: Double
         /// Whether the receiver would count it in `freezeCount` (W3C webrtc-stats).
         package let isFreeze: Bool
-        /// When the sender's screen showed something that the earlier picture does not; nil where it did not until the
-        /// later one came.
+        /// The time at which the sender's screen showed something that the earlier frame does not; nil if that did not
+        /// happen before the later one appeared.
         package let changed: Double?
 
-        /// In seconds.
+        /// The duration in seconds.
         package var duration: Double { end - start }
-        /// How long the viewer looked at a picture that was no longer true: a screen at rest needs no pictures.
+        /// The time for which the viewer's screen was out of date: an idle screen needs no frames.
         package var stall: Double { changed.map { end - $0 } ?? 0 }
     }
 
-    /// The last of so many intervals make the mean, and with fewer than the least there is no freeze: as libwebrtc does
-    /// it (`VideoQualityObserver`), which is what Chromium's `freezeCount` is.
+    /// The number of intervals in the mean, and the minimum number for a freeze, as in libwebrtc
+    /// (`VideoQualityObserver`), from which Chromium's `freezeCount` comes.
     static let intervalsInMean = 30
     static let leastIntervals = 5
-    /// What an interval has to be above the mean by, at least.
+    /// The minimum difference of a freeze from the mean.
     static let leastIncrease = 0.150
 
-    /// In the order in which they came.
+    /// The frames in order of appearance.
     package let pictures: [Picture]
-    /// When each change was on the sender's screen; the first is what was there at the start.
+    /// The time of each change on the sender's screen; the first is the initial content.
     package let drawn: [Double]
 
-    /// What came, and what was drawn.
+    /// Compares frames with changes.
     package init(pictures: [Picture], drawn: [Double]) {
         self.pictures = pictures
         self.drawn = drawn
     }
 
-    /// All gaps, in their order.
+    /// All gaps, in order.
     package var gaps: [Gap] {
         var intervals: [Double] = []
         var shown = 0
@@ -71,8 +71,8 @@ package struct ViewedPictures: Sendable {
         }
     }
 
-    /// How long each change took to the first picture that shows it or a later one, the first change left out; nil for
-    /// those that none shows.
+    /// The delay of each change to the first frame that shows it or a later one, without the first change; nil for
+    /// those that no frame shows.
     package var delays: [Double?] {
         var position = 0
         return drawn.indices.dropFirst().map { tick in
@@ -81,9 +81,9 @@ package struct ViewedPictures: Sendable {
         }
     }
 
-    /// The last change that the sender's screen showed at a time.
+    /// Returns the last change that the sender's screen showed at a time.
     package func tick(at time: Double) -> Int {
-        // The first change after that time, by halves.
+        // A binary search for the first change after that time.
         var (low, high) = (0, drawn.count)
         while low < high {
             let middle = (low + high) / 2

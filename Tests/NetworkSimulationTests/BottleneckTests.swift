@@ -7,7 +7,7 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
 @Suite struct BottleneckTests {
     private let megabit = CapacityTrace(constant: .kilobitsPerSecond(1000))
 
-    @Test("Packets wait for those before them, and pass at the capacity")
+    @Test("Packets wait for earlier ones and pass at the capacity")
     func queueing() {
         var bottleneck = Bottleneck(capacity: megabit)
         let first = bottleneck.send(size: 1250, flow: 0, now: at(0))
@@ -21,7 +21,7 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
         #expect(bottleneck.flows[1]?.totalQueueingDelay == .milliseconds(6))
     }
 
-    @Test("A packet that is passing when the capacity falls passes the slower for the rest")
+    @Test("A packet that is passing when the capacity falls is slower for its remaining bits")
     func capacityFalls() {
         let trace = CapacityTrace(
             initially: .kilobitsPerSecond(1000), steps: [.init(from: at(5), rate: .kilobitsPerSecond(250))])
@@ -30,7 +30,7 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
         #expect(trace.byteCount(from: at(0), to: at(25)) == 1250)
     }
 
-    @Test("While nothing passes, packets wait")
+    @Test("Packets wait while the capacity is zero")
     func outage() {
         let trace = CapacityTrace(
             initially: .kilobitsPerSecond(1000),
@@ -41,7 +41,7 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
     }
 
     @Test(
-        "The tail is dropped where bytes or time are used up",
+        "The newest packet is dropped if the limit of bytes or time is exceeded",
         arguments: [
             Bottleneck.QueueLimit(byteCount: 12_500), Bottleneck.QueueLimit(duration: .milliseconds(100)),
         ])
@@ -65,7 +65,7 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
         #expect(passages[0] != nil && passages[1] == nil)
     }
 
-    @Test("What a flow's packets wait is the other's queue too, and each has its own delay after it")
+    @Test("Flows share a queue's delay, and each has its own delay after it")
     func sharedQueue() {
         var network = Dumbbell<String>(
             forward: Bottleneck(capacity: megabit), backward: Bottleneck(capacity: megabit),
@@ -83,7 +83,7 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
         #expect(arrivals == ["back 1 at 15", "near 1 at 25", "far 0 at 110"])
     }
 
-    @Test("Jitter delays, never reorders, and loss takes its share")
+    @Test("Jitter delays without reordering, and loss has its rate")
     func jitterAndLoss() {
         var network = Dumbbell<Int>(
             forward: Bottleneck(capacity: CapacityTrace(constant: .kilobitsPerSecond(100_000))),
@@ -102,7 +102,7 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
         #expect(delays.contains { $0 > 60 })
     }
 
-    @Test("Fairness and percentiles are as they are defined")
+    @Test("Fairness and percentiles match their definitions")
     func fairnessAndPercentiles() {
         #expect(jainIndex([1, 1, 1]) == 1)
         #expect(jainIndex([3, 0, 0]) == 1.0 / 3)

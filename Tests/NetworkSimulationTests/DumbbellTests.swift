@@ -17,17 +17,17 @@ import Testing
         }
     }
 
-    @Test("As much vanishes in bursts as without, in runs of the length that is asked for", arguments: [1.0, 4, 8])
+    @Test("Loss in bursts has the same rate as without, and runs of the requested length", arguments: [1.0, 4, 8])
     func bursts(length: Double) {
         let losses = losses(0.05, burst: length)
         let lost = losses.count { $0 }
         #expect((0.04...0.06).contains(Double(lost) / Double(losses.count)))
         let runs = zip([false] + losses, losses).count { !$0 && $1 }
-        // Without bursts two vanish in a row by chance alone.
+        // Without bursts, two losses in a row only occur by chance.
         #expect(abs(Double(lost) / Double(runs) - length) < 0.15 * length + 0.1)
     }
 
-    @Test("Where everything vanishes nothing comes, in bursts or not", arguments: [1.0, 4])
+    @Test("A loss of 100% delivers nothing, with and without bursts", arguments: [1.0, 4])
     func everything(length: Double) {
         #expect(losses(1, burst: length).allSatisfy { $0 })
     }

@@ -11,7 +11,7 @@ import Testing
         return times.map { _ in deviation * random.normal() }
     }
 
-    @Test("The slope of an exact line is found, with no error")
+    @Test("The slope of an exact line is found without an error")
     func exactLine() throws {
         let fit = try #require(LineFit(times: times, values: times.map { 7 + 0.25 * $0 }, other: times.map { _ in 1 }))
         #expect(abs(fit.slope - 0.25) < 1e-9)
@@ -19,7 +19,7 @@ import Testing
         #expect(abs(fit.value(at: 100) - 32) < 1e-6)
     }
 
-    @Test("What hangs on the number of viewers is no growth")
+    @Test("A value that depends on the number of viewers is not growth")
     func moreViewers() throws {
         // More viewers in the second half: without them in the fit it would seem to grow.
         let viewers = zip(viewers, times).map { $0 + ($1 > 500 ? 2 : 0) }
@@ -27,7 +27,7 @@ import Testing
         #expect(abs(fit.slope) < 1e-9)
     }
 
-    @Test("A leak is found beneath what hangs on the number of viewers")
+    @Test("A leak is found in a value that depends on the number of viewers")
     func leak() throws {
         let values = zip(times, viewers).map { 20 + 3 * $1 + 0.01 * $0 }
         let fit = try #require(LineFit(times: times, values: values, other: viewers))
@@ -67,7 +67,7 @@ import Testing
         #expect(other.slopeError > 1.5 * one.slopeError)
     }
 
-    @Test("Too few values, or all of one moment, tell nothing")
+    @Test("Too few values, or values of one moment, have no fit")
     func tooFewValues() throws {
         #expect(LineFit(times: [], values: [], other: []) == nil)
         #expect(LineFit(times: [1, 2], values: [1], other: [1, 1]) == nil)

@@ -52,14 +52,14 @@ private func deliveries(_ conditions: LinkConditions, seed: UInt64) -> (
             ])
     }
 
-    @Test("A perfect link delivers all, in order, after its delay")
+    @Test("A perfect link delivers all packets in order after its delay")
     func perfect() {
         let result = deliveries(LinkConditions(delay: .milliseconds(20)), seed: 1)
         #expect(result.packets == Array(0..<1000))
         #expect(result.times == (0..<1000).map { at($0 + 20) })
     }
 
-    @Test("Chances come out near their probabilities, and every packet is accounted for")
+    @Test("Events occur near their probabilities, and every packet is accounted for")
     func counts() {
         let (packets, times, link) = deliveries(rough, seed: 9)
         let counters = link.counters
@@ -72,13 +72,13 @@ private func deliveries(_ conditions: LinkConditions, seed: UInt64) -> (
         #expect(link.packetsInFlight == 0)
     }
 
-    @Test("Jitter alone reorders nothing")
+    @Test("Jitter without reordering keeps the order of packets")
     func jitterKeepsOrder() {
         let result = deliveries(LinkConditions(delay: .milliseconds(5), jitter: .milliseconds(40)), seed: 3)
         #expect(result.packets == Array(0..<1000))
     }
 
-    @Test("The bottleneck carries its rate, and drops what its queue has no room for")
+    @Test("The bottleneck carries its rate and drops packets that exceed its queue")
     func bottleneck() {
         // 8 Mbit/s come in, 4 Mbit/s go through.
         let conditions = LinkConditions(rate: .kilobitsPerSecond(4000), queueLimit: 10_000)

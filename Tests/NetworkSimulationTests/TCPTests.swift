@@ -2,7 +2,7 @@ import RTCShareNetworkSimulation
 import RTCShareWireFormat
 import Testing
 
-/// TCP users alone on a bottleneck, run to an end.
+/// TCP flows without other traffic on a bottleneck, run to an end.
 private struct TCPRun {
     var users: [TCPTraffic]
     var network: Dumbbell<TCPTraffic.Packet>
@@ -91,7 +91,7 @@ private func bulk(_ control: TCPCongestionControl, from start: Int = 0) -> TCPTr
         #expect(rate > 0.7 * law && rate < 1.3 * law, "\(rate) segments a second, the law says \(law)")
     }
 
-    @Test("When everything is lost the timer backs off, and data flows again afterwards")
+    @Test("The timer backs off while everything is lost, and data flows again afterwards")
     func timerBacksOff() {
         var sender = TCPSender(.cubic)
         var now = at(0)
@@ -120,7 +120,7 @@ private func bulk(_ control: TCPCongestionControl, from start: Int = 0) -> TCPTr
         #expect(sender.acknowledged > 100)
     }
 
-    @Test("Files end, and pauses lie between them")
+    @Test("Files end, and pauses follow them")
     func filesAndPauses() {
         let user = TCPTraffic(
             .files(byteCounts: 30_000...50_000, meanPause: .seconds(10), beginsWithFile: true), .cubic, start: at(0),
@@ -133,7 +133,7 @@ private func bulk(_ control: TCPCongestionControl, from start: Int = 0) -> TCPTr
         #expect(mean > 30_000 && mean < 55_000)
     }
 
-    @Test("The receiver names the block around what it answers")
+    @Test("The receiver's acknowledgement has the block of the received segment")
     func receiverNamesBlock() {
         var sender = TCPSender(.newReno)
         var receiver = TCPReceiver()

@@ -7,7 +7,7 @@ import Testing
     }
 
     @Test(
-        "A gap is a freeze where it is three times the mean of the last thirty, itself among them, and 150 ms above it",
+        "A gap is a freeze if it is three times the mean of the last thirty, including itself, and 150 ms above it",
         arguments: [(0.033, 0.18, false), (0.033, 0.21, true), (0.2, 0.5, false), (0.2, 0.8, true)])
     func freezeRule(interval: Double, gap: Double, isFreeze: Bool) {
         let steady = (0..<40).map { Double($0) * interval }
@@ -22,7 +22,7 @@ import Testing
         #expect(freezes([0, 0.033, 0.066, 0.1, 0.133, 1]) == [false, false, false, false, true])
     }
 
-    @Test("A picture that stays because the screen does is no stall")
+    @Test("A frame that remains because the screen is at rest is no stall")
     func restingScreen() {
         let viewed = ViewedPictures(
             pictures: [.init(time: 0.1, tick: 1), .init(time: 3.1, tick: 2)], drawn: [0, 0.05, 3])
@@ -31,9 +31,9 @@ import Testing
         #expect(abs(viewed.gaps[0].stall - 0.1) < 1e-9)
     }
 
-    @Test("A stall begins when the picture is no longer true, and not before it came")
+    @Test("A stall begins when the frame is outdated, and not before its arrival")
     func stallBegins() {
-        // The change of 0.2 was there before the picture that lacks it.
+        // The change at 0.2 came before the frame that lacks it.
         let viewed = ViewedPictures(
             pictures: [.init(time: 0.3, tick: 0), .init(time: 0.5, tick: 1), .init(time: 0.9, tick: 1)],
             drawn: [0, 0.2, 2])
@@ -41,7 +41,9 @@ import Testing
         #expect(viewed.gaps[1].stall == 0)
     }
 
-    @Test("A change's delay is that to the first picture that shows it or a later one; what none shows has none")
+    @Test(
+        "A change's delay ends at the first frame that shows it or a later change"
+    )
     func delays() {
         let viewed = ViewedPictures(
             pictures: [.init(time: 0.1, tick: 0), .init(time: 0.4, tick: 2), .init(time: 0.6, tick: nil)],
@@ -50,7 +52,7 @@ import Testing
     }
 
     @Test(
-        "What the screen shows at a time is the last change before it", arguments: [(-1, 0), (0.5, 0), (1, 1), (9, 2)])
+        "The screen shows the last change before a given time", arguments: [(-1, 0), (0.5, 0), (1, 1), (9, 2)])
     func tickAtTime(time: Double, tick: Int) {
         #expect(ViewedPictures(pictures: [], drawn: [0, 1, 2]).tick(at: time) == tick)
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RTCSharePlayback
 
-/// What a program draws with by itself: a renderer of SDL's, of which the pixels can be looked at.
+/// An SDL renderer of a program, whose pixels can be read.
 private final class Canvas {
     private typealias MakeSurface =
         @convention(c) (UInt32, Int32, Int32, Int32, UInt32) -> UnsafeMutablePointer<SDL_Surface>?
@@ -43,7 +43,7 @@ private final class Canvas {
         return [16, 8, 0].map { Int(pixel >> $0 & 255) }
     }
 
-    /// Draws what was asked for: a renderer gathers.
+    /// Carries out the renderer's queued commands.
     func flush() throws {
         typealias Flush = @convention(c) (OpaquePointer) -> Int32
         _ = try Self.find("SDL_RenderFlush", in: library, as: Flush.self)(renderer)
@@ -56,7 +56,7 @@ private let isMissing = SDLLibrary.missing
 struct DrawingTests {
     private static let area = PixelRectangle(x: 0, y: 0, size: PixelSize(width: 64, height: 64))
 
-    /// A picture whose left half is red and whose right half is blue, in a layout.
+    /// Returns a frame in a layout whose left half is red and whose right half is blue.
     private func halves(_ format: PixelFormat, rotation: VideoRotation = .upright) -> VideoFrame {
         let size = PixelSize(width: 64, height: 32)
         let buffer = PixelBuffer(size: size, format: format) { planes, strides in
@@ -92,7 +92,7 @@ struct DrawingTests {
     }
 
     @Test(
-        "Its picture has the right colours in every layout, and nothing is drawn beside it",
+        "A frame has the right colors in every layout, and nothing is drawn outside it",
         arguments: [PixelFormat.i420, .nv12, .bgra, .argb])
     func colours(_ format: PixelFormat) throws {
         let canvas = try Canvas(width: 64, height: 64)
@@ -106,14 +106,14 @@ struct DrawingTests {
         try view.endDrawing()
     }
 
-    @Test("What is turned is drawn upright", arguments: VideoRotation.allCases)
+    @Test("A rotated frame is drawn upright", arguments: VideoRotation.allCases)
     func rotation(_ rotation: VideoRotation) throws {
         let canvas = try Canvas(width: 64, height: 64)
         let view = VideoView()
         view.receive(halves(.i420, rotation: rotation))
         _ = try view.draw(with: canvas.renderer, in: Self.area)
         try canvas.flush()
-        // Where the red half is after a clockwise turn.
+        // The positions of the halves after a clockwise rotation.
         let (red, blue) =
             switch rotation {
             case .upright: ((8, 32), (56, 32))
@@ -126,7 +126,7 @@ struct DrawingTests {
         try view.endDrawing()
     }
 
-    @Test("A picture is taken once, however often it is drawn; a paused one is darker")
+    @Test("A frame is uploaded once, however often it is drawn, and a paused one is darker")
     func again() throws {
         let canvas = try Canvas(width: 64, height: 64)
         let view = VideoView()
@@ -141,14 +141,14 @@ struct DrawingTests {
         try view.endDrawing()
     }
 
-    @Test("Another thread than the one that began is refused")
+    @Test("A call from another thread than the first is rejected")
     func otherThread() throws {
         let canvas = try Canvas(width: 64, height: 64)
         let view = VideoView()
         view.receive(halves(.i420))
         _ = try view.draw(with: canvas.renderer, in: Self.area)
         nonisolated(unsafe) let renderer = canvas.renderer
-        // Read here once the other thread has said that it is done.
+        // Only read here after the other thread has ended.
         nonisolated(unsafe) var errors: [VideoWindowError] = []
         let done = DispatchSemaphore(value: 0)
         Thread {
@@ -164,7 +164,7 @@ struct DrawingTests {
             }
             done.signal()
         }.start()
-        // Not suspended: a test that is may go on on yet another thread.
+        // A suspended test could continue on another thread.
         done.wait()
         #expect(errors == [.wrongThread, .wrongThread])
         try view.endDrawing()

@@ -2,11 +2,11 @@ import Testing
 
 @testable import RTCSharePlayback
 
-@Suite("Pictures that wait for their time")
+@Suite("Frames that wait for their time")
 struct FrameScheduleTests {
     private func ms(_ count: Int) -> Duration { .milliseconds(count) }
 
-    @Test("A picture is shown when its time has come, once")
+    @Test("A frame is shown once, at its time")
     func oneByOne() {
         var schedule = FrameSchedule<Int>()
         schedule.insert(1, due: ms(40), now: ms(0))
@@ -18,7 +18,7 @@ struct FrameScheduleTests {
         #expect(schedule.take(at: ms(999)) == nil && schedule.nextDue == nil && schedule.framesDropped == 0)
     }
 
-    @Test("Of pictures whose time has come the newest is shown, and the others are counted")
+    @Test("The newest frame that is due is shown, and the others are counted")
     func late() {
         var schedule = FrameSchedule<Int>()
         for number in 1...5 { schedule.insert(number, due: ms(number * 33), now: ms(0)) }
@@ -27,7 +27,7 @@ struct FrameScheduleTests {
         #expect(schedule.nextDue == ms(132))
     }
 
-    @Test("While nobody looks, only the newest picture and those of the future are kept")
+    @Test("Only the newest due frame and those of the future are kept while nothing is drawn")
     func unseen() {
         var schedule = FrameSchedule<Int>()
         for number in 1...100 { schedule.insert(number, due: ms(number), now: ms(number)) }
@@ -35,7 +35,7 @@ struct FrameScheduleTests {
         #expect(schedule.take(at: ms(100)) == 100)
     }
 
-    @Test("A picture that is due before an older one takes its place")
+    @Test("A frame that is due before an older one replaces it")
     func clockSetBack() {
         var schedule = FrameSchedule<Int>()
         schedule.insert(1, due: ms(500), now: ms(0))
@@ -45,7 +45,7 @@ struct FrameScheduleTests {
         #expect(schedule.nextDue == nil && schedule.framesDropped == 1)
     }
 
-    @Test("However far off their time is, no more pictures wait than the bound says")
+    @Test("The number of waiting frames is limited, however late they are due")
     func bound() {
         var schedule = FrameSchedule<Int>()
         let count = FrameSchedule<Int>.capacity + 10

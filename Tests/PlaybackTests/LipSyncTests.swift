@@ -9,7 +9,8 @@ struct LipSyncTests {
 
     private func ms(_ count: Int) -> Duration { .milliseconds(count) }
 
-    /// Sound of 20 ms blocks that is heard `delay` after it was taken, from one time on our clock to another.
+    /// Plays audio in blocks of 20 ms that is heard `delay` after its capture, from one time to another on the local
+    /// clock.
     private func play(
         _ sync: inout LipSync, delay: Int, from start: Int = 0, to end: Int, isAudible: Bool = true
     ) {
@@ -20,14 +21,14 @@ struct LipSyncTests {
         }
     }
 
-    @Test("A picture is shown when sound of its time is heard")
+    @Test("A frame is shown when the audio of its capture time is heard")
     func held() {
         var sync = LipSync()
         play(&sync, delay: 120, to: 1000)
         #expect(sync.due(captureTime: Self.sender + ms(960), now: ms(1000)) == ms(1080))
     }
 
-    @Test("A picture is shown at once where its sound was heard already, or there is none")
+    @Test("A frame is shown at once if its audio was already heard, or if there is no audio")
     func atOnce() {
         var sync = LipSync()
         #expect(sync.due(captureTime: Self.sender, now: ms(5)) == ms(5))
@@ -35,7 +36,7 @@ struct LipSyncTests {
         #expect(sync.due(captureTime: Self.sender + ms(700), now: ms(1000)) == ms(1000))
     }
 
-    @Test("Sound that came to an end holds nothing, and neither does silence that lasts")
+    @Test("Audio that has ended delays no frame, and neither does lasting silence")
     func silence() {
         var sync = LipSync()
         play(&sync, delay: 120, to: 1000)
@@ -46,7 +47,7 @@ struct LipSyncTests {
         #expect(sync.due(captureTime: Self.sender + ms(4000), now: ms(4020)) == ms(4120), "it is heard again")
     }
 
-    @Test("No picture is held for longer than a second, and none by a clock that was set")
+    @Test("No frame is delayed by more than a second, and none by a clock that was set")
     func bounds() {
         var sync = LipSync()
         play(&sync, delay: 1500, to: 1000)
@@ -54,7 +55,7 @@ struct LipSyncTests {
         #expect(sync.due(captureTime: Self.sender + .seconds(3600), now: ms(1000)) == ms(1000))
     }
 
-    @Test("What the device says is evened out; where its delay jumps, pictures follow at once")
+    @Test("The device's delay is smoothed, and frames follow a jump at once")
     func jumps() {
         var sync = LipSync()
         for now in stride(from: 0, to: 2000, by: 20) {
@@ -68,8 +69,8 @@ struct LipSyncTests {
         #expect(sync.due(captureTime: Self.sender + ms(2000), now: ms(2000)) == ms(2200))
     }
 
-    /// Pictures of 30 a second that come `delay` after they were taken, and sound that is heard 60 ms after, or as much later as
-    /// it is asked to wait.
+    /// Runs 30 frames per second that arrive `delay` after their capture, and audio that is heard 60 ms after its
+    /// capture plus the requested delay.
     private func run(_ sync: inout LipSync, pictures delay: Int, from start: Int, seconds: Int) {
         var nextPicture = start
         for now in stride(from: start, to: start + seconds * 1000, by: 20) {
@@ -82,7 +83,7 @@ struct LipSyncTests {
         }
     }
 
-    @Test("Where pictures take longer than sound, sound is asked to wait, and no longer once they are quicker")
+    @Test("Audio is delayed while frames take longer than audio")
     func soundWaits() {
         var sync = LipSync()
         run(&sync, pictures: 50, from: 0, seconds: 5)
@@ -95,7 +96,7 @@ struct LipSyncTests {
         #expect(sync.jitterBufferTarget <= ms(70))
     }
 
-    @Test("A picture now and then that takes long has no sound wait")
+    @Test("An occasional late frame does not delay audio")
     func slides() {
         var sync = LipSync()
         for second in 0..<20 {

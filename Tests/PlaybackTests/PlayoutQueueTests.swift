@@ -2,20 +2,20 @@ import Testing
 
 @testable import RTCSharePlayback
 
-@Suite("What waits to be played")
+@Suite("The queue of audio to be played")
 struct PlayoutQueueTests {
     private func measure(_ queue: inout PlayoutQueue, _ milliseconds: [Int]) -> Bool {
         milliseconds.reduce(false) { queue.measured(.milliseconds($1)) || $0 }
     }
 
-    @Test("As much as blocks have it vary by is left as it is")
+    @Test("A queue that varies by the length of its blocks is not adjusted")
     func steady() {
         var queue = PlayoutQueue()
         #expect(!measure(&queue, [12, 30, 44, 20, 28, 40, 16, 33, 12, 41, 25, 60, 10, 22, 38, 40]))
         #expect(queue.correction == 0)
     }
 
-    @Test("A queue that grows is made shorter, one that runs dry longer, by a little at a time")
+    @Test("A queue that grows is shortened and one that runs dry is lengthened, in small steps")
     func drift() {
         var queue = PlayoutQueue()
         #expect(!measure(&queue, [60, 71, 58, 66, 62, 79, 55, 61]))
@@ -30,7 +30,7 @@ struct PlayoutQueueTests {
         #expect(queue.correction == -80)
     }
 
-    @Test("A device that begins late leaves a queue that is dropped at once")
+    @Test("The queue of a device that begins late is dropped at once")
     func surplus() {
         var queue = PlayoutQueue()
         #expect(measure(&queue, [900]))
@@ -38,7 +38,7 @@ struct PlayoutQueueTests {
         #expect(!measure(&queue, [20, 30]))
     }
 
-    @Test("What was seen before sound broke off says nothing of what comes")
+    @Test("Measurements before an interruption of audio are discarded")
     func brokeOff() {
         var queue = PlayoutQueue()
         #expect(!measure(&queue, [60, 60, 60, 60, 60, 60, 60]))

@@ -12,7 +12,7 @@ struct VideoViewTests {
         VideoFrame(buffer: PixelBuffer(size: size, format: .i420) { _, _ in }, timestamp: time)
     }
 
-    @Test("It shows the newest picture, counts what was shown and what was not, and says when there is something new")
+    @Test("A view shows the newest frame, counts shown and skipped frames, and reports new ones")
     func newest() {
         let view = VideoView()
         let changes = Locked(0)
@@ -30,7 +30,7 @@ struct VideoViewTests {
         #expect(statistics.totalRenderDelay == .milliseconds(12) && statistics.renderDelay == .milliseconds(12))
     }
 
-    @Test("A source that is muted has its picture dimmed, one that ends has it taken away")
+    @Test("The frame of a muted source is dimmed, and that of an ended source is removed")
     func states() {
         let view = VideoView()
         let source = VideoBroadcaster()
@@ -47,7 +47,7 @@ struct VideoViewTests {
         #expect(view.appearance(at: monotonicNow()).frame == nil && view.frame == nil)
     }
 
-    @Test("A picture that lends less than it promises is not shown")
+    @Test("A frame whose planes are shorter than declared is not shown")
     func broken() throws {
         final class Liar: VideoFrameBuffer {
             let size = PixelSize(width: 64, height: 64)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RTCSharePlayback
 
-@Suite("Where pictures stand in a window")
+@Suite("The layout of frames in a window")
 struct ViewLayoutTests {
     private func size(_ width: Int, _ height: Int) -> PixelSize { PixelSize(width: width, height: height) }
 
@@ -11,7 +11,7 @@ struct ViewLayoutTests {
         PixelRectangle(x: x, y: y, size: size(width, height))
     }
 
-    @Test("A picture is as large as fits, in the middle, and keeps its shape")
+    @Test("A frame is as large as fits, centered, with its aspect")
     func fitted() {
         #expect(ViewLayout.fitted(size(1280, 720), in: area(0, 0, 1280, 720)) == area(0, 0, 1280, 720))
         #expect(ViewLayout.fitted(size(640, 360), in: area(0, 0, 1280, 720)) == area(0, 0, 1280, 720))
@@ -20,21 +20,23 @@ struct ViewLayoutTests {
         #expect(ViewLayout.fitted(size(10_000, 1), in: area(0, 0, 100, 100)) == area(0, 49, 100, 1))
     }
 
-    @Test("Nothing has no place, and there is none in nothing", arguments: [(0, 5), (5, 0), (0, 0)])
+    @Test(
+        "An empty frame has no rectangle, and neither has a frame in an empty window",
+        arguments: [(0, 5), (5, 0), (0, 0)])
     func empty(width: Int, height: Int) {
         #expect(ViewLayout.fitted(size(width, height), in: area(0, 0, 100, 100)) == nil)
         #expect(ViewLayout.fitted(size(100, 100), in: area(0, 0, width, height)) == nil)
         #expect(ViewLayout.corner(size(100, 100), of: area(0, 0, width, height)) == nil)
     }
 
-    @Test("An attendee's own picture stands in the right lower corner, inside, and no larger than a quarter of a side")
+    @Test("A frame in the corner is at the lower right, and no side exceeds a quarter of the window's")
     func corner() throws {
         #expect(ViewLayout.corner(size(640, 360), of: area(0, 0, 1280, 720)) == area(942, 522, 320, 180))
         let upright = try #require(ViewLayout.corner(size(360, 640), of: area(0, 0, 1280, 720)))
         #expect(upright == area(1161, 522, 101, 180))
     }
 
-    @Test("A window has its picture's size in the screen's pixels, or the largest of its shape that there is room for")
+    @Test("A window has the size of its frame in the screen's pixels, or the largest size of that aspect that fits")
     func window() {
         let room = size(1800, 1000)
         #expect(ViewLayout.window(for: size(1280, 720), density: 1, room: room) == size(1280, 720))
@@ -44,7 +46,7 @@ struct ViewLayoutTests {
         #expect(ViewLayout.window(for: size(3840, 2160), density: 2, room: size(1920, 1080)) == size(1920, 1080))
     }
 
-    @Test("A picture that lies on its side is seen upright", arguments: VideoRotation.allCases)
+    @Test("A rotated frame is shown upright", arguments: VideoRotation.allCases)
     func rotation(_ rotation: VideoRotation) {
         let buffer = PixelBuffer(size: size(64, 32), format: .i420) { _, _ in }
         let frame = VideoFrame(buffer: buffer, timestamp: .zero, rotation: rotation)

@@ -4,7 +4,7 @@ import Testing
 @testable import RTCShareRecording
 
 struct PictureLineTests {
-    @Test("A picture begins with a frame that can be decoded on its own, and after a restart again")
+    @Test("A video begins with a key frame, also after a restart")
     func keyFrameFirst() {
         var line = PictureLine()
         _ = line.add(Samples.interFrame(tag: 1), at: .zero)
@@ -22,7 +22,7 @@ struct PictureLineTests {
         #expect(frames.map(\.size) == [PixelSize(width: 640, height: 360), nil, PixelSize(width: 320, height: 180)])
     }
 
-    @Test("Frames whose times don't grow follow each other all the same, for none can be left out")
+    @Test("Frames whose times do not increase follow each other, because none can be dropped")
     func order() {
         var line = PictureLine()
         _ = line.add(Samples.keyFrame(), at: .milliseconds(50))
@@ -30,7 +30,7 @@ struct PictureLineTests {
         #expect(line.take(until: nil).map(\.time) == [50, 51, 52, 53, 100].map { .milliseconds($0) })
     }
 
-    @Test("Frames that come faster than milliseconds pass are left out, up to a key frame of a later time")
+    @Test("Several frames in a millisecond are dropped up to a later key frame")
     func flood() {
         var line = PictureLine()
         _ = line.add(Samples.keyFrame(), at: .zero)
@@ -42,7 +42,7 @@ struct PictureLineTests {
         #expect(line.take(until: nil).map(\.time) == [.seconds(3)])
     }
 
-    @Test("What is due later waits")
+    @Test("A frame that is due later waits")
     func horizon() {
         var line = PictureLine()
         _ = line.add(Samples.keyFrame(), at: .zero)
@@ -52,7 +52,7 @@ struct PictureLineTests {
         #expect(line.take(until: nil).count == 2)
     }
 
-    @Test("After ten seconds and 300 frames without one a key frame is asked for, and again where none comes")
+    @Test("A key frame is requested after ten seconds and 300 frames without one, and again if none arrives")
     func pacing() {
         var line = PictureLine()
         let interval = Duration.milliseconds(20)
@@ -64,7 +64,7 @@ struct PictureLineTests {
         #expect(asked == [2001])
     }
 
-    @Test("A screen at rest, with a frame a second, is asked for a key frame each five minutes")
+    @Test("A key frame is requested every five minutes for a screen at rest with one frame per second")
     func rest() {
         var line = PictureLine()
         _ = line.add(Samples.keyFrame(), at: .zero)
@@ -72,7 +72,9 @@ struct PictureLineTests {
         #expect(asked == 300)
     }
 
-    @Test("What is no VP8 frame is left out", arguments: [[], [0x10], [0x10, 0, 0, 1, 2, 3, 4, 5, 6, 7]] as [[UInt8]])
+    @Test(
+        "Data that is no VP8 frame is dropped",
+        arguments: [[], [0x10], [0x10, 0, 0, 1, 2, 3, 4, 5, 6, 7]] as [[UInt8]])
     func malformed(frame: [UInt8]) {
         var line = PictureLine()
         _ = line.add(frame, at: .zero)

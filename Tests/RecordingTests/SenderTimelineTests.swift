@@ -3,16 +3,16 @@ import Testing
 
 @testable import RTCShareRecording
 
-/// Lip sync: what was taken at one time stands at one time.
+/// Lip sync: media of one capture time have one time in the recording.
 struct SenderTimelineTests {
-    /// A sender whose picture takes 150 ms longer than its sound to arrive, and whose clocks begin anywhere.
+    /// A sender whose video takes 150 ms longer than its audio to arrive, and whose clocks begin at any value.
     private struct Sender {
         var soundDelay = Duration.milliseconds(40)
         var pictureDelay = Duration.milliseconds(190)
         let soundBegin = Duration.seconds(7)
         let pictureBegin = Duration.seconds(90_000)
         let wallclock = Duration.seconds(1_700_000_000)
-        /// By how much the sound's clock is fast, in parts of a million.
+        /// The rate error of the audio's clock in parts per million.
         var soundPace = 0
 
         func sound(takenAt time: Duration, isReported: Bool = true) -> MediaTimes {
@@ -27,7 +27,7 @@ struct SenderTimelineTests {
         }
     }
 
-    /// A recording that began with the first sound.
+    /// A recording that began with the first audio packet.
     private struct Recording {
         var timeline = SenderTimeline()
         var sound = TrackClock()
@@ -44,18 +44,18 @@ struct SenderTimelineTests {
     }
 
     @Test(
-        "Before a sender says anything of its clocks, what comes together stands together, and later goes by its clock")
+        "Media are aligned by arrival before the first sender report, and later by the sender's clock")
     func beforeReports() {
         var recording = Recording()
         let sender = Sender()
         #expect(recording.time(ofSound: sender.sound(takenAt: .zero, isReported: false)) == .zero)
         #expect(recording.time(ofPicture: sender.picture(takenAt: .zero, isReported: false)) == .milliseconds(150))
-        // What a network holds up is not seen in it.
+        // A delay in the network has no effect on it.
         let late = MediaTimes(media: sender.soundBegin + .seconds(1), capture: nil, arrival: .milliseconds(1300))
         #expect(recording.time(ofSound: late) == .seconds(1))
     }
 
-    @Test("What the sender says has pictures stand where the sound has them that was taken with them")
+    @Test("A sender report aligns frames with the audio of the same capture time")
     func reports() {
         var recording = Recording()
         let sender = Sender()
@@ -68,7 +68,7 @@ struct SenderTimelineTests {
         }
     }
 
-    @Test("A picture that was alone with its sender's clock until sound came is where that is heard")
+    @Test("A video that had the sender's clock first is aligned with audio that begins later")
     func pictureFirst() {
         var recording = Recording()
         let sender = Sender()
@@ -78,7 +78,7 @@ struct SenderTimelineTests {
         #expect(recording.time(ofPicture: sender.picture(takenAt: .seconds(3))) == sound)
     }
 
-    @Test("Where the sound's clock runs another pace, pictures go along for an hour", arguments: [-200, 200])
+    @Test("Video stays aligned for an hour with audio whose clock has another rate", arguments: [-200, 200])
     func pace(partsOfAMillion: Int) {
         var recording = Recording()
         let sender = Sender(soundPace: partsOfAMillion)
@@ -92,7 +92,7 @@ struct SenderTimelineTests {
         }
     }
 
-    @Test("A second sound is brought to the first's time in steps that are rare, and both keep theirs between")
+    @Test("A second audio is aligned with the first in rare steps")
     func secondSound() {
         var timeline = SenderTimeline()
         var (first, second) = (TrackClock(), TrackClock())
@@ -113,7 +113,7 @@ struct SenderTimelineTests {
         #expect((7...9).contains(steps), "360 ms in steps of 40: \(steps)")
     }
 
-    @Test("A clock that was set anew is taken from where it arrives")
+    @Test("A clock that was set is aligned by arrival")
     func setAnew() {
         var recording = Recording()
         _ = recording.time(ofSound: MediaTimes(media: .seconds(5), capture: nil, arrival: .milliseconds(40)))
@@ -123,7 +123,7 @@ struct SenderTimelineTests {
         #expect(recording.time(ofSound: next) == .seconds(11))
     }
 
-    @Test("What a sender says that can't be is left aside", arguments: [-60, 5] as [Int])
+    @Test("An impossible sender report is ignored", arguments: [-60, 5] as [Int])
     func nonsense(seconds: Int) {
         var recording = Recording()
         let sender = Sender()
@@ -135,17 +135,17 @@ struct SenderTimelineTests {
 }
 
 struct RecordingHorizonTests {
-    @Test("What has not come half a second after its time is not waited for")
+    @Test("A frame or packet is waited for at most half a second after its time")
     func patience() {
         var horizon = RecordingHorizon()
         horizon.note(.zero, arrival: .zero)
         #expect(horizon.horizon(at: .seconds(2)) == .milliseconds(1500))
-        // What is late holds nothing up, and has nothing go on sooner.
+        // Late media neither delay the recording nor advance it.
         horizon.note(.seconds(1), arrival: .seconds(2))
         #expect(horizon.now(at: .seconds(2)) > .milliseconds(1999))
     }
 
-    @Test("A sender whose times run ahead makes the recording longer by a tenth at most")
+    @Test("A sender whose times run ahead lengthens the recording by at most a tenth")
     func lead() {
         var horizon = RecordingHorizon()
         for packet in 0..<100_000 {
@@ -155,7 +155,7 @@ struct RecordingHorizonTests {
         #expect(horizon.now(at: .seconds(100)) < .seconds(112))
     }
 
-    @Test("A sender's clock that is fast or slow is followed for a day", arguments: [-150, 150])
+    @Test("A sender's clock that is fast or slow is followed over a day", arguments: [-150, 150])
     func pace(partsOfAMillion: Int) {
         var horizon = RecordingHorizon()
         for second in 0..<86_400 {

@@ -8,7 +8,7 @@ import Testing
 struct SoundLineTests {
     private let packet = Duration.milliseconds(20)
 
-    /// Whether packets stand one after the other from a time on.
+    /// Returns whether packets are contiguous from a time on.
     private func isContinuous(_ packets: [SoundLine.Packet], from start: Duration = .zero) -> Bool {
         var end = start
         for packet in packets {
@@ -18,7 +18,7 @@ struct SoundLineTests {
         return true
     }
 
-    @Test("What comes without gaps is written as it came")
+    @Test("Packets without gaps are written unchanged")
     func steady() {
         var line = SoundLine(start: .zero)
         for number in 0..<50 { line.add(Samples.packet(tag: number), at: packet * number) }
@@ -28,7 +28,7 @@ struct SoundLineTests {
         #expect(line.take(until: .seconds(1)).isEmpty, "nothing is given twice")
     }
 
-    @Test("What is lost is made up by the decoder for 60 ms, and is silence from then on")
+    @Test("Lost audio is concealed by the decoder for 60 ms and is silence after that")
     func gap() throws {
         var line = SoundLine(start: .zero)
         line.add(Samples.packet(tag: 0), at: .zero)
@@ -40,7 +40,7 @@ struct SoundLineTests {
         #expect(packets.last?.time == .milliseconds(220))
     }
 
-    @Test("Where nobody speaks there is silence up to now, from the beginning on")
+    @Test("A pause in speech is written as silence up to the present, from the beginning on")
     func silence() {
         var line = SoundLine(start: .zero)
         let first = line.take(until: .milliseconds(500))
@@ -50,7 +50,7 @@ struct SoundLineTests {
         #expect(isContinuous(first + later) && later.last.map { $0.time + $0.duration } == .seconds(3600))
     }
 
-    @Test("A gap that is no whole number of packets is filled to 2.5 ms")
+    @Test("A gap that is no whole number of packets is filled to within 2.5 ms")
     func oddGap() throws {
         var line = SoundLine(start: .zero)
         line.add(Samples.packet(), at: .milliseconds(89))
@@ -61,7 +61,7 @@ struct SoundLineTests {
         #expect(last.time == .milliseconds(80) + .microseconds(7500))
     }
 
-    @Test("Packets that come in another order are put into theirs, and none is heard twice")
+    @Test("Packets are written in the order of their times, and each once")
     func order() {
         var line = SoundLine(start: .zero)
         for number in [2, 0, 1, 1, 4, 3] { line.add(Samples.packet(tag: number), at: packet * number) }
@@ -69,7 +69,7 @@ struct SoundLineTests {
         #expect(packets.compactMap { Samples.tag(of: $0.payload) } == Array(0..<5) && isContinuous(packets))
     }
 
-    @Test("What comes when its place is written is left out")
+    @Test("A packet is dropped if audio for its time is already written")
     func late() {
         var line = SoundLine(start: .zero)
         line.add(Samples.packet(tag: 0), at: .zero)
@@ -81,7 +81,7 @@ struct SoundLineTests {
     }
 
     @Test(
-        "A clock that is too fast or too slow leaves no sound further than half a packet from its time",
+        "A clock that is too fast or too slow moves no audio by more than half a packet",
         arguments: [-1, 1])
     func drift(direction: Int) {
         var line = SoundLine(start: .zero)
@@ -101,7 +101,7 @@ struct SoundLineTests {
         #expect(heard >= steps - 61, "each that is left out makes room for half a packet at least")
     }
 
-    @Test("Whatever is lost, late or repeated, there is one sound without gaps or overlaps", arguments: 0..<20)
+    @Test("The audio has neither gaps nor overlaps, whatever is lost, late or repeated", arguments: 0..<20)
     func random(seed: UInt64) {
         var random = SeededNumbers(seed)
         var line = SoundLine(start: .zero)
@@ -122,14 +122,14 @@ struct SoundLineTests {
         }
     }
 
-    @Test("What is no Opus packet is left out", arguments: [[], [0xFF], [0xFD, 0]] as [[UInt8]])
+    @Test("Data that is no Opus packet is dropped", arguments: [[], [0xFF], [0xFD, 0]] as [[UInt8]])
     func malformed(packet: [UInt8]) {
         var line = SoundLine(start: .zero)
         line.add(packet, at: .zero)
         #expect(line.take(until: nil).isEmpty)
     }
 
-    @Test("A decoder makes silence of what stands for it, and as many samples as that says")
+    @Test("A packet of silence decodes to silence of its length")
     func decoded() throws {
         let decoder = try OpusDecoder(channels: 2)
         for (atMost, expected) in [(5000, 960), (960, 960), (959, 480), (479, 240), (120, 120)] {

@@ -20,13 +20,13 @@ struct WebMMuxerTests {
 
     private func now(_ milliseconds: Int) -> Duration { .seconds(1000) + .milliseconds(milliseconds) }
 
-    @Test("Pictures and sounds of a sender are in one order of time, whichever came first")
+    @Test("Video and audio of a sender are in the order of their times, whichever arrived first")
     func order() throws {
         let muxer = try WebMMuxer(path: path, unixTimeAtZero: .zero)
         muxer.addPicture(1, of: 0, name: "alice#content", isMain: true)
         try muxer.addSound(2, of: 0, name: "alice#content", isMain: true)
         for block in 0..<100 {
-            // A picture takes 60 ms to encode; sound has nearly no way at all.
+            // A frame takes 60 ms to encode, and audio almost no time.
             if block % 2 == 0 {
                 let frame = block == 0 ? Samples.keyFrame() : Samples.interFrame(tag: block)
                 _ = try muxer.receive(frame: frame, times(20 * block, delay: 60), ofPicture: 1)
@@ -40,13 +40,13 @@ struct WebMMuxerTests {
         let sound = try #require(film.tracks.first { $0.codec == "A_OPUS" })
         #expect(film.blocks(of: sound.number).compactMap { Samples.tag(of: $0.data) } == Array(0..<100))
         let picture = try #require(film.tracks.first { $0.codec == "V_VP8" })
-        // The picture came first, and begins the film; the sound stands as it was taken.
+        // The video came first and begins the recording. The audio is at its capture time.
         let offset = film.blocks(of: picture.number)[10].milliseconds - 400
         let heard = try #require(film.blocks(of: sound.number).first { Samples.tag(of: $0.data) == 20 })
         #expect(heard.milliseconds - offset == 400)
     }
 
-    @Test("Sound whose times run ahead of the clock makes no longer a recording than a tenth")
+    @Test("Audio whose times run ahead of the clock lengthens a recording by at most a tenth")
     func racingSound() throws {
         let muxer = try WebMMuxer(path: path, unixTimeAtZero: .zero)
         try muxer.addSound(1, of: 0, name: "alice", isMain: true)
@@ -62,7 +62,7 @@ struct WebMMuxerTests {
         #expect(muxer.duration < .seconds(20 + 2 + 2 + 1))
     }
 
-    @Test("Times beyond all measure are taken for those of arrival", arguments: [Int64.min, Int64.max])
+    @Test("Extreme times are replaced by the times of arrival", arguments: [Int64.min, Int64.max])
     func extremeTimes(_ seconds: Int64) throws {
         let muxer = try WebMMuxer(path: path, unixTimeAtZero: .zero)
         muxer.addPicture(1, of: 0, name: "alice", isMain: true)
@@ -79,7 +79,7 @@ struct WebMMuxerTests {
         #expect(muxer.duration >= .milliseconds(980) && muxer.duration < .seconds(2))
     }
 
-    @Test("A picture that is sent turned has a track that says how to turn it", arguments: [0, 1, 2, 3])
+    @Test("A rotated video has a track with its rotation", arguments: [0, 1, 2, 3])
     func rotation(quarterTurns: Int) throws {
         let muxer = try WebMMuxer(path: path, unixTimeAtZero: .zero)
         muxer.addPicture(1, of: 0, name: "alice", isMain: true)
@@ -88,7 +88,7 @@ struct WebMMuxerTests {
         #expect(try WebMFile(path: path).tracks.first?.roll == [nil, -90, 180, 90][quarterTurns])
     }
 
-    @Test("A sound is silent from the beginning until it is heard, and while it rests")
+    @Test("An audio track has silence before its first packet and during pauses")
     func silentSound() throws {
         let muxer = try WebMMuxer(path: path, unixTimeAtZero: .zero)
         muxer.addPicture(1, of: 0, name: "alice#content", isMain: true)
@@ -114,7 +114,7 @@ struct WebMMuxerTests {
         #expect(heard.first?.milliseconds == 2000 && heard.count == 50)
     }
 
-    @Test("A picture has a track from its first frame on, with that one's size, and goes on in it when it comes back")
+    @Test("A video has a track from its first frame on, with the size of that frame, and continues in it after a pause")
     func laterPicture() throws {
         let muxer = try WebMMuxer(path: path, unixTimeAtZero: .zero)
         try muxer.addSound(1, of: 0, name: "alice", isMain: false)
@@ -124,7 +124,7 @@ struct WebMMuxerTests {
         #expect(try WebMFile(path: path).tracks.map(\.codec) == ["A_OPUS"])
         _ = try muxer.receive(
             frame: Samples.keyFrame(PixelSize(width: 320, height: 180), tag: 1), times(2100), ofPicture: 2)
-        // Its peer began it anew, under another number, with other numbers of its own.
+        // Its peer started it again under another number, with other sequence numbers.
         muxer.addPicture(3, of: 0, name: "alice", isMain: false)
         _ = try muxer.receive(frame: Samples.interFrame(tag: 2), times(2200), ofPicture: 3)
         _ = try muxer.receive(
@@ -136,7 +136,7 @@ struct WebMMuxerTests {
         #expect(film.blocks(of: picture.number).map(\.milliseconds) == [2100, 2300])
     }
 
-    @Test("Two senders' tracks of one name are two")
+    @Test("Tracks of the same name of two senders are separate")
     func senders() throws {
         let muxer = try WebMMuxer(path: path, unixTimeAtZero: .zero)
         muxer.addPicture(1, of: 0, name: "alice", isMain: false)
@@ -147,7 +147,7 @@ struct WebMMuxerTests {
         #expect(try WebMFile(path: path).tracks.count == 2)
     }
 
-    @Test("All but the last half second is in the file, whatever becomes of the process")
+    @Test("All but the last half second is in the file if the process is killed")
     func upToDate() throws {
         let muxer = try WebMMuxer(path: path, unixTimeAtZero: .zero)
         muxer.addPicture(1, of: 0, name: "alice#content", isMain: true)
@@ -162,7 +162,7 @@ struct WebMMuxerTests {
         withExtendedLifetime(muxer) {}
     }
 
-    @Test("The film's date is when its first picture or sound arrived")
+    @Test("The date of a recording is the arrival of its first frame or packet")
     func date() throws {
         let muxer = try WebMMuxer(path: path, unixTimeAtZero: .seconds(978_307_200))
         muxer.addPicture(1, of: 0, name: "alice", isMain: false)

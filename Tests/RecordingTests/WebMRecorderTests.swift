@@ -28,7 +28,7 @@ struct WebMRecorderTests {
 
     private func fileExists() -> Bool { FileManager.default.fileExists(atPath: path) }
 
-    @Test("Each picture and each sound of each sender is a track with its name")
+    @Test("Each video and each audio of each sender is a track with its name")
     func tracks() async throws {
         let recorder = try WebMRecorder(path: path) { Issue.record("\($0)") }
         let (alice, bob) = (recorder.addSource(), recorder.addSource())
@@ -54,7 +54,7 @@ struct WebMRecorderTests {
         #expect(recorder.duration >= .milliseconds(4900) && recorder.duration <= .milliseconds(5100))
     }
 
-    @Test("A film in which nothing is, is removed, and its end can be asked for twice")
+    @Test("An empty recording is removed, and its end can be requested twice")
     func nothing() async throws {
         let recorder = try WebMRecorder(path: path) { Issue.record("\($0)") }
         #expect(fileExists())
@@ -64,14 +64,14 @@ struct WebMRecorderTests {
         #expect(!fileExists() && recorder.duration == .zero)
     }
 
-    @Test("A file that is there already is left as it is")
+    @Test("An existing file is not changed")
     func existingFile() throws {
         try Data("mine".utf8).write(to: URL(filePath: path))
         #expect(throws: MediaFileError.alreadyExists(path: path)) { _ = try WebMRecorder(path: path) }
         #expect(try String(contentsOf: URL(filePath: path), encoding: .utf8) == "mine")
     }
 
-    @Test("After its end a recorder takes nothing, and says so to whoever feeds it")
+    @Test("A recorder that has ended takes nothing and reports its end to its sources")
     func end() async throws {
         let recorder = try WebMRecorder(path: path) { Issue.record("\($0)") }
         let endings = Locked<[String]>([])
@@ -89,13 +89,13 @@ struct WebMRecorderTests {
         #expect(try Data(contentsOf: URL(filePath: path)) == written)
     }
 
-    /// Gives a picture a key frame and the frames of twelve seconds, at the last of which another place to seek to is due.
+    /// Sends a key frame and the frames of twelve seconds. At the last one an index entry is due.
     private func fill(_ picture: ([UInt8], Int, MediaTimes) -> Void) {
         picture(Samples.keyFrame(), 0, times(0))
         for number in 1...300 { picture(Samples.interFrame(tag: number), 0, times(40 * number)) }
     }
 
-    @Test("A key frame is asked for once, where a place to seek to is due, and frames before the first are left out")
+    @Test("A key frame is requested once when an index entry is due, and frames before the first are dropped")
     func keyFrameRequests() async throws {
         let recorder = try WebMRecorder(path: path)
         let requests = Locked(0)
@@ -108,7 +108,7 @@ struct WebMRecorderTests {
         #expect(blocks.count == 301 && blocks.first?.isKeyFrame == true)
     }
 
-    @Test("Where the disk is too slow the film ends, once, and what came before is kept")
+    @Test("A recording ends once if the disk is too slow, and its earlier part is kept")
     func slowDisk() async throws {
         let failures = Locked<[MediaFileError]>([])
         let isReported = DispatchSemaphore(value: 0)
@@ -118,7 +118,7 @@ struct WebMRecorderTests {
         }
         let ended = Locked(false)
         recorder.onEnd { ended.withLock { $0 = true } }
-        // The disk: the queue stands still while somebody is told that a key frame is due.
+        // A slow disk: the queue is blocked during the notification that a key frame is due.
         let (isWaiting, goesOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let picture = recorder.addSource().picture(name: "alice", isMain: true) {
             isWaiting.signal()
@@ -140,7 +140,7 @@ struct WebMRecorderTests {
         #expect(film.blocks.count >= 308 && film.blocks.first?.isKeyFrame == true)
     }
 
-    @Test("A film of ten minutes is as long, and has a place to seek to for each of its key frames")
+    @Test("A recording of ten minutes has that duration and an index entry for each key frame")
     func longFilm() async throws {
         let recorder = try WebMRecorder(path: path) { Issue.record("\($0)") }
         let source = recorder.addSource()

@@ -7,7 +7,7 @@ import Testing
 
 struct EBMLTests {
     @Test(
-        "Sizes take as few bytes as hold them, and none of them says that there is none",
+        "A size takes the fewest bytes, and none equals the unknown size",
         arguments: [
             (0, [0x80]), (1, [0x81]), (126, [0xFE]), (127, [0x40, 0x7F]), (16_382, [0x7F, 0xFE]),
             (16_383, [0x20, 0x3F, 0xFF]),
@@ -17,7 +17,7 @@ struct EBMLTests {
         #expect(EBML.size(count) == bytes)
     }
 
-    @Test("What stands for nothing takes the room that it is to take", arguments: [2, 3, 100, 127, 128, 129, 5000])
+    @Test("A void element has the requested length", arguments: [2, 3, 100, 127, 128, 129, 5000])
     func nothing(byteCount: Int) {
         var writer = EBML()
         writer.writeVoid(byteCount: byteCount)
@@ -34,7 +34,7 @@ struct CueIndexTests {
         return try WebMFile(file.bytes).cues
     }
 
-    @Test("The index can be read between any two writes, and has every place but those for which there is no room")
+    @Test("The index can be read between any two writes, and has all entries for which there is room")
     func wholeAtEveryMoment() throws {
         let capacity = 16
         var index = CueIndex(capacity: capacity)
@@ -49,7 +49,7 @@ struct CueIndexTests {
                 #expect(write.bytes.count == 9 || write.bytes.count % 32 == 0 && write.offset % 32 == 0)
                 apply(write)
                 let cues = try read(room)
-                // What is new comes last, in one piece with nothing before it.
+                // New data is written last, in one piece.
                 #expect(cues.allSatisfy { $0.track == 1 && $0.milliseconds <= 1000 * number })
             }
             let times = try read(room).map(\.milliseconds)
@@ -93,7 +93,7 @@ struct WebMWriterTests {
             data: Samples.packet(tag: milliseconds), isKeyFrame: true)
     }
 
-    @Test("A film that was ended has its length, its tracks, the main ones first, and all that was written")
+    @Test("A finished recording has its duration, its tracks with the main ones first, and all frames")
     func ended() throws {
         let writer = try writer()
         try writer.write([frame(at: 0, isKeyFrame: true), packet(at: 0), packet(at: 20), frame(at: 33)])
@@ -115,7 +115,7 @@ struct WebMWriterTests {
         #expect(!film.clusters.contains { !$0.isEnded })
     }
 
-    @Test("After every write the file can be read to its end: nothing of it waits for the film's")
+    @Test("The file can be read to its end after every write")
     func wholeAtEveryMoment() throws {
         let writer = try writer()
         #expect(try WebMFile(path: path).tracks.count == 2)
@@ -139,7 +139,7 @@ struct WebMWriterTests {
         }
     }
 
-    @Test("A track that comes later is in the head from then on, and nothing else is another")
+    @Test("A track that is added later changes only the header's list of tracks")
     func laterTrack() throws {
         let writer = try writer()
         try writer.write([frame(at: 0, isKeyFrame: true)])
@@ -151,7 +151,7 @@ struct WebMWriterTests {
         #expect(film.blocks(of: 2).count == 1 && film.blocks(of: 3).count == 1)
     }
 
-    @Test("Of more tracks than there is room for those that were first are there")
+    @Test("The first tracks are kept if there are more than there is room for")
     func manyTracks() throws {
         let writer = try writer()
         let name = String(repeating: "n", count: 72)
@@ -162,7 +162,7 @@ struct WebMWriterTests {
         #expect(try WebMFile(path: path).tracks.count == added.count + 2)
     }
 
-    @Test("A film of sound alone has a place to begin at each five seconds")
+    @Test("A recording that has only audio has a cluster every five seconds")
     func soundAlone() throws {
         let writer = try WebMWriter(path: path)
         try writer.begin(date: 0)
@@ -172,7 +172,7 @@ struct WebMWriterTests {
         #expect(try WebMFile(path: path).cues.map(\.milliseconds) == [0, 5000, 10_000, 15_000])
     }
 
-    @Test("A block that is earlier than its cluster stands at the cluster's beginning")
+    @Test("A block that is earlier than its cluster gets the cluster's time")
     func earlyBlock() throws {
         let writer = try writer()
         try writer.write([frame(at: 0, isKeyFrame: true), frame(at: 1000, isKeyFrame: true)])
@@ -181,7 +181,7 @@ struct WebMWriterTests {
         #expect(try WebMFile(path: path).blocks(of: 1).map(\.milliseconds) == [1000])
     }
 
-    @Test("A file that is there is left as it is, and one without a folder is not made")
+    @Test("An existing file is not changed, and a file in a missing directory is not created")
     func unwritable() throws {
         try Data("mine".utf8).write(to: URL(filePath: path))
         #expect(throws: MediaFileError.alreadyExists(path: path)) { try WebMWriter(path: path) }
@@ -193,7 +193,7 @@ struct WebMWriterTests {
         }
     }
 
-    @Test("A film in which nothing is leaves no file")
+    @Test("An empty recording leaves no file")
     func empty() throws {
         let writer = try WebMWriter(path: path)
         #expect(FileManager.default.fileExists(atPath: path))

@@ -1,4 +1,4 @@
-/// What a camera of PipeWire says of itself, byte by byte, right or wrong: an object of SPA (`spa/pod/pod.h`).
+/// The parameters of a PipeWire camera, byte by byte, valid or not: an SPA object (`spa/pod/pod.h`).
 package struct CameraParameter: Sendable {
     package enum Kind: UInt32, Sendable {
         case id = 3
@@ -8,7 +8,7 @@ package struct CameraParameter: Sendable {
         case choice = 19
     }
 
-    /// SPA's keys of a video format.
+    /// The SPA keys of a video format.
     package enum Key: UInt32, Sendable {
         case mediaType = 1
         case mediaSubtype = 2
@@ -17,7 +17,7 @@ package struct CameraParameter: Sendable {
         case frameRate = 0x20004
     }
 
-    /// SPA's numbers of lists and of ranges.
+    /// The SPA numbers of lists and of ranges.
     package enum Choice: UInt32, Sendable {
         case none = 0
         case range = 1
@@ -30,7 +30,7 @@ package struct CameraParameter: Sendable {
 
     private var body: [UInt32] = [0x40003, 3]
 
-    /// A format of video.
+    /// Creates a video format.
     package init(_ subtype: UInt32) {
         add(.mediaType, .id, [2])
         add(.mediaSubtype, .id, [subtype])
@@ -41,7 +41,7 @@ package struct CameraParameter: Sendable {
         append(key, kind, size: words.count * 4, words)
     }
 
-    /// Adds several values, each of which is said to have `size` bytes.
+    /// Adds several values, each with a declared size of `size` bytes.
     package mutating func add(_ key: Key, _ choice: Choice, of kind: Kind, size: UInt32, _ words: [UInt32]) {
         append(key, .choice, size: 16 + words.count * 4, [choice.rawValue, 0, size, kind.rawValue] + words)
     }
@@ -61,7 +61,7 @@ package struct CameraParameter: Sendable {
         return words.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) } }
     }
 
-    /// Lends bytes as PipeWire does: aligned, and with nothing of ours behind them.
+    /// Lends bytes as PipeWire does: aligned, and with no other memory of this process behind them.
     package static func withMemory<Result>(_ bytes: [UInt8], _ body: (OpaquePointer) throws -> Result) rethrows
         -> Result
     {

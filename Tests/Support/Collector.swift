@@ -2,7 +2,7 @@ internal import Foundation
 internal import RTCShareLocks
 package import RTCShareMedia
 
-/// A sink that keeps what it was given, for a test to wait for.
+/// A sink that keeps its frames, for a test to wait for.
 package final class Collector: VideoSink {
     private struct State {
         package var frames: [VideoFrame] = []
@@ -36,7 +36,8 @@ package final class Collector: VideoSink {
         changed.signal()
     }
 
-    /// Waits until `condition` holds, looking again with each frame; false where it did not within ten seconds.
+    /// Waits until `condition` holds, which is checked with each frame. Returns false if it does not hold within ten
+    /// seconds.
     package func wait(until condition: (Collector) -> Bool) -> Bool {
         let deadline = DispatchTime.now() + 10
         while !condition(self) {
@@ -47,7 +48,7 @@ package final class Collector: VideoSink {
 }
 
 extension VideoFrameBuffer {
-    /// Each plane's samples, without what pads the rows.
+    /// The samples of each plane, without the rows' padding.
     package var samples: [[UInt8]] {
         withPlanes { planes in
             (0..<format.planeCount).map { plane in
@@ -60,7 +61,7 @@ extension VideoFrameBuffer {
         }
     }
 
-    /// The colour of a pixel of a BGRA picture as 0xRRGGBB.
+    /// Returns the color of a pixel of a BGRA frame as 0xRRGGBB.
     package func colour(_ x: Int, _ y: Int) -> UInt32 {
         withPlanes { planes in
             let start = y * planes.strides[0] + 4 * x

@@ -8,13 +8,13 @@ package import RTCShareWireFormat
 package struct ConnectedPair {
     package let sender: Connection
     package let viewer: Connection
-    /// What is said of the sender's media.
+    /// The feedback about the sender's media.
     package let feedback: FeedbackLog
-    /// What the viewer receives.
+    /// The media that the viewer receives.
     package let received: ReceivedLog
     package private(set) var senders: [LoggedSender] = []
 
-    /// With `rewriting`, the viewer's answer is another one than it gave.
+    /// Connects a pair. `rewriting` changes the viewer's answer.
     package init(
         _ media: [LocalIdentity.MediaKind], rewriting: (String) -> String = { $0 }
     ) async throws {
@@ -35,7 +35,7 @@ package struct ConnectedPair {
         }
     }
 
-    /// The next `count` packets of sound.
+    /// Returns the next `count` audio packets.
     package func sounds(_ count: Int) async -> [ReceivedAudioPacket] {
         var sounds: [ReceivedAudioPacket] = []
         for await packet in received.sounds {
@@ -45,7 +45,7 @@ package struct ConnectedPair {
         return sounds
     }
 
-    /// The frames up to the first for which `condition` holds.
+    /// Returns the frames up to the first for which `condition` holds.
     package func frames(until condition: (AssembledFrame) -> Bool) async -> [AssembledFrame] {
         var frames: [AssembledFrame] = []
         for await (frame, _) in received.frames {
@@ -55,7 +55,7 @@ package struct ConnectedPair {
         return frames
     }
 
-    /// The first bitrate told of the sender's first media for which `condition` holds.
+    /// Returns the first target bitrate of the sender's first media for which `condition` holds.
     package func target(_ condition: (DataRate) -> Bool) async -> DataRate? {
         for await (feedback, media) in feedback.stream {
             if case .target(let target) = feedback, media == 0, condition(target.bitrate) { return target.bitrate }
@@ -63,7 +63,7 @@ package struct ConnectedPair {
         return nil
     }
 
-    /// The agreement on the sender's media of this index.
+    /// Returns the agreement on the sender's media of this index.
     package func agreement(media: Int) async -> SenderAgreement { await sender.agreement(of: senders[media]) }
 
     package func close() async {
@@ -72,7 +72,7 @@ package struct ConnectedPair {
     }
 }
 
-/// What connections say of senders, as it comes.
+/// Records the feedback of connections about senders, as it arrives.
 package final class FeedbackLog: SenderOwner {
     package let stream: AsyncStream<(SenderFeedback, media: Int)>
     private let continuation: AsyncStream<(SenderFeedback, media: Int)>.Continuation
@@ -86,7 +86,7 @@ package final class FeedbackLog: SenderOwner {
     }
 }
 
-/// A sender of which a ``FeedbackLog`` is kept.
+/// A sender whose feedback a ``FeedbackLog`` records.
 package final class LoggedSender: RTPSender {
     package let connection: Connection
     package let media: Int

@@ -1,25 +1,25 @@
 internal import Foundation
 
-/// Recorded and made messages that lie beside the clone on some machines, in `../shared/corpora`.
+/// Recorded and constructed messages next to the clone on some machines, in `../shared/corpora`.
 public struct Corpus: Sendable {
-    /// Queries and responses of multicast DNS.
+    /// Multicast DNS queries and responses.
     public static let multicastDNS = Corpus("mdns-corpus")
-    /// Compound packets of RTCP.
+    /// Compound RTCP packets.
     public static let rtcp = Corpus("rtcp-corpus")
-    /// Packets of RTP.
+    /// RTP packets.
     public static let rtp = Corpus("rtp-corpus")
     /// A recorded stream.
     public static let rtpdump = Corpus("rtpdump-corpus")
     /// Session descriptions.
     public static let sdp = Corpus("sdp-corpus")
-    /// Messages of STUN and TURN.
+    /// STUN and TURN messages.
     public static let stun = Corpus("stun-corpus")
 
     /// A file of a corpus.
     public struct File: Sendable {
-        /// Its name.
+        /// The file's name.
         public let name: String
-        /// What is in it.
+        /// The file's content.
         public let bytes: [UInt8]
     }
 
@@ -31,10 +31,10 @@ public struct Corpus: Sendable {
             .appending(path: "../../../shared/corpora").appending(path: name).standardizedFileURL
     }
 
-    /// Whether it is there; a test of what is in it is skipped where not.
+    /// Whether the corpus exists; tests of its content are skipped otherwise.
     public var isThere: Bool { FileManager.default.fileExists(atPath: folder.path) }
 
-    /// Its files, those of its folders too, by name.
+    /// Returns its files, including those in subdirectories, sorted by name.
     public func files() throws -> [File] {
         try FileManager.default.subpathsOfDirectory(atPath: folder.path).sorted().compactMap { name in
             let file = folder.appendingPathComponent(name)

@@ -1,13 +1,13 @@
 internal import RTCShareLocks
 
-/// A gate that threads wait at until it is opened.
+/// A gate at which threads wait until it is opened.
 package final class Gate: Sendable {
     private let state = Mailbox((isOpen: false, isReached: false))
 
-    /// A closed gate.
+    /// Creates a closed gate.
     package init() {}
 
-    /// Whether a thread has come here.
+    /// Whether a thread has arrived.
     package var isReached: Bool { state.read { $0.isReached } }
 
     package func open() { state.post { $0.isOpen = true } }

@@ -5,7 +5,7 @@ package import RTCShareMedia
 package enum IVFFile {
     private static let ticksPerSecond = 90_000
 
-    /// Writes frames with their times, which grow.
+    /// Writes frames with their times, which must increase.
     package static func write(
         _ frames: [(data: [UInt8], timestamp: Duration)], size: PixelSize, to path: String
     ) throws {

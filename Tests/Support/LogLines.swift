@@ -1,7 +1,7 @@
 package import Logging
 package import RTCShareLocks
 
-/// Keeps what a logger logs.
+/// Records the lines of a logger.
 package final class LogLines: Sendable {
     package let all = Locked<[String]>([])
 

@@ -6,7 +6,7 @@ internal import RTCShareSTUN
 package import RTCShareTransport
 package import RTCShareWireFormat
 
-/// A sender and a viewer on this machine's loopback, with real sockets and real time.
+/// A sender and a viewer on this machine's loopback interface, with real sockets and real time.
 package enum Loopback {
     package static let v4 = IPAddress.v4(0x7F00_0001)
     package static let v6 = IPAddress.v6(0, 1)
@@ -28,7 +28,7 @@ package enum Loopback {
             as: part, identity: try makeIdentity(sends: part == .offerer), configuration: configuration)
     }
 
-    /// Bytes that begin as VP8's do (RFC 6386 §9.1), of several packets.
+    /// Returns a frame of several packets that begins like VP8 (RFC 6386 §9.1).
     package static func frame(isKeyFrame: Bool, number: UInt16) -> PacketizedFrame {
         let start: [UInt8] = isKeyFrame ? [0x10, 0, 0, 0x9D, 0x01, 0x2A, 0x00, 0x05, 0xD0, 0x02] : [0x11, 0, 0]
         let bytes = start + (0..<5000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ Int(number)) }
@@ -40,12 +40,12 @@ package enum Loopback {
     }
 }
 
-/// A STUN server that says what the test wants to hear.
+/// A STUN server whose response the test determines.
 package final class StunResponder: Sendable {
     package let address: TransportAddress
     private let channel: any Channel
 
-    /// Answers each Binding request with `mapped`, or never where it is nil.
+    /// Creates a server that answers each Binding request with `mapped`, or never if that is nil.
     package init(mapped: TransportAddress?) async throws {
         channel = try await DatagramBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .channelInitializer { channel in

@@ -1,4 +1,4 @@
-/// Answers to an offer of four sections: shared pictures and their sound, a voice and a camera.
+/// Answers to an offer of four sections: shared video and its audio, a microphone and a camera.
 extension PeerDescriptions {
     /// Chromium's.
     public static let chromiumAnswerToFour = """

@@ -1,6 +1,6 @@
-/// Descriptions as browsers and other peers write them; their lines end in LF here.
+/// Session descriptions as browsers and other peers write them; their lines end in LF here.
 public enum PeerDescriptions {
-    /// An offer of Chromium's.
+    /// An offer of Chromium.
     public static let chromiumOffer = """
         v=0
         o=- 3659171870212345678 2 IN IP4 127.0.0.1
@@ -126,7 +126,7 @@ public enum PeerDescriptions {
 
         """
 
-    /// Firefox's.
+    /// Firefox's answer.
     public static let firefoxAnswer = """
         v=0
         o=mozilla...THIS_IS_SDPARTA-140.0 2147483648012345678 0 IN IP4 0.0.0.0
@@ -166,7 +166,7 @@ public enum PeerDescriptions {
 
         """
 
-    /// An offer of aiortc's.
+    /// An offer of aiortc.
     public static let aiortcOffer = """
         v=0
         o=- 3940000000 3940000000 IN IP4 0.0.0.0

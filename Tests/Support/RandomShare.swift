@@ -1,21 +1,21 @@
 package import RTCShareMedia
 
-/// A share of a screen on which anything happens, to a viewer who loses whole frames and asks for key frames: picture after
-/// picture, the same for the same seed.
+/// A share of a screen with random changes, to a viewer that loses whole frames and requests key frames: frame after
+/// frame, the same for the same seed.
 package struct RandomShare: Sequence, IteratorProtocol, Sendable {
-    /// One of its pictures.
+    /// One of its frames.
     package struct Picture: Sendable {
         package let index: Int
         package let time: Duration
-        /// What the source gives; nil where nothing changed.
+        /// The frame of the source; nil if nothing changed.
         package let frame: VideoFrame?
         package let change: WindowScreen.Change
         package let wantsKeyFrame: Bool
-        /// Whether the viewer decodes what is made of it: neither what is lost, nor what follows that before the key frame.
+        /// Whether the viewer decodes the encoded frame: not if it is lost, or follows a lost one before the key frame.
         package let isSeen: Bool
     }
 
-    /// What happens, as often as it stands here.
+    /// The changes, in the proportions of their frequency.
     private static let changes: [WindowScreen.Change] = [
         .nothing, .nothing, .nothing, .nothing, .letter, .letter, .letter, .letter, .line, .scroll, .scroll, .scroll,
         .scrollOfBoth, .scrollOfBoth, .scrollOfBoth, .scrollOfBoth, .drag, .drag, .drag, .jump, .film,
@@ -26,10 +26,10 @@ package struct RandomShare: Sequence, IteratorProtocol, Sendable {
     private var index = 0
     private var numbers: SeededNumbers
     private var screen: WindowScreen
-    /// Until when the viewer, who lost a frame, waits for the key frame that was asked for.
+    /// The time of the key frame for which the viewer waits after a loss.
     private var keyFrameAt: Int? = 0
 
-    /// A share of so many pictures, 30 a second.
+    /// Creates a share of so many frames, 30 per second.
     package init(size: PixelSize, pictures: Int, seed: UInt64) {
         self.size = size
         count = pictures
@@ -52,7 +52,7 @@ package struct RandomShare: Sequence, IteratorProtocol, Sendable {
             isSeen: passes(keyFrame: wantsKeyFrame))
     }
 
-    /// Whether this frame comes to be decoded.
+    /// Whether this frame is decoded.
     private mutating func passes(keyFrame isKeyFrame: Bool) -> Bool {
         if let keyFrameAt, index < keyFrameAt { return false }
         if isKeyFrame {

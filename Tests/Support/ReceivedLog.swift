@@ -1,7 +1,8 @@
 package import RTCSharePeerConnection
 package import RTCShareTransport
 
-/// Records what a connection receives from now on, in the order of arrival, as the connection's consumer of media.
+/// Records the media that a connection receives from now on, in order of arrival, as the connection's consumer of
+/// media.
 package final class ReceivedLog: MediaConsumer, Sendable {
     package let frames: AsyncStream<(frame: AssembledFrame, receiver: Int)>
     package let sounds: AsyncStream<ReceivedAudioPacket>

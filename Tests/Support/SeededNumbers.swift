@@ -1,4 +1,4 @@
-/// A generator that gives the same numbers everywhere.
+/// A generator that returns the same numbers on each machine.
 package struct SeededNumbers: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

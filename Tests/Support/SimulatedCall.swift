@@ -6,38 +6,38 @@ package import RTCShareSDP
 package import RTCShareSecureTransport
 package import RTCShareWireFormat
 
-/// A sender and a viewer, whole, joined by a simulated link in virtual time.
+/// A sender and a viewer, each a complete peer connection, on a simulated link in virtual time.
 ///
 /// The left end offers and sends, the right end answers and receives.
 package final class SimulatedCall {
     package typealias End = DuplexLink<Datagram>.End
 
-    /// What one run showed.
+    /// The events of one run.
     package struct Record {
         package var connected: Instant?
-        /// Frames of the first receiver.
+        /// The frames of the first receiver.
         package var frames: [AssembledFrame] { framesOf[0, default: []] }
-        /// Frames and packets of sound by their receivers.
+        /// The frames by their receivers; below, audio packets and activity.
         package var framesOf: [Int: [AssembledFrame]] = [:]
         package var soundOf: [Int: [ReceivedAudioPacket]] = [:]
         package var activityOf: [Int: [ReceiverActivity]] = [:]
-        /// Key frames that the sender was asked for, of all media.
+        /// The number of key frame requests that the sender received, for all media.
         package var keyFrameRequests = 0
         package var keyFrameRequestsOf: [Int: Int] = [:]
-        /// What the viewer reported to have lost, by the sender's media.
+        /// The losses that the viewer reported, by the sender's media.
         package var lossReportsOf: [Int: [Double]] = [:]
-        /// What the sender's media were told to send at most, in order.
+        /// The target bitrates of the sender's media, in order.
         package var targetsOf: [Int: [(now: Instant, target: BitrateTarget)]] = [:]
-        /// How often an end said that the peer's media changed.
+        /// The number of reported changes of the peer's media, by end.
         package var remoteMediaChanges = (sender: 0, viewer: 0)
         package var failures: [PeerConnection.Failure] = []
         package var goodbyes = 0
         /// The states of the sender, in order.
         package var states: [ConnectionState] = []
-        /// What the sender was told of the path, in order.
+        /// The sender's events about the route, in order.
         package var pathEvents: [(now: Instant, event: PathEvent)] = []
         package var silences: [(now: Instant, isSilent: Bool)] = []
-        /// Sizes of everything the sender sent, with the instants: the same seed must give the same ones.
+        /// The sizes of everything that the sender sent, with the times: the same seed must result in the same ones.
         package var sent: [(now: Instant, size: Int)] = []
     }
 
@@ -47,25 +47,25 @@ package final class SimulatedCall {
         case restartNeeded
     }
 
-    /// What differs from a call whose descriptions cross at once and unchanged.
+    /// The differences to a call whose descriptions are exchanged at once and unchanged.
     package struct Options {
         package var media: [LocalIdentity.MediaKind] = [.video(streamID: "alice#content", isContent: true)]
         package var sender = PeerConnection.Configuration()
         package var viewer = PeerConnection.Configuration()
-        /// What each end shows in DTLS; nil for new ones. No seed makes them, and they differ in length.
+        /// The DTLS certificates of both ends; nil for new ones. They don't depend on the seed, and differ in length.
         package var certificates: (sender: Certificate, viewer: Certificate)?
-        /// Changes the offer on its way: what the viewer answers, and the numbers it answers with, follow from it.
+        /// Changes the offer before the viewer receives it: the answer and its numbers follow from it.
         package var editOffer: (String) -> String = { $0 }
-        /// Changes the answer on its way.
+        /// Changes the answer before the sender receives it.
         package var editAnswer: (String) -> String = { $0 }
-        /// A gateway before the viewer takes TCP connections of the sender's, and nothing else.
+        /// Whether a gateway in front of the viewer accepts only TCP connections of the sender.
         package var isOverTCP = false
-        /// It is the viewer who offers: to receive, for each of the sender's media.
+        /// Whether the viewer offers, to receive each of the sender's media.
         package var viewerOffers = false
-        /// How long after the viewer made it the answer reaches the sender.
+        /// The time between the creation of the answer and its arrival at the sender.
         package var answerDelay = Duration.zero
 
-        /// Nothing differs.
+        /// Creates options without differences.
         package init() {}
     }
 
@@ -77,22 +77,22 @@ package final class SimulatedCall {
     package var link: DuplexLink<Datagram>
     package var now = Instant(nanoseconds: 1_000_000_000)
     package var record = Record()
-    /// Whether pictures are as large as the sender's media are told, and left out while the queue is full; else they have
-    /// one size.
+    /// Whether frames have the size of the sender's target bitrates, and are skipped while the queue is full. Otherwise
+    /// all frames have one size.
     package var followsTargets = false
-    /// While the link is cut nothing crosses it.
+    /// Whether the link is cut, so that no datagram passes.
     package var isCut = false
-    /// What the sender sees the viewer as: a NAT that forgets gives it another port.
+    /// The viewer's address as the sender sees it: a NAT that forgets its mapping assigns another port.
     package var viewerPublicAddress = viewerAddress
-    /// What each end had for SRTP, once DTLS is through.
+    /// The SRTP keys of each end after DTLS.
     package private(set) var senderKeys: SRTPKeyingMaterial?
     package private(set) var viewerKeys: SRTPKeyingMaterial?
-    /// Sees each datagram before it crosses the link.
+    /// Called with each datagram before it crosses the link.
     package var tap: ((Datagram, End) -> Void)?
-    /// Says which datagrams are lost, beside those that the link loses by chance.
+    /// Determines the datagrams that are lost, in addition to the link's random losses.
     package var loses: ((Datagram, End) -> Bool)?
     private let isOverTCP: Bool
-    /// What the sender sent over TCP and as datagrams.
+    /// The number of packets that the sender sent over TCP and, below, as datagrams.
     package var sentOverTCP = 0
     package var sentOverUDP = 0
     private var framer = RFC4571Framer()
@@ -103,7 +103,7 @@ package final class SimulatedCall {
     private var soundNumber: UInt64 = 0
     private var content: SeededGenerator
 
-    /// One media's pictures.
+    /// The frames of one media.
     private struct Pictures {
         var count = 0
         var owesKeyFrame = true
@@ -112,7 +112,7 @@ package final class SimulatedCall {
 
     private let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 1500, alignment: 16)
 
-    /// Certificates for two ends.
+    /// Creates certificates for two ends.
     package static func makeCertificates() throws(CertificateError) -> (sender: Certificate, viewer: Certificate) {
         let validity: (Int64, Int64) = (1_700_000_000 - 86_400, 1_700_000_000 + 30 * 86_400)
         return (
@@ -178,7 +178,7 @@ package final class SimulatedCall {
         sender.endRemoteCandidates(now: now)
     }
 
-    /// Runs for this long; the sender sends a frame every 33 ms once it is connected, where `sendsFrames`.
+    /// Runs for this duration. With `sendsFrames` the sender sends a frame every 33 ms when it is connected.
     package func run(for duration: Duration, sendsFrames: Bool = true) {
         let end = now.advanced(by: duration)
         while true {
@@ -207,7 +207,7 @@ package final class SimulatedCall {
         }
     }
 
-    /// Carries what both ends have to say, until neither has anything more at this instant.
+    /// Transfers the packets of both ends, until neither has more at this time.
     private func exchange() {
         var isBusy = true
         while isBusy {
@@ -263,7 +263,7 @@ package final class SimulatedCall {
         }
     }
 
-    /// Has an end take bytes that nobody sent, now.
+    /// Passes bytes that nobody sent to an end, now.
     package func inject(_ bytes: [UInt8], like datagram: Datagram, to end: End) {
         var bytes = bytes
         let now = now
@@ -330,7 +330,7 @@ package final class SimulatedCall {
         nextFrame = nextFrame < now ? now.advanced(by: .milliseconds(33)) : nextFrame.advanced(by: .milliseconds(33))
     }
 
-    /// A frame whose bytes are random but for the start that VP8 prescribes: 30 packets for a key frame, 4 for others.
+    /// Sends a frame of random bytes behind the start that VP8 prescribes: 30 packets for a key frame, 4 for others.
     package func sendFrame(media: Int) {
         let target = sender.targetBitrate(media: media)
         if followsTargets, target?.isQueueFull == true || target?.bitrate == .zero { return }
@@ -362,7 +362,7 @@ package final class SimulatedCall {
         nextSound = nextSound < now ? now.advanced(by: .milliseconds(20)) : nextSound.advanced(by: .milliseconds(20))
     }
 
-    /// 20 ms of sound: a packet of one SILK frame (RFC 6716 §3.1, configuration 9), then the mark.
+    /// Returns 20 ms of audio: a packet of one SILK frame (RFC 6716 §3.1, configuration 9), then the mark.
     package func soundFrame(marking mark: UInt8) -> EncodedAudioFrame {
         EncodedAudioFrame(
             payload: [9 << 3, mark] + [UInt8](repeating: 0x55, count: 78), mediaTime: soundNumber * 960,
@@ -370,13 +370,13 @@ package final class SimulatedCall {
             startsTalkspurt: soundNumber == 0, level: AudioLevel(level: 20, isVoice: true))
     }
 
-    /// How many frames were given to the sender for its first media.
+    /// The number of frames that were passed to the sender for its first media.
     package var framesSent: Int { framesSent(media: 0) }
 
-    /// How many frames were given to the sender for a media.
+    /// Returns the number of frames that were passed to the sender for a media.
     package func framesSent(media: Int) -> Int { pictures[media]?.count ?? 0 }
 
-    /// The sender's next offer.
+    /// Returns the sender's next offer.
     package func makeOffer() throws -> SessionDescription { try sender.makeOffer() }
 
     /// Whether an end sends a media of its own.
@@ -387,13 +387,13 @@ package final class SimulatedCall {
         }
     }
 
-    /// What the descriptions say of the sender's media.
+    /// Returns the agreement on one of the sender's media.
     package func agreement(_ media: Int) -> MediaAgreement { sender.agreement(media: media) }
 
-    /// Whether the sender's media was rejected.
+    /// Whether a media of the sender was rejected.
     package func hasEnded(_ media: Int) -> Bool { sender.hasEnded(media: media) }
 
-    /// Has the sender offer anew, and the viewer answer, at once and unchanged.
+    /// Makes the sender offer again, and the viewer answer, at once.
     package func renegotiate(editAnswer: (String) -> String = { $0 }) throws {
         let offer = try SessionDescription.parse(sender.makeOffer().description)
         let answer = try viewer.answer(offer: offer, now: now)
@@ -401,7 +401,7 @@ package final class SimulatedCall {
             answer: SessionDescription.parse(editAnswer(answer.description)), to: offer, now: now)
     }
 
-    /// A viewer that nobody has talked to.
+    /// Creates a viewer without any connection.
     package static func makeAnswerer(seed: UInt64) throws -> PeerConnection {
         var random = SeededGenerator(seed: seed)
         let identity = try LocalIdentity(media: [], unixTime: 1_700_000_000, random: &random)

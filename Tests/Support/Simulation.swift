@@ -1,2 +1,2 @@
-// The simulated network is a library of its own; whoever tests with this module has it without a second import.
+// The simulated network is a separate library, which tests with this module use without a second import.
 @_exported public import RTCShareNetworkSimulation

@@ -2,7 +2,7 @@ internal import Foundation
 internal import RTCShareLocks
 package import RTCShareMedia
 
-/// A sink that keeps the sound that it was given, for a test to wait for.
+/// A sink that keeps its audio, for a test to wait for.
 package final class SoundCollector: AudioSink {
     private struct State {
         var frames: [AudioFrame] = []
@@ -14,7 +14,7 @@ package final class SoundCollector: AudioSink {
     private let changed = DispatchSemaphore(value: 0)
     private let now: @Sendable () -> Duration
 
-    /// `now` says when each block arrives.
+    /// Creates a sink. `now` returns the arrival time of each block.
     package init(now: @escaping @Sendable () -> Duration = { .zero }) {
         self.now = now
     }
@@ -23,7 +23,7 @@ package final class SoundCollector: AudioSink {
     package var arrivals: [Duration] { state.withLock { $0.arrivals } }
     package var ends: [(any Error)?] { state.withLock { $0.ends } }
 
-    /// How many samples of each channel there are.
+    /// The number of samples of each channel.
     package var sampleCount: Int { frames.reduce(0) { $0 + $1.sampleCount } }
 
     /// The first channel of all blocks.
@@ -48,7 +48,8 @@ package final class SoundCollector: AudioSink {
         changed.signal()
     }
 
-    /// Waits until `condition` holds, looking again with each block; false where it did not within ten seconds.
+    /// Waits until `condition` holds, which is checked with each block. Returns false if it does not hold within ten
+    /// seconds.
     package func wait(until condition: (SoundCollector) -> Bool) -> Bool {
         let deadline = DispatchTime.now() + 10
         while !condition(self) {
@@ -57,7 +58,7 @@ package final class SoundCollector: AudioSink {
         return true
     }
 
-    /// The loudest frequency in Hz, by how often the samples rise through zero; nil where there is none.
+    /// Returns the loudest frequency in Hz, by the number of rising zero crossings; nil if there is none.
     package static func frequency(of samples: [Float], sampleRate: Int) -> Double? {
         var crossings: [Double] = []
         for (index, pair) in zip(samples, samples.dropFirst()).enumerated() where pair.0 < 0 && pair.1 >= 0 {
@@ -68,7 +69,7 @@ package final class SoundCollector: AudioSink {
     }
 }
 
-/// Hears how capture goes.
+/// Records the events of capture.
 package final class CaptureObserver: CaptureSourceObserver {
     package enum Event: Hashable {
         case started
@@ -101,10 +102,10 @@ package final class CaptureObserver: CaptureSourceObserver {
         changed.signal()
     }
 
-    /// Waits until `count` things happened; false where they did not within ten seconds.
+    /// Waits for `count` events. Returns false if they do not occur within ten seconds.
     package func wait(for count: Int) -> Bool { wait { $0.count >= count } }
 
-    /// Waits until `condition` holds of what happened; false where it did not within ten seconds.
+    /// Waits until `condition` holds for the events. Returns false if it does not within ten seconds.
     package func wait(until condition: ([Event]) -> Bool) -> Bool {
         let deadline = DispatchTime.now() + 10
         while !condition(events) {

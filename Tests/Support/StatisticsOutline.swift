@@ -1,8 +1,8 @@
 package import RTCSharePeerConnection
 
 extension StatisticsObject {
-    /// The id, the type, and the members' names with a sign for their types: `#` for an integer, `.` for a number, `"` for
-    /// a text, `?` for a flag, `{}` for a record.
+    /// The id, the type, and the members' names with a sign for their types: `#` for an integer, `.` for a number, `"`
+    /// for a text, `?` for a flag, `{}` for a record.
     package var outline: String {
         let names = members.map { name, value in
             switch value {

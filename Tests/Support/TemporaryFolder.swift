@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A folder of one test, removed with everything in it when the test is over.
+/// A directory of one test, which is removed with its content at the end of the test.
 package final class TemporaryFolder: Sendable {
     package let url: URL
 
@@ -10,7 +10,7 @@ package final class TemporaryFolder: Sendable {
     }
 
     deinit {
-        // Pictures and logs of a failing run are worth more than a tidy disk.
+        // Images and logs of a failing run are worth more than a tidy disk.
         if ProcessInfo.processInfo.environment["RTCSHARE_KEEP_TEST_FILES"] == nil {
             try? FileManager.default.removeItem(at: url)
         }

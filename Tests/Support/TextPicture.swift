@@ -1,8 +1,8 @@
 package import RTCShareMedia
 
-/// A picture of dark, fixed-width glyphs on light lines, with a few coloured bars: what a screen full of text is like.
+/// A frame of dark, fixed-width glyphs on light lines, with a few colored bars, like a screen full of text.
 ///
-/// The glyphs are made from a generator, so that the same seed gives the same picture everywhere.
+/// A generator creates the glyphs, so that the same seed results in the same frame on each machine.
 package struct TextPicture: Sendable {
     package let size: PixelSize
     package private(set) var luma: [UInt8]
@@ -34,7 +34,7 @@ package struct TextPicture: Sendable {
         }
     }
 
-    /// Draws 8 by 8 dots, each bit a pixel, every row twice but one: letters of about 7 by 12.
+    /// Draws 8 by 8 dots, each bit a pixel, every row twice except one: letters of about 7 by 12.
     package mutating func draw(_ glyph: UInt64, x: Int, y: Int) {
         for row in 0..<11 {
             let bits = glyph >> UInt64(row * 8 / 11 * 8) & 0xFF
@@ -45,7 +45,7 @@ package struct TextPicture: Sendable {
         }
     }
 
-    /// The same picture, moved to the left by so many columns; what goes out there comes in at the right.
+    /// Returns the frame shifted to the left by so many columns, wrapping around.
     package func shifted(by columns: Int) -> TextPicture {
         let width = size.width
         let offset = columns % width
@@ -58,12 +58,12 @@ package struct TextPicture: Sendable {
         return TextPicture(size: size, luma: shifted)
     }
 
-    /// The same picture, a little brighter where it is not white already.
+    /// Returns the frame, a little brighter except for white pixels.
     package func brighter(by amount: UInt8) -> TextPicture {
         TextPicture(size: size, luma: luma.map { min($0, 255 - amount) + amount })
     }
 
-    /// The picture moved up by some lines, wrapping around.
+    /// Returns the frame moved up by some rows, wrapping around.
     package func scrolled(by rows: Int) -> TextPicture {
         var copy = self
         let cut = (rows % size.height) * size.width
@@ -87,7 +87,7 @@ package struct TextPicture: Sendable {
 }
 
 extension TextPicture {
-    /// The same with colours that move with the text, other ones for each number.
+    /// Returns the frame with colors that move with the text, and differ for each number.
     package func coloured(_ number: Int) -> PixelBuffer {
         let text = i420
         return PixelBuffer(size: size, format: .i420) { planes, strides in

@@ -2,30 +2,30 @@ internal import RTCShareNetworkSimulation
 public import RTCShareRTP
 internal import RTCShareWireFormat
 
-/// A VP8 stream whose frames mean nothing to a decoder but are packetized as RFC 7741 has it.
+/// A VP8 stream whose frames can't be decoded, but have packets according to RFC 7741.
 public struct VP8TestStream: Sendable {
     /// The parts of one packet.
     public struct Packet: Hashable, Sendable {
-        /// The packet's number.
+        /// The packet's sequence number.
         public var number: SequenceNumber
         /// The frame's timestamp.
         public var timestamp: RTPTimestamp
         /// Whether it ends the frame.
         public var marker: Bool
-        /// What stands before the piece.
+        /// The payload descriptor.
         package var descriptor: VP8PayloadDescriptor
-        /// The piece.
+        /// The packet's part of the frame.
         public var payload: [UInt8]
     }
 
-    /// The number of the next packet.
+    /// The sequence number of the next packet.
     public var nextNumber: SequenceNumber
     private var timestamp: RTPTimestamp
     private var pictureID: VP8PictureID
     private var temporalLevelZeroIndex: UInt8
     private var generator: SeededGenerator
 
-    /// A stream that begins at `first`, near the wraps of everything that wraps.
+    /// Creates a stream that begins at `first`, with all counters near their wraps.
     public init(first: SequenceNumber = SequenceNumber(65_500), seed: UInt64) {
         nextNumber = first
         timestamp = RTPTimestamp(.max - 5000)
@@ -34,7 +34,7 @@ public struct VP8TestStream: Sendable {
         generator = SeededGenerator(seed: seed)
     }
 
-    /// The packets of the next frame, `packetCount` of them, each of `size` bytes after the descriptor.
+    /// Returns the next frame as `packetCount` packets, each with `size` bytes after the descriptor.
     package mutating func frame(
         isKeyFrame: Bool, packetCount: Int, size: Int = 50, layer: VP8TemporalLayer? = nil, isNonReference: Bool = false
     ) -> [Packet] {
@@ -45,7 +45,7 @@ public struct VP8TestStream: Sendable {
             defer { nextNumber = nextNumber.next }
             var payload = (0..<size).map { _ in UInt8.random(in: 0...255, using: &generator) }
             if index == 0 {
-                // RFC 6386 §9.1: the tag, and for a key frame start code and a size of 1280×720.
+                // RFC 6386 §9.1: the tag, and for a key frame the start code and a size of 1280×720.
                 let start: [UInt8] =
                     isKeyFrame ? [0x10, 0, 0, 0x9D, 0x01, 0x2A, 0x00, 0x05, 0xD0, 0x02] : [0x11, 0, 0]
                 payload.replaceSubrange(0..<start.count, with: start)

@@ -1,7 +1,7 @@
-/// Waits for something to become so.
+/// Waits until a condition holds.
 ///
-/// Ends too where the test is given up, as its time limit does: what never becomes so fails its test, and keeps no other
-/// waiting.
+/// Also ends when the test is canceled, as by its time limit: a condition that never holds fails its test, and does not
+/// block others.
 package func waitUntil(
     isolation: isolated (any Actor)? = #isolation, _ condition: () async throws -> Bool
 ) async rethrows {

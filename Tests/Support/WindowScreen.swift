@@ -1,14 +1,14 @@
 internal import Glibc
 package import RTCShareMedia
 
-/// A screen of two windows, each of which shows some rows of a page of text in colours.
+/// A screen with two windows, each of which shows some rows of a page of colored text.
 package struct WindowScreen: Sendable {
     package let size: PixelSize
     private var luma: [UInt8]
     private var page: [UInt8]
-    /// What is behind the windows.
+    /// The background behind the windows.
     private let desk: [UInt8]
-    /// Where each is, and from where on it shows the page.
+    /// The place of each window, and the position in the page from which it shows it.
     private var windows: [(place: PixelRectangle, column: Int, row: Int)] = []
     private var numbers: SeededNumbers
 
@@ -35,12 +35,12 @@ package struct WindowScreen: Sendable {
         }
     }
 
-    /// What happens on the screen.
+    /// A change of the screen.
     package enum Change: Sendable {
         case nothing, letter, line, scroll, scrollOfBoth, drag, jump, film
     }
 
-    /// Does it, and says where.
+    /// Makes a change, and returns the changed rectangles.
     package mutating func make(_ change: Change) -> [PixelRectangle] {
         switch change {
         case .nothing: return []
@@ -65,7 +65,7 @@ package struct WindowScreen: Sendable {
         return windows[index].place
     }
 
-    /// Has a window lie elsewhere: where it was and where it is.
+    /// Moves a window, and returns its old and its new place.
     private mutating func drag(_ index: Int) -> [PixelRectangle] {
         let old = windows[index].place
         for y in old.y..<old.y + old.size.height {
@@ -82,7 +82,7 @@ package struct WindowScreen: Sendable {
         return [old, windows[index].place]
     }
 
-    /// Something else in a rectangle somewhere.
+    /// Draws random content into a rectangle at a random position.
     private mutating func draw(width: Int, height: Int) -> PixelRectangle {
         let place = PixelRectangle(
             x: Int.random(in: 0...size.width - width, using: &numbers),
@@ -96,7 +96,7 @@ package struct WindowScreen: Sendable {
         return place
     }
 
-    /// As a source gives it: what is dark has a colour.
+    /// The screen as a source sends it, with colors for dark pixels.
     package var buffer: PixelBuffer {
         PixelBuffer(size: size, format: .i420) { planes, strides in
             luma.withUnsafeBufferPointer { luma in

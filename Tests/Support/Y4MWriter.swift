@@ -1,11 +1,11 @@
 internal import Foundation
 package import RTCShareMedia
 
-/// Writes I420 pictures to a YUV4MPEG2 file.
+/// Writes I420 frames to a YUV4MPEG2 file.
 package final class Y4MWriter {
     private let file: FileHandle
 
-    /// Creates the file for pictures of `size`, which are played at `framesPerSecond`.
+    /// Creates the file for frames of `size`, which are played at `framesPerSecond`.
     package init(path: String, size: PixelSize, framesPerSecond: Int) throws {
         let header = "YUV4MPEG2 W\(size.width) H\(size.height) F\(framesPerSecond):1 Ip A1:1 C420jpeg\n"
         try Data(header.utf8).write(to: URL(fileURLWithPath: path))
@@ -13,7 +13,7 @@ package final class Y4MWriter {
         try file.seekToEnd()
     }
 
-    /// Appends a picture.
+    /// Appends a frame.
     package func write(_ picture: any PixelPlanes) throws {
         var bytes = Data("FRAME\n".utf8)
         picture.withPlanes { set in

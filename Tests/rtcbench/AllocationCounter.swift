@@ -1,25 +1,25 @@
 internal import Foundation
 internal import RTCShareCAllocations
 
-/// Counts the allocations of this process, Swift's, libsrtp2's and those of the libraries below it alike.
+/// Counts the allocations of this process: those of Swift, of libsrtp2 and of the libraries below it.
 ///
-/// The program has `malloc` and its relatives under its own name, so that every library of the process calls those;
-/// they count and pass the call on to the C library. Swift's runtime takes all its memory from them.
+/// The program defines `malloc` and its relatives, so that every library of the process calls these; they count and
+/// call the C library's. Swift's runtime takes all its memory from them.
 enum AllocationCounter {
-    /// Allocations since the process began.
+    /// The number of allocations since the start of the process.
     static var count: UInt64 { allocation_count() }
 
-    /// What a trial made and what was counted of it.
+    /// The result of a test of the counter.
     struct Trial: Codable {
-        /// Allocations that were made on purpose: Swift arrays, Swift objects and C strings.
+        /// The number of intentional allocations: Swift arrays, Swift objects and C strings.
         let made: UInt64
-        /// Allocations that were counted meanwhile.
+        /// The number of allocations that were counted during that.
         let counted: UInt64
-        /// Allocations that were counted in a loop of as many turns that makes none.
+        /// The number of allocations that were counted in a loop of as many iterations without any.
         let countedWithout: UInt64
     }
 
-    /// Shows that the counter sees what it must, before anything is believed of a zero.
+    /// Shows that the counter works, before a zero can be trusted.
     static func check() throws -> Trial {
         let turns = 1000
         _ = allocate(turns: 1)
@@ -43,13 +43,14 @@ enum AllocationCounter {
         init(_ value: Int) { self.value = value }
     }
 
-    /// An array, an object and a C string in every turn; not inlined, so that the compiler can't prove them needless.
+    /// Allocates an array, an object and a C string in each iteration; not inlined, so that the compiler can't remove
+    /// them.
     @inline(never)
     private static func allocate(turns: Int) -> Int {
         var sum = 0
         for turn in 0..<turns {
             sum += element(of: array(count: 16 + turn % 2)) + value(of: object(turn))
-            // Its length is asked for because memory that nobody reads is memory that the compiler doesn't ask for.
+            // Its length is used because the compiler removes memory that nobody reads.
             let text = strdup("a string of the C library's making")
             sum += text.map { strlen($0) } ?? 0
             free(text)
@@ -74,7 +75,7 @@ enum AllocationCounter {
     private static func value(of object: Object) -> Int { object.value }
 }
 
-/// Why no figure could be had.
+/// The reason for a missing result.
 struct BenchmarkFailure: Error, CustomStringConvertible {
     let description: String
 

@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// A point in a run: the processor time that this thread has used, and the allocations of the process.
+/// A point in a run: the processor time of this thread, and the allocations of the process.
 ///
-/// The thread's own time, so that what other programs do in between is not taken for the packets' cost.
+/// Only the thread's own time, so that it does not include other programs.
 struct Measurement {
     let allocations: UInt64
     private let time: timespec

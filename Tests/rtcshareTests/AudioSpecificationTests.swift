@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct AudioSpecificationTests {
     @Test(
-        "Each form of SPEC is read, and written as it was",
+        "Each form of SPEC is parsed and written unchanged",
         arguments: [
             ("none", AudioSpecification.none), ("tone", .tone(frequency: 440)), ("tone:20", .tone(frequency: 20)),
             ("tone:261.63", .tone(frequency: 261.63)), ("beep", .beep),
@@ -20,13 +20,13 @@ import Testing
         #expect(expected.description == text)
     }
 
-    @Test("Tone alone is 440 Hz")
+    @Test("A tone without a frequency is 440 Hz")
     func bareTone() throws {
         #expect(try AudioSpecification("tone") == .tone(frequency: 440))
     }
 
     @Test(
-        "What is no SPEC says what is wrong with it and what would be right",
+        "An invalid SPEC is an error with the reason and a valid form",
         arguments: [
             "", ":", "None", "none:", "none:x", "beep:3", "tone:", "tone:19", "tone:20001", "tone:nan", "tone:inf",
             "tone:-440", "tone:a", "file", "file:", "file::loop", "file:-", "microphone:", "system:", "mic", "test",
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test("A sound device is shared by a SPEC of its kind with its name")
+    @Test("An audio device is shared by a SPEC of its kind with its name")
     func devices() {
         let devices = [("desk", SoundDeviceKind.source), ("first", .sink)].map {
             SoundDevice(name: $0.0, description: "", kind: $0.1, isDefault: false)
@@ -53,7 +53,7 @@ import Testing
         #expect(devices.map(\.specification.description) == ["microphone:desk", "system:first"])
     }
 
-    @Test("None opens nothing, and generators are opened as what they are")
+    @Test("The SPEC none opens nothing, and generators open by their kind")
     func opened() throws {
         #expect(try AudioSpecification("none").open(environment: [:]) == nil)
         let tone = try AudioSpecification("tone:1000").open(environment: [:]) as? ToneSource

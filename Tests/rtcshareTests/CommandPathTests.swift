@@ -3,7 +3,7 @@ import Testing
 
 @testable import rtcshare
 
-/// What a person reads who mistypes a command.
+/// The text of an error about a mistyped command.
 struct CommandPathTests {
     private func failure(_ words: String...) throws -> [String] {
         let failure = try #require(throws: CommandFailure.self) { try RTCShareCommand.parsed(words) }
@@ -27,7 +27,7 @@ struct CommandPathTests {
         #expect(try failure("share") == ["rtcshare: unknown command 'share'.", "Try: rtcshare serve"])
     }
 
-    @Test("What the parser finds has the form of every other error, and names the command's help")
+    @Test("An error of the parser has the form of other errors and names the command's help")
     func parserErrors() throws {
         #expect(
             try failure("subgroup", "join")

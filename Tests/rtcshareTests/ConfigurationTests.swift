@@ -9,7 +9,7 @@ import TestSupport
 struct ConfigurationTests {
     private let folder = try? TemporaryFolder()
 
-    /// What a command line becomes with the file `text` and the variables.
+    /// Returns the parsed command line with the file `text` and the variables.
     private func serve(
         _ arguments: [String] = [], with text: String, environment: [String: String] = [:]
     ) throws -> ServeCommand {
@@ -96,7 +96,7 @@ struct ConfigurationTests {
         #expect(command.running.noControl && command.running.name == nil)
     }
 
-    @Test("What is at the top of the file and is an option of another command only is left out")
+    @Test("An option at the top of the file is ignored by commands that do not have it")
     func otherCommands() throws {
         let command = try #require(try parsed(["send"], with: "ask = true\nmax-bitrate = 900") as? SendCommand)
         #expect(command.sharing.quality.maxBitrate == 900)
@@ -213,7 +213,7 @@ struct ConfigurationTests {
         #expect(throws: CommandFailure.self) { try serve(["--no-source"], with: "") }
     }
 
-    @Test("Everything that TOML allows in a value of one line is read as TOML says")
+    @Test("All forms of TOML values in one line are parsed according to TOML")
     func values() throws {
         let text = #"""
             # A comment

@@ -8,7 +8,7 @@ import Testing
     private static let (admitted, waiting) = (false, true)
 
     @Test(
-        "A share is waiting only if its link has no viewer but those who wait to be admitted",
+        "A share is waiting only if its link has no viewers except those that wait for admission",
         arguments: [
             ([], .connecting, .waiting),
             ([(.connected, waiting)], .connecting, .waiting),

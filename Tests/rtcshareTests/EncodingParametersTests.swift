@@ -36,7 +36,7 @@ import Testing
             return
         }
         #expect(received == set.parameters)
-        // What the request does not name stays as the share was started.
+        // A parameter that the request does not name keeps its value.
         let started = try #require(try RTCShareCommand.parsed(["serve"], environment: [:]) as? ServeCommand)
         let changed = received.overriding(started.sharing.parameters)
         #expect(VideoEncoder.Settings(resolving: changed, over: Self.defaults) == expected)

@@ -14,7 +14,7 @@ import Testing
 
 @testable import rtcshare
 
-/// What a person reads of a failure.
+/// The text of a failure.
 @Suite
 struct FailureTests {
     @Test("A failure has its problem in one sentence and its remedy in the next line")

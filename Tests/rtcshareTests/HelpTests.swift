@@ -17,7 +17,7 @@ struct HelpTests {
         let subcommands: [Command]?
         let arguments: [Argument]?
 
-        /// This command and those below it, without the parser's `help`.
+        /// This command and its subcommands, without the parser's `help`.
         var all: [(path: [String], command: Command)] {
             let below = (subcommands ?? []).filter { $0.commandName != "help" }.flatMap(\.all)
             return [([], self)] + below.map { ([commandName] + $0.path, $0.command) }
@@ -165,7 +165,7 @@ struct HelpTests {
         #expect(!lines.contains { $0.contains("--version") })
     }
 
-    @Test("Help of serve says what serve does with its options")
+    @Test("Help of serve describes the effect of its options")
     func ofServe() throws {
         let help = try Self.help(["serve"], columns: 1000).joined(separator: "\n")
         #expect(help.contains("the port number of the page if it is free"))
@@ -173,7 +173,7 @@ struct HelpTests {
         #expect(try Self.help(["send"], columns: 1000).joined().contains("Put the viewer in this subgroup."))
     }
 
-    @Test("Help of set names no default, because options that are left out keep their values")
+    @Test("Help of set names no default, because omitted options keep their values")
     func ofSet() throws {
         #expect(try !Self.help(["set"], columns: 1000).joined().contains("Default:"))
     }

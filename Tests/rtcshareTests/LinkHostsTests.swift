@@ -34,7 +34,7 @@ import Testing
             routed: routed.compactMap { IPAddress($0) })
     }
 
-    @Test("The address of the default route comes first, whatever its family, and others are named")
+    @Test("The address of the default route comes first, whatever its family, and the others are listed")
     func defaultRoute() {
         let both = Self.hosts([Self.ethernet, Self.ethernetV6, Self.wireless, Self.docker], routed: ["192.0.2.10"])
         #expect(both.hosts == ["192.0.2.10", "localhost"])
@@ -74,7 +74,7 @@ import Testing
         #expect(Self.hosts([Self.ethernetV6], routed: ["2001:db8::10"], listening: ["0.0.0.0"]).hosts == ["localhost"])
     }
 
-    @Test("A link has an address that lasts where the network has one, and what the person named comes first")
+    @Test("A link has a lasting address if the network has one, and a named address comes first")
     func lastingAddress() {
         let temporary = Self.address("2001:db8::abcd", on: 2, state: .temporary)
         #expect(
@@ -87,7 +87,7 @@ import Testing
                 == ["198.51.100.4", "192.0.2.10", "172.17.0.1", "localhost"])
     }
 
-    @Test("Every way to write all addresses is one")
+    @Test("Every spelling of the unspecified address is recognized")
     func listenAddresses() {
         for text in ["8080", ":8080", "*:8080", "[::]:8080"] {
             #expect(ListenAddress(text)?.port == 8080 && ListenAddress(text)?.address == nil)
@@ -95,7 +95,7 @@ import Testing
         #expect(ListenAddress("0.0.0.0:8080")?.address == .v4(0))
     }
 
-    @Test("A link-local address is taken with its interface, which the link names")
+    @Test("A link-local address is accepted with its interface, which is part of the link")
     func zones() throws {
         let listen = try #require(ListenAddress("[fe80::1%lan0]:8080"))
         let address = try #require(IPAddress("fe80::1"))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import rtcshare
 
-@Suite("What RTCSHARE_LOG chooses") struct LogChoiceTests {
+@Suite("The values of RTCSHARE_LOG") struct LogChoiceTests {
     @Test(
         "A level holds for the whole library, and a topic is logged only if it is named",
         arguments: [

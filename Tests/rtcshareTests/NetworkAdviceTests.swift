@@ -8,7 +8,7 @@ import Testing
 @testable import RTCShareTransport
 @testable import rtcshare
 
-/// What a person at the terminal is told to try about a network: by options and commands.
+/// The advice about a network at a terminal, which names options and commands.
 @Suite struct NetworkAdviceTests {
     private typealias Candidate = ConnectivityFacts.Candidate
 
@@ -16,7 +16,7 @@ import Testing
         Candidate(type, try #require(TransportAddress(ip, port: 5000)))
     }
 
-    /// What a command ends with where nobody answers from these candidates to those.
+    /// Returns the error of a command if no remote candidate answers a local one.
     private static func report(_ local: [Candidate], _ remote: [Candidate]) -> String {
         var facts = ConnectivityFacts()
         facts.localCandidates = local
@@ -27,7 +27,7 @@ import Testing
         return CommandFailure(explaining: ConnectionError.unreachable(facts)).message
     }
 
-    @Test("Who found no path is told of options")
+    @Test("A failed connection names the options that can help")
     func unreachable() throws {
         let home = try Self.candidate(.host, "10.0.1.2")
         let (near, far) = (try Self.candidate(.host, "10.0.2.2"), try Self.candidate(.host, "198.51.100.7"))
@@ -55,7 +55,7 @@ import Testing
                 .contains("share with --bind ADDRESS of a network that both are in, or with --ice-server."))
     }
 
-    @Test("Who can't begin is told of options")
+    @Test("A failed start names the options that can help")
     func errors() throws {
         let address = try #require(TransportAddress("10.0.1.2", port: 5000))
         for (error, words) in [
@@ -86,7 +86,7 @@ import Testing
         #expect(machine.advice.contains { $0.contains("Port \(port) is in use") })
     }
 
-    @Test("The doctor shows where options are set, and what is wrong with the configuration file")
+    @Test("The doctor shows the sources of options and the errors of the configuration file")
     func configuration() throws {
         let folder = try TemporaryFolder()
         let file = try folder.write("max-bitrate = 900\n[send]\nhint = \"text\"\n", to: "config.toml")
@@ -104,7 +104,7 @@ import Testing
         #expect(wrong.advice.contains { $0.contains("until the configuration is corrected") })
     }
 
-    @Test("The doctor's advice is of commands and options, in JSON too")
+    @Test("The doctor's advice names commands and options, in JSON too")
     func doctor() throws {
         var diagnosis = NetworkDiagnosis()
         diagnosis.interfaces = [NetworkDiagnosis.Interface(name: "eth0", address: "10.0.1.2")]

@@ -16,7 +16,7 @@ struct PastedDescriptionTests {
     ]
     static let plain = lines.map { $0 + "\r\n" }.joined()
 
-    /// What makes other programs of it, and whether it is plain all the same.
+    /// The description in the forms that other programs make of it.
     static let forms: [(name: String, text: String)] = [
         ("plain", plain),
         ("with line feeds", plain.replacing("\r\n", with: "\n")),
@@ -81,7 +81,7 @@ struct PastedDescriptionTests {
     }
 
     @Test(
-        "A text without a description is named for what it is",
+        "A text without a description is an error that names its kind",
         arguments: [
             ("", "a.txt is empty"), (" \r\n\u{FEFF}", "a.txt is empty"),
             ("<!doctype html><html></html>", "a.txt is an HTML page"),
@@ -97,7 +97,7 @@ struct PastedDescriptionTests {
         #expect(failure?.remedy?.contains("v=0") == true)
     }
 
-    @Test("JSON of the other description is refused as such")
+    @Test("JSON of the other description is rejected as such")
     func wrongKind() throws {
         let text = Self.json(["type": "offer", "sdp": Self.plain])
         let description = try PastedDescription(in: text, name: "o.json", expecting: "the answer")
@@ -115,7 +115,7 @@ struct PastedDescriptionTests {
         #expect(failure?.lines(after: "").contains { $0.contains("RFC") || $0.contains(";") } == false)
     }
 
-    @Test("A page of many false beginnings is given up soon")
+    @Test("A text of many false beginnings is rejected soon")
     func manyBeginnings() {
         let page = "<p>" + String(repeating: "v=0 ", count: 50_000)
         #expect(throws: CommandFailure.self) {

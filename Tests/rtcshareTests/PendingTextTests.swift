@@ -31,7 +31,7 @@ struct PendingTextTests {
         #expect(screen.text == "one\ntwo\nthree\n" && pending.isEmpty)
     }
 
-    @Test("Of the statuses that wait only the newest is written")
+    @Test("Only the newest waiting status is written")
     func status() {
         let screen = Screen()
         var pending = PendingText()
@@ -47,7 +47,7 @@ struct PendingTextTests {
         #expect(screen.text.hasSuffix("\r\u{1B}[K10 s\n") && pending.isEmpty)
     }
 
-    @Test("A terminal that stays stopped costs a bounded memory, and says later that text is missing")
+    @Test("A terminal that stays stopped costs limited memory, and the missing text is reported later")
     func limit() {
         let screen = Screen()
         var pending = PendingText()

@@ -5,7 +5,7 @@ import TestSupport
 
 @testable import rtcshare
 
-/// What `rtcshare report` makes of files of statistics.
+/// The page that `rtcshare report` makes of files of statistics.
 @Suite(.timeLimit(.minutes(1)))
 struct ReportTests {
     // MARK: Files
@@ -105,13 +105,13 @@ struct ReportTests {
         #expect(history.remarks == [])
     }
 
-    @Test("A counter that begins anew makes no rate, neither a negative nor a huge one")
+    @Test("A counter that restarts has no rate")
     func resets() throws {
         let fewer = try Self.history(
             try Self.lines([1000, 2000, 300, 425].enumerated().map { Self.sent(Double($0), ["bytesSent": $1]) }))
         #expect(fewer.connections.first?.streams.first?[.rate].values == [8, 1])
         #expect(fewer.remarks.count == 1 && fewer.remarks[0].contains("restarted once"))
-        // A new source counts anew, also where its counts are higher.
+        // A new source has new counts, also if they are higher.
         let other = try Self.history(
             try Self.lines(
                 [(1, 1000), (1, 2000), (2, 90_000), (2, 91_000)].enumerated().map {
@@ -120,7 +120,7 @@ struct ReportTests {
         #expect(other.connections.count == 1 && other.connections[0].streams[0][.rate].values == [8, 8])
     }
 
-    @Test("Losses that late packets make fewer are none, and no new beginning")
+    @Test("A number of losses that late packets reduce is no loss and no restart")
     func lateLosses() throws {
         let history = try Self.history(
             try Self.lines(
@@ -140,12 +140,12 @@ struct ReportTests {
         let unnumbered = try Self.history(
             try Self.lines((0..<4).map { Self.sent(Double($0 / 2), ssrc: $0 % 2, fragment: "\($0 % 2)") }))
         #expect(unnumbered.connections.map(\.name) == ["Viewer 1", "Viewer 2"])
-        // ICE restarts give a new user name to the same streams.
+        // An ICE restart changes the user name of the same streams.
         let restarted = try Self.history(try Self.lines((0..<4).map { Self.sent(Double($0), fragment: "\($0 / 2)") }))
         #expect(restarted.connections.count == 1)
     }
 
-    @Test("A last line that is cut off is left out and told, wherever it ends")
+    @Test("A truncated last line is skipped and reported, wherever it ends")
     func cutOff() throws {
         let whole = try Self.lines([Self.sent(0, ["framesSent": 1]), Self.sent(1, ["framesSent": 31])])
         let last = try Self.lines([Self.sent(2, ["framesSent": 61])])
@@ -160,7 +160,7 @@ struct ReportTests {
     }
 
     @Test(
-        "What is no file of statistics is refused with its line and what to do",
+        "A file without statistics is an error with its line and a remedy",
         arguments: [
             ("", " is empty"), ("\n \n", " is empty"), ("v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\n", "line 1 "),
             ("[]\n[]\n", "are empty"), ("[{\"id\":\"a\"", "line 1, which is incomplete"), ("{}\n", "not an array"),
@@ -179,14 +179,14 @@ struct ReportTests {
         #expect(!failure.message.contains("\n"))
     }
 
-    @Test("A line that nests without end, or has none, is refused", arguments: [100_000, 20_000_000])
+    @Test("A line that nests too deeply or is too long is rejected", arguments: [100_000, 20_000_000])
     func nesting(depth: Int) throws {
         let failure = try #require(try Self.failure(String(repeating: "[", count: depth) + "\n"))
         #expect(failure.status == .badInput && failure.message.contains("line 1 "))
         #expect(failure.message.utf8.count < 1000)
     }
 
-    @Test("A damaged file is refused or shown, and never traps")
+    @Test("A damaged file is rejected or shown, and does not trap")
     func damaged() throws {
         let text = try Self.lines([
             Self.sent(
@@ -214,7 +214,7 @@ struct ReportTests {
         }
     }
 
-    @Test("Numbers and names beyond all measure are shown as far as they are any")
+    @Test("Extreme numbers and long names are shown within limits")
     func extremes() throws {
         let extremes: [Any] = [
             -1, 0, 1e-300, 1e14, 1e15, 1e300, Int64.max, Int64.min, true, NSNull(), "text", ["x": 1], [1],
@@ -250,7 +250,7 @@ struct ReportTests {
         }
     }
 
-    @Test("A target that falls is told with the loss and the delay of that time")
+    @Test("A target that falls is reported with the loss and the delay of that time")
     func targetFalls() throws {
         let targets = [2100, 2100, 1400, 900, 950, 1800, 0, 0, 1800]
         let history = try Self.history(
@@ -271,7 +271,7 @@ struct ReportTests {
         #expect(words.count { $0.hasPrefix("target") } == 1)
     }
 
-    @Test("A key frame is told with who asked for it")
+    @Test("A key frame is reported with the viewer that requested it")
     func keyFrames() throws {
         let reports = (0..<12).flatMap { second -> [[[String: Any]]] in
             let keys = second < 4 ? 1 : second < 8 ? 2 : 3
@@ -293,7 +293,7 @@ struct ReportTests {
         #expect(events.contains { $0.kind == .source && $0.what == "the source changed from test to display" })
     }
 
-    @Test("A freeze is told with what the viewer's figures show, and the sender's of the same stream")
+    @Test("A freeze is reported with the viewer's measurements and the sender's of the same stream")
     func freezes() throws {
         let viewer = (0..<20).map { second -> [[String: Any]] in
             let (lost, asked): (Int, Int) = second < 5 ? (0, 0) : (10, 3)
@@ -315,15 +315,15 @@ struct ReportTests {
             Self.words(alone).contains(
                 "freeze at 5: a freeze of 480 ms <- loss 10 %; packets were requested again (3 NACK)"),
             "\(Self.words(alone))")
-        // Where the figures show no reason none is given.
+        // A freeze without a visible cause is shown without one.
         #expect(Self.words(alone).contains("freeze at 12: a freeze of 500 ms <- "))
         let both = try Self.history(try Self.lines(viewer), try Self.lines(sender))
         #expect(Self.words(both).contains("freeze at 12: a freeze of 500 ms <- the share was paused"))
     }
 
-    @Test("What webrtc-stats counts as freezes while a screen rests is told as that, once")
+    @Test("Freezes that webrtc-stats counts while a screen is at rest are reported as such, once")
     func rest() throws {
-        // Typing for five seconds, and then a picture a second.
+        // Typing for five seconds, and then one frame per second.
         let viewer = (0..<20).map { second -> [[String: Any]] in
             let (frames, freezes): (Int, Int) = second <= 5 ? (second * 8, 0) : (35 + second, second - 5)
             return Self.received(
@@ -348,7 +348,7 @@ struct ReportTests {
         }
     }
 
-    @Test("Few frames, waiting packets, gaps, changes of size and of path are told")
+    @Test("Few frames, waiting packets, gaps, and changes of size and route are reported")
     func otherEvents() throws {
         let reports = (0..<20).map { second -> [[String: Any]] in
             let isFew = (5..<9).contains(second)
@@ -380,7 +380,7 @@ struct ReportTests {
         #expect(words.contains { $0.hasPrefix("gap at 14: no statistics for 41 s") })
     }
 
-    @Test("A share of the quiet kind has no events")
+    @Test("A share without problems has no events")
     func quiet() throws {
         let history = try Self.history(
             try Self.lines(
@@ -418,11 +418,11 @@ struct ReportTests {
         #expect(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"))
         #expect(page.components(separatedBy: "<script>").count == 2)
         #expect(page.components(separatedBy: "</style>").count == 2)
-        // No attribute ends early: what is between tags has no markup characters of its own.
+        // No attribute ends early: the text between tags has no markup characters.
         #expect(!page.contains("onerror='") && !page.contains("\"><script"))
     }
 
-    @Test("Each text of a connection is escaped, also where it has no streams")
+    @Test("Each text of a connection is escaped, also if it has no streams")
     func escapingEverywhere() throws {
         let names = [
             "iceState", "bitrateLimitation", "viewerName", "address", "protocol", "candidateType", "kind",
@@ -445,7 +445,7 @@ struct ReportTests {
         }
     }
 
-    @Test("The page lets its own script and style in, and no other")
+    @Test("The page permits only its own script and style")
     func securityPolicy() throws {
         let page = ReportPage(StatisticsHistory(), title: "").markup
         for element in ["script", "style"] {
@@ -457,7 +457,7 @@ struct ReportTests {
         #expect(page.contains("base-uri 'none'; form-action 'none'\">"))
     }
 
-    @Test("Of a stream whose source changes with each report the newest sources are kept")
+    @Test("The newest sources are kept of a stream whose source changes with each report")
     func manySources() throws {
         let history = try Self.history(
             try Self.lines((0..<200).map { Self.sent(Double($0), ssrc: $0, fragment: "\($0 / 2)") }))
@@ -467,14 +467,14 @@ struct ReportTests {
         #expect(one.connections[0].streams[0].sources.members == Set(136..<200))
     }
 
-    @Test("Reports that follow each other within 20 ms are left out")
+    @Test("Reports that follow each other within 20 ms are skipped")
     func denseReports() throws {
         let history = try Self.history(
             try Self.lines((0..<1000).map { Self.sent(Double($0) / 1000, ["targetBitrate": $0]) }))
         #expect(history.connections.first?.streams.first?[.target].values.count == 50)
     }
 
-    @Test("The first of some spans that touches a time is found")
+    @Test("The first span that overlaps an interval is found")
     func spans() {
         let spans = [TimeSpan(from: 1, to: 2), TimeSpan(from: 4, to: 4), TimeSpan(from: 5, to: 9)]
         #expect(spans.first(from: 0, to: 0.5) == nil && [TimeSpan]().first(from: 0, to: 9) == nil)
@@ -493,7 +493,7 @@ struct ReportTests {
     }
 
     @Test(
-        "The axes have few labels, whatever the length and the height",
+        "The number of an axis' labels is limited, whatever the length and the height",
         arguments: [0.0, 0.4, 7, 61, 3599, 3600, 259_200, 1e9, 8.64e12] as [Double])
     func axes(length: Double) throws {
         let axis = TimeAxis(from: 5, to: 5 + length)

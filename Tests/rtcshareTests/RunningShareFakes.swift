@@ -5,7 +5,7 @@ import TestSupport
 
 @testable import rtcshare
 
-/// A source without pictures that records whether it runs.
+/// A source without frames that records whether it runs.
 final class FakeSource: CaptureSource, CustomStringConvertible {
     struct Failure: Error {}
 
@@ -50,7 +50,7 @@ final class FakeSource: CaptureSource, CustomStringConvertible {
     func remove(observer: any CaptureSourceObserver) { state.withLock { $0.observers.removeAll { $0 === observer } } }
 }
 
-/// A sound without samples.
+/// An audio source without samples.
 final class FakeSound: AudioCaptureSource {
     let audioFormat = AudioFormat(sampleRate: 48_000, channels: 1)
 
@@ -66,7 +66,7 @@ final class FakeSound: AudioCaptureSource {
 final class FakeOpener: Sendable {
     struct Failure: Error {}
 
-    /// A source, or nil if it can't be opened, and where its opening waits.
+    /// A source, or nil if it can't be opened, with the point at which its opening waits.
     private struct Entry {
         let source: FakeSource?
         let canWait: Bool
@@ -91,7 +91,7 @@ final class FakeOpener: Sendable {
     }
 }
 
-/// Records what viewers see and receive. A source that is not a fake is a slate.
+/// Records the content that viewers see and hear. A source that is not a fake is a slate.
 @SharingActor final class FakeOutput: ShareOutput {
     struct Refusal: Error {}
 
@@ -108,14 +108,14 @@ final class FakeOpener: Sendable {
     private(set) var isVideoMuted = false
     private(set) var isAudioMuted = false
     private(set) var isMicrophoneMuted = false
-    /// Whether the sound was muted when the newest source began.
+    /// Whether audio was muted when the newest source began.
     private(set) var wasSoundMuted = false
     private var slates: [SlateObserver] = []
     private var refusesNext = false
     private var whileShowing: (@SharingActor () async -> Void)?
     private(set) var camera: (any VideoSource)?
 
-    /// What viewers see, by name; with `(muted)` if they are shown that it is paused.
+    /// The name of the visible content, with `(muted)` if viewers see that it is paused.
     var view: String {
         (shown.map { ($0 as? FakeSource)?.description ?? "slate" } ?? "-") + (isVideoMuted ? " (muted)" : "")
     }
@@ -158,7 +158,7 @@ final class FakeOpener: Sendable {
     func setMicrophoneMuted(_ isMuted: Bool) { isMicrophoneMuted = isMuted }
 }
 
-/// Time that passes only when a test says so.
+/// Time that only a test advances.
 final class VirtualTime: Sendable {
     private struct State {
         var now = Duration.zero
@@ -169,7 +169,7 @@ final class VirtualTime: Sendable {
 
     private let state = Locked(State())
 
-    /// How many sleeps have begun.
+    /// The number of sleeps that have begun.
     var sleeps: Int { state.withLock { $0.sleeps } }
 
     func sleep(for time: Duration) async throws {

@@ -13,7 +13,7 @@ struct RunningShareTests {
         case pause, pauseWithSlate, resume, replace, sourceEnds, slateTimeEnds, mute, unmute
     }
 
-    /// What a share can be in. Everything that viewers see and that is stopped follows from it.
+    /// The situation of a share, which determines the visible content and the stopped sources.
     enum Situation: CaseIterable, Sendable {
         case live
         /// Viewers keep the last frame.
@@ -26,7 +26,7 @@ struct RunningShareTests {
         case sharpSlate
     }
 
-    /// The next situation for each event. Events that are left out change nothing.
+    /// The next situation for each event. Other events change nothing.
     static let table: [Situation: [Event: Situation]] = [
         .live: [.pause: .held, .pauseWithSlate: .slate],
         .held: [.pauseWithSlate: .slate, .resume: .live, .replace: .keeping],
@@ -52,7 +52,7 @@ struct RunningShareTests {
         .sharpSlate: [.pause: slateIsShown, .pauseWithSlate: slateIsShown],
     ]
 
-    /// A share with fakes around it, and what the table says about it.
+    /// A share with fakes, and its situation in the table.
     @SharingActor private final class Stage {
         let output: FakeOutput
         let time: VirtualTime
@@ -100,7 +100,7 @@ struct RunningShareTests {
             if capturing { try await share.startCapture() }
         }
 
-        /// Does what the event says, and returns the notice.
+        /// Carries out the event, and returns the notice.
         func perform(_ event: Event) async throws -> String? {
             switch event {
             case .pause: return try await share.pause(showingSlate: false)
@@ -130,7 +130,7 @@ struct RunningShareTests {
             return try opener.add("\(source)", source, canWait: canWait, gate: gate)
         }
 
-        /// Does what the event says, and follows it in the table.
+        /// Carries out the event, and follows it in the table.
         func follow(_ event: Event, _ story: [Event]) async throws {
             if event == .resume, hasEnded, situation != .live {
                 let failure = await #expect(throws: CommandFailure.self, "\(story)") { try await perform(event) }
@@ -154,7 +154,7 @@ struct RunningShareTests {
             try await check("\(story)")
         }
 
-        /// Compares what viewers see, and what runs, with the situation.
+        /// Compares the visible content and the running sources with the situation.
         func check(_ story: String) async throws {
             await share.runner.finish()
             let isSlate = situation == .slate || situation == .sharpSlate
@@ -173,7 +173,7 @@ struct RunningShareTests {
             #expect((share.interruption != nil) == (hasEnded && situation != .live), "\(story)")
         }
 
-        /// Stops everything, and returns how many ends of sources were reported but not expected, or were missed.
+        /// Stops everything, and returns the number of unexpected and missed ends of sources.
         func finish() async -> Int {
             await share.stopCapture()
             #expect(opened.allSatisfy { !$0.isRunning })
@@ -282,7 +282,7 @@ struct RunningShareTests {
     }
 
     @Test(
-        "A muted sound stays muted while a source or a slate begins",
+        "Muted audio stays muted while a source or a slate begins",
         arguments: [(Situation.live, Event.pauseWithSlate), (.keeping, .resume), (.slate, .resume), (.live, .replace)])
     func soundWhileSourceBegins(situation: Situation, event: Event) async throws {
         let stage = try await Stage()
@@ -293,7 +293,7 @@ struct RunningShareTests {
         #expect(await stage.finish() == 0)
     }
 
-    @Test("The sound of a paused share is muted from the first moment of a slate")
+    @Test("The audio of a paused share is muted from the first moment of a slate")
     func soundOfSlate() async throws {
         let stage = try await Stage()
         try await stage.follow(.pauseWithSlate, [.pauseWithSlate])

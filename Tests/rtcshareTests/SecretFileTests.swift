@@ -8,7 +8,7 @@ import TestSupport
 /// The files that passwords and tokens are read from.
 @Suite(.timeLimit(.minutes(1)))
 struct SecretFileTests {
-    @Test("A secret is read from its user's private file, also through a link to it")
+    @Test("A secret is read from its user's private file, also through a symbolic link")
     func privateFile() throws {
         let folder = try TemporaryFolder()
         let file = try folder.write("sesame\n", to: "secret")
@@ -35,7 +35,7 @@ struct SecretFileTests {
         ("server.example/sesame@", "server.example/*******"), ("", ""), ("://", "://"),
     ]
 
-    @Test("All that a URL says beside scheme, host and port is hidden from the list of processes", arguments: urls)
+    @Test("All parts of a URL except scheme, host and port are hidden from the list of processes", arguments: urls)
     func urlSecrets(url: String, shown: String) {
         var bytes = Array(url.utf8)
         for range in ProcessArguments.secrets(in: url) { for index in range { bytes[index] = UInt8(ascii: "*") } }
@@ -46,7 +46,7 @@ struct SecretFileTests {
     func pipe() throws {
         let pipe = Pipe()
         let path = "/dev/fd/\(pipe.fileHandleForReading.fileDescriptor)"
-        // The command may take its time: whoever reads waits for it.
+        // The command may take long: the reader waits for it.
         let descriptor = try PrivateFile(path: path).open(O_RDONLY, takesLinks: true)
         #expect(fcntl(descriptor, F_GETFL) & O_NONBLOCK == 0)
         close(descriptor)
@@ -55,7 +55,7 @@ struct SecretFileTests {
         #expect(try SecretFile.readText(path, what: "token") == "sesame\n")
     }
 
-    @Test("A pipe that nobody writes to keeps nobody waiting")
+    @Test("A pipe without a writer does not block")
     func silentPipe() throws {
         let folder = try TemporaryFolder()
         let path = folder.file("pipe").path
@@ -63,7 +63,7 @@ struct SecretFileTests {
         #expect(try SecretFile.readText(path, what: "token") == "")
     }
 
-    @Test("What is no file is refused, though it is this user's alone, and what helps is named")
+    @Test("A path that is no file is rejected with a remedy, also if it is private to the user")
     func notAFile() throws {
         let folder = try TemporaryFolder()
         let path = folder.file("folder").path
@@ -80,7 +80,7 @@ struct SecretFileTests {
     }
 
     @Test(
-        "A secret that another user wrote is not taken",
+        "A secret of another user's file is rejected",
         .enabled(if: geteuid() == 0, "only root can give a file to another user"))
     func otherUser() throws {
         let folder = try TemporaryFolder()

@@ -4,7 +4,7 @@ import Testing
 @testable import rtcshare
 
 @Suite struct ServerNameReportTests {
-    @Test("A name that DNS does not answer for in time is reported, and its look-up is not waited for")
+    @Test("A name that DNS does not resolve in time is reported without further waiting")
     func silentNameServer() async throws {
         let answers = AsyncStream.makeStream(of: Void.self)
         let late = await ServerNameReport.lookUp(patience: .zero) { for await _ in answers.stream {} }

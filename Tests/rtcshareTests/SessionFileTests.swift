@@ -10,7 +10,7 @@ import Testing
 /// The file that `offer` leaves for `send`: whose it may be.
 @Suite(.timeLimit(.minutes(1)))
 struct SessionFileTests {
-    @Test("A session that others may have read is not taken, and the cure is named")
+    @Test("A session file that others can read is rejected with a remedy")
     func readableByOthers() throws {
         let folder = try TemporaryFolder()
         let path = try folder.write("{}", to: "session.json").path
@@ -20,13 +20,13 @@ struct SessionFileTests {
             #expect(failure?.status == .notPermitted)
             #expect(failure?.remedy?.contains("chmod 600 \(path)") == true, "\(failure?.message ?? "")")
         }
-        // What only its owner could read is looked into.
+        // A file that only its owner can read is opened.
         try #require(chmod(path, 0o600) == 0)
         let failure = #expect(throws: CommandFailure.self) { try SessionFile(path: path).take() }
         #expect(failure?.status == .badInput)
     }
 
-    @Test("A session is a file, and neither a link to one nor a pipe")
+    @Test("A session is read from a file, and neither from a symbolic link nor from a pipe")
     func linksAndPipes() throws {
         let folder = try TemporaryFolder()
         let path = folder.file("session.json").path
@@ -41,7 +41,7 @@ struct SessionFileTests {
         #expect(failure?.remedy?.contains("with a regular file") == true, "\(failure?.message ?? "")")
     }
 
-    @Test("What is read is what was looked at, whatever is put in its place meanwhile")
+    @Test("The session that is read is the file that was checked, also if another file replaces it meanwhile")
     func replacedFile() throws {
         let folder = try TemporaryFolder()
         let path = try folder.write("{}", to: "session.json").path
@@ -60,7 +60,7 @@ struct SessionFileTests {
     }
 
     @Test(
-        "A session of another user is not taken",
+        "A session file of another user is rejected",
         .enabled(if: geteuid() == 0, "only root can give a file to another user"))
     func otherUser() throws {
         let folder = try TemporaryFolder()

@@ -5,7 +5,7 @@ import Testing
 @testable import RTCShareContentShare
 @testable import rtcshare
 
-@Suite("What the window of view shows")
+@Suite("The tiles of view's window")
 struct ShownTilesTests {
     private func tile(
         _ number: Int, _ attendee: String, _ pause: VideoTileState.PauseState = .unpaused
@@ -16,7 +16,7 @@ struct ShownTilesTests {
         return tile
     }
 
-    @Test("The content is large and the picture of who shares it in the corner, whichever comes first")
+    @Test("The content is large and a camera in the corner, whichever arrives first")
     func places() throws {
         var tiles = ShownTiles()
         #expect(tiles.large == nil && tiles.corner == nil)
@@ -35,7 +35,7 @@ struct ShownTilesTests {
         #expect(tiles.large?.tileID == 1 && tiles.corner == nil)
     }
 
-    @Test("The title says who is seen, and how that stands")
+    @Test("The title has the shown attendees and the state")
     func title() throws {
         var tiles = ShownTiles()
         tiles.update(try tile(1, "alice#content"))
@@ -55,7 +55,7 @@ struct ShownTilesTests {
         #expect(tiles.title == "alice (shares nothing now) - rtcshare")
     }
 
-    @Test("A window is shown where there is a display and no file is kept, unless its person says otherwise")
+    @Test("A window is shown by default if there is a display and no recording")
     func choice() {
         let displays = [["DISPLAY": ":0"], ["WAYLAND_DISPLAY": "wayland-1"], ["DISPLAY": "", "WAYLAND_DISPLAY": "w"]]
         for environment in displays {
@@ -68,7 +68,7 @@ struct ShownTilesTests {
         #expect(ViewWindow.isWanted(flag: true, keepsFile: false, environment: [:]))
     }
 
-    @Test("A key does one thing, and every other none")
+    @Test("Each key has one effect, and other keys have none")
     func keys() {
         let known: [Character: ViewKey] = [
             "f": .toggleFullScreen, "\u{1B}": .leaveFullScreen, "1": .showNaturalSize, "m": .toggleSound,
@@ -80,7 +80,7 @@ struct ShownTilesTests {
         }
     }
 
-    @Test("A snapshot takes no other file's name")
+    @Test("A snapshot overwrites no file")
     func snapshotName() throws {
         let first = SnapshotName.path(at: .now) { _ in false }
         #expect(first.wholeMatch(of: /rtcshare-\d{8}-\d{6}\.png/) != nil)

@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct SourceSpecificationTests {
     @Test(
-        "Each form of SPEC is read, and written as it was",
+        "Each form of SPEC is parsed and written unchanged",
         arguments: [
             (
                 "test:1280x720",
@@ -47,13 +47,13 @@ import Testing
         #expect(try SourceSpecification("window:0X1A") == .window(.id(26)))
     }
 
-    @Test("A portal alone asks for either")
+    @Test("A portal without a kind requests a screen or a window")
     func barePortal() throws {
         #expect(try SourceSpecification("portal") == .portal(.any))
         #expect(throws: SpecificationError.self) { try SourceSpecification("portal:screen") }
     }
 
-    @Test("Test alone is 1280x720")
+    @Test("A test pattern without a size is 1280x720")
     func bareTest() throws {
         #expect(
             try SourceSpecification("test")
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(
-        "What is no SPEC says what is wrong with it and what would be right",
+        "An invalid SPEC is an error with the reason and a valid form",
         arguments: [
             "", "tset", ":", "test:", "test:640", "test:640x", "test:640x480@", "test:640x480@0", "test:640x480@nan",
             "test:640x480@-3", "test:640x480@inf", "test:641x480", "test:16x16", "test:99999x99999",
@@ -93,7 +93,7 @@ import Testing
         #expect(try AudioSpecification("broadcast") == .broadcast)
     }
 
-    @Test("A camera is named, or the first")
+    @Test("A camera without a name is the first")
     func camera() {
         #expect(throws: SpecificationError.self) { try SourceSpecification("camera:") }
     }
@@ -108,7 +108,7 @@ import Testing
             #expect(pattern.specification == .test(size: PixelSize(width: 1280, height: 720), framesPerSecond: nil))
             #expect(pattern.sentence?.contains("no display was found") == true)
         }
-        // A display that doesn't answer beside a Wayland desktop is no XWayland, and was named by somebody.
+        // A display that does not answer next to a Wayland desktop is not XWayland, so a person named it.
         let desktop = SourceSpecification.preferred(environment: ["WAYLAND_DISPLAY": "wayland-1"])
         #expect(
             desktop.specification == .display(output: nil)
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test("A display that is not there is an error that says which and what would work")
+    @Test("A missing display is an error with its name and a remedy")
     func missingDisplay() throws {
         for environment in [[:], ["DISPLAY": ":64321"], ["DISPLAY": "nonsense"]] {
             do {
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    @Test("What can't be captured is told with the SPEC or the option of what can")
+    @Test("A source that can't be captured is an error with the SPEC or the option of one that can")
     func remedies() {
         let window = WindowSpecification.id(0x1F)
         for (error, words) in [
@@ -153,7 +153,7 @@ import Testing
         }
     }
 
-    @Test("A file that is not there is an error that names it")
+    @Test("A missing file is an error that names it")
     func missingFile() {
         #expect(throws: CaptureError.fileUnavailable(path: "/nowhere/x.y4m", errorNumber: 2)) {
             try SourceSpecification("file:/nowhere/x.y4m").open(environment: [:])
@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    @Test("A test pattern opens with its own rate, or the one that was asked for")
+    @Test("A test pattern opens with its own rate or the requested one")
     func opened() throws {
         let own = try SourceSpecification("test:320x240@12").open(environment: [:], framesPerSecond: 5)
         #expect(own.captureFormat.framesPerSecond == 12)

@@ -29,7 +29,7 @@ struct StatisticsWriterTests {
         }
     }
 
-    @Test("All reports are in the file when it is closed, in their order")
+    @Test("All reports are in the closed file, in their order")
     func file() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("reports").path
@@ -53,7 +53,7 @@ struct StatisticsWriterTests {
         #expect(said.withLock { $0 } == [introduction + "can't write statistics to /dev/full: the disk is full."])
     }
 
-    @Test("A pipe that nobody empties delays no caller: the oldest reports are left out, and that is said once")
+    @Test("A full pipe delays no caller: the oldest reports are dropped, and that is reported once")
     func slowPipe() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("pipe").path

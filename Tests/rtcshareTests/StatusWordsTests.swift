@@ -3,7 +3,7 @@ import Testing
 
 @testable import rtcshare
 
-/// What `rtcshare status` prints for people.
+/// The text that `rtcshare status` prints for people.
 @Suite struct StatusWordsTests {
     private static func share(
         _ state: ControlledShare.State = .waiting, sounds: [String] = [], width: Int? = nil, isLocked: Bool? = nil,

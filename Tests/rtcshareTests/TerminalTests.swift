@@ -7,7 +7,7 @@ import Testing
 @testable import RTCSharePeerConnection
 @testable import rtcshare
 
-@Suite("What a terminal shows")
+@Suite("The text of a terminal")
 struct TerminalTests {
     @Test(
         "A status fits into its row, in whole parts",
@@ -46,14 +46,14 @@ struct TerminalTests {
         #expect(line.wrapped(columns: columns) == rows)
     }
 
-    @Test("Off a terminal a message stays one line")
+    @Test("A message stays one line without a terminal")
     func piped() throws {
         let pipe = Pipe()
         let message = Array(repeating: "word", count: 100).joined(separator: " ")
         #expect(Terminal.text(of: [message], on: pipe.fileHandleForWriting.fileDescriptor) == message + "\n")
     }
 
-    @Test("Without a picture the status lines of both sides wait for it")
+    @Test("The status lines of both sides wait for the first frame")
     func firstPicture() {
         func sent(at second: Int64, width: Int) -> [Int: SendingSummary] {
             var video = OutboundStatistics.Video()

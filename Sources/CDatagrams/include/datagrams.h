@@ -1,18 +1,18 @@
 #pragma once
 #include <stdint.h>
 
-// sendmmsg, recvmmsg and UDP segmentation of Linux, whose types the C library hides from Swift, and for benchmarks what
-// else it hides.
+// sendmmsg, recvmmsg and UDP segmentation of Linux, whose types the C library hides from Swift, and other calls that it
+// hides, for the benchmarks.
 
-/// Most messages of one call.
+/// The maximum number of messages in one call.
 enum { DATAGRAMS_MOST = 64 };
 
-/// A `struct sockaddr_in` or a `struct sockaddr_in6`, as they lie in memory.
+/// A `struct sockaddr_in` or a `struct sockaddr_in6`, with their layout in memory.
 struct socket_name {
     uint16_t family;
-    /// As all that follows, in network byte order.
+    /// In network byte order, as all fields that follow.
     uint16_t port;
-    /// The address of IPv4; 0 for IPv6.
+    /// The IPv4 address; 0 for IPv6.
     uint32_t v4;
     uint64_t v6_high;
     uint64_t v6_low;
@@ -24,42 +24,42 @@ struct datagram {
     /// The bytes of all its datagrams, one after another.
     const void *bytes;
     uint32_t length;
-    /// Bytes of each datagram where there are several; 0 for one.
+    /// Bytes of each datagram if there are several; 0 for one.
     uint16_t segment;
     uint16_t name_length;
-    /// A `struct sockaddr` of the destination.
+    /// The destination, a `struct sockaddr`.
     const void *name;
 };
 
-/// Hands messages to the kernel in one call: how many it took, or -1 with the reason that the first was refused for in
-/// `error`.
+/// Hands messages to the kernel in one call. Returns the number of messages that it accepted, or -1 with the reason for
+/// the rejection of the first one in `error`.
 int datagrams_send(int descriptor, const struct datagram *messages, unsigned count, int *error);
 
-/// A message that was received.
+/// A received message.
 struct received_datagram {
     uint32_t length;
-    /// When it came, in nanoseconds of CLOCK_REALTIME, where the socket was told to note that; else 0.
+    /// The arrival time in nanoseconds of CLOCK_REALTIME, if `datagrams_stamp` was called for the socket; otherwise 0.
     int64_t arrival;
-    /// A `struct sockaddr_in` or `struct sockaddr_in6` of the source.
+    /// The source, a `struct sockaddr_in` or `struct sockaddr_in6`.
     uint32_t name[7];
 };
 
-/// Takes up to `count` datagrams that wait, each into `size` bytes of `memory`: how many, or -1 with the reason in
-/// `error`.
+/// Receives up to `count` waiting datagrams, each into `size` bytes of `memory`. Returns their number, or -1 with the
+/// reason in `error`.
 int datagrams_receive(
     int descriptor, void *memory, unsigned size, struct received_datagram *messages, unsigned count, int *error);
 
-/// Has the kernel note when datagrams come; 0 where that was possible.
+/// Makes the kernel record the arrival times of datagrams. Returns 0 on success.
 int datagrams_stamp(int descriptor);
 
-/// Waits for one of many descriptors.
+/// Creates a descriptor that waits for many others (epoll).
 int readiness_open(void);
-/// Watches a descriptor for something to read, or no longer; 0 where that was possible.
+/// Watches a descriptor for readability, and stops that. Both return 0 on success.
 int readiness_watch(int readiness, int descriptor, uint64_t token);
 int readiness_forget(int readiness, int descriptor);
-/// Writes the tokens of those that have something to read; how many.
+/// Writes the tokens of the readable descriptors, and returns their number.
 int readiness_wait(int readiness, uint64_t *tokens, unsigned count, int milliseconds);
 
-/// Keeps all threads of this process, and those that they begin, on `count` processors from `first` on; 0 where that was
-/// possible.
+/// Restricts all threads of this process, and those that they start, to `count` processors from `first` on. Returns 0
+/// on success.
 int processor_pin(unsigned first, unsigned count);

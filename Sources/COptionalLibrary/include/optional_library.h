@@ -1,10 +1,11 @@
 #pragma once
 #include <stddef.h>
 
-// A library that is used where the machine has it, and asked for no sooner than it is needed: a program starts without.
+// A library that is loaded at run time if it is installed, and only when it is first needed: a program starts without
+// it.
 //
-// The functions that are used of it are defined anew, each under its own name, and go on to the library's. So whoever calls
-// them writes what the library's documentation says. They are called once the library was found, and not before.
+// Each of its functions that is used is defined here under its own name, and calls the library's function. So callers
+// write exactly the calls that the library's documentation shows. They may call only after the library was found.
 
 typedef struct {
     const char *name;
@@ -12,23 +13,23 @@ typedef struct {
 } optional_function;
 
 typedef struct {
-    // Its file, as it is called without development files.
+    // The file name of the library, without development files.
     const char *file;
-    // What it is called where it can be had.
+    // The Debian package that has it.
     const char *package;
     const optional_function *functions;
     size_t count;
-    // Why it can't be used, once that was found out.
+    // The reason why the library can't be used, once that is known.
     const char *problem;
     char words[256];
 } optional_library;
 
-// Loads the library. Null where that was done, now or before, and it has each function; else the reason. Whoever calls sees
-// to it that nobody else does at the same time.
+// Loads the library. Returns null if it is loaded and has each function, otherwise the reason. The caller prevents
+// concurrent calls.
 const char *optional_library_find(optional_library *library);
 
-// In the lists of functions: the result's type, the name, the parameters, the arguments. What is defined here is seen within
-// the program alone: libraries have their own.
+// In the lists of functions: the result's type, the name, the parameters, the arguments. These definitions are visible
+// only within the program: libraries use their own.
 #define DEFINE_OPTIONAL(result, name, parameters, arguments) \
     static result(*name##_of_library) parameters; \
     __attribute__((visibility("hidden"))) result name parameters { return name##_of_library arguments; }

@@ -1,14 +1,14 @@
 #pragma once
 #include "pipewire_cameras.h"
 
-// What a camera's parameters say: objects of SPA, of which no more is known than that they end where they say.
+// Parses the parameters of a camera, which are SPA objects. Only the end of each object is checked before.
 
-// More formats of one camera are left out.
+// The maximum number of formats of a camera; others are ignored.
 #define PIPEWIRE_MOST_FORMATS 256
 
 struct spa_pod;
 
-// Adds the formats that a camera enumerates in one of its parameters, those that are read here.
+// Adds those of the formats in one parameter of a camera that rtcshare can read.
 void camera_add_formats(pipewire_camera_format *formats, uint32_t *count, const struct spa_pod *param);
-// What a stream's format is; false for one that is not read.
+// Parses the format of a stream. Returns false if rtcshare can't read it.
 bool camera_parse(const struct spa_pod *param, pipewire_camera_format *format);

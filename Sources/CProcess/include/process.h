@@ -1,13 +1,13 @@
 #pragma once
 #include <stdint.h>
 
-/// Has this process leave no core dump, and no other of the same user look into its memory (prctl(2), PR_SET_DUMPABLE); 0
-/// where that was possible.
+/// Forbids core dumps of this process, and access of the same user's other processes to its memory (prctl(2),
+/// PR_SET_DUMPABLE). Returns 0 on success.
 int process_forbid_dumps(void);
-/// The opposite.
+/// Allows both again.
 int process_allow_dumps(void);
 
-/// Gives memory that was freed back to the system.
+/// Returns freed memory to the system.
 void memory_trim(void);
-/// Bytes that were allocated and not freed.
+/// The number of bytes that are allocated and not freed.
 uint64_t memory_allocated(void);

@@ -7,5 +7,5 @@
 #include <pulse/subscribe.h>
 #include <pulse/version.h>
 
-// Null where libpulse is there, whose functions can be called then; else why it is not.
+// Null if libpulse is loaded, so that its functions can be called; otherwise the reason why it is not.
 const char *_Nullable pulse_library_problem(void);

@@ -2,9 +2,9 @@
 #include <SDL2/SDL.h>
 #include <stdbool.h>
 
-// SDL 2, looked for when it is wanted: a program that shows nothing starts where it is not installed.
+// SDL 2, loaded when it is first needed: a program that shows no window starts without it.
 
-// What is used of it.
+// The functions that are used.
 #define EACH_SDL_FUNCTION(FUNCTION) \
     FUNCTION(CreateRenderer) FUNCTION(CreateTexture) FUNCTION(CreateWindow) FUNCTION(CreateWindowFrom) \
     FUNCTION(DestroyRenderer) FUNCTION(DestroyTexture) FUNCTION(DestroyWindow) FUNCTION(EventState) \
@@ -25,18 +25,18 @@ typedef struct {
 #undef SDL_MEMBER
 } sdl_functions;
 
-// Finds the functions, once; null where the library is not there, or lacks one, with the reason in `problem`.
+// Loads the functions, once. Returns null if the library is missing or lacks one, with the reason in `problem`.
 const sdl_functions *_Nullable sdl_load(const char *_Nullable *_Nonnull problem);
 
-// Has SDL hear of the end of a window, and of the size of one that is somebody else's, as it does of its own. From then on
-// neither errors of the X server nor its end end the process. Returns the window's number in X11; 0 where it has none.
+// Makes SDL report the end of a window and the size of a foreign one, as it does for its own. From then on, neither
+// errors of the X server nor its end terminate the process. Returns the window's X11 number; 0 if it has none.
 unsigned long sdl_follow_x11_window(SDL_Window *_Nonnull window, bool is_foreign);
 
 // Whether the connection to the X server is lost. SDL can't be used for windows then.
 bool sdl_lost_x11(void);
 
-// Whether an event tells that a window of X11's is gone; `id` is its number there.
+// Whether an event reports the end of an X11 window; `id` is its X11 number.
 bool sdl_tells_of_destruction(const SDL_Event *_Nonnull event, unsigned long *_Nonnull id);
 
-// Whether it is the processor that OpenGL draws with. To be asked with a renderer of OpenGL's made on this thread.
+// Whether OpenGL draws with the processor. Needs an OpenGL renderer that was created on this thread.
 bool sdl_draws_in_software(void);

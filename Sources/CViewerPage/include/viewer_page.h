@@ -1,14 +1,14 @@
 #pragma once
 #include <stddef.h>
 
-/// One file of the page, named by its path in the folder `page`.
+/// One file of the page, named by its path in the directory `page`.
 struct viewer_page_file {
     const char *name;
     const unsigned char *bytes;
     size_t size;
 };
 
-/// How many files there are.
+/// The number of files.
 size_t viewer_page_file_count(void);
-/// The file of an index below that.
+/// The file with an index below that number.
 struct viewer_page_file viewer_page_file(size_t index);

@@ -2,27 +2,27 @@ internal import FoundationEssentials
 internal import Glibc
 import RTCShareLocks
 
-/// How the session's cameras are reached: by its PipeWire, or, in a sandbox that keeps that from programs, by the Camera portal
-/// (`org.freedesktop.portal.Camera`), which asks the desktop's person.
+/// The access to the session's cameras: through its PipeWire, or, in a sandbox that blocks that, through the Camera
+/// portal (`org.freedesktop.portal.Camera`), which asks the user.
 final class CameraAccess: Sendable {
     private static let interface = "org.freedesktop.portal.Camera"
-    /// What was allowed holds for as long as the program runs.
+    /// The granted access, which is valid as long as the program runs.
     private static let granted = Locked<CameraAccess?>(nil)
 
-    /// Where a portal was asked; nil without one.
+    /// The session bus of the portal; nil without a portal.
     private let bus: SessionBus?
 
     private init(_ bus: SessionBus?) {
         self.bus = bus
     }
 
-    /// Without a portal.
+    /// The access without a portal.
     static let direct = CameraAccess(nil)
 
-    /// Whether the desktop's person is asked before a camera is used.
+    /// Whether the desktop asks the user before a camera is used.
     static var requiresPermission: Bool { portalBus() != nil }
 
-    /// The way that there is; where that is the portal, it waits for the person's answer.
+    /// Returns the available access. If that is the portal, waits for the user's answer.
     static func find() throws(CaptureError) -> CameraAccess {
         if let access = granted.withLock({ $0 }) { return access }
         guard let bus = portalBus() else { return direct }
@@ -31,7 +31,7 @@ final class CameraAccess: Sendable {
         return access
     }
 
-    /// Where the portal answers, if there is no way but that, and it knows of a camera.
+    /// Returns the bus of the portal, if that is the only access and it knows of a camera.
     private static func portalBus() -> SessionBus? {
         let environment = ProcessInfo.processInfo.environment
         let isSandboxed =
@@ -43,7 +43,7 @@ final class CameraAccess: Sendable {
         return bus
     }
 
-    /// Whether the session's PipeWire can be connected to.
+    /// Returns whether a connection to the session's PipeWire is possible.
     private static func hasPipeWire(_ environment: [String: String]) -> Bool {
         func value(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
         let name = value("PIPEWIRE_REMOTE") ?? "pipewire-0"
@@ -52,7 +52,7 @@ final class CameraAccess: Sendable {
         return paths.contains { access($0, R_OK | W_OK) == 0 }
     }
 
-    /// Has the portal of a bus ask.
+    /// Requests access from the portal on a bus.
     static func asked(on bus: SessionBus) throws(CaptureError) -> CameraAccess {
         do throws(PortalRequests.Refusal) {
             try PortalRequests(interface, on: bus).ask("AccessCamera")
@@ -62,7 +62,7 @@ final class CameraAccess: Sendable {
         }
     }
 
-    /// A socket to the PipeWire that has them; -1 stands for the session's own.
+    /// Opens a socket to the PipeWire daemon that has the cameras; -1 means the session's own daemon.
     func openRemote() throws(CaptureError) -> Int32 {
         guard let bus else { return -1 }
         do throws(PortalRequests.Refusal) {
@@ -74,7 +74,7 @@ final class CameraAccess: Sendable {
 }
 
 extension CaptureError {
-    /// What the Camera portal's refusal is an error for.
+    /// Creates the error for a refusal of the Camera portal.
     fileprivate init(_ refusal: PortalRequests.Refusal) {
         self =
             switch refusal {

@@ -2,27 +2,27 @@ import RTCShareLocks
 import RTCShareMedia
 import RTCShareWireFormat
 
-/// What a camera's thread does: it takes pictures of the camera that is chosen, and waits for one that goes.
+/// The work of a camera's thread: it captures frames of the chosen camera, and waits for a camera that disappears.
 ///
-///              the stream is connected             a first picture
-///     looking ─────────────────────────▶ opening ───────────────────▶ giving
-///        ▲        it is there again         │ fails                      │ fails, or stands still
+///              the stream is connected             a first frame
+///     looking ─────────────────────────▶ opening ───────────────────▶ running
+///        ▲        it has returned          │ fails                      │ fails, or stops
 ///        └────────────────── away ◀─────────┴────────────────────────────┘
-///                                    (where nothing was ever given: the end)
+///                                    (the end, if there was never a frame)
 final class CameraCapture: Sendable {
     let access: CameraAccess
-    /// Which camera is used, and how.
+    /// The camera in use, with its format.
     let state: Locked<CameraState>
     let wanted: CaptureFormat
     let broadcaster: VideoBroadcaster
 
-    /// How often is looked whether another camera was chosen.
+    /// The interval at which the thread checks whether another camera was chosen.
     private static let interval = Duration.milliseconds(100)
-    /// A camera gives its first picture, and another, within this time.
+    /// The timeout for a camera's first frame, and for each next one.
     private static let patience = Duration.seconds(10)
-    /// How long a camera goes on that nobody takes pictures of.
+    /// The time for which a camera runs without a sink.
     private static let linger = Duration.seconds(2)
-    /// How long after one has failed that is still there it is tried again.
+    /// The delay before a retry after a connected camera has failed.
     private static let retryInterval = Duration.seconds(2)
 
     init(_ device: CameraDevice, as wanted: CaptureFormat, by access: CameraAccess, to broadcaster: VideoBroadcaster) {
@@ -30,11 +30,11 @@ final class CameraCapture: Sendable {
         state = Locked(CameraState(device, wanted.formats(of: device)))
     }
 
-    /// Gives pictures until the signal is raised; throws where there are none from the beginning. Sizes other than `size`,
-    /// which was told already, are told.
+    /// Sends frames until the signal is raised, and reports sizes other than `size`. Throws if there is no frame from
+    /// the beginning.
     func run(until signal: StopSignal, size: PixelSize) throws(CaptureError) {
         var reporter = CaptureReporter(broadcaster: broadcaster, size: size)
-        // What comes after the end, or after another start, is not held back by this.
+        // Later frames, after the end or after another start, must not be muted.
         defer { reporter.setMuted(false) }
         var hasGiven = false
         broadcaster.whenWanted { [weak signal] in signal?.wake() }
@@ -58,14 +58,14 @@ final class CameraCapture: Sendable {
         }
     }
 
-    // MARK: Giving
+    // MARK: Frames
 
-    /// Uses a camera until another is chosen, or nobody takes its pictures. `gave` is called with the size of each.
+    /// Uses a camera until another is chosen, or it has no sinks. `gave` is called with the size of each frame.
     private func give(
         _ chosen: CameraState, until signal: StopSignal, gave: (PixelSize) -> Void
     ) throws(NodeStream.Failure) {
         let (stream, device) = try open(chosen)
-        // The light may have been asked for while the camera was opened.
+        // The light may have been requested while the camera was opened.
         let isLit = state.withLock { state in
             state.isRunning = true
             return state.isTorchEnabled
@@ -98,7 +98,7 @@ final class CameraCapture: Sendable {
         }
     }
 
-    /// Connects to the camera, which has another number than before where it was unplugged.
+    /// Connects to the camera, which has another number if it was unplugged in between.
     private func open(_ chosen: CameraState) throws(NodeStream.Failure) -> (NodeStream, CameraDevice) {
         do throws(CaptureError) {
             guard let device = try CameraRegistry(access).devices().first(where: { $0.name == chosen.device.name })
@@ -126,7 +126,7 @@ final class CameraCapture: Sendable {
             state.isRunning = false
             return state.isTorchEnabled && device.hasTorch
         }
-        // Where the camera is gone, so is its light.
+        // A removed camera has no light.
         if wasLit { try? CameraRegistry(access).setTorch(false, of: device) }
     }
 
@@ -149,7 +149,7 @@ final class CameraCapture: Sendable {
 
     // MARK: Waiting
 
-    /// Returns when the camera is worth another try, another was chosen, or the signal is raised.
+    /// Waits until a retry with the camera makes sense, another was chosen, or the signal is raised.
     private func awaitReturn(of chosen: CameraState, until signal: StopSignal) {
         let retry = monotonicNow() + Self.retryInterval
         var registry: CameraRegistry?
@@ -157,10 +157,10 @@ final class CameraCapture: Sendable {
             registry = registry ?? (try? CameraRegistry(access))
             do throws(CaptureError) {
                 let found = try registry?.update()?.first { $0.name == chosen.device.name }
-                // One with another number has come back; one that never went may be free by now.
+                // A camera with another number has returned; one that was never removed may be available by now.
                 if let found, found.node != chosen.device.node || monotonicNow() > retry { return }
             } catch {
-                // PipeWire itself is gone, and may be back.
+                // PipeWire itself is not running, and may return.
                 registry = nil
             }
             _ = signal.wait(readable: registry?.descriptor ?? -1, until: monotonicNow() + Self.interval)

@@ -3,34 +3,35 @@ internal import Glibc
 import RTCShareCPipeWireVideo
 public import RTCShareMedia
 
-/// A camera that PipeWire has.
+/// A camera that is connected to PipeWire.
 public struct CameraDevice: Sendable, Hashable {
-    /// PipeWire's name for it, which stays the same.
+    /// PipeWire's permanent name of the camera.
     public let name: String
-    /// Its name for people.
+    /// The name for people.
     public let description: String
-    /// What it can give; at least one.
+    /// The formats of the camera; at least one.
     public let formats: [CameraFormat]
     /// Whether it has a light that can be switched: ``CameraSource/setTorch(_:)``.
     public let hasTorch: Bool
-    /// Its number while it is there.
+    /// PipeWire's number of the camera while it is connected.
     let node: UInt32
 
-    /// The cameras that there are at this moment. In a sandbox that keeps PipeWire from programs, the desktop asks its person
-    /// first whether this one may use them, and remembers the answer.
+    /// Returns the connected cameras. In a sandbox that blocks PipeWire, the desktop first asks the user for
+    /// permission, and remembers the answer.
     public static func all() throws(CaptureError) -> [CameraDevice] {
         try CameraRegistry(CameraAccess.find()).devices()
     }
 
-    /// Whether ``all()``, and whatever uses a camera, has the desktop ask its person: so it is in a sandbox.
+    /// Whether ``all()``, and any use of a camera, requires the user's permission, as in a sandbox.
     public static var requiresPermission: Bool { CameraAccess.requiresPermission }
 
-    /// The cameras that there are, and anew whenever one comes or goes, until whoever listens ends it or PipeWire is gone.
+    /// Returns the connected cameras, and again whenever one is connected or removed, until the stream is canceled or
+    /// PipeWire has ended.
     public static func updates() throws(CaptureError) -> AsyncStream<[CameraDevice]> {
         try CameraRegistry.updates(by: CameraAccess.find())
     }
 
-    /// The one of this name, or whose name for people has it in it, whatever the capitals; without a name, the first.
+    /// Returns the camera with this name, or whose name for people contains it, in any case; without a name, the first.
     static func find(_ name: String?) throws(CaptureError) -> CameraDevice {
         let cameras = try all()
         guard let name else {
@@ -49,7 +50,7 @@ public struct CameraDevice: Sendable, Hashable {
         (self.hasTorch, self.node) = (hasTorch, node)
     }
 
-    /// Nil for one of which nothing can be read.
+    /// Creates a camera; nil if it has no supported format.
     init?(_ camera: pipewire_camera) {
         let formats = UnsafeBufferPointer(start: camera.formats, count: Int(camera.format_count))
         guard !formats.isEmpty else { return nil }
@@ -60,8 +61,8 @@ public struct CameraDevice: Sendable, Hashable {
         description = withUnsafeBytes(of: camera.description) { String(nullTerminated: $0.bindMemory(to: CChar.self)) }
     }
 
-    /// The formats, from the one on that comes nearest to a size and a rate: a picture of about the size, then as many a
-    /// second, then one that need not be decompressed.
+    /// Returns the formats, sorted by their distance from a size and a rate: first by the size, then by the rate, then
+    /// formats that need no decompression.
     func formats(nearestTo size: PixelSize, framesPerSecond: Double) -> [CameraFormat] {
         func distance(_ format: CameraFormat) -> Double {
             let sizes = abs(log2(Double(format.size.area) / Double(max(1, size.area))))
@@ -71,14 +72,14 @@ public struct CameraDevice: Sendable, Hashable {
         return formats.map { ($0, distance($0)) }.sorted { $0.1 < $1.1 }.map(\.0)
     }
 
-    /// The format that comes nearest to a size and a rate, with all the rates that it has.
+    /// Returns the format that is nearest to a size and a rate, with all of its rates.
     public func format(nearestTo size: PixelSize, framesPerSecond: Double) -> CameraFormat {
         formats(nearestTo: size, framesPerSecond: framesPerSecond)[0]
     }
 }
 
 extension String {
-    /// The text before the first zero.
+    /// Creates the text before the first zero.
     init(nullTerminated characters: some Sequence<CChar>) {
         self.init(decoding: characters.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }

@@ -3,9 +3,9 @@ internal import Glibc
 import RTCShareCPipeWireVideo
 public import RTCShareMedia
 
-/// What a camera gives.
+/// A format of a camera.
 public struct CameraFormat: Sendable, Hashable, CustomStringConvertible {
-    /// How its pixels lie in memory.
+    /// The layout of the pixels in memory.
     public enum Pixels: String, Sendable, Hashable, CaseIterable {
         /// Two pixels in four bytes: luma, blue, luma, red.
         case yuy2 = "YUY2"
@@ -13,31 +13,31 @@ public struct CameraFormat: Sendable, Hashable, CustomStringConvertible {
         case nv12 = "NV12"
         /// Planes of luma, blue and red.
         case i420 = "I420"
-        /// JPEG pictures.
+        /// JPEG images.
         case mjpeg = "MJPEG"
-        /// Four bytes a pixel: blue, green, red, and one that is not looked at.
+        /// Four bytes per pixel: blue, green, red, and an unused byte.
         case bgrx = "BGRx"
-        /// Four bytes a pixel: red, green, blue, and one that is not looked at.
+        /// Four bytes per pixel: red, green, blue, and an unused byte.
         case rgbx = "RGBx"
-        /// Three bytes a pixel: blue, green, red.
+        /// Three bytes per pixel: blue, green, red.
         case bgr = "BGR"
-        /// Three bytes a pixel: red, green, blue.
+        /// Three bytes per pixel: red, green, blue.
         case rgb = "RGB"
     }
 
-    /// How its pixels lie.
+    /// The layout of the pixels.
     public let pixels: Pixels
-    /// The pictures' size.
+    /// The frames' size.
     public let size: PixelSize
-    /// The most first.
+    /// The frame rates, the highest first.
     private let rates: [Rate]
 
-    /// How many pictures a second it may be, the most first; none where the camera doesn't say.
+    /// The possible frame rates per second, the highest first; empty if the camera names none.
     public var frameRates: [Double] { rates.map(\.perSecond) }
-    /// The most pictures a second; zero where the camera doesn't say.
+    /// The highest frame rate per second; zero if the camera names none.
     public var framesPerSecond: Double { rates.first?.perSecond ?? 0 }
 
-    /// `1280x720, 30/15 a second, MJPEG`.
+    /// The text `1280x720, 30/15 a second, MJPEG`.
     public var description: String {
         let rates = rates.map { rate in
             let rounded = (rate.perSecond * 100).rounded() / 100
@@ -46,21 +46,21 @@ public struct CameraFormat: Sendable, Hashable, CustomStringConvertible {
         return "\(size), \(rates.isEmpty ? "" : "\(rates) a second, ")\(pixels.rawValue)"
     }
 
-    /// As the camera says it: a fraction.
+    /// A frame rate as the fraction that the camera reports.
     private struct Rate: Sendable, Hashable {
         let numerator: UInt32
         let denominator: UInt32
         var perSecond: Double { Double(numerator) / Double(max(denominator, 1)) }
     }
 
-    /// A format of a picture's pixels, its size, and how many there may be in a second.
+    /// Creates a format with a pixel layout, a size, and the possible frame rates.
     init(pixels: Pixels, size: PixelSize, frameRates: [Double]) {
         self.pixels = pixels
         self.size = size
         rates = frameRates.sorted(by: >).map { Rate(numerator: UInt32($0 * 1000), denominator: 1000) }
     }
 
-    /// The same at one rate: the least that is no less than this, or else the highest.
+    /// Returns the format with one rate: the lowest that is not below this, or else the highest.
     func at(framesPerSecond wanted: Double) -> CameraFormat {
         let rate = rates.last { $0.perSecond > wanted - 0.01 } ?? rates.first
         return CameraFormat(pixels, size, rate.map { [$0] } ?? [])

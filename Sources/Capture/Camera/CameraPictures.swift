@@ -1,7 +1,7 @@
 import RTCShareCYUV
 import RTCShareMedia
 
-/// Makes I420 pictures of what a camera gives.
+/// Converts the frames of a camera to I420.
 struct CameraPictures {
     let format: CameraFormat
     private let pool = FramePool()
@@ -10,13 +10,14 @@ struct CameraPictures {
         self.format = format
     }
 
-    /// The size of its pictures: with even sides.
+    /// The frames' size, with even sides.
     var size: PixelSize { Self.size(of: format) }
 
-    /// The size of pictures of a format: with even sides.
+    /// Returns the frames' size for a format, with even sides.
     static func size(of format: CameraFormat) -> PixelSize { PixelRectangle(x: 0, y: 0, size: format.size).even.size }
 
-    /// A picture of a buffer's bytes; nil where they are too few, or no JPEG. `stride` is zero where it isn't told.
+    /// Returns the frame in a buffer; nil if the buffer is too short, or not a JPEG image. `stride` is zero if it is
+    /// unknown.
     func picture(of bytes: UnsafeRawBufferPointer, stride: Int) throws(CaptureError) -> (any VideoFrameBuffer)? {
         guard let base = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return nil }
         let (whole, size) = (format.size, size)
@@ -53,7 +54,8 @@ struct CameraPictures {
         return status == 0 ? picture : nil
     }
 
-    /// JPEG's samples use all of a byte (JFIF 1.02 §7), those of other video luma of 16 to 235 and chroma of 16 to 240.
+    /// Converts to limited range. JPEG's samples use all values of a byte (JFIF 1.02 §7), other video has luma of 16 to
+    /// 235 and chroma of 16 to 240.
     private static func narrow(_ planes: [UnsafeMutableRawBufferPointer]) {
         for (index, plane) in planes.enumerated() {
             let (factor, offset): (UInt16, UInt16) = index == 0 ? (220, 16 * 256 + 128) : (225, 16 * 256)
@@ -63,15 +65,15 @@ struct CameraPictures {
         }
     }
 
-    /// Where a buffer has what.
+    /// The layout of a buffer.
     private struct Layout {
-        /// Bytes from row to row, of luma where that has a plane of its own.
+        /// The bytes from row to row, of luma if that has a plane of its own.
         let stride: Int
-        /// Where the planes of chroma begin.
+        /// The offset of the chroma planes.
         let chroma: Int
-        /// Those of one such plane.
+        /// The size of one of these planes.
         let chromaByteCount: Int
-        /// What a picture has to have at least.
+        /// The minimum size of a frame.
         let byteCount: Int
 
         init(_ format: CameraFormat, stride told: Int) {
@@ -83,7 +85,7 @@ struct CameraPictures {
                 case .bgrx, .rgbx: width * 4
                 case .bgr, .rgb: width * 3
                 }
-            // GStreamer, where it tells no stride, aligns rows to four bytes.
+            // GStreamer, if it reports no stride, aligns rows to four bytes.
             stride = told >= rowBytes ? told : (rowBytes + 3) & ~3
             chroma = stride * height
             switch format.pixels {

@@ -2,10 +2,10 @@ internal import FoundationEssentials
 internal import Glibc
 import RTCShareCPipeWireVideo
 
-/// The cameras of a PipeWire, followed as they come and go. Used on one thread at a time.
+/// The cameras of a PipeWire daemon, kept current as they are connected and removed. Used on one thread at a time.
 final class CameraRegistry {
     private let handle: OpaquePointer
-    /// PipeWire answers within this time.
+    /// The timeout for PipeWire's answers.
     private static let patience = Duration.seconds(3)
 
     init(_ access: CameraAccess) throws(CaptureError) {
@@ -20,10 +20,10 @@ final class CameraRegistry {
         pipewire_cameras_close(handle)
     }
 
-    /// Can be read when ``update()`` has something to take in.
+    /// A descriptor that is readable when there is work for ``update()``.
     var descriptor: Int32 { pipewire_cameras_descriptor(handle) }
 
-    /// Takes in what has come: the cameras that there are, nil while that isn't known.
+    /// Processes the daemon's messages. Returns the cameras, or nil while they are not known.
     func update() throws(CaptureError) -> [CameraDevice]? {
         guard pipewire_cameras_update(handle) else {
             throw .camerasUnavailable(reason: String(cString: pipewire_cameras_problem(handle)))
@@ -34,7 +34,7 @@ final class CameraRegistry {
         }
     }
 
-    /// The cameras that there are.
+    /// Returns the connected cameras.
     func devices() throws(CaptureError) -> [CameraDevice] {
         let deadline = monotonicNow() + Self.patience
         while true {
@@ -57,7 +57,8 @@ final class CameraRegistry {
         if !problem.isEmpty { throw .torchUnavailable(camera: device.description, reason: problem) }
     }
 
-    /// The cameras that there are, and anew whenever one comes or goes, until whoever listens ends it or PipeWire is gone.
+    /// Returns the connected cameras, and again whenever one is connected or removed, until the stream is canceled or
+    /// PipeWire has ended.
     static func updates(by access: CameraAccess) throws(CaptureError) -> AsyncStream<[CameraDevice]> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: [CameraDevice].self, bufferingPolicy: .bufferingNewest(1))
@@ -66,7 +67,7 @@ final class CameraRegistry {
             try? follow(by: access, until: signal) { continuation.yield($0) }
             continuation.finish()
         }
-        // Whoever listened holds a lock of its task meanwhile, which the thread may need for its end.
+        // The consumer holds a lock of its task now, which the thread may need to end. So the thread is only canceled.
         continuation.onTermination = { _ in thread.cancel() }
         return stream
     }

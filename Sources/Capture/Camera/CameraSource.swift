@@ -1,31 +1,31 @@
 import RTCShareLocks
 public import RTCShareMedia
 
-/// Gives what a camera sees, by PipeWire: as it comes, as motion.
+/// Captures the video of a camera through PipeWire, with the content hint `motion`.
 ///
-/// The camera can be changed at any time. One that goes, or gives nothing any more, is waited for: meanwhile the source is
-/// muted, and observers are told (``CaptureInterruption/cameraAway(reason:)``); one that has given nothing at all ends
-/// the source. While nobody takes its pictures the camera is let go.
+/// You can change the camera at any time. If a camera disappears or stops, the source waits for it: it is muted until
+/// then, and notifies observers (``CaptureInterruption/cameraAway(reason:)``). If a camera has never sent a frame, the
+/// source ends. While the source has no sinks it releases the camera.
 ///
-/// Pictures are I420, of the format that comes nearest to what was asked for; where another program uses the camera
-/// already, of the one that it has.
+/// Frames are I420, in the format that is nearest to the requested one. If another program uses the camera already,
+/// they are in its current format.
 public final class CameraSource: CaptureSource, BroadcastingVideoSource {
-    /// The size and rate of the camera that was opened first.
+    /// The size and rate of the first camera.
     public let captureFormat: CaptureFormat
     /// The sinks and observers.
     public let broadcaster = VideoBroadcaster(contentHint: .motion)
     private let capture: CameraCapture
     private let thread = CaptureThread()
 
-    /// Opens the camera of a name, PipeWire's or a part of the one for people, or else the first. In a sandbox the desktop
-    /// asks its person first.
+    /// Opens the camera with this name (PipeWire's name, or a part of the name for people), or the first. In a sandbox
+    /// the desktop asks the user first.
     public convenience init(
         named name: String? = nil, size: PixelSize = PixelSize(width: 1280, height: 720), framesPerSecond: Double = 30
     ) throws(CaptureError) {
         try self.init(CameraDevice.find(name), size: size, framesPerSecond: framesPerSecond)
     }
 
-    /// Opens a camera that was listed.
+    /// Opens a listed camera.
     public convenience init(
         _ device: CameraDevice, size: PixelSize = PixelSize(width: 1280, height: 720), framesPerSecond: Double = 30
     ) throws(CaptureError) {
@@ -46,27 +46,27 @@ public final class CameraSource: CaptureSource, BroadcastingVideoSource {
                 : framesPerSecond)
     }
 
-    /// The camera that is used, or will be.
+    /// The current camera.
     public var device: CameraDevice { capture.state.withLock { $0.device } }
 
-    /// What it gives, or is asked for.
+    /// The camera's current or requested format.
     public var format: CameraFormat { capture.state.withLock { $0.format } }
 
-    /// Uses another camera from now on, in the format that comes nearest to what was asked for at first. A light that is on
-    /// goes on there where there is one.
+    /// Changes to another camera, in its format that is nearest to the one requested at first. A light that is on is
+    /// switched on there, too, if there is one.
     public func use(_ device: CameraDevice) {
         let formats = capture.wanted.formats(of: device)
         capture.state.withLock { $0.use(device, formats) }
     }
 
-    /// Uses another format of the camera, at its highest rate: one of its ``CameraDevice/formats``.
+    /// Changes to another format of the camera, at its highest rate: one of its ``CameraDevice/formats``.
     public func use(_ format: CameraFormat) {
         let first = format.at(framesPerSecond: format.framesPerSecond)
         let wanted = capture.wanted
         capture.state.withLock { $0.use($0.device, [first] + wanted.formats(of: $0.device)) }
     }
 
-    /// Uses the next of the cameras that there are, after the last the first.
+    /// Changes to the next of the connected cameras, after the last to the first.
     public func switchCamera() throws(CaptureError) {
         let cameras = try CameraRegistry(capture.access).devices()
         guard !cameras.isEmpty else { throw .unknownCamera(name: nil, cameras: []) }
@@ -78,11 +78,11 @@ public final class CameraSource: CaptureSource, BroadcastingVideoSource {
     /// Whether the camera has a light that can be switched.
     public var isTorchAvailable: Bool { device.hasTorch }
 
-    /// Whether the camera's light is on, or will be from when the source gives pictures.
+    /// Whether the camera's light is on, or will be when the source starts.
     public var isTorchEnabled: Bool { capture.state.withLock { $0.isTorchEnabled && $0.device.hasTorch } }
 
-    /// Switches the camera's light; before the source gives pictures, from then on.
-    /// - Throws: ``CaptureError/torchUnavailable(camera:reason:)`` where it has none, or refuses.
+    /// Switches the camera's light, or sets its state for the start of the source.
+    /// - Throws: ``CaptureError/torchUnavailable(camera:reason:)`` if the camera has no light, or the request fails.
     public func setTorch(_ isEnabled: Bool) throws(CaptureError) {
         let (device, isRunning) = capture.state.withLock { ($0.device, $0.isRunning) }
         guard device.hasTorch || !isEnabled else {
@@ -92,7 +92,7 @@ public final class CameraSource: CaptureSource, BroadcastingVideoSource {
         capture.state.withLock { $0.isTorchEnabled = isEnabled }
     }
 
-    /// Begins to give frames.
+    /// Starts the delivery of frames.
     public func start() throws {
         let capture = capture
         let size = captureFormat.size
@@ -103,44 +103,44 @@ public final class CameraSource: CaptureSource, BroadcastingVideoSource {
         }
     }
 
-    /// Ends it; sinks are told that nothing follows.
+    /// Stops capture and notifies the sinks.
     public func stop() { thread.stop() }
 }
 
-/// Which camera is used, and how.
+/// The camera in use, with its format.
 struct CameraState {
     private(set) var device: CameraDevice
-    /// From the one on that is wanted most.
+    /// The formats in order of preference.
     private(set) var formats: [CameraFormat]
-    /// What it gives, or the first of those.
+    /// The current format, or the first of those.
     private(set) var format: CameraFormat
-    /// Counts the choices.
+    /// The number of changes so far.
     private(set) var generation = 0
     var isTorchEnabled = false
-    /// Whether it is being used now.
+    /// Whether the camera is in use now.
     var isRunning = false
 
     init(_ device: CameraDevice, _ formats: [CameraFormat]) {
         (self.device, self.formats, format) = (device, formats, formats[0])
     }
 
-    /// Another choice.
+    /// Changes to another camera or format.
     mutating func use(_ device: CameraDevice, _ formats: [CameraFormat]) {
         (self.device, self.formats, format) = (device, formats, formats[0])
         generation += 1
     }
 
-    /// The same camera, as it was found now.
+    /// Updates the same camera after a search.
     mutating func found(_ device: CameraDevice, _ formats: [CameraFormat]) {
         (self.device, self.formats) = (device, formats)
     }
 
-    /// It gives pictures of this format.
+    /// Sets the camera's current format.
     mutating func gives(_ format: CameraFormat) { self.format = format }
 }
 
 extension CaptureFormat {
-    /// A camera's formats, from the one on that comes nearest: that one at the rate that does.
+    /// Returns a camera's formats in order of preference, the first one at the nearest rate.
     func formats(of device: CameraDevice) -> [CameraFormat] {
         let formats = device.formats(nearestTo: size, framesPerSecond: framesPerSecond)
         return [formats[0].at(framesPerSecond: framesPerSecond)] + formats

@@ -6,7 +6,7 @@ final class FileInput: ByteInput {
     private let closesDescriptor: Bool
     private let path: String
 
-    /// Opens a file to read.
+    /// Opens a file for reading.
     init(path: String) throws(CaptureError) {
         descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .fileUnavailable(path: path, errorNumber: errno) }
@@ -19,7 +19,7 @@ final class FileInput: ByteInput {
         closesDescriptor = true
     }
 
-    /// Takes a descriptor that belongs to someone else, who keeps it open.
+    /// Uses a descriptor that the caller owns and keeps open.
     init(borrowing descriptor: Int32, path: String) {
         self.descriptor = descriptor
         self.path = path
@@ -34,7 +34,7 @@ final class FileInput: ByteInput {
         into buffer: UnsafeMutableRawBufferPointer, signal: StopSignal?, whileSilent: () -> Void
     ) throws(CaptureError) -> Int {
         while true {
-            // A pipe may stay silent for ever: wait where the signal is heard, not in read.
+            // A pipe may stay silent forever: wait for input and the signal, not in read.
             if let signal {
                 switch signal.wait(readable: descriptor, until: monotonicNow() + NewestPicture.interval) {
                 case .ready: break
@@ -49,7 +49,7 @@ final class FileInput: ByteInput {
             switch errno {
             case EINTR: continue
             case EAGAIN:
-                // Whoever gave us a descriptor that does not block gets the same behaviour as with one that does.
+                // A non-blocking descriptor behaves like a blocking one.
                 var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
                 poll(&entry, 1, -1)
             case let number: throw .fileUnavailable(path: path, errorNumber: number)

@@ -1,28 +1,29 @@
 import RTCShareMedia
 
-/// What a y4m stream says of itself in its first line (`YUV4MPEG2 W… H… F… I… A… C… X…`).
+/// The first line of a y4m stream (`YUV4MPEG2 W… H… F… I… A… C… X…`).
 struct Y4MHeader: Sendable, Hashable {
-    /// How the planes of a frame lie in the file.
+    /// The layout of a frame's planes in the file.
     enum Sampling: Sendable, Hashable {
         case i420, i422, i444, luma
     }
 
     /// The size in the file, which may be odd.
     let size: PixelSize
-    /// The size with square pixels and even sides: no side is smaller than in the file but for an odd last row or column.
+    /// The size with square pixels and even sides. No side is smaller than in the file, except for an odd last row or
+    /// column.
     let squareSize: PixelSize
     let framesPerSecond: Double
     let sampling: Sampling
-    /// Luma and chroma use all of 0 to 255, not the limited range that frames have here.
+    /// Whether luma and chroma use all of 0 to 255, instead of the limited range of frames.
     let isFullRange: Bool
 
     static let magic = "YUV4MPEG2"
     static let maximumSide = VideoFrame.maximumSide
     static let maximumArea = 8192 * 4320
-    /// Where the header names no rate (`F0:0`, or none).
+    /// The rate if the header names none (`F0:0`, or no field).
     static let defaultRate = 30.0
 
-    /// Columns and rows of a chroma plane.
+    /// The size of a chroma plane.
     var chromaSize: PixelSize {
         switch sampling {
         case .i420: PixelSize(width: (size.width + 1) / 2, height: (size.height + 1) / 2)
@@ -32,10 +33,10 @@ struct Y4MHeader: Sendable, Hashable {
         }
     }
 
-    /// Bytes of a frame's samples.
+    /// The number of bytes of a frame.
     var frameLength: Int { size.area + 2 * chromaSize.area }
 
-    /// A fault in the header: the byte where the faulty field begins, what is wrong, what to do.
+    /// A fault in the header: the offset of the faulty field, the problem, and the remedy.
     struct Fault: Error, Hashable {
         let offset: Int
         let problem: String
@@ -44,7 +45,7 @@ struct Y4MHeader: Sendable, Hashable {
 
     private static let conversion = "ffmpeg -i IN -pix_fmt yuv420p OUT.y4m"
 
-    /// Reads the line, without its line end.
+    /// Parses the line, without its line end.
     init(line: [UInt8]) throws(Fault) {
         let fields = Self.fields(line)
         guard let first = fields.first, first.text == Self.magic else {
@@ -106,14 +107,14 @@ struct Y4MHeader: Sendable, Hashable {
         return side
     }
 
-    /// The size that a picture has once its pixels, which are wider or higher by a ratio, are square. A zero stands for a
-    /// ratio that isn't known.
+    /// Returns the size of a frame after making its pixels square, which have this aspect ratio. A zero means an
+    /// unknown ratio.
     private static func squareSize(of size: PixelSize, _ text: Substring, at offset: Int) throws(Fault) -> PixelSize {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false).map { number($0) }
         guard parts.count == 2, let wide = parts[0], let high = parts[1] else {
             throw Fault(offset: offset, problem: "the pixel shape '\(text)' is not a ratio", remedy: conversion)
         }
-        // Both have nine digits at most, and a side five.
+        // Both have at most nine digits, and a side five.
         let stretched = { (side: Int, by: Int, over: Int) in (side * by + over) / (2 * over) * 2 }
         let isKnown = wide > 0 && high > 0
         let width = isKnown && wide > high ? stretched(size.width, wide, high) : size.width & ~1

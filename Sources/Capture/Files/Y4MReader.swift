@@ -2,37 +2,37 @@ internal import Glibc
 import RTCShareCYUV
 import RTCShareMedia
 
-/// Somewhere bytes come from, in order.
+/// A source of bytes.
 protocol ByteInput: Sendable {
-    /// Fills the front of `buffer`: how many bytes, 0 at the end. Ends early where `signal` is raised; calls `whileSilent`
-    /// now and then while there is nothing to read.
+    /// Reads into the beginning of `buffer`, and returns the number of bytes, 0 at the end. Returns early if `signal`
+    /// is raised; calls `whileSilent` periodically while there is nothing to read.
     func read(
         into buffer: UnsafeMutableRawBufferPointer, signal: StopSignal?, whileSilent: () -> Void
     ) throws(CaptureError) -> Int
-    /// Goes back to the first byte; false where that cannot be done.
+    /// Returns to the first byte. Returns false if that is not possible.
     func rewind() -> Bool
 }
 
-/// Reads y4m: the header at once, then frame by frame.
+/// Reads y4m: first the header, then frame by frame.
 struct Y4MReader: Sendable {
     let header: Y4MHeader
-    /// What is shared: the file's picture without an odd last column and row, and with square pixels.
+    /// The size of the shared frames: without an odd last column and row, and with square pixels.
     let size: PixelSize
     private let input: any ByteInput
     private let path: String
     private let headerLength: Int
     private var offset: Int
     private var staging: [UInt8]
-    /// Pictures whose pixels are not square yet.
+    /// The memory of frames whose pixels are not square yet.
     private let unscaled = FramePool()
 
     private static let maximumLine = 1024
     private static let frameMagic = Array("FRAME".utf8)
 
-    /// Reads the header of `input`, which errors call `path`.
+    /// Reads the header of `input`, which has the name `path` in errors.
     init(input: any ByteInput, path: String) throws(CaptureError) {
         var offset = 0
-        // The magic by itself first, so that what is no y4m is called that, however long its first line.
+        // The magic by itself first, so that another file is recognized as such, however long its first line is.
         let magic = Array(Y4MHeader.magic.utf8)
         var line = [UInt8](repeating: 0, count: magic.count)
         let got = try Self.fill(&line, from: input, signal: nil)
@@ -57,7 +57,7 @@ struct Y4MReader: Sendable {
         staging = [UInt8](repeating: 0, count: header.frameLength)
     }
 
-    /// Goes back to the first frame; false where the input cannot.
+    /// Returns to the first frame. Returns false if the input can't.
     mutating func rewind() -> Bool {
         guard input.rewind() else { return false }
         var line = [UInt8](repeating: 0, count: headerLength)
@@ -66,8 +66,8 @@ struct Y4MReader: Sendable {
         return true
     }
 
-    /// The next frame; nil at the end, or where `signal` was raised. `whileSilent` is called now and then while the input has
-    /// none.
+    /// Returns the next frame; nil at the end, or if `signal` was raised. Calls `whileSilent` periodically while there
+    /// is no input.
     mutating func next(
         from pool: FramePool, signal: StopSignal?, whileSilent: () -> Void = {}
     ) throws(CaptureError) -> (any VideoFrameBuffer)? {
@@ -123,7 +123,7 @@ struct Y4MReader: Sendable {
             remedy: "write the file again, because its end is missing")
     }
 
-    /// Reads until `bytes` are full or the input ends: how many were read.
+    /// Reads until `bytes` are full or the input ends, and returns the number of bytes.
     private static func fill(
         _ bytes: inout [UInt8], from input: any ByteInput, signal: StopSignal?, _ whileSilent: () -> Void = {}
     ) throws(CaptureError) -> Int {
@@ -144,7 +144,7 @@ struct Y4MReader: Sendable {
         }.get()
     }
 
-    /// Reads up to the line's end, which is taken but not given.
+    /// Reads up to the end of the line, which it removes but does not return.
     private static func lineRest(
         of input: any ByteInput, path: String, offset: inout Int, signal: StopSignal?, _ whileSilent: () -> Void = {}
     ) throws(CaptureError) -> [UInt8] {
@@ -165,7 +165,7 @@ struct Y4MReader: Sendable {
             remedy: "write the file again, because it is damaged")
     }
 
-    /// Brings 0–255 to 16–235 for luma and 16–240 for chroma, which is what frames hold here.
+    /// Converts 0–255 to 16–235 for luma and 16–240 for chroma, the range of frames.
     private mutating func limitRange() {
         let luma = header.size.area
         let lumaTable = Self.table(span: 219)

@@ -1,12 +1,13 @@
 import RTCShareLocks
 public import RTCShareMedia
 
-/// Gives the frames of a y4m file at the file's rate, or those of standard input as they arrive, and ends with the last.
+/// Plays the frames of a y4m file at the file's rate, or those of standard input as they arrive, and ends with the
+/// last.
 ///
-/// A file begins with the first sink, and rests where it is while it has none. Standard input is read all the same. A sink
-/// that comes between two frames is given the newest at once.
+/// A file starts with the first sink, and pauses while it has none. Standard input is read anyway. A sink that is added
+/// between two frames receives the newest at once.
 public final class Y4MSource: CaptureSource, BroadcastingVideoSource {
-    /// The pictures' size, odd last rows and columns left out, and the rate that the header names.
+    /// The frames' size, without odd last rows and columns, and the rate in the header.
     public let captureFormat: CaptureFormat
     /// The sinks and observers.
     public let broadcaster = VideoBroadcaster()
@@ -14,7 +15,7 @@ public final class Y4MSource: CaptureSource, BroadcastingVideoSource {
     private let mode: Mode
     private let slot: ReaderSlot
 
-    /// Where the reader is between two runs: the thread takes it out while it runs.
+    /// The storage of the reader between two runs: the thread takes it while it runs.
     private final class ReaderSlot: Sendable {
         private let reader: Locked<Y4MReader?>
 
@@ -31,13 +32,13 @@ public final class Y4MSource: CaptureSource, BroadcastingVideoSource {
         case asItArrives
     }
 
-    /// A file, shared once or, with `loop`, again and again. Started anew after a stop, it begins at its first frame.
+    /// Opens a file, which is shared once or, with `loop`, repeatedly. A restart begins at the first frame.
     public convenience init(path: String, loop: Bool = false) throws(CaptureError) {
         try self.init(input: try FileInput(path: path), path: path, mode: .paced(loop: loop))
     }
 
-    /// y4m on standard input, each frame given when it has arrived, without regard to the header's rate. Waits for
-    /// the header. What was not read when it was stopped stays there for the next start.
+    /// Opens y4m on standard input: each frame is sent when it has arrived, without regard to the header's rate. Waits
+    /// for the header. Unread input remains for the next start.
     public static func standardInput() throws(CaptureError) -> Y4MSource {
         try descriptor(0, path: "standard input")
     }
@@ -49,7 +50,7 @@ public final class Y4MSource: CaptureSource, BroadcastingVideoSource {
     init(input: any ByteInput, path: String, mode: Mode) throws(CaptureError) {
         let reader = try Y4MReader(input: input, path: path)
         if mode == .paced(loop: true) {
-            // Better said now than when the first round has ended.
+            // Fails now instead of after the first round.
             var probe = reader
             guard probe.rewind() else {
                 throw .unrepeatableFile(path: path)
@@ -60,7 +61,7 @@ public final class Y4MSource: CaptureSource, BroadcastingVideoSource {
         slot = ReaderSlot(reader)
     }
 
-    /// Begins to give frames.
+    /// Starts the delivery of frames.
     public func start() throws {
         let (broadcaster, mode, format, slot) = (broadcaster, mode, captureFormat, slot)
         try thread.start { signal in
@@ -71,7 +72,7 @@ public final class Y4MSource: CaptureSource, BroadcastingVideoSource {
             do throws(CaptureError) {
                 switch mode {
                 case .paced(let loop):
-                    // A file that cannot be rewound, a pipe by name, goes on where it was.
+                    // A file that can't be rewound, such as a named pipe, continues from its position.
                     _ = reader.rewind()
                     try Self.pace(&reader, loop: loop, format: format, signal: signal, to: broadcaster)
                 case .asItArrives:
@@ -86,7 +87,7 @@ public final class Y4MSource: CaptureSource, BroadcastingVideoSource {
         }
     }
 
-    /// Ends it; sinks are told that nothing follows.
+    /// Stops the source and notifies the sinks.
     public func stop() { thread.stop() }
 
     private static func pace(
@@ -105,11 +106,11 @@ public final class Y4MSource: CaptureSource, BroadcastingVideoSource {
             tick = 0
         }
         while !signal.isRaised {
-            // Before the end is found, too: nobody would be told of it.
+            // Before the end is detected, too: without sinks, nobody would be notified of it.
             restWithoutSinks()
             guard let buffer = try reader.next(from: pool, signal: signal, whileSilent: newest.sendAgainIfAwaited)
             else {
-                // A file without a single frame would otherwise be rewound for ever.
+                // A file without any frame would otherwise be rewound forever.
                 guard loop, !isFirstOfRound, !signal.isRaised, reader.rewind() else { return }
                 isFirstOfRound = true
                 continue
@@ -117,7 +118,7 @@ public final class Y4MSource: CaptureSource, BroadcastingVideoSource {
             isFirstOfRound = false
             let now = monotonicNow()
             if now > schedule.deadline(tick + Int(format.framesPerSecond.rounded(.up))) {
-                // A second late: the file comes from something slow. Go on from here and leave no frame out.
+                // More than a second late: the file is on a slow device. Continue from here and skip no frame.
                 schedule = TickSchedule(start: now, framesPerSecond: format.framesPerSecond)
                 tick = 0
             }

@@ -1,21 +1,22 @@
 import RTCShareCPipeWireVideo
 import RTCShareMedia
 
-/// The pictures of one node of PipeWire, in its memory.
+/// The frames of one PipeWire node, in its memory.
 final class NodeStream: Sendable {
-    /// Why there are none.
+    /// The reason why there are no frames.
     struct Failure: Error {
         let reason: String
     }
 
-    // What needs it runs with the lock of the C held, ``locked(_:)``; the pointer lives as long as this object.
+    // Calls that need it hold the lock of the C code, ``locked(_:)``; the pointer lives as long as this object.
     nonisolated(unsafe) private let handle: OpaquePointer
-    /// What gave the node: it is let go once the stream is closed, for some portals crash when their session goes before.
+    /// The owner of the node, which is released after the stream was closed, because some portals crash when their
+    /// session ends first.
     private let giver: (any AnyObject & Sendable)?
-    /// Can be read when something has happened, until ``acknowledge()``.
+    /// A descriptor that is readable after a change, until ``acknowledge()``.
     let descriptor: Int32
 
-    /// Connects to a node that `giver` gave, by a socket, which is closed with it at last.
+    /// Connects to a node of `giver` through a socket, which is closed with the stream.
     init(
         remote: Int32, node: UInt32, of giver: some AnyObject & Sendable, framesPerSecond: Double
     ) throws(Failure) {
@@ -29,8 +30,9 @@ final class NodeStream: Sendable {
         descriptor = pipewire_video_descriptor(handle)
     }
 
-    /// Connects to a camera by a socket, which is closed with it at last, or where that is -1 to one of the session's PipeWire:
-    /// for the first of these formats, or, where another program uses it already, for the one that it has.
+    /// Connects to a camera through a socket, which is closed with the stream, or through the session's PipeWire if
+    /// that is -1: with the first of these formats or, if another program uses the camera already, with its current
+    /// one.
     init(camera node: UInt32, _ formats: [CameraFormat], remote: Int32) throws(Failure) {
         var problem = [CChar](repeating: 0, count: 256)
         let codes = formats.map(\.code)
@@ -53,7 +55,7 @@ final class NodeStream: Sendable {
         return try body()
     }
 
-    /// Takes note of what has happened; throws where the stream has ended.
+    /// Acknowledges a change. Throws if the stream has ended.
     func acknowledge() throws(Failure) {
         pipewire_video_take_note(handle)
         try locked { () throws(Failure) in
@@ -63,7 +65,7 @@ final class NodeStream: Sendable {
         }
     }
 
-    /// The pictures' size, as their format says; nil until it is known.
+    /// The frames' size according to their format; nil until it is known.
     var size: PixelSize? {
         locked {
             let format = pipewire_video_get_format(handle)
@@ -71,13 +73,14 @@ final class NodeStream: Sendable {
         }
     }
 
-    /// Whether who gives the pictures holds them back.
+    /// Whether the node has paused the frames.
     var isPaused: Bool { locked { pipewire_video_get_state(handle) == pipewire_video_paused } }
 
-    /// Has pictures found that the node has given and that PipeWire has not told of. To be called where a first one is missed.
+    /// Searches for frames that the node has written but PipeWire has not announced. Call this if the first one is
+    /// missing.
     func lookForMissedPictures() { locked { pipewire_video_look_for_missed(handle) } }
 
-    /// The next picture; nil where there is none.
+    /// Takes the next frame; nil if there is none.
     func take() -> NodePicture? {
         locked {
             var picture = pipewire_picture()
@@ -87,7 +90,7 @@ final class NodeStream: Sendable {
         }
     }
 
-    /// Whether a picture's memory is there still, asked with the lock held.
+    /// Returns whether a frame's memory still exists. Needs the lock.
     fileprivate func has(_ picture: pipewire_picture) -> Bool {
         withUnsafePointer(to: picture) { pipewire_video_has(handle, $0) }
     }
@@ -97,13 +100,13 @@ final class NodeStream: Sendable {
     }
 }
 
-/// A picture that a node of PipeWire has given, in the node's memory, which it has back when this is let go.
+/// A frame of a PipeWire node, in the node's memory, which is given back when this is released.
 final class NodePicture {
     private let picture: pipewire_picture
     private let stream: NodeStream
-    /// What is in it, of a desktop.
+    /// The frame of a desktop.
     let content: CastContent
-    /// What it is, of a camera; nil of a desktop's.
+    /// The frame's format, of a camera; nil for a desktop.
     let cameraFormat: CameraFormat?
 
     fileprivate init(
@@ -120,12 +123,13 @@ final class NodePicture {
         stream.giveBack(picture)
     }
 
-    /// Calls `body` while its memory can't be taken away; nil where it was, as it is with another format.
+    /// Calls `body` while its memory can't be removed. Returns nil if it was removed, as after a change of the format.
     func withMemory<Result>(_ body: () throws(CaptureError) -> Result) throws(CaptureError) -> Result? {
         try stream.locked { () throws(CaptureError) in stream.has(picture) ? try body() : nil }
     }
 
-    /// What is in it, of a camera, and the bytes from row to row: zero where the camera doesn't say. Nil where nothing is.
+    /// The frame of a camera, and the bytes from row to row: zero if the camera does not report that. Nil if there is
+    /// no frame.
     var bytes: (UnsafeRawBufferPointer, stride: Int)? {
         picture.bytes.map {
             (UnsafeRawBufferPointer(start: $0, count: Int(picture.byte_count)), Int(picture.stride))
@@ -134,7 +138,7 @@ final class NodePicture {
 }
 
 extension CastContent {
-    /// The most rectangles that a node tells of one picture.
+    /// The maximum number of rectangles that a node reports for one frame.
     private static let mostParts = 16
 
     fileprivate init(_ picture: pipewire_picture, _ format: pipewire_video_format) {

@@ -1,21 +1,21 @@
 internal import Glibc
 import RTCShareCDBus
 
-/// A value of D-Bus, of the types that portals use.
+/// A D-Bus value, of the types that portals use.
 indirect enum BusValue: Sendable, Equatable {
     case boolean(Bool)
     case int32(Int32)
     case uint32(UInt32)
     case string(String)
     case objectPath(String)
-    /// `a{sv}`.
+    /// A dictionary, `a{sv}`.
     case dictionary([String: BusValue])
     /// An array or a structure.
     case list([BusValue])
-    /// Another type's.
+    /// A value of another type.
     case other
 
-    /// The number, where it is one.
+    /// The number, if it is one.
     var number: Int? {
         switch self {
         case .int32(let number): Int(number)
@@ -24,7 +24,7 @@ indirect enum BusValue: Sendable, Equatable {
         }
     }
 
-    /// The text, where it is one.
+    /// The text, if it is one.
     var text: String? {
         switch self {
         case .string(let text), .objectPath(let text): text
@@ -32,13 +32,13 @@ indirect enum BusValue: Sendable, Equatable {
         }
     }
 
-    /// What is in it under a name, where it is a dictionary.
+    /// Returns the value of a key, if this is a dictionary with that key.
     subscript(name: String) -> BusValue? {
         guard case .dictionary(let entries) = self else { return nil }
         return entries[name]
     }
 
-    /// What is at a place, where it is a list that is so long.
+    /// Returns the value at an index, if this is a list with that index.
     subscript(place: Int) -> BusValue? {
         guard case .list(let values) = self, values.indices.contains(place) else { return nil }
         return values[place]
@@ -46,7 +46,7 @@ indirect enum BusValue: Sendable, Equatable {
 }
 
 extension BusValue {
-    /// Puts it behind what a message has already. Text is to be without a zero byte.
+    /// Appends the value to a message. Text must not contain a zero byte.
     func append(to iterator: inout DBusMessageIter) {
         switch self {
         case .boolean(let value):
@@ -71,7 +71,7 @@ extension BusValue {
         }
     }
 
-    /// The signature of what ``append(to:)`` writes.
+    /// The signature that ``append(to:)`` writes.
     private var signature: String {
         switch self {
         case .boolean: "b"
@@ -100,10 +100,10 @@ extension BusValue {
         dbus_message_iter_close_container(&iterator, &inner)
     }
 
-    /// Nothing that portals say lies deeper.
+    /// The maximum depth: portals send nothing deeper.
     private static let deepest = 16
 
-    /// The values from here to the end of a message or of a container.
+    /// Returns the values from here to the end of a message or of a container.
     static func read(_ iterator: inout DBusMessageIter, depth: Int = 0) -> [BusValue] {
         var values: [BusValue] = []
         while dbus_message_iter_get_arg_type(&iterator) != cdbus_type_invalid {

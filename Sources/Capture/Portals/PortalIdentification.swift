@@ -1,9 +1,10 @@
 import RTCShareLocks
 
-/// Lets portals see who asks them.
+/// Allows portals to identify this process.
 ///
-/// A portal looks at the root folder of each program that asks it (`/proc/PID/root`), to tell those in sandboxes. A program that
-/// keeps its memory from others of its user (PR_SET_DUMPABLE of prctl(2)) keeps that from them too, and is refused.
+/// To detect sandboxes, a portal reads the root directory of each program that calls it (`/proc/PID/root`). A program
+/// that protects its memory from other processes of its user (PR_SET_DUMPABLE of prctl(2)) prevents that, too, and is
+/// rejected.
 package enum PortalIdentification {
     private struct State {
         var show: (@Sendable (Bool) -> Void)?
@@ -12,8 +13,8 @@ package enum PortalIdentification {
 
     private static let state = Locked(State())
 
-    /// Has `show` called with true before a portal is asked the first thing over a connection, and with false once it has seen
-    /// who asks.
+    /// Sets an action that is called with true before the first request to a portal over a connection, and with false
+    /// when the portal has identified the process.
     package static func set(_ show: @escaping @Sendable (Bool) -> Void) { state.withLock { $0.show = show } }
 
     static func begin() {

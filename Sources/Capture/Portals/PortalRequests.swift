@@ -1,13 +1,13 @@
-/// Asks a desktop's portal one thing after the other (`org.freedesktop.portal.Request`): each answer comes as a signal of an
-/// object that the question names, once a person has decided.
+/// Sends requests to a desktop's portal, one after the other (`org.freedesktop.portal.Request`): each answer is a
+/// signal of an object that the request names, after the user's decision.
 final class PortalRequests {
-    /// Why something was not had.
+    /// The reason why a request failed.
     enum Refusal: Error {
-        /// The person said no, or closed the question.
+        /// The user declined, or closed the dialog.
         case declined
-        /// Nobody answers as a portal.
+        /// No portal answers.
         case noPortal
-        /// The portal has no such part, for none of its backends does.
+        /// The portal has no such interface, because none of its backends has it.
         case noInterface
         /// The portal or its backend failed.
         case failed(reason: String)
@@ -27,23 +27,24 @@ final class PortalRequests {
     private let prefix: String
     private var count = 0
 
-    /// Asks the portal's part of this name; no answer is waited for once the signal is raised.
+    /// Creates requests to the portal's interface of this name. Does not wait for answers any more when the signal is
+    /// raised.
     init(_ interface: String, on bus: SessionBus, until signal: StopSignal? = nil) {
         self.bus = bus
         self.signal = signal
         self.interface = interface
-        // Tokens are unique among those of a caller: it may have several sessions.
+        // Tokens are unique among those of a caller, which may have several sessions.
         prefix = "rtcshare\(UInt32.random(in: .min ... .max))"
-        // Before anything is asked: an answer may be there before its question has returned.
+        // Before any request: an answer may arrive before the call has returned.
         bus.subscribe("type='signal',interface='\(Self.request)'")
         bus.subscribe(
             "type='signal',interface='org.freedesktop.DBus',member='NameOwnerChanged',arg0='\(Self.service)'")
     }
 
-    /// A token for what is the `number`th thing of its kind here.
+    /// Returns a token for the object with this number.
     func token(_ number: Int) -> String { "\(prefix)_\(number)" }
 
-    /// What a part of the portal says of itself.
+    /// Returns the properties of a portal interface.
     static func properties(of interface: String, on bus: SessionBus) throws(Refusal) -> BusValue {
         do throws(SessionBus.Failure) {
             let answer = try bus.call(
@@ -54,7 +55,7 @@ final class PortalRequests {
         }
     }
 
-    /// What was answered; throws where it was a no.
+    /// Sends a request and returns the answer. Throws if the user declined.
     @discardableResult
     func ask(
         _ method: String, _ session: String? = nil, parent: String? = nil, options: [String: BusValue] = [:]
@@ -72,16 +73,16 @@ final class PortalRequests {
         }
     }
 
-    /// Asks, and returns the object that the answer comes from, where the portal chooses it.
+    /// Sends a request, and returns the object that sends the answer, if the portal chooses it.
     private func call(
         _ method: String, _ arguments: [BusValue], _ options: [String: BusValue]
     ) throws(Refusal) -> String? {
-        // Whom it has seen once over a connection, a portal remembers.
+        // A portal remembers the identity of a connection.
         let isFirst = count == 1
         if isFirst { PortalIdentification.begin() }
         defer { if isFirst { PortalIdentification.end() } }
         do throws(SessionBus.Failure) {
-            // Portals of before 0.9 choose the object themselves.
+            // Portals before 0.9 choose the object themselves.
             return try bus.call(
                 Self.service, Self.path, interface, method,
                 arguments + [.dictionary(options.merging(["handle_token": .string(token(count))]) { $1 })]
@@ -91,7 +92,7 @@ final class PortalRequests {
         }
     }
 
-    /// A person takes the time that it takes; whoever waits on the portal, though, hears when it is gone.
+    /// Waits for the user's answer without a timeout, until the portal disappears.
     private func awaitResponse(_ path: String) throws(Refusal) -> [BusValue] {
         while bus.isConnected {
             if let signal, signal.isRaised { throw .failed(reason: "the question was withdrawn") }
@@ -104,7 +105,7 @@ final class PortalRequests {
         throw .failed(reason: "the portal is gone")
     }
 
-    /// A socket that a part of the portal gives; the caller's to close.
+    /// Returns a socket from a portal interface, which the caller closes.
     static func openRemote(
         _ interface: String, on bus: SessionBus, _ arguments: [BusValue]
     ) throws(Refusal) -> Int32 {

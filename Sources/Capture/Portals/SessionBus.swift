@@ -1,21 +1,21 @@
 internal import Glibc
 import RTCShareCDBus
 
-/// A connection to the session's bus, where a desktop's portals answer.
+/// A connection to the session bus, on which a desktop's portals answer.
 final class SessionBus: Sendable {
-    /// Why something was not done: the name of D-Bus for it, and a sentence.
+    /// The reason of a failure: its D-Bus name, and a sentence.
     struct Failure: Error, Sendable {
         let name: String
         let reason: String
 
-        /// Nobody has the name that was called, nor can be started for it.
+        /// Whether the called name has no owner, and no service can be started for it.
         var isUnknownService: Bool {
             name == "org.freedesktop.DBus.Error.ServiceUnknown" || name == "org.freedesktop.DBus.Error.NameHasNoOwner"
                 || name.hasPrefix("org.freedesktop.DBus.Error.Spawn")
         }
     }
 
-    /// A signal that somebody sent.
+    /// A received signal.
     struct Signal: Sendable {
         let path: String
         let interface: String
@@ -23,14 +23,15 @@ final class SessionBus: Sendable {
         let arguments: [BusValue]
     }
 
-    // libdbus locks within each of its functions once it was told to, and the pointer lives as long as this object.
+    // libdbus locks within each of its functions after it was initialized for threads, and the pointer lives as long as
+    // this object.
     nonisolated(unsafe) private let connection: OpaquePointer
-    /// Our name on the bus, `:1.42`.
+    /// This connection's name on the bus, `:1.42`.
     let uniqueName: String
-    /// Can be read when there may be a signal.
+    /// A descriptor that is readable when there may be a signal.
     let descriptor: Int32
 
-    /// Connects to the bus at an address, or else to the one that the environment names.
+    /// Connects to the bus at an address, or to the one in the environment.
     init(address: String? = nil) throws(Failure) {
         guard dbus_threads_init_default() != 0 else { throw Failure(name: "", reason: "there is no memory for it") }
         var error = DBusError()
@@ -62,10 +63,10 @@ final class SessionBus: Sendable {
         dbus_connection_unref(connection)
     }
 
-    /// Whether the bus is there still.
+    /// Whether the bus is still connected.
     var isConnected: Bool { dbus_connection_get_is_connected(connection) != 0 }
 
-    /// Has the bus send us signals that a rule names.
+    /// Subscribes to the signals that match a rule.
     func subscribe(_ rule: String) { dbus_bus_add_match(connection, rule, nil) }
 
     /// Calls a method, and waits for its answer.
@@ -80,7 +81,7 @@ final class SessionBus: Sendable {
         return BusValue.read(&iterator)
     }
 
-    /// Calls a method that answers with a descriptor, which is the caller's to close.
+    /// Calls a method that returns a descriptor, which the caller closes.
     func callForDescriptor(
         _ service: String, _ path: String, _ interface: String, _ method: String, _ arguments: [BusValue]
     ) throws(Failure) -> Int32 {
@@ -118,7 +119,7 @@ final class SessionBus: Sendable {
         return answer
     }
 
-    /// The next signal that is there already, or comes while `patience` lasts; nil where none does.
+    /// Returns the next signal that has arrived, or arrives within `patience`; nil if there is none.
     func nextSignal(within patience: Duration = .zero) -> Signal? {
         let deadline = monotonicNow() + patience
         var hasWaited = false

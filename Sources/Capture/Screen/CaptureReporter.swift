@@ -1,15 +1,15 @@
 import RTCShareMedia
 
-/// Tells sinks and observers how a subject stands, each change once.
+/// Reports the state of a subject to sinks and observers, each change once.
 struct CaptureReporter {
     private let broadcaster: VideoBroadcaster
-    // As it was told last. A mute that somebody else has set is left alone.
+    // The state that was reported last. A mute by the program is not changed.
     private var isMuted = false
     private var size: PixelSize
     private var interruption: CaptureInterruption?
-    /// Since when the subject has been beyond the screen's edges.
+    /// The time since which the subject has been beyond the screen's edges.
     private var leftAt: Duration?
-    /// For so long that is no news: window managers put a window there while they bring it back.
+    /// The time for which that is not reported: window managers move a window there while they restore it.
     private static let patience = Duration.milliseconds(300)
 
     init(broadcaster: VideoBroadcaster, size: PixelSize) {
@@ -23,7 +23,7 @@ struct CaptureReporter {
         broadcaster.isMuted = isMuted
     }
 
-    /// Called again and again, also when nothing has happened.
+    /// Reports the current state. Called repeatedly, also without a change.
     mutating func report(_ found: CaptureInterruption?, size: PixelSize?, now: Duration) {
         leftAt = found == .movedOffScreen ? leftAt ?? now : nil
         let isShort = leftAt.map { now < $0 + Self.patience } ?? false

@@ -2,16 +2,16 @@ public import RTCShareMedia
 
 /// A monitor that shows a part of an X screen.
 public struct DisplayOutput: Sendable, Hashable, CustomStringConvertible {
-    /// RandR's name, for instance `HDMI-1`.
+    /// The RandR name, for example `HDMI-1`.
     public let name: String
-    /// What its maker calls it, for instance `DELL U2720Q`; nil where the monitor doesn't say.
+    /// The manufacturer's product name, for example `DELL U2720Q`; nil if the monitor does not report it.
     public let productName: String?
     /// The part of the screen that it shows.
     public let area: PixelRectangle
-    /// Whether the user called it the primary one.
+    /// Whether the user made it the primary one.
     public let isPrimary: Bool
 
-    /// The output called `name`, which shows `area`.
+    /// Creates an output with a name, which shows `area`.
     public init(name: String, productName: String? = nil, area: PixelRectangle, isPrimary: Bool) {
         self.name = name
         self.productName = productName
@@ -19,6 +19,6 @@ public struct DisplayOutput: Sendable, Hashable, CustomStringConvertible {
         self.isPrimary = isPrimary
     }
 
-    /// `HDMI-1 (1920x1080+0+0)`.
+    /// The text `HDMI-1 (1920x1080+0+0)`.
     public var description: String { "\(name) (\(area.size)+\(area.x)+\(area.y))" }
 }

@@ -2,26 +2,26 @@ public import FoundationEssentials
 internal import Glibc
 public import RTCShareMedia
 
-/// Gives what an X screen shows: all of it, one output, or a region, with the mouse pointer.
+/// Captures an X screen: all of it, one output, or a region, with the mouse pointer.
 ///
-/// A frame comes at once when something changes, but not more often than the rate allows, and says what changed; it is
-/// stamped with when the server gave the picture. A screen at rest gives none. A screen or output that changes its
-/// size is followed, frames then have the new size. While an output is off, or a region does not lie on the screen, the
-/// source is muted, and observers are told (``CaptureInterruption/displayAway(reason:)``); it resumes when that is over.
-/// Widths and heights are even: an odd last column or row is left out. What lies on the screen is in its picture: a
-/// program's own overlays too, which no X server leaves out of a screen; a ``WindowSource`` gives a window without them.
+/// Each change results in a frame at once, but not more often than the frame rate allows. The frame has the changed
+/// parts, and the time at which the server returned its pixels. An idle screen sends no frames. If a screen or output
+/// changes its size, later frames have the new size. While an output is off, or a region is beyond the screen, the
+/// source is muted, and observers are notified (``CaptureInterruption/displayAway(reason:)``). It resumes afterwards.
+/// Widths and heights are even: an odd last column or row is cut. Everything on the screen is visible, including a
+/// program's own overlays, which no X server excludes. A ``WindowSource`` captures a window without them.
 public final class DisplaySource: CaptureSource, BroadcastingVideoSource {
     /// The part of a screen to share.
     public enum Area: Sendable, Hashable {
         /// The whole screen.
         case screen
-        /// What the output (monitor) of this name shows.
+        /// The output (monitor) of this name.
         case output(String)
         /// A rectangle of the screen.
         case region(PixelRectangle)
     }
 
-    /// The size when the source was opened, and the rate.
+    /// The size at the time the source was opened, and the rate.
     public let captureFormat: CaptureFormat
     private let area: Area
     private let display: String?
@@ -30,8 +30,8 @@ public final class DisplaySource: CaptureSource, BroadcastingVideoSource {
     public let broadcaster = VideoBroadcaster()
     private let thread = CaptureThread()
 
-    /// Connects to `display` (what stands in `DISPLAY`) and looks the area up; what cannot be shared throws, and says
-    /// what could be.
+    /// Connects to `display` (the value of `DISPLAY`) and finds the area. Throws if it can't be shared, with the
+    /// alternatives.
     public init(
         area: Area, display: String? = ProcessInfo.processInfo.environment["DISPLAY"], framesPerSecond: Double = 30
     ) throws(CaptureError) {
@@ -45,7 +45,7 @@ public final class DisplaySource: CaptureSource, BroadcastingVideoSource {
         self.connection = connection
     }
 
-    /// The size of a display's whole screen.
+    /// Returns the size of a display's whole screen.
     public static func screenSize(
         display: String? = ProcessInfo.processInfo.environment["DISPLAY"]
     ) throws(CaptureError) -> PixelSize {
@@ -53,22 +53,22 @@ public final class DisplaySource: CaptureSource, BroadcastingVideoSource {
         try XConnection(display: display).screenSize(signal: nil) ?? PixelSize(width: 0, height: 0)
     }
 
-    /// Whether a display is the XWayland of a Wayland desktop, whose screen shows nothing but the X programs. False where it
-    /// can't be asked.
+    /// Returns whether a display is the XWayland of a Wayland desktop, whose screen shows only X programs. Returns
+    /// false if the display can't be asked.
     public static func isXWayland(
         display: String? = ProcessInfo.processInfo.environment["DISPLAY"]
     ) -> Bool {
         (try? XConnection(display: display).isXWayland()) ?? false
     }
 
-    /// The outputs (monitors) of a display with their product names, the primary one first.
+    /// Returns the outputs (monitors) of a display with their product names, the primary one first.
     public static func outputs(
         display: String? = ProcessInfo.processInfo.environment["DISPLAY"]
     ) throws(CaptureError) -> [DisplayOutput] {
         try XConnection(display: display).outputs(signal: nil, withProductNames: true) ?? []
     }
 
-    /// Begins to give frames.
+    /// Starts the delivery of frames.
     public func start() throws {
         let (area, connection, broadcaster, format) = (area, connection, broadcaster, captureFormat)
         try thread.start { signal in
@@ -79,6 +79,6 @@ public final class DisplaySource: CaptureSource, BroadcastingVideoSource {
         }
     }
 
-    /// Ends it; sinks are told that nothing follows.
+    /// Stops capture and notifies the sinks.
     public func stop() { thread.stop() }
 }

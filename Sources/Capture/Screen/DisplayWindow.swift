@@ -1,25 +1,25 @@
 public import RTCShareMedia
 
-/// A window of an X display, as its window manager keeps it.
+/// A window of an X display, as the window manager describes it.
 public struct DisplayWindow: Sendable, Hashable, CustomStringConvertible {
-    /// The X server's number of it.
+    /// The X server's number of the window.
     public let id: UInt32
-    /// What its title bar says, without characters that can't be seen; empty where it has no title.
+    /// The text of its title bar, without invisible characters; empty if it has no title.
     public let title: String
-    /// The program's name for itself, as windows tell it (the class in `WM_CLASS`), for instance `XTerm`.
+    /// The program's name as its windows report it (the class in `WM_CLASS`), for example `XTerm`.
     public let application: String?
-    /// The process that it says it belongs to (`_NET_WM_PID`).
+    /// The process that it reports as its owner (`_NET_WM_PID`).
     public let processID: Int32?
-    /// Columns and rows, without the frame that a window manager adds.
+    /// The size in pixels, without the window manager's frame.
     public let size: PixelSize
-    /// Whether it is minimised, or on another desktop: it has no picture until that is over.
+    /// Whether it is minimized, or on another desktop: it has no video until that ends.
     public let isMinimised: Bool
-    /// From 0, with which it can't be seen on the screen, to 1 (`_NET_WM_WINDOW_OPACITY`). Its own picture doesn't depend on it.
+    /// The opacity, from 0 (invisible) to 1 (`_NET_WM_WINDOW_OPACITY`). The captured pixels don't depend on it.
     public let opacity: Double
-    /// Whether the window manager keeps it above others (`_NET_WM_STATE_ABOVE`), as toolbars and pictures in pictures are.
+    /// Whether the window manager keeps it above others (`_NET_WM_STATE_ABOVE`), like toolbars and picture in picture.
     public let isKeptAbove: Bool
 
-    /// A window with all that is known of it.
+    /// Creates a window description.
     public init(
         id: UInt32, title: String, application: String?, processID: Int32?, size: PixelSize, isMinimised: Bool = false,
         opacity: Double = 1, isKeptAbove: Bool = false
@@ -34,25 +34,25 @@ public struct DisplayWindow: Sendable, Hashable, CustomStringConvertible {
         self.isKeptAbove = isKeptAbove
     }
 
-    /// `0x1400007 'xterm' (484x316, XTerm)`.
+    /// The text `0x1400007 'xterm' (484x316, XTerm)`.
     public var description: String {
         let more = [application, isMinimised ? "minimized" : nil].compactMap { $0 }
         return "\(specification) '\(title)' (\(([size.description] + more).joined(separator: ", ")))"
     }
 
-    /// What names it among all windows.
+    /// The specification that identifies it among all windows.
     public var specification: WindowSpecification { .id(id) }
 }
 
-/// Which window is meant.
+/// The identification of a window.
 public enum WindowSpecification: Sendable, Hashable, CustomStringConvertible {
-    /// The one that the X server has under this number.
+    /// The window with this number of the X server.
     case id(UInt32)
-    /// The one whose title is this, or else has this in it. Capitals, the number of spaces and characters that can't be seen
-    /// don't matter.
+    /// The window whose title is this text, or contains it. Case, the number of spaces and invisible characters don't
+    /// matter.
     case title(String)
 
-    /// `0x1400007`, or `title=xterm`.
+    /// The text `0x1400007`, or `title=xterm`.
     public var description: String {
         switch self {
         case .id(let id): "0x" + String(id, radix: 16)
@@ -61,26 +61,26 @@ public enum WindowSpecification: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Which windows are left out where windows are listed, and where one is looked for by its title.
+/// The windows that are excluded from lists, and from the search by title.
 ///
-/// A program that draws over what it shares (a frame, a toolbar, an own picture) doesn't want these offered to be shared.
-/// They are never in the picture of another window; a ``DisplaySource`` shows them as the screen does.
+/// A program that draws over its share (a frame, a toolbar, a self-view) does not offer these windows. They are never
+/// part of another window's video; a ``DisplaySource`` shows them as the screen does.
 public struct WindowFilter: Sendable, Hashable {
-    /// Windows of these processes are left out.
+    /// The processes whose windows are excluded.
     public var processIDs: Set<Int32>
-    /// These windows are left out, whichever process has made them.
+    /// The windows that are excluded, whatever their process.
     public var windows: Set<UInt32>
 
-    /// Leaves out the windows of some processes, and some by themselves.
+    /// Creates a filter that excludes the windows of some processes, and single windows.
     public init(processIDs: Set<Int32> = [], windows: Set<UInt32> = []) {
         self.processIDs = processIDs
         self.windows = windows
     }
 
-    /// Leaves out what this process has on the screen.
+    /// The filter that excludes this process's windows.
     public static var own: WindowFilter { WindowFilter(processIDs: [currentProcessID()]) }
 
-    /// Leaves out nothing: a program's own windows are among the others.
+    /// The filter that excludes nothing, so that the program's own windows are listed.
     public static var nothing: WindowFilter { WindowFilter() }
 
     func leavesOut(_ window: DisplayWindow) -> Bool {
@@ -89,7 +89,7 @@ public struct WindowFilter: Sendable, Hashable {
 }
 
 extension WindowSpecification {
-    /// The window that is meant of those that there are.
+    /// Returns the specified window among the existing ones.
     func choose(from windows: [DisplayWindow]) throws(CaptureError) -> DisplayWindow {
         let matching: [DisplayWindow]
         switch self {
@@ -107,8 +107,8 @@ extension WindowSpecification {
 }
 
 extension String {
-    /// What names are compared by: without differences of capitals (`ß` is `SS`), with single spaces, and without characters
-    /// that can't be seen.
+    /// The form in which names are compared: without differences of case (`ß` is `SS`), with single spaces, and without
+    /// invisible characters.
     var folded: String {
         let visible = String(
             String.UnicodeScalarView(unicodeScalars.filter { $0.properties.generalCategory != .format }))

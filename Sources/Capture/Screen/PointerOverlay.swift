@@ -1,24 +1,24 @@
 import RTCShareCXCB
 import RTCShareMedia
 
-/// Draws the mouse pointer over pictures, as the X server does not put it into those that it gives.
+/// Draws the mouse pointer over frames, because the X server's images do not contain it.
 ///
-/// The pointer's place is asked for each time, its shape only where XFixes said that it changed.
+/// The position is requested each time, the shape only after XFixes has reported a change.
 struct PointerOverlay {
     private let connection: XConnection
     private let changeEvent: UInt8
     private var shape: PointerShape?
     private var isOutdated = true
-    /// Its hot spot, in the coordinates of what is shared; nil where it is not over that.
+    /// The hot spot, in the coordinates of the shared area; nil if it is outside.
     private var place: PixelPosition?
 
-    /// Where the pointer is asked for, before the answer is waited for.
+    /// A sent request for the position, whose answer has not been read.
     struct Question {
         fileprivate let cookie: xcb_query_pointer_cookie_t
         fileprivate let asked: ScreenGeometry.Pointer
     }
 
-    /// Nil where the server has no XFixes: the pointer is then left out.
+    /// Creates an overlay; nil if the server has no XFixes, so that the pointer is not drawn.
     init?(connection: XConnection, signal: StopSignal?) throws(CaptureError) {
         guard let xfixes = cxcb_xfixes_extension(connection.handle), try connection.queryXFixes(signal: signal) else {
             return nil
@@ -29,25 +29,25 @@ struct PointerOverlay {
         changeEvent = xfixes.pointee.first_event &+ UInt8(XCB_XFIXES_CURSOR_NOTIFY)
     }
 
-    /// Whether it has another shape than it was drawn with.
+    /// Whether the shape has changed since it was drawn.
     var isPending: Bool { isOutdated }
 
-    /// Takes note of an event.
+    /// Handles an event.
     mutating func handle(_ event: XEvent) {
         if event.type == changeEvent { isOutdated = true }
     }
 
-    /// Asks where the pointer is.
+    /// Requests the position.
     func ask(_ pointer: ScreenGeometry.Pointer) -> Question {
         Question(cookie: xcb_query_pointer(connection.handle, pointer.window), asked: pointer)
     }
 
-    /// Gives up on an answer.
+    /// Discards the answer to a request.
     func withdraw(_ question: Question) {
         xcb_discard_reply(connection.handle, question.cookie.sequence)
     }
 
-    /// Takes the answer: whether the pointer is to be drawn in another way than before. Nil where `signal` was raised.
+    /// Reads the answer, and returns whether the pointer must be redrawn. Nil if `signal` was raised.
     mutating func answer(to question: Question, signal: StopSignal?) throws(CaptureError) -> Bool? {
         guard
             let answer = try connection.reply(
@@ -66,19 +66,19 @@ struct PointerOverlay {
         return true
     }
 
-    /// The part of `area` that the pointer covers, in pixels of the area; nil where it covers none.
+    /// Returns the part of `area` that the pointer covers, in pixels of the area; nil if it covers none.
     func rectangle(in area: PixelRectangle) -> PixelRectangle? {
         guard let place, let shape else { return nil }
         return shape.rectangle(at: place, in: area)
     }
 
-    /// Draws the pointer into a BGRA picture that shows `area`.
+    /// Draws the pointer into a BGRA frame that shows `area`.
     func draw(into picture: ScreenPicture, area: PixelRectangle) {
         guard let place, let shape else { return }
         shape.draw(into: picture, at: place, area: area)
     }
 
-    /// Asks for the shape; false where `signal` was raised.
+    /// Requests the shape. Returns false if `signal` was raised.
     private mutating func fetch(signal: StopSignal?) throws(CaptureError) -> Bool {
         let cookie = xcb_xfixes_get_cursor_image(connection.handle)
         guard

@@ -1,21 +1,22 @@
 import RTCShareCYUV
 import RTCShareMedia
 
-/// How a mouse pointer looks.
+/// The image of a mouse pointer.
 struct PointerShape: Sendable, Equatable {
     let size: PixelSize
-    /// The pixel that points, from the left upper corner.
+    /// The pixel that points, from the upper left corner.
     let hotspot: PixelPosition
-    /// Blue, green, red, alpha; the colours are multiplied by alpha already.
+    /// The pixels: blue, green, red, alpha, with premultiplied colors.
     let pixels: [UInt32]
 
-    /// The part of `area` that it covers where it points to `place`, in pixels of the area; nil where it covers none.
+    /// Returns the part of `area` that the pointer covers if its hot spot is at `place`, in pixels of the area; nil if
+    /// it covers none.
     func rectangle(at place: PixelPosition, in area: PixelRectangle) -> PixelRectangle? {
         PixelRectangle(x: place.x - hotspot.x - area.x, y: place.y - hotspot.y - area.y, size: size)
             .intersection(PixelRectangle(x: 0, y: 0, size: area.size))
     }
 
-    /// Draws it into a BGRA picture that shows `area`.
+    /// Draws the pointer into a BGRA frame that shows `area`.
     func draw(into picture: ScreenPicture, at place: PixelPosition, area: PixelRectangle) {
         guard let visible = rectangle(at: place, in: area) else { return }
         let left = visible.x - (place.x - hotspot.x - area.x)
@@ -32,7 +33,7 @@ struct PointerShape: Sendable, Equatable {
     }
 }
 
-/// A pixel of a picture, or beside it.
+/// The position of a pixel, inside or outside a frame.
 struct PixelPosition: Sendable, Equatable {
     var x: Int
     var y: Int

@@ -1,16 +1,16 @@
-/// When to look at a screen, in virtual time: at once where something changed, but not more often than the frame rate
-/// allows.
+/// Determines the times to check a screen, in virtual time: at once after a change, but not more often than the frame
+/// rate allows.
 ///
-/// The pointer's place is told by no event and has to be asked for: at each tick while it moves or moved lately, and
-/// less often otherwise.
+/// No event reports the pointer's position, which must be polled: at each tick while it moves or has moved recently,
+/// and less often otherwise.
 struct ScreenCadence {
-    /// How long the pointer rests before it is asked for less often.
+    /// The time after which an idle pointer is polled less often.
     static let pointerRest = Duration.seconds(1)
-    /// How often a resting pointer is asked for.
+    /// The polling interval of an idle pointer.
     static let restInterval = Duration.milliseconds(100)
 
     private let interval: Duration
-    /// From when on the next frame may be taken.
+    /// The earliest time of the next frame.
     private var nextFrame: Duration
     private var lastLook: Duration
     private var pointerMovedAt: Duration
@@ -20,26 +20,26 @@ struct ScreenCadence {
         (nextFrame, lastLook, pointerMovedAt) = (now, now, now)
     }
 
-    /// When to look next, if nothing happens before; `hasChange` says that there is something to be seen.
+    /// Returns the time of the next check, if nothing happens before; `hasChange` means that there is a change to show.
     func deadline(hasChange: Bool) -> Duration {
         if hasChange { return max(nextFrame, lastLook) }
         let rests = lastLook >= pointerMovedAt + Self.pointerRest
         return lastLook + (rests ? max(Self.restInterval, interval) : interval)
     }
 
-    /// Nobody has a use for a frame now; that may be another at the next tick.
+    /// Records that no frame is needed now, which may change at the next tick.
     mutating func skip(now: Duration) {
         lastLook = now
         nextFrame = now + interval
     }
 
-    /// The screen was looked at; `isFrame` says that a frame came of it.
+    /// Records a check; `isFrame` means that it resulted in a frame.
     mutating func didLook(isFrame: Bool, pointerMoved: Bool, now: Duration) {
         lastLook = now
         if pointerMoved { pointerMovedAt = now }
         guard isFrame else { return }
-        // A look that was late leaves the next tick where it is, so that the rate is kept; after a rest, half an interval is
-        // saved up, so that what changes at the rate itself need not wait for a tick each time.
+        // A late check does not move the next tick, so that the rate is kept. After an idle period, half an interval is
+        // saved, so that changes at exactly that rate don't have to wait for a tick each time.
         nextFrame = max(nextFrame, now - interval / 2) + interval
     }
 }

@@ -1,21 +1,21 @@
 import RTCShareMedia
 
-/// Takes pictures of a subject when there is something new and somebody has a use for it.
+/// Captures frames of a subject when there is a change and a demand.
 enum ScreenCapture {
-    /// How often is looked for a subject that gives no picture, should no event tell of it.
+    /// The polling interval for a subject without pixels, in case no event reports its return.
     private static let searchInterval = Duration.milliseconds(500)
-    /// How often the subject is looked after that nobody sees: what the display tells of it meanwhile waits with the display.
+    /// The interval at which a subject without sinks is checked: until then, the display queues its events.
     private static let restInterval = Duration.seconds(2)
 
-    /// Gives frames until the signal is raised; throws where the subject ends. Tells interruptions and sizes other than
-    /// `format`'s. While there is no picture, the broadcaster is muted.
+    /// Sends frames until the signal is raised. Throws if the subject ends. Reports interruptions, and sizes other than
+    /// `format`'s. While there is no video, the broadcaster is muted.
     static func run<Subject: ScreenSubject>(
         _ subject: Subject, on connection: XConnection, as format: CaptureFormat, to broadcaster: VideoBroadcaster,
         until signal: StopSignal
     ) throws(CaptureError) {
         guard var grabber = try ScreenGrabber(connection: connection, subject: subject, signal: signal) else { return }
         var reporter = CaptureReporter(broadcaster: broadcaster, size: format.size)
-        // What comes after the end, or after another start, is not held back by this.
+        // Later frames, after the end or after another start, must not be muted.
         defer { reporter.setMuted(false) }
         var cadence = ScreenCadence(framesPerSecond: format.framesPerSecond, now: monotonicNow())
         broadcaster.whenWanted { [weak signal] in signal?.wake() }
@@ -38,7 +38,7 @@ enum ScreenCapture {
             let hasChange = grabber.hasChange || demand == .picture
             let deadline = max(cadence.deadline(hasChange: hasChange), grabber.settledTime)
             if monotonicNow() < deadline {
-                // What has been noticed already is not told again.
+                // A change that was already noticed is not reported again.
                 guard grabber.wait(until: deadline, signal: signal) else { return }
                 continue
             }
@@ -60,7 +60,7 @@ enum ScreenCapture {
 }
 
 extension VideoBroadcaster {
-    /// Runs a source's capture on its thread, and tells its begin, its end and the reason of that.
+    /// Runs a source's capture on its thread, and reports its start, its end and the reason for the end.
     func run(until signal: StopSignal, _ capture: () throws(CaptureError) -> Void) {
         start()
         var failure: CaptureError?

@@ -1,17 +1,17 @@
 import RTCShareCXCB
 import RTCShareMedia
 
-/// Which parts of a screen or a window changed since they were asked for last, by the X server's DAMAGE extension.
+/// The parts of a screen or a window that changed since the last request, by the X server's DAMAGE extension.
 ///
-/// The server says once that something changed, and sums up what does until it is asked: a screen at rest costs nothing,
-/// and one where much happens no more than the asking.
+/// The server reports once that there is a change, and accumulates changes until the next request: an idle screen costs
+/// nothing, and a busy one only the requests.
 final class ScreenDamage {
-    /// The parts are asked for, before the answer is waited for.
+    /// A sent request for the parts, whose answer has not been read.
     struct Question {
         fileprivate let cookie: xcb_xfixes_fetch_region_cookie_t
     }
 
-    /// Whether something changed that was not asked for yet.
+    /// Whether there is a change that was not requested yet.
     private(set) var isPending = true
 
     private let connection: XConnection
@@ -19,7 +19,7 @@ final class ScreenDamage {
     private let region: xcb_xfixes_region_t
     private let event: UInt8
 
-    /// Watches a window and what lies in it. Nil where the server has no DAMAGE, or no XFixes for its regions, or `signal`
+    /// Watches a window and its children. Nil if the server has no DAMAGE, or no XFixes for its regions, or `signal`
     /// was raised.
     init?(connection: XConnection, watched: xcb_window_t, signal: StopSignal?) throws(CaptureError) {
         guard let extent = cxcb_damage_extension(connection.handle), extent.pointee.present != 0,
@@ -46,12 +46,12 @@ final class ScreenDamage {
         xcb_flush(connection.handle)
     }
 
-    /// Takes note of an event.
+    /// Handles an event.
     func handle(_ event: XEvent) {
         if event.type == self.event { isPending = true }
     }
 
-    /// Asks what changed. Whatever changes from here on is told anew, so that a picture that is requested after this misses
+    /// Requests the changes. Later ones are reported again, so that an image that is requested after this misses
     /// nothing.
     func ask() -> Question {
         isPending = false
@@ -59,7 +59,7 @@ final class ScreenDamage {
         return Question(cookie: xcb_xfixes_fetch_region(connection.handle, region))
     }
 
-    /// The parts that lie in `area`, in its pixels; nil where `signal` was raised.
+    /// Returns the parts in `area`, in its pixels; nil if `signal` was raised.
     func answer(
         to question: Question, in area: PixelRectangle, signal: StopSignal?
     ) throws(CaptureError) -> [PixelRectangle]? {
@@ -71,7 +71,7 @@ final class ScreenDamage {
             start: xcb_xfixes_fetch_region_rectangles(reply.pointer),
             count: Int(xcb_xfixes_fetch_region_rectangles_length(reply.pointer)))
         var parts: [PixelRectangle] = []
-        // With the pointer's two places.
+        // Reserve for the pointer's old and new place.
         parts.reserveCapacity(rectangles.count + 2)
         for rectangle in rectangles {
             let part = PixelRectangle(

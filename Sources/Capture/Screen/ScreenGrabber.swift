@@ -1,50 +1,52 @@
 import RTCShareCXCB
 import RTCShareMedia
 
-/// Takes pictures of a subject, and keeps up with what happens to it. Lives on one thread.
+/// Captures frames of a subject, and follows its changes. Used on one thread.
 ///
-///     events ─▶ changed? ─▶ what did? where is the pointer? ─▶ the parts that did ─▶ a picture of them and the last one
+///     events ─▶ changed? ─▶ which parts? pointer position? ─▶ pixels of those ─▶ a frame of them and the last one
 ///
-/// A picture costs what changed: only that is read from the server. Where much did, or it isn't known what, all is.
+/// The cost of a frame is that of its changes: only those are read from the server. If much has changed, or the changes
+/// are unknown, everything is read.
 struct ScreenGrabber<Subject: ScreenSubject> {
-    /// What a look at the subject found.
+    /// The result of a check of the subject.
     enum Outcome {
         case frame(VideoFrame)
-        /// Nothing that the last frame does not show.
+        /// There is no change since the last frame.
         case nothingNew
         /// The signal was raised.
         case stopped
     }
 
-    /// Of the area, what may be read part by part; more is read in one piece.
+    /// The fraction of the area above which it is read in one piece.
     private static var largestShare: Double { 0.6 }
-    /// More parts are read as one.
+    /// The number of parts above which they are read as one.
     private static var mostParts: Int { 32 }
-    /// How often the server may refuse in a row what it is asked of a subject that seems to be as it was.
+    /// The maximum number of consecutive rejections by the server for a subject that seems unchanged.
     private static var mostRefusals: Int { 3 }
 
     private let connection: XConnection
     private var subject: Subject
     private let damage: ScreenDamage?
-    /// Nil while the subject is hidden.
+    /// The place of the subject; nil while it is hidden.
     private var place: ScreenGeometry?
     private var pointer: PointerOverlay?
-    /// Where the newest picture shows the pointer.
+    /// The part of the newest frame with the pointer.
     private var drawnPointer: PixelRectangle?
     private var pictures: ScreenPictures
     private var reader: ScreenReader
     private var isGeometryOutdated = true
-    /// The newest picture, or what changed since, isn't known to be right.
+    /// Whether the newest frame, or the changes since, may be wrong.
     private var isUnknown = true
     private var refusals = 0
-    /// Whether the last look found the pointer elsewhere, or of another shape.
+    /// Whether the last check found the pointer moved, or with another shape.
     private(set) var pointerMoved = false
-    /// What is to be said of the subject.
+    /// The current interruption.
     private(set) var interruption: CaptureInterruption?
-    /// From when on a look shows the subject and nothing else.
+    /// The time from which on a frame shows only the subject.
     private(set) var settledTime = Duration.zero
 
-    /// Nil where `signal` was raised. The subject watches its place already: no change falls between.
+    /// Creates a grabber; nil if `signal` was raised. The subject already watches its place, so that no change is
+    /// missed in between.
     init?(connection: XConnection, subject: Subject, signal: StopSignal?) throws(CaptureError) {
         self.connection = connection
         self.subject = subject
@@ -55,44 +57,44 @@ struct ScreenGrabber<Subject: ScreenSubject> {
         guard signal?.isRaised != true else { return nil }
     }
 
-    /// Whether there is no picture to be had. As far as ``update(signal:)`` knows, as all of these.
+    /// Whether there is no video, according to the last ``update(signal:)``, like all of these properties.
     var isHidden: Bool { place == nil }
 
-    /// The size of the next picture; nil while there is none.
+    /// The size of the next frame; nil while there is none.
     var size: PixelSize? { place?.pixels.area.size }
 
-    /// Whether there is something to be seen that no frame has shown.
+    /// Whether there is a change that no frame has shown.
     var hasChange: Bool { isUnknown || damage?.isPending ?? true || pointer?.isPending ?? false }
 
-    /// Takes note of the events that came, and finds the subject anew where it may be elsewhere; false where `signal` was
-    /// raised. No event is left unseen when it returns: whoever waits then misses none.
+    /// Handles the events that have arrived, and finds the subject again if it may have moved. Returns false if
+    /// `signal` was raised. No event is left when it returns, so that a following wait misses none.
     mutating func update(signal: StopSignal?) throws(CaptureError) -> Bool {
         try takeEvents()
         while isGeometryOutdated {
             guard try locate(signal: signal) else { return false }
-            // With the answers more may have come.
+            // More events may have arrived with the answers.
             try takeEvents()
         }
         return true
     }
 
-    /// Looks for the subject with the next update, whether or not an event told of it.
+    /// Finds the subject again in the next update, even without an event.
     mutating func search() { isGeometryOutdated = true }
 
-    /// Returns once the server has something to say, `deadline` has passed, or the signal is raised: false then.
+    /// Waits for input from the server, or until `deadline`. Returns false if the signal was raised.
     func wait(until deadline: Duration, signal: StopSignal) -> Bool {
         connection.waitForInput(until: deadline, signal: signal)
     }
 
-    /// Looks at the subject. With `evenIfOld` the last picture is given again where there is nothing new.
+    /// Checks the subject. With `evenIfOld` it returns the last frame again if there is no change.
     mutating func look(evenIfOld: Bool, signal: StopSignal?) throws(CaptureError) -> Outcome {
         do throws(CaptureError) {
             let outcome = try picture(evenIfOld: evenIfOld, signal: signal)
             refusals = 0
             return outcome
         } catch {
-            // The screen may have shrunk since the events were read, or the window be gone; where that is so, what is asked
-            // for has changed.
+            // The screen may have shrunk since the events were read, or the window may be closed. The request has
+            // changed then.
             guard case .requestRefused = error, refusals < Self.mostRefusals else { throw error }
             refusals += 1
             let before = place?.pixels
@@ -112,7 +114,7 @@ struct ScreenGrabber<Subject: ScreenSubject> {
         }
     }
 
-    /// Finds the subject anew; false where `signal` was raised.
+    /// Finds the subject again. Returns false if `signal` was raised.
     private mutating func locate(signal: StopSignal?) throws(CaptureError) -> Bool {
         isGeometryOutdated = false
         let before = place?.pixels
@@ -128,7 +130,7 @@ struct ScreenGrabber<Subject: ScreenSubject> {
         guard let pixels = place?.pixels, pixels != before else { return true }
         isUnknown = true
         let now = monotonicNow()
-        // What is settling already is not waited for anew: a window that changes all the time is seen now and then.
+        // A subject that is settling does not restart the wait: a window that changes all the time is still captured.
         if now >= settledTime { settledTime = now + subject.settlingTime }
         guard pictures.size != pixels.area.size else { return true }
         pictures.reset(to: pixels.area.size)
@@ -143,10 +145,10 @@ struct ScreenGrabber<Subject: ScreenSubject> {
         let question = damage.flatMap { $0.isPending ? $0.ask() : nil }
         var pointerQuestion = pointer?.ask(place.pointer)
         defer { if let pointerQuestion { pointer?.withdraw(pointerQuestion) } }
-        // Until all is read, what was told of changes is not in any picture.
+        // Until everything is read, no frame contains the reported changes.
         let wasUnknown = isUnknown || damage == nil
         isUnknown = true
-        // One list, which goes with the frame at last.
+        // A single list, which becomes the frame's damage.
         var parts: [PixelRectangle] = []
         if let asked = question {
             guard let changed = try damage?.answer(to: asked, in: area, signal: signal) else { return .stopped }
@@ -159,7 +161,7 @@ struct ScreenGrabber<Subject: ScreenSubject> {
             pointerMoved = isNew
         }
         let pointerArea = pointer?.rectangle(in: area)
-        // What lies under the pointer is in no picture: it is read again before the pointer is drawn anew.
+        // The pixels under the pointer are in no frame: they are read again before the pointer is redrawn.
         let drawsPointer =
             pointerMoved && (pointerArea != nil || drawnPointer != nil)
             || parts.contains { part in drawnPointer.map { part.intersection($0) != nil } ?? false }
@@ -188,7 +190,7 @@ struct ScreenGrabber<Subject: ScreenSubject> {
         return .frame(VideoFrame(buffer: picture, timestamp: timestamp, damage: parts))
     }
 
-    /// Makes one of many parts; false where it is better to read the whole area.
+    /// Merges many parts into one. Returns false if reading the whole area is better.
     private func gather(_ parts: inout [PixelRectangle], of size: PixelSize) -> Bool {
         if parts.count > Self.mostParts {
             let all = parts.reduce(parts[0]) { $0.union($1) }

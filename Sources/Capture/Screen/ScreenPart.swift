@@ -1,16 +1,16 @@
 import RTCShareCXCB
 import RTCShareMedia
 
-/// A part of the screen, as the subject of pictures.
+/// A part of the screen, as the subject of capture.
 struct ScreenPart: ScreenSubject {
     let watched: xcb_window_t
-    /// What the screen shows is there to be seen.
+    /// Zero, because the screen's pixels are always valid.
     let settlingTime = Duration.zero
     private let connection: XConnection
     private let area: DisplaySource.Area
     private let geometryEvents: EventTypes
 
-    /// Asks to be told of changes from now on.
+    /// Watches for changes from now on.
     init(_ area: DisplaySource.Area, on connection: XConnection) {
         self.area = area
         self.connection = connection
@@ -20,7 +20,7 @@ struct ScreenPart: ScreenSubject {
 
     mutating func handle(_ event: XEvent) -> Bool { geometryEvents.contains(event.type) }
 
-    /// Everything is looked up each time.
+    /// Nothing to discard: everything is looked up each time.
     mutating func forget() {}
 
     mutating func locate(signal: StopSignal?) throws(CaptureError) -> ScreenSight {
@@ -38,7 +38,7 @@ struct ScreenPart: ScreenSubject {
 }
 
 extension CaptureError {
-    /// What is said of a part of the screen that is not there for now, in the same words for as long as that lasts; nil of
+    /// The reason for a part of the screen that is missing for now, in the same words as long as that lasts; nil for
     /// all other errors.
     fileprivate var absence: String? {
         switch self {
@@ -52,7 +52,7 @@ extension CaptureError {
 }
 
 extension DisplaySource.Area {
-    /// Where on the screen this lies at this moment, with even sides; nil where `signal` was raised.
+    /// Returns the current place on the screen, with even sides; nil if `signal` was raised.
     func rectangle(on connection: XConnection, signal: StopSignal?) throws(CaptureError) -> PixelRectangle? {
         guard let found = try place(on: connection, signal: signal) else { return nil }
         guard found.size.isSharable else { throw .unsharableSize(found.size) }
@@ -70,7 +70,7 @@ extension DisplaySource.Area {
             guard let output = outputs.first(where: { $0.name == name }) else {
                 throw .unknownOutput(name: name, outputs: outputs)
             }
-            // Between two events of one change an output may lie beyond the screen; take what is there.
+            // Between two events of one change an output may be beyond the screen; use the visible part.
             guard let visible = output.area.intersection(screen) else {
                 throw .regionOutsideScreen(region: output.area, screen: size)
             }

@@ -2,12 +2,12 @@ internal import Glibc
 import RTCShareCYUV
 import RTCShareMedia
 
-/// A picture of a screen, in memory that an X server writes itself where it can.
+/// A frame of a screen, in memory that an X server writes directly if possible.
 final class ScreenPicture: VideoFrameBuffer, @unchecked Sendable {
-    // Sendable: written only by `ScreenPictures`, while it holds the one reference.
+    // Sendable: written only by `ScreenPictures`, while it holds the only reference.
     let size: PixelSize
     let format = PixelFormat.bgra
-    /// Where the server puts whole rows of it; nil where the memory is not shared.
+    /// The shared memory to which the server writes whole rows; nil if the memory is not shared.
     let segment: SharedSegment?
     let memory: UnsafeMutableRawBufferPointer
     // Kept so that lending them allocates nothing.
@@ -34,7 +34,7 @@ final class ScreenPicture: VideoFrameBuffer, @unchecked Sendable {
         }
     }
 
-    /// Copies a part from where its rows lie `stride` bytes apart.
+    /// Copies a part from memory whose rows are `stride` bytes apart.
     func write(_ part: PixelRectangle, from source: UnsafeRawPointer, stride sourceStride: Int) {
         let target = memory.baseAddress?.advanced(by: part.y * stride + part.x * 4)
         CopyPlane(
@@ -44,14 +44,14 @@ final class ScreenPicture: VideoFrameBuffer, @unchecked Sendable {
     }
 }
 
-/// The newest picture of a screen, and memory for the next ones.
+/// The newest frame of a screen, and memory for the next ones.
 ///
-/// A picture that somebody still looks at is left alone: the next is made in memory that is free, of what changed and of
-/// a copy of what that memory has missed. Where only a line changed, a line is copied.
+/// A frame that is still in use is not changed: the next is made in free memory, from the changes and from a copy of
+/// those that this memory has missed. If only a line changed, a line is copied.
 struct ScreenPictures {
     private struct Slot {
         var picture: ScreenPicture
-        /// What changed since the picture was written; nil is everything.
+        /// The changes since the frame was written; nil for everything.
         var missed: [PixelRectangle]?
 
         mutating func miss(_ parts: [PixelRectangle]?, _ overlay: PixelRectangle?) {
@@ -69,17 +69,17 @@ struct ScreenPictures {
         }
     }
 
-    /// How many are kept: one that is encoded, one that waits for that, and two for who looks on.
+    /// The maximum number of frames: one that is encoded, one that waits for that, and two for other readers.
     private static let capacity = 4
-    /// More parts than this are taken for everything.
+    /// The number of parts above which everything counts as changed.
     private static let longestList = 64
 
-    /// The X server that may write the pictures; nil where there is none.
+    /// The X server that may write the frames; nil if there is none.
     private let connection: XConnection?
     private(set) var size: PixelSize
-    /// False once the server was found to share no memory with us, for instance over a network.
+    /// Whether the server shares memory with this process. False for a remote server, for example.
     private var sharesMemory = true
-    /// The newest is the last.
+    /// The frames, the newest last.
     private var slots: [Slot] = []
 
     init(connection: XConnection? = nil, size: PixelSize) {
@@ -87,17 +87,17 @@ struct ScreenPictures {
         self.size = size
     }
 
-    /// The newest picture.
+    /// The newest frame.
     var newest: ScreenPicture? { slots.last?.picture }
 
-    /// Forgets all pictures; the next ones have this size.
+    /// Discards all frames; the next ones have this size.
     mutating func reset(to size: PixelSize) {
         self.size = size
         slots = []
     }
 
-    /// The picture to be written next: in all but `parts` what the newest is, where there are parts and a newest. All of the
-    /// parts is to be written; what lies in `overlay` may be drawn over then.
+    /// Returns the frame to write next. If there are parts and a newest frame, it equals that in all other parts. The
+    /// caller must write all of `parts`, and may then draw over `overlay`.
     mutating func begin(parts: [PixelRectangle]?, overlay: PixelRectangle?) throws(CaptureError) -> ScreenPicture {
         let free = freeSlot()
         let previous = newest
@@ -111,7 +111,7 @@ struct ScreenPictures {
         let picture = slots[last].picture
         if let parts, let previous, previous !== picture, let start = previous.memory.baseAddress {
             for part in slots[last].missed ?? [PixelRectangle(x: 0, y: 0, size: size)]
-            // What is written anew is not copied first: what scrolls changes in the same place each time.
+            // Parts that will be written are not copied first: scrolling changes the same place each time.
             where !parts.contains(where: { $0.intersection(part) == part }) {
                 picture.write(part, from: start + part.y * previous.stride + part.x * 4, stride: previous.stride)
             }
@@ -128,7 +128,7 @@ struct ScreenPictures {
         return ScreenPicture(size: size, segment: segment)
     }
 
-    /// The newest where nobody holds it, or else the one of the free ones that was written last.
+    /// Returns the newest frame if it is not in use, or else the free one that was written last.
     private mutating func freeSlot() -> Int? {
         for index in slots.indices.reversed() where isKnownUniquelyReferenced(&slots[index].picture) { return index }
         return nil

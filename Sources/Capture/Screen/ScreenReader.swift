@@ -1,19 +1,19 @@
 import RTCShareCXCB
 import RTCShareMedia
 
-/// Reads pixels from the X server: whole rows to where they belong, by the server itself where memory is shared with it, and
-/// other parts by way of memory of its own.
+/// Reads pixels from the X server: whole rows go directly to their place, written by the server if memory is shared
+/// with it, and other parts through scratch memory.
 struct ScreenReader {
     private let connection: XConnection
-    /// What parts are read into, on their way to a picture.
+    /// The memory for parts before they are copied to a frame.
     private var scratch: SharedSegment?
-    /// Those that are answered, in memory that is used again.
+    /// The requests without an answer, in memory that is reused.
     private var requests: [Request] = []
 
     private struct Request {
         let part: PixelRectangle
         let sequence: UInt32
-        /// Where the server puts it: nil where it is put in place.
+        /// The memory that the server writes; nil if it writes in place.
         let source: UnsafeMutableRawPointer?
     }
 
@@ -21,12 +21,12 @@ struct ScreenReader {
         self.connection = connection
     }
 
-    /// Lets go of memory, for pictures of another size follow.
+    /// Releases memory before a change of the frames' size.
     mutating func reset() {
         scratch = nil
     }
 
-    /// Reads parts of an area, in its own pixels, into a picture of it; false where `signal` was raised.
+    /// Reads parts of an area, in its own pixels, into a frame of it. Returns false if `signal` was raised.
     mutating func read(
         _ parts: [PixelRectangle], of pixels: ScreenGeometry.Pixels, into picture: ScreenPicture, signal: StopSignal?
     ) throws(CaptureError) -> Bool {
@@ -91,7 +91,7 @@ struct ScreenReader {
         }
     }
 
-    /// Takes each answer; where one fails, or the signal is raised, those after it are given up.
+    /// Processes each answer. If one fails, or the signal is raised, those after it are discarded.
     private func collect(
         _ requests: [Request], signal: StopSignal?, take: (Request) throws(CaptureError) -> Bool
     ) throws(CaptureError) -> Bool {

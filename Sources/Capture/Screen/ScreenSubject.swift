@@ -1,49 +1,49 @@
 import RTCShareCXCB
 import RTCShareMedia
 
-/// What pictures are taken of: a part of the screen, or one window. Lives on one thread.
+/// The subject of capture: a part of the screen, or one window. Used on one thread.
 protocol ScreenSubject {
-    /// The window whose changes are watched, and whose coordinates are those of ``ScreenGeometry``.
+    /// The window whose changes are watched, and whose coordinates ``ScreenGeometry`` uses.
     var watched: xcb_window_t { get }
-    /// For how long the pixels of a new place are not looked at: until then they may be those of something else.
+    /// The time for which the pixels of a new place are not read, because they may belong to something else until then.
     var settlingTime: Duration { get }
-    /// Takes note of an event; whether what is shared may be elsewhere, or of another size, since.
+    /// Handles an event, and returns whether the subject may have moved or changed size.
     mutating func handle(_ event: XEvent) -> Bool
-    /// Looks everything up again with the next ``locate(signal:)``: the server has refused what was known.
+    /// Looks everything up again with the next ``locate(signal:)``, after the server has rejected known values.
     mutating func forget()
-    /// Finds out where what is shared is at this moment; throws where it is gone for good.
+    /// Finds the current place of the subject. Throws if it is gone permanently.
     mutating func locate(signal: StopSignal?) throws(CaptureError) -> ScreenSight
 }
 
-/// How a subject is found.
+/// The result of the search for a subject.
 enum ScreenSight {
-    /// It has pixels. Where nobody at the screen can see it, ``CaptureInterruption/movedOffScreen`` goes with them.
+    /// It has pixels. If nobody at the screen can see it, that is ``CaptureInterruption/movedOffScreen``.
     case shown(ScreenGeometry, CaptureInterruption?)
-    /// It has none for now.
+    /// It has no pixels for now.
     case hidden(CaptureInterruption)
     /// The signal was raised.
     case stopped
 }
 
-/// Where a subject is. Coordinates are those of the window that is watched.
+/// The place of a subject. Coordinates are those of the watched window.
 struct ScreenGeometry {
-    /// Where its pixels are.
+    /// The place of its pixels.
     struct Pixels: Equatable {
-        /// A window, or the memory behind one.
+        /// A window, or its pixmap.
         let drawable: xcb_drawable_t
-        /// The part that is shared, with even sides.
+        /// The shared part, with even sides.
         let area: PixelRectangle
-        /// What is added to a coordinate for that of `drawable`: the memory behind a window begins with its border.
+        /// The offset from a coordinate to that of `drawable`: a window's pixmap begins with its border.
         var inset = 0
     }
 
-    /// How the pointer's place is asked for.
+    /// The parameters of a request for the pointer's position.
     struct Pointer {
-        /// The window to which it is told.
+        /// The window to which the position is relative.
         let window: xcb_window_t
-        /// The child of that window which it has to be over; nil where it is always drawn.
+        /// The child of that window that must contain the pointer; nil to draw it always.
         var child: xcb_window_t?
-        /// Where coordinates begin in that window.
+        /// The origin of the coordinates in that window.
         var origin = (x: 0, y: 0)
     }
 
@@ -52,7 +52,7 @@ struct ScreenGeometry {
 }
 
 extension PixelSize {
-    /// Whether a picture can have this size, but for an odd last column or row.
+    /// Whether video can have this size, apart from an odd last column or row.
     var isSharable: Bool {
         let sides = 2...VideoFrame.maximumSide
         return sides.contains(width) && sides.contains(height)
@@ -60,7 +60,7 @@ extension PixelSize {
 }
 
 extension PixelRectangle {
-    /// Without an odd last column and row.
+    /// The rectangle without an odd last column and row.
     var even: PixelRectangle {
         PixelRectangle(x: x, y: y, size: PixelSize(width: max(size.width & ~1, 2), height: max(size.height & ~1, 2)))
     }

@@ -3,8 +3,7 @@ public import RTCShareMedia
 
 /// A beep of 1 kHz and 50 ms at each whole second of the monotonic clock, and silence between, in stereo at 48 kHz.
 ///
-/// The test pattern flashes at the same instants: how far apart a viewer hears and sees them is how far sound and
-/// picture are out of step.
+/// The test pattern flashes at the same times: the difference for a viewer is the error of lip sync.
 public final class BeepSource: AudioCaptureSource, BroadcastingAudioSource {
     /// Stereo at 48 kHz.
     public let audioFormat = AudioFormat(sampleRate: SoundGenerator.sampleRate, channels: SoundGenerator.channels)
@@ -14,15 +13,15 @@ public final class BeepSource: AudioCaptureSource, BroadcastingAudioSource {
 
     static let frequency = 1000.0
     static let amplitude = 0.5
-    /// 50 ms.
+    /// The length of the beep, 50 ms.
     static let length = 2400
-    /// 2 ms at each end, in which the beep swells and fades: a sudden edge would click.
+    /// The length of the fades, 2 ms at each end of the beep: a sudden edge would click.
     static let ramp = 96
 
-    /// A source without sinks.
+    /// Creates a source without sinks.
     public init() {}
 
-    /// Begins with the block that comes next.
+    /// Starts with the next block.
     public func start() throws {
         let broadcaster = broadcaster
         try thread.start { signal in
@@ -33,11 +32,11 @@ public final class BeepSource: AudioCaptureSource, BroadcastingAudioSource {
         }
     }
 
-    /// Ends it; sinks are told that nothing follows.
+    /// Stops the source and notifies the sinks.
     public func stop() { thread.stop() }
 
-    /// The first boundary of a block at or after `now`, and which sample of its second lies there. A second has a whole
-    /// number of blocks, so that each begins with one.
+    /// Returns the first boundary of a block at or after `now`, and the sample of its second at that time. A second has
+    /// a whole number of blocks, so that each begins with one.
     static func start(at now: Duration) -> (time: Duration, sample: Int) {
         let (seconds, attoseconds) = now.components
         let blocksPerSecond = Int64(SoundGenerator.sampleRate / SoundGenerator.blockSize)
@@ -49,7 +48,7 @@ public final class BeepSource: AudioCaptureSource, BroadcastingAudioSource {
         )
     }
 
-    /// Sample `number` since a whole second.
+    /// Returns the sample with this number since a whole second.
     static func sample(_ number: Int) -> Float {
         let number = number % SoundGenerator.sampleRate
         guard number < length else { return 0 }

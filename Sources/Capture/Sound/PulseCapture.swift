@@ -2,11 +2,11 @@ import RTCShareMedia
 import RTCShareWireFormat
 import Synchronization
 
-/// What the thread of a ``PulseSource`` does: it records from the device that was asked for, and waits for one that is away.
+/// The work of the thread of a ``PulseSource``: it records from the requested device, and waits for a missing one.
 ///
-///               the device is there         its first sound
+///               the device exists            its first audio
 ///     looking ───────────────────────▶ opening ─────────────▶ recording
-///        ▲                               │ fails                  │ goes, or another is the default
+///        ▲                               │ fails                  │ disappears, or the default changes
 ///        └──────────── away ◀────────────┴────────────────────────┘
 ///          a change of the devices, or two seconds
 struct PulseCapture: Sendable {
@@ -17,34 +17,34 @@ struct PulseCapture: Sendable {
     let patience: Patience
     let measurements = Measurements()
 
-    /// How long it waits for a device and its server.
+    /// The timeouts for a device and its server.
     struct Patience: Sendable {
-        /// Until the server, or the device, is tried again after a failure.
+        /// The delay before the server, or the device, is retried after a failure.
         var retry = Duration.seconds(2)
-        /// For the sound of a device, if only silence: a headset takes a second or two to begin.
+        /// The timeout for any data of a device, including silence: a headset takes a second or two to start.
         var silence = Duration.seconds(5)
     }
 
-    /// What the thread tells of itself.
+    /// The counts of the thread.
     final class Measurements: Sendable {
         let overruns = Atomic(0)
     }
 
-    /// For how many seconds it goes on without sinks: a headset takes its time to begin.
+    /// The number of seconds for which it runs without sinks, because a headset takes its time to start.
     private static let longestUnheard = 2
 
-    /// What lasts from one device to the next.
+    /// The state that is kept from one device to the next.
     private struct Progress {
         var reporter: Reporter
         var clock: RecordingClock
         var holes = 0
     }
 
-    /// Gives sound until the signal is raised.
+    /// Sends audio until the signal is raised.
     func run(until signal: StopSignal) {
         var progress = Progress(
             reporter: Reporter(broadcaster: broadcaster), clock: RecordingClock(sampleRate: format.sampleRate))
-        // Sound after the end, or after another start, is not held back by this.
+        // Later audio, after the end or after another start, must not be muted.
         defer { progress.reporter.end() }
         broadcaster.whenWanted { [weak signal] in signal?.wake() }
         while !signal.isRaised {
@@ -58,10 +58,10 @@ struct PulseCapture: Sendable {
         }
     }
 
-    /// Records, or waits for the device, until nobody wants its sound; throws where the server does not answer.
+    /// Records, or waits for the device, until there are no sinks. Throws if the server does not answer.
     ///
-    /// Also without sinks it looks whether the device is there, so that a person is told before there is a viewer.
-    /// Everything of libpulse's lives and ends in here, so that a source that rests holds no device.
+    /// Even without sinks it checks whether the device exists, so that the user is warned before there is a viewer. All
+    /// objects of libpulse exist only within this call, so that an idle source uses no device.
     private func follow(_ progress: inout Progress, until signal: StopSignal) throws(CaptureError) {
         let session = try PulseSession(server: server, signal: signal)
         guard try session.connect(), try session.watchDevices() else { return }
@@ -81,8 +81,8 @@ struct PulseCapture: Sendable {
         }
     }
 
-    /// Records from `device` until the input is another one's, then returns true; false where nobody wants its sound any
-    /// more, or the signal was raised.
+    /// Records from `device` until the input has another device, then returns true. Returns false if there are no sinks
+    /// any more, or the signal was raised.
     private func record(
         _ device: String, of session: PulseSession, _ progress: inout Progress
     ) throws(CaptureError) -> Bool {
@@ -90,14 +90,14 @@ struct PulseCapture: Sendable {
             return try relay(device, of: session, &progress)
         } catch {
             guard case .soundDeviceLost = error else { throw error }
-            // The server knows whether the device is gone, and whether another is the default one.
+            // The server knows whether the device is gone, and whether there is another default.
             guard let devices = try session.devices() else { return false }
             guard try devices.source(for: input) != device else { throw error }
             return true
         }
     }
 
-    /// Gives what is recorded; the same, but throws also where another device is to be recorded.
+    /// Sends the recorded audio; returns like ``record``, but also throws if another device must be recorded.
     private func relay(
         _ device: String, of session: PulseSession, _ progress: inout Progress
     ) throws(CaptureError) -> Bool {
@@ -122,7 +122,7 @@ struct PulseCapture: Sendable {
         return false
     }
 
-    /// Gives a piece to the sinks; returns how many samples of each channel it had.
+    /// Sends a piece to the sinks, and returns its number of samples of each channel.
     private func give(_ piece: PulseRecording.Piece, _ progress: inout Progress) -> Int {
         defer {
             measurements.overruns.store(progress.holes + progress.clock.discontinuities, ordering: .relaxed)
@@ -134,7 +134,7 @@ struct PulseCapture: Sendable {
             return 0
         case .samples(let samples, let time):
             let sampleCount = samples.count / format.channels
-            // What was given was taken, whatever the server says.
+            // A sample can't be captured later than now, whatever the server reports.
             let timestamp = progress.clock.timestamp(sampleCount: sampleCount, measured: min(time, monotonicNow()))
             progress.reporter.report(nil)
             broadcaster.send(
@@ -144,7 +144,7 @@ struct PulseCapture: Sendable {
         }
     }
 
-    /// Tells sinks and observers why there is no sound, each reason once.
+    /// Reports to sinks and observers why there is no audio, each reason once.
     private struct Reporter {
         let broadcaster: AudioBroadcaster
         private var interruption: CaptureInterruption?
@@ -155,22 +155,22 @@ struct PulseCapture: Sendable {
 
         var isAway: Bool { interruption != nil }
 
-        /// Holds nothing back any more: the end itself is reported elsewhere.
+        /// Ends the mute: the end itself is reported elsewhere.
         mutating func end() {
             if isAway { broadcaster.isMuted = false }
             interruption = nil
         }
 
-        /// Reports that sound is away because of an error, or that it is back.
+        /// Reports that audio is missing because of an error, or that it has returned.
         mutating func report(_ error: CaptureError?) {
-            // That it can't be connected to adds nothing to its having been lost.
+            // A failed reconnection adds no information to the loss.
             if case .soundServerUnavailable? = error, isAway { return }
             let new = error.map { CaptureInterruption.soundAway(reason: $0.explanation.statement) }
             guard new != interruption else { return }
             let old = interruption
             interruption = new
             if isAway != (old != nil) { broadcaster.isMuted = isAway }
-            // Another reason is not an end.
+            // A new reason does not end the interruption.
             if let new {
                 broadcaster.observers.wasInterrupted(by: new)
             } else if let old {

@@ -3,27 +3,27 @@ import RTCShareCPulse
 /// A source or a sink of the sound server.
 struct PulseDevice: Sendable, Hashable {
     let name: String
-    /// What the server calls it before people.
+    /// The server's description for people.
     var description = ""
-    /// The source that gives what a sink plays; nil for a source.
+    /// The source that records a sink; nil for a source.
     let monitor: String?
-    /// Whether it is a source that gives what a sink plays.
+    /// Whether it is a source that records a sink.
     var isMonitor = false
 }
 
-/// The devices of a sound server at one moment.
+/// The devices of a sound server at one time.
 struct PulseDevices: Sendable, Hashable {
     var sources: [PulseDevice] = []
     var sinks: [PulseDevice] = []
-    /// The names of the source and the sink that are used where none is named.
+    /// The names of the default source and the default sink.
     var defaultSource: String?
     var defaultSink: String?
 
-    /// The name of the source that records `input`.
+    /// Returns the name of the source that records `input`.
     ///
-    /// It is never of another kind. A monitor, which gives what a sink plays, is not a microphone: neither one that was
-    /// named, nor the default source of a server without microphones.
-    /// - Throws: ``CaptureError/unknownSoundDevice(name:kind:devices:)`` where there is none, and
+    /// It is never of another kind. A monitor, which records a sink, is not a microphone: neither if it was named, nor
+    /// as the default source of a server without microphones.
+    /// - Throws: ``CaptureError/unknownSoundDevice(name:kind:devices:)`` if there is none, and
     ///   ``CaptureError/monitorIsNotMicrophone(name:sink:)``.
     func source(for input: PulseSource.Input) throws(CaptureError) -> String {
         switch input {
@@ -46,14 +46,14 @@ struct PulseDevices: Sendable, Hashable {
 }
 
 extension PulseSession {
-    /// Counts in ``deviceChanges`` from now on; false where the signal was raised.
+    /// Counts changes in ``deviceChanges`` from now on. Returns false if the signal was raised.
     func watchDevices() throws(CaptureError) -> Bool {
         pa_context_set_subscribe_callback(
             context,
             { _, event, _, pointer in
                 let type = event.rawValue & PA_SUBSCRIPTION_EVENT_TYPE_MASK.rawValue
                 let facility = event.rawValue & PA_SUBSCRIPTION_EVENT_FACILITY_MASK.rawValue
-                // A change of a device, as of its volume, leaves it what it is.
+                // A change of a device, as of its volume, does not change its identity.
                 let isNews =
                     facility == PA_SUBSCRIPTION_EVENT_SERVER.rawValue
                     || type != PA_SUBSCRIPTION_EVENT_CHANGE.rawValue
@@ -66,7 +66,7 @@ extension PulseSession {
         return try finish(pa_context_subscribe(context, facilities, nil, nil))
     }
 
-    /// The server's devices; nil where the signal was raised.
+    /// Returns the server's devices; nil if the signal was raised.
     func devices() throws(CaptureError) -> PulseDevices? {
         let answer = Answer()
         defer { withExtendedLifetime(answer) {} }
@@ -83,7 +83,7 @@ extension PulseSession {
             context,
             { _, info, _, pointer in
                 guard let info = info?.pointee, let name = info.name else { return }
-                // PA_INVALID_INDEX: it is of no sink.
+                // PA_INVALID_INDEX: it does not record a sink.
                 Answer.at(pointer)?.devices.sources.append(
                     PulseDevice(
                         name: String(cString: name), description: info.description.map { String(cString: $0) } ?? "",
@@ -103,7 +103,7 @@ extension PulseSession {
         return try finish(sinks) ? answer.devices : nil
     }
 
-    /// What callbacks add to, kept by the thread for as long as the requests run.
+    /// The results of callbacks, kept by the thread as long as the requests run.
     private final class Answer {
         var devices = PulseDevices()
 

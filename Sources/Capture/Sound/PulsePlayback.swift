@@ -1,13 +1,13 @@
 import RTCShareCPulse
 import RTCShareMedia
 
-/// A stream that plays through a sink of the sound server, of the one thread that uses it.
+/// A stream that plays through a sink of the sound server, used by one thread.
 package final class PulsePlayback {
-    /// How far what was written is from being heard.
+    /// The delay between writing and hearing.
     package struct Timing: Sendable, Hashable {
-        /// When the sample is heard that is written next, if it is written before.
+        /// The time at which the next written sample is heard, if it is written before that.
         package let heard: Duration
-        /// How long what was written and not yet taken by the device lasts.
+        /// The duration of the written audio that the device has not taken yet.
         package let queued: Duration
     }
 
@@ -16,13 +16,13 @@ package final class PulsePlayback {
     private let session: PulseSession
     private let stream: OpaquePointer
     private let changes = Changes()
-    /// What was heard when, and by the server's last answer how much lay in its queue.
+    /// A written position and the time at which it is heard and, by the server's last answer, the length of its queue.
     private var anchor: (position: Int, heard: Duration, queued: Duration)?
-    /// Samples of each channel that were written.
+    /// The number of written samples of each channel.
     private var position = 0
     private var nextQuestion = 0
 
-    /// What the server's events set, kept by this object for longer than they are told.
+    /// The flags that the server's events set, kept by this object longer than the events occur.
     private final class Changes {
         var timing = false
         var underflow = false
@@ -33,22 +33,22 @@ package final class PulsePlayback {
     }
 
     private static let frameBytes = channels * MemoryLayout<Float>.size
-    /// How many samples lie between two questions for the latency: a quarter of a second.
+    /// The number of samples between two requests for the latency: a quarter of a second.
     private static let questionInterval = sampleRate / 4
-    /// From a sample's being written to its being heard, where the device allows that: as little as does without gaps where
-    /// blocks come every 20 ms.
+    /// The target time between writing and hearing, if the device supports it: the minimum without gaps for blocks of
+    /// 20 ms.
     private static let latency = Duration.milliseconds(60)
-    /// Playing begins, and goes on after a gap, with so much.
+    /// The amount of audio with which playback starts, or resumes after a gap.
     private static let reserve = Duration.milliseconds(40)
 
-    /// Begins to play through the server's default sink. `name` is what its mixer calls the sound.
+    /// Starts to play through the server's default sink. `name` is the name of the audio in its mixer.
     package init(session: PulseSession, name: String) throws(CaptureError) {
         self.session = session
         var format = pa_sample_spec(
             format: PA_SAMPLE_FLOAT32LE, rate: UInt32(Self.sampleRate), channels: UInt8(Self.channels))
         guard let stream = pa_stream_new(session.context, name, &format, nil) else { throw session.failure }
         self.stream = stream
-        // All ones: the server's default. A second is more than ever waits, and what goes beyond is dropped by the server.
+        // All ones: the server's default. More than a second never waits, and the server drops what exceeds it.
         var attributes = pa_buffer_attr(
             maxlength: Self.bytes(.seconds(1)), tlength: Self.bytes(Self.latency), prebuf: Self.bytes(Self.reserve),
             minreq: .max, fragsize: .max)
@@ -71,7 +71,7 @@ package final class PulsePlayback {
         UInt32(duration / .seconds(1) * Double(sampleRate)) * UInt32(frameBytes)
     }
 
-    /// Waits until the server takes sound; false where the signal was raised.
+    /// Waits until the server accepts audio. Returns false if the signal was raised.
     package func begin() throws(CaptureError) -> Bool {
         let stream = stream
         let hasAnswer = try session.wait(atMost: PulseSession.answerTime) {
@@ -81,7 +81,8 @@ package final class PulsePlayback {
         return hasAnswer
     }
 
-    /// Waits until `hasSound` says so, which it is asked whenever the session is woken; false where the signal was raised.
+    /// Waits until `hasSound` returns true, which is called whenever the session wakes. Returns false if the signal was
+    /// raised.
     package func wait(until hasSound: () -> Bool) throws(CaptureError) -> Bool {
         let (stream, changes) = (stream, changes)
         while true {
@@ -105,24 +106,24 @@ package final class PulsePlayback {
         if position >= nextQuestion { askForTiming() }
     }
 
-    /// Has what was written and not yet taken by the device never be heard.
+    /// Drops the written audio that the device has not taken yet.
     package func dropQueue() {
         if let request = pa_stream_flush(stream, nil, nil) { pa_operation_unref(request) }
         anchor = nil
         nextQuestion = position
     }
 
-    /// When what is written next is heard, by what the server said last; nil until it has said anything since the sound
-    /// began, or since it broke off.
+    /// The time at which the next written sample is heard, by the server's last answer; nil before the first answer
+    /// since the start, or since an interruption.
     package var timing: Timing? {
         guard let anchor else { return nil }
         let distance = Duration.seconds(1) * (position - anchor.position) / Self.sampleRate
         return Timing(heard: anchor.heard + distance, queued: anchor.queued)
     }
 
-    /// How often the server's answers came.
+    /// The number of the server's answers.
     package private(set) var answers = 0
-    /// How often there was nothing to play in time.
+    /// The number of times that there was nothing to play.
     package private(set) var underflows = 0
 
     private func askForTiming() {
@@ -130,12 +131,12 @@ package final class PulsePlayback {
         if let question = pa_stream_update_timing_info(stream, nil, nil) { pa_operation_unref(question) }
     }
 
-    /// Reads the latency, which is right when the answer has just come.
+    /// Reads the latency, which is accurate right after the answer.
     private func updateTiming() {
         if changes.underflow {
             changes.underflow = false
             underflows += 1
-            // What is written from now on is heard later than was thought.
+            // Samples written from now on are heard later than computed.
             anchor = nil
             nextQuestion = position
         }
@@ -149,7 +150,7 @@ package final class PulsePlayback {
             nextQuestion = position
             return
         }
-        // By the server's numbers, of which the difference may not fit.
+        // From the server's numbers, whose difference may overflow.
         let queuedBytes = max(Double(info.write_index) - Double(info.read_index), 0)
         let queued = Duration.seconds(queuedBytes / Double(Self.frameBytes * Self.sampleRate))
         anchor = (position, monotonicNow() + .microseconds(Int64(clamping: microseconds)), queued)

@@ -1,17 +1,17 @@
 import RTCShareCPulse
 import RTCShareMedia
 
-/// A stream that records from one source of the audio server, of the one thread that uses it.
+/// A stream that records from one source of the sound server, used by one thread.
 ///
-/// A server would move it to its default source when its own goes, and a person could by a mixer: to a source of another
-/// kind, that nobody wanted to be recorded. So the server is asked not to move it, and a stream that is moved all the same
-/// gives nothing more.
+/// If its source disappears, a server would move the stream to the default source, and a user could move it in a mixer:
+/// possibly to a source of another kind, which must not be recorded. So the server is asked not to move it, and a
+/// stream that was moved anyway returns nothing more.
 final class PulseRecording {
-    /// What lay in the stream's buffer.
+    /// A piece of the stream's buffer.
     enum Piece {
-        /// Samples, interleaved, and when the first was taken by what the server said last.
+        /// Samples, interleaved, and the capture time of the first by the server's last answer.
         case samples([Float], time: Duration)
-        /// This many samples of each channel were lost, as they were not fetched in time.
+        /// A gap of this many samples of each channel, which were not fetched in time.
         case hole(Int)
     }
 
@@ -19,18 +19,18 @@ final class PulseRecording {
     private let session: PulseSession
     private let stream: OpaquePointer
     private let device: String
-    /// How long the device may give nothing, not even silence.
+    /// The timeout for any data of the device, including silence.
     private let patience: Duration
     private let frameBytes: Int
     private let changes = Changes()
-    /// Samples of each channel that were taken out of the buffer, or lost.
+    /// The number of samples of each channel that were read from the buffer, or lost.
     private var position = 0
-    /// When a sample was taken, and which.
+    /// The capture time of a sample, and its position.
     private var anchor: (position: Int, time: Duration)?
-    /// From where on the server is asked again.
+    /// The position at which the server is asked again.
     private var nextQuestion = 0
 
-    /// What the server's events set, kept by this object for longer than they are told.
+    /// The flags that the server's events set, kept by this object longer than the events occur.
     private final class Changes {
         var isMoved = false
         var timing = false
@@ -40,13 +40,13 @@ final class PulseRecording {
         }
     }
 
-    /// When the last piece came, or when the stream was made.
+    /// The time of the last piece, or of the stream's creation.
     private var lastPiece = monotonicNow()
 
-    /// How many samples lie between two questions for the latency: a quarter of a second.
+    /// The number of samples between two requests for the latency: a quarter of a second.
     private static let questionInterval = sampleRate / 4
 
-    /// Begins to record from `device`, as the server names it, in fragments of 20 ms.
+    /// Starts to record from `device`, named as by the server, in fragments of 20 ms.
     init(session: PulseSession, device: String, channels: Int, patience: Duration) throws(CaptureError) {
         self.session = session
         self.device = device
@@ -57,11 +57,11 @@ final class PulseRecording {
         guard let stream = pa_stream_new(session.context, "screen share", &format, nil) else { throw session.failure }
         self.stream = stream
         let second = UInt32(Self.sampleRate * frameBytes)
-        // All ones: the server's default. What playing needs has no meaning here.
+        // All ones: the server's default. Parameters of playback have no meaning here.
         var attributes = pa_buffer_attr(
             maxlength: second, tlength: .max, prebuf: .max, minreq: .max, fragsize: second / 50)
-        // The server's interpolation of its latency counts from when the stream was made, and is off by as much as the
-        // device took to begin: for seconds. So it is asked, and believed at the moment of its answer only.
+        // The server's interpolation of its latency counts from the creation of the stream, and is wrong by the time
+        // that the device took to start: seconds. So each answer is used only at its own time.
         let flags = pa_stream_flags_t(PA_STREAM_ADJUST_LATENCY.rawValue | PA_STREAM_DONT_MOVE.rawValue)
         guard pa_stream_connect_record(stream, device, &attributes, flags) >= 0 else { throw session.failure }
         let told = Unmanaged.passUnretained(changes).toOpaque()
@@ -76,7 +76,7 @@ final class PulseRecording {
         pa_stream_unref(stream)
     }
 
-    /// Waits until the server records; false where the signal was raised.
+    /// Waits until the server records. Returns false if the signal was raised.
     func begin() throws(CaptureError) -> Bool {
         let stream = stream
         let hasAnswer = try session.wait(atMost: PulseSession.answerTime) {
@@ -86,8 +86,8 @@ final class PulseRecording {
         return hasAnswer
     }
 
-    /// Waits until there is something in the buffer, or `isInterrupted` returns true; false where the signal was raised.
-    /// Throws where the device gives nothing, as while it is suspended, or where it is not recorded any more.
+    /// Waits until the buffer has data, or `isInterrupted` returns true. Returns false if the signal was raised. Throws
+    /// if the device sends nothing, as while it is suspended, or if it is not recorded any more.
     func waitForSound(unless isInterrupted: () -> Bool) throws(CaptureError) -> Bool {
         while true {
             let (stream, changes) = (stream, changes)
@@ -110,7 +110,7 @@ final class PulseRecording {
         }
     }
 
-    /// Takes the oldest piece out of the buffer; nil where there is none.
+    /// Removes the oldest piece from the buffer; nil if there is none.
     func next() throws(CaptureError) -> Piece? {
         try check()
         var data: UnsafeRawPointer?
@@ -135,13 +135,13 @@ final class PulseRecording {
         return .samples(samples, time: anchor.time + distance)
     }
 
-    /// How many samples of each channel a piece has: at most a second's, which is what the buffer has room for. The server
-    /// says of a hole how long it is, and of one that is longer the next measurement tells.
+    /// Returns the number of samples of each channel in a piece: at most those of a second, the capacity of the buffer.
+    /// The server reports the length of a gap, and the next measurement reveals a longer one.
     static func sampleCount(ofBytes byteCount: Int, perSample frameBytes: Int) -> Int {
         min(byteCount / frameBytes, sampleRate)
     }
 
-    /// Waits until the server has said when the next sample was taken; false where the signal was raised.
+    /// Waits until the server has reported the capture time of the next sample. Returns false if the signal was raised.
     private func synchronize() throws(CaptureError) -> Bool {
         nextQuestion = position + Self.questionInterval
         guard try session.finish(pa_stream_update_timing_info(stream, nil, nil)) else { return false }
@@ -155,19 +155,19 @@ final class PulseRecording {
         if let question = pa_stream_update_timing_info(stream, nil, nil) { pa_operation_unref(question) }
     }
 
-    /// Reads the latency, which is right when the answer has just come.
+    /// Reads the latency, which is accurate right after the answer.
     private func updateTiming() {
         guard changes.timing else { return }
         changes.timing = false
         var microseconds: pa_usec_t = 0
         var isNegative: Int32 = 0
         guard pa_stream_get_latency(stream, &microseconds, &isNegative) >= 0 else { return }
-        // A monitor gives what has yet to be heard: that is of the future.
+        // A monitor returns audio that is heard later: its latency is negative.
         let latency = Duration.microseconds(Int64(clamping: microseconds))
         anchor = (position, isNegative != 0 ? monotonicNow() + latency : monotonicNow() - latency)
     }
 
-    /// Throws where the stream doesn't record from its device any more.
+    /// Throws if the stream does not record from its device any more.
     private func check() throws(CaptureError) {
         switch pa_stream_get_state(stream) {
         case PA_STREAM_CREATING: return

@@ -1,7 +1,7 @@
 import RTCShareCPulse
 
-/// A connection to the sound server, of the one thread that uses it. Nothing waits but in ``wait(atMost:until:)``, which
-/// the stop signal ends.
+/// A connection to the sound server, used by one thread. It waits only in ``wait(atMost:until:)``, which the stop
+/// signal ends.
 package final class PulseSession {
     /// The connection's handle, for requests.
     let context: OpaquePointer
@@ -9,13 +9,13 @@ package final class PulseSession {
     private let signal: StopSignal?
     private let server: String?
     private var isReady = false
-    /// How often a device came or went, or the server chose another default, since ``watchDevices()``.
+    /// The number of times that a device was added or removed, or the default changed, since ``watchDevices()``.
     private(set) var deviceChanges = 0
 
-    /// How long the server may take to answer.
+    /// The timeout for the server's answers.
     static let answerTime = Duration.seconds(5)
 
-    /// Begins to connect to `server` (as `PULSE_SERVER` names it; nil: where the session's is).
+    /// Starts to connect to `server` (in the form of `PULSE_SERVER`; nil for the session's).
     package init(server: String?, signal: StopSignal?) throws(CaptureError) {
         if let problem = pulse_library_problem() {
             throw .soundServerUnavailable(server: server, reason: String(cString: problem))
@@ -31,7 +31,7 @@ package final class PulseSession {
         self.context = context
         self.signal = signal
         self.server = server
-        // The loop wakes when the signal is raised. It is freed with the loop.
+        // The loop wakes when the signal is raised. The event source is freed with the loop.
         if let signal { _ = api.pointee.io_new?(api, signal.descriptor, PA_IO_EVENT_INPUT, { _, _, _, _, _ in }, nil) }
         guard pa_context_connect(context, server, PA_CONTEXT_NOAUTOSPAWN, nil) >= 0 else { throw failure }
     }
@@ -43,16 +43,16 @@ package final class PulseSession {
         pa_mainloop_free(loop)
     }
 
-    /// Waits until the server has taken us; false where the signal was raised.
+    /// Waits until the server has accepted the connection. Returns false if the signal was raised.
     package func connect() throws(CaptureError) -> Bool {
         let isConnected = try wait(atMost: Self.answerTime) { pa_context_get_state(context) == PA_CONTEXT_READY }
         isReady = isConnected
         return isConnected
     }
 
-    /// Handles what comes from the server until `isDone` says so; false where the signal was raised.
+    /// Handles the server's events until `isDone` returns true. Returns false if the signal was raised.
     ///
-    /// Throws where the connection fails, and where `limit` (nil: none) has passed.
+    /// Throws if the connection fails, or after `limit` (nil: none).
     package func wait(atMost limit: Duration?, until isDone: () -> Bool) throws(CaptureError) -> Bool {
         switch try handleEvents(for: limit, until: isDone) {
         case .done: return true
@@ -61,7 +61,7 @@ package final class PulseSession {
         }
     }
 
-    /// Handles events until `isDone` returns true, or `limit` (nil: none) has passed; false where the signal was raised.
+    /// Handles events until `isDone` returns true, or for `limit` (nil: none). Returns false if the signal was raised.
     func rest(atMost limit: Duration?, until isDone: () -> Bool) throws(CaptureError) -> Bool {
         try handleEvents(for: limit, until: isDone) != .stopped
     }
@@ -72,26 +72,28 @@ package final class PulseSession {
         let deadline = limit.map { monotonicNow() + $0 }
         while true {
             if signal?.isRaised == true { return .stopped }
-            // READY is followed by FAILED and TERMINATED alone.
+            // READY is followed only by FAILED and TERMINATED.
             guard pa_context_get_state(context).rawValue <= PA_CONTEXT_READY.rawValue else { throw failure }
             if isDone() { return .done }
             let left = deadline.map { $0 - monotonicNow() }
             if let left, left <= .zero { return .timedOut }
-            // Without a limit only the server or the signal ends the waiting.
+            // Without a limit only the server or the signal ends the wait.
             let timeout = left.map { Int32($0.wholeMilliseconds) * 1000 + 1000 } ?? -1
             guard pa_mainloop_prepare(loop, timeout) >= 0, pa_mainloop_poll(loop) >= 0, pa_mainloop_dispatch(loop) >= 0
             else { throw lost("its connection can't be polled") }
         }
     }
 
-    /// What has ``wait(atMost:until:)`` look again: to be called from any thread, for as long as the session is there.
+    /// The action that makes ``wait(atMost:until:)`` check again. Any thread can call it while the session exists.
     package var wakening: @Sendable () -> Void {
-        // libpulse has this one function for other threads. The session's owner sees to it that it outlives who calls it.
+        // libpulse has this one function for other threads. The owner of the session keeps it alive longer than the
+        // action's users.
         nonisolated(unsafe) let loop = loop
         return { pa_mainloop_wakeup(loop) }
     }
 
-    /// Waits for the answer to a request, and ends the request where there is none: its callback is called no more.
+    /// Waits for the answer to a request, and cancels the request if there is none: its callback is not called any
+    /// more.
     func finish(_ operation: OpaquePointer?) throws(CaptureError) -> Bool {
         guard let operation else { throw failure }
         defer {
@@ -104,14 +106,14 @@ package final class PulseSession {
     /// Counts a change in ``deviceChanges``.
     func deviceDidChange() { deviceChanges += 1 }
 
-    /// What the connection's state is an error for.
+    /// The error for the connection's state.
     var failure: CaptureError { lost(Self.message(pa_context_errno(context))) }
 
     private func lost(_ reason: String) -> CaptureError {
         isReady ? .soundServerLost(reason: reason) : .soundServerUnavailable(server: server, reason: reason)
     }
 
-    /// The reason that an error number of libpulse stands for.
+    /// Returns the text for an error number of libpulse.
     static func message(_ number: Int32) -> String {
         switch pa_error_code_t(rawValue: UInt32(bitPattern: number)) {
         case PA_ERR_CONNECTIONREFUSED: CaptureError.nothingListens

@@ -1,20 +1,20 @@
 public import RTCShareMedia
 import Synchronization
 
-/// Gives what a microphone hears or what the machine plays, from PulseAudio, or PipeWire where it speaks for it.
+/// Captures a microphone or the audio that the machine plays, through PulseAudio, or PipeWire's replacement of it.
 ///
-/// At 48 kHz in pieces of about 20 ms, stamped with when they were taken, by what the server says of its latency. Where
-/// no device is named, the server's default is followed when it becomes another. While it has no sinks, nothing is recorded.
+/// The audio has 48 kHz and comes in pieces of about 20 ms, with their capture times by the server's latency. Without a
+/// named device, the source follows the server's default when that changes. While it has no sinks, it does not record.
 ///
-/// A device is never replaced by one of another kind. A named device that goes, a default that goes or becomes one of the
-/// other kind, a server that is lost: meanwhile the source is muted, and observers are told
-/// (``CaptureInterruption/soundAway(reason:)``). Sound continues by itself once the device is back.
+/// A device is never replaced by one of another kind. If a named device disappears, if a default one disappears or
+/// changes its kind, or if the connection to the server is lost, the source is muted, and observers are notified
+/// (``CaptureInterruption/soundAway(reason:)``). Audio resumes by itself when the device is available again.
 public final class PulseSource: AudioCaptureSource, BroadcastingAudioSource {
-    /// What to record.
+    /// The input to record.
     public enum Input: Sendable, Hashable {
-        /// A source of the server, mono; nil is the default one. What a sink plays is not a microphone.
+        /// A source of the server, mono; nil is the default one. A sink's monitor is not a microphone.
         case microphone(device: String?)
-        /// What a sink of the server plays, stereo; nil is the default one.
+        /// The audio that a sink of the server plays, stereo; nil is the default one.
         case system(sink: String?)
     }
 
@@ -25,8 +25,9 @@ public final class PulseSource: AudioCaptureSource, BroadcastingAudioSource {
     private let thread = CaptureThread()
     private let capture: PulseCapture
 
-    /// Asks `server` (as `PULSE_SERVER` names one; nil: the session's) for the device; a named one that is not there throws,
-    /// and says what is. Without a default device the source waits for one. Waits for the server five seconds at most.
+    /// Asks `server` (in the form of `PULSE_SERVER`; nil for the session's) for the device. Throws if a named device is
+    /// missing, with the existing ones. Without a default device the source waits for one. Waits at most five seconds
+    /// for the server.
     public convenience init(_ input: Input, server: String? = nil) throws(CaptureError) {
         try self.init(input, server: server, patience: PulseCapture.Patience())
     }
@@ -41,10 +42,10 @@ public final class PulseSource: AudioCaptureSource, BroadcastingAudioSource {
             input: input, server: server, format: input.format, broadcaster: broadcaster, patience: patience)
     }
 
-    /// How often sound was lost, as it was not fetched in time or the device paused.
+    /// The number of gaps, because audio was not fetched in time or the device paused.
     public var overruns: Int { capture.measurements.overruns.load(ordering: .relaxed) }
 
-    /// Begins to record.
+    /// Starts to record.
     public func start() throws {
         let capture = capture
         try thread.start { signal in
@@ -55,7 +56,7 @@ public final class PulseSource: AudioCaptureSource, BroadcastingAudioSource {
         }
     }
 
-    /// Ends it; sinks are told that nothing follows.
+    /// Stops capture and notifies the sinks.
     public func stop() { thread.stop() }
 }
 
@@ -66,7 +67,7 @@ extension PulseSource.Input {
         }
     }
 
-    /// A microphone is speech, in mono.
+    /// The format: a microphone is speech, in mono.
     fileprivate var format: AudioFormat {
         switch self {
         case .microphone: AudioFormat(sampleRate: PulseRecording.sampleRate, channels: 1, isVoice: true)

@@ -1,31 +1,32 @@
 import RTCShareMedia
 
-/// Says when recorded sound was taken, from measurements that are each some milliseconds off.
+/// Computes the capture times of recorded audio from measurements that are each some milliseconds off.
 ///
-/// Blocks follow each other by their samples, and approach the measurements slowly, as clocks of sound cards run by some
-/// hundredths of a percent too fast or slow. Sound that was taken much later, as after a pause of the device, begins again
-/// at its measurement. Sound that was taken much earlier can't: the time before was given already. It approaches as slowly.
+/// Blocks follow each other by their samples, and slowly approach the measurements, because clocks of sound cards are
+/// wrong by some hundredths of a percent. If audio was captured much later, as after a pause of the device, it restarts
+/// at its measurement. If it was captured much earlier it can't, because that time has passed: it approaches slowly,
+/// too.
 struct RecordingClock {
-    /// How far measurements may be off before that counts.
+    /// The difference of a measurement above which it counts.
     static let tolerance = Duration.milliseconds(100)
-    /// What part of a difference one block takes up, and at most which part of its own length.
+    /// The inverse of the part of a difference that one block corrects, and of the maximum part of its own length.
     private static let gain = 64
     private static let largestCorrection = 100
 
     let sampleRate: Int
-    /// How often measurements were off by more than ``tolerance``, each such time once.
+    /// The number of times that measurements were off by more than ``tolerance``, each period once.
     private(set) var discontinuities = 0
     private var next: Duration?
-    /// The first block of another recording is taken as it is measured.
+    /// Whether the next block is the first of another recording, whose measurement is used unchanged.
     private var isRestarting = true
-    /// Whether blocks are given with times that are later than measured by more than ``tolerance``.
+    /// Whether blocks have times that are later than measured by more than ``tolerance``.
     private var isLate = false
 
     init(sampleRate: Int) {
         self.sampleRate = sampleRate
     }
 
-    /// When the first of `sampleCount` samples was taken, which was measured to be at `measured`.
+    /// Returns the capture time of the first of `sampleCount` samples, which was measured as `measured`.
     mutating func timestamp(sampleCount: Int, measured: Duration) -> Duration {
         let length = duration(sampleCount)
         var timestamp = next ?? measured
@@ -46,10 +47,10 @@ struct RecordingClock {
         return timestamp
     }
 
-    /// Begins with another recording, which doesn't follow the last by its samples.
+    /// Starts another recording, which doesn't follow the last by its samples.
     mutating func restart() { isRestarting = true }
 
-    /// Leaves out samples that were lost.
+    /// Skips samples that were lost.
     mutating func skip(sampleCount: Int) {
         next = next.map { $0 + duration(sampleCount) }
     }

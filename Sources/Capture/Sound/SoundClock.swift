@@ -1,13 +1,13 @@
 import RTCShareMedia
 
-/// Paces sound that is made or read, not recorded: a block is given when its last sample is due, as a microphone gives
-/// it. Blocks follow each other without a gap, however late the thread runs, up to a second; beyond that they begin
-/// anew where the clock is.
+/// Paces audio that is generated or read, not recorded: a block is sent when its last sample is due, as a microphone
+/// does. Blocks follow each other without a gap, up to a lateness of the thread of a second; beyond that they restart
+/// at the current time.
 struct SoundClock {
-    /// How late sound is given at most before it begins anew.
+    /// The maximum lateness before a restart.
     static let patience = Duration.seconds(1)
 
-    /// When the sample is due that is numbered 0.
+    /// The due times of the samples, counted from 0.
     private(set) var schedule: TickSchedule
     /// The number of the next sample.
     private(set) var position: Int
@@ -17,39 +17,39 @@ struct SoundClock {
         position = 0
     }
 
-    /// When the next sample is due.
+    /// The due time of the next sample.
     var timestamp: Duration { schedule.deadline(position) }
 
-    /// When the last of `count` samples that come next is due to have sounded.
+    /// Returns the time at which the last of the next `count` samples is complete.
     func deadline(of count: Int) -> Duration { schedule.deadline(position + count) }
 
-    /// Goes on behind `count` samples.
+    /// Advances by `count` samples.
     mutating func advance(_ count: Int) { position += count }
 
-    /// Whether the next sample is so late at `now` that sound has to begin anew.
+    /// Returns whether the next sample is so late at `now` that audio must restart.
     func isLost(at now: Duration) -> Bool { now - timestamp > Self.patience }
 
-    /// Leaves out whole blocks of `count` samples until one is next that is due after `now`.
+    /// Skips whole blocks of `count` samples until the next is due after `now`.
     mutating func skip(blocksOf count: Int, until now: Duration) {
         let due = schedule.tick(after: position - 1, now: now)
         position += (due - position + count - 1) / count * count
     }
 
-    /// Counts from the next sample on as if it were due at `now`: what comes from a file is not left out.
+    /// Restarts the count with the next sample due at `now`: audio from a file is not skipped.
     mutating func restart(at now: Duration) {
         schedule = TickSchedule(start: now, framesPerSecond: schedule.framesPerSecond)
         position = 0
     }
 }
 
-/// Sound that is computed: each sample is a function of its number.
+/// Generates audio: each sample is a function of its number.
 enum SoundGenerator {
     static let sampleRate = 48000
-    /// 20 ms, of which a second has a whole number.
+    /// The samples of 20 ms. A second has a whole number of blocks.
     static let blockSize = 960
     static let channels = 2
 
-    /// Gives blocks until the signal is raised: `sample` says what sample N is, on both channels.
+    /// Sends blocks until the signal is raised: `sample` returns sample N of both channels.
     static func run(
         from start: Duration, signal: StopSignal, to broadcaster: AudioBroadcaster, sample: (Int) -> Float
     ) {
@@ -68,7 +68,7 @@ enum SoundGenerator {
         broadcaster.end(error: nil)
     }
 
-    /// The block that `clock` says is next.
+    /// Returns the next block of `clock`.
     static func block(at clock: SoundClock, sample: (Int) -> Float) -> AudioFrame {
         var samples: [Float] = []
         samples.reserveCapacity(blockSize * channels)

@@ -1,15 +1,15 @@
-/// A device of a sound server whose sound can be shared.
+/// A device of a sound server whose audio can be shared.
 public struct SoundDevice: Sendable, Hashable {
-    /// The server's name of it.
+    /// The server's name of the device.
     public let name: String
-    /// What people call it.
+    /// The description for people.
     public let description: String
-    /// Whether it is an input, or an output whose sound is taken.
+    /// Whether it is an input, or an output whose audio is captured.
     public let kind: SoundDeviceKind
-    /// Whether it is the one that is used where none is named.
+    /// Whether it is the default of its kind.
     public let isDefault: Bool
 
-    /// A device with all that is known of it.
+    /// Creates a device.
     public init(name: String, description: String, kind: SoundDeviceKind, isDefault: Bool) {
         self.name = name
         self.description = description
@@ -19,8 +19,8 @@ public struct SoundDevice: Sendable, Hashable {
 }
 
 extension PulseSource {
-    /// The devices of `server` (as `PULSE_SERVER` names one; nil: the session's): microphones and other inputs, then
-    /// outputs. What gives the sound of an output is not among the inputs. Waits for the server five seconds at most.
+    /// Returns the devices of `server` (in the form of `PULSE_SERVER`; nil for the session's): microphones and other
+    /// inputs, then outputs. Monitors of outputs are not among the inputs. Waits at most five seconds for the server.
     public static func devices(server: String? = nil) throws(CaptureError) -> [SoundDevice] {
         let session = try PulseSession(server: server, signal: nil)
         _ = try session.connect()

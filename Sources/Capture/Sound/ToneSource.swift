@@ -5,7 +5,7 @@ public import RTCShareMedia
 public final class ToneSource: AudioCaptureSource, BroadcastingAudioSource {
     /// Stereo at 48 kHz.
     public let audioFormat = AudioFormat(sampleRate: SoundGenerator.sampleRate, channels: SoundGenerator.channels)
-    /// In Hz.
+    /// The frequency in Hz.
     public let frequency: Double
     /// The sinks and observers.
     public let broadcaster = AudioBroadcaster()
@@ -15,13 +15,13 @@ public final class ToneSource: AudioCaptureSource, BroadcastingAudioSource {
     /// The frequencies that a tone can have, in Hz.
     public static let frequencies: ClosedRange<Double> = 20...20000
 
-    /// A tone of `frequency` Hz, which must be one of ``frequencies``.
+    /// Creates a tone of `frequency` Hz, which must be one of ``frequencies``.
     public init(frequency: Double = 440) throws(CaptureError) {
         guard Self.frequencies.contains(frequency) else { throw .inaudibleFrequency(frequency) }
         self.frequency = frequency
     }
 
-    /// Begins at phase 0.
+    /// Starts at phase 0.
     public func start() throws {
         let (broadcaster, frequency) = (broadcaster, frequency)
         try thread.start { signal in
@@ -31,13 +31,14 @@ public final class ToneSource: AudioCaptureSource, BroadcastingAudioSource {
         }
     }
 
-    /// Ends it; sinks are told that nothing follows.
+    /// Stops the source and notifies the sinks.
     public func stop() { thread.stop() }
 
-    /// Sample `number` of the tone: by its number alone, so that the phase goes on from block to block.
+    /// Returns the sample of the tone with this number. It depends only on that, so that the phase continues from block
+    /// to block.
     static func sample(_ number: Int, frequency: Double) -> Float {
         let rate = Double(SoundGenerator.sampleRate)
-        // Whole periods are left out first: the sine of a large angle is not exact.
+        // Whole periods are removed first: the sine of a large angle is not exact.
         let phase = (frequency * Double(number)).truncatingRemainder(dividingBy: rate) / rate
         return Float(amplitude * sin(2 * .pi * phase))
     }

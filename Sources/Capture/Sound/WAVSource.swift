@@ -3,8 +3,8 @@ internal import RTCShareAudioCoding
 public import RTCShareMedia
 import Synchronization
 
-/// Gives the sound of a WAVE file at the file's own rate and with its own channels, in blocks of 20 ms, and ends with
-/// its last sample. While nobody takes its sound it rests where it is.
+/// Plays the audio of a WAVE file with the file's rate and channels, in blocks of 20 ms, and ends with its last sample.
+/// While it has no sinks it pauses.
 public final class WAVSource: AudioCaptureSource, BroadcastingAudioSource {
     /// The file's rate and channels.
     public let audioFormat: AudioFormat
@@ -14,9 +14,9 @@ public final class WAVSource: AudioCaptureSource, BroadcastingAudioSource {
     private let path: String
     private let loop: Bool
 
-    /// Opens a file, to be given once or, with `loop`, again and again. Each start begins with its first sample.
+    /// Opens a file, which is played once or, with `loop`, repeatedly. Each start begins with its first sample.
     public init(path: String, loop: Bool = false) throws(CaptureError) {
-        // So that a file that is not there is the same error as with a picture's.
+        // A missing file is the same error as for a video file.
         guard access(path, R_OK) == 0 else { throw .fileUnavailable(path: path, errorNumber: errno) }
         do throws(AudioFileError) {
             let reader = try WAVReader(path: path)
@@ -28,7 +28,7 @@ public final class WAVSource: AudioCaptureSource, BroadcastingAudioSource {
         self.loop = loop
     }
 
-    /// Begins with the file's first sample.
+    /// Starts with the file's first sample.
     public func start() throws {
         let (path, loop, broadcaster) = (path, loop, broadcaster)
         try thread.start { signal in
@@ -45,7 +45,7 @@ public final class WAVSource: AudioCaptureSource, BroadcastingAudioSource {
         }
     }
 
-    /// Ends it; sinks are told that nothing follows.
+    /// Stops the source and notifies the sinks.
     public func stop() { thread.stop() }
 
     private static func pace(
@@ -63,7 +63,7 @@ public final class WAVSource: AudioCaptureSource, BroadcastingAudioSource {
             }
             let samples = try reader.read(frames: blockSize)
             guard !samples.isEmpty else {
-                // A file without a single sample would otherwise be rewound for ever.
+                // A file without any sample would otherwise be rewound forever.
                 guard loop, !isFirstOfRound else { return }
                 try reader.rewind()
                 isFirstOfRound = true

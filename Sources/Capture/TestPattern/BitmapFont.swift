@@ -1,13 +1,13 @@
 /// Letters five points wide, seven high and one below the line, drawn for the test pattern.
 enum BitmapFont {
-    /// Points in a row of a letter.
+    /// The width of a letter in points.
     static let width = 5
-    /// Points from a letter to the next.
+    /// The distance between letters in points.
     static let advance = 6
-    /// Points from a line to the next.
+    /// The distance between lines in points.
     static let lineHeight = 9
 
-    /// A letter's eight rows from the top, five bits each, the leftmost highest; blank for what is not drawn.
+    /// Returns a letter's eight rows from the top, five bits each, the leftmost highest; empty for an unknown letter.
     static func rows(of character: UInt8) -> [UInt8] {
         glyphs[character] ?? []
     }

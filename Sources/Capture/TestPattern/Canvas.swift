@@ -1,9 +1,9 @@
 import RTCShareCYUV
 import RTCShareMedia
 
-/// Somewhere to draw in red, green and blue; what falls outside is left out.
+/// A canvas in red, green and blue; drawing outside is clipped.
 struct Canvas: ~Copyable {
-    /// A colour as libyuv's 0xAARRGGBB.
+    /// A color in libyuv's 0xAARRGGBB.
     struct Colour: Sendable {
         let value: UInt32
 
@@ -44,7 +44,7 @@ struct Canvas: ~Copyable {
         }
     }
 
-    /// Writes `text` in one line, each of the font's points `scale` pixels wide and high.
+    /// Draws `text` in one line, each of the font's points `scale` pixels wide and high.
     func text(_ text: String, x: Int, y: Int, scale: Int, _ colour: Colour) {
         var left = x
         for character in text.utf8 {
@@ -58,7 +58,7 @@ struct Canvas: ~Copyable {
         }
     }
 
-    /// Lends the pixels, rows without gaps.
+    /// Lends the pixels, in rows without gaps.
     func withPixels(_ body: (UnsafePointer<UInt8>, _ stride: Int32) -> Void) {
         pixels.withMemoryRebound(to: UInt8.self) { bytes in
             if let base = bytes.baseAddress { body(base, Int32(size.width * 4)) }
@@ -66,17 +66,17 @@ struct Canvas: ~Copyable {
     }
 }
 
-/// The planes of an I420 picture that is being made.
+/// The planes of an I420 frame under construction.
 struct Planes {
     let planes: [UnsafeMutableRawBufferPointer]
     let strides: [Int]
 
-    /// The address of a plane's sample at column `x`, row `y` of that plane.
+    /// Returns the address of a plane's sample at column `x`, row `y` of that plane.
     private func address(_ plane: Int, _ x: Int, _ y: Int) -> UnsafeMutablePointer<UInt8>? {
         planes[plane].baseAddress?.advanced(by: y * strides[plane] + x).assumingMemoryBound(to: UInt8.self)
     }
 
-    /// Draws a rectangle, whose place and size are even, by way of a canvas.
+    /// Draws a rectangle, whose position and size are even, through a canvas.
     func draw(_ rectangle: PixelRectangle, _ body: (borrowing Canvas) -> Void) {
         let canvas = Canvas(size: rectangle.size)
         body(canvas)
@@ -89,7 +89,7 @@ struct Planes {
         }
     }
 
-    /// Copies a piece of an I420 picture; places and sizes are even.
+    /// Copies a part of an I420 frame; positions and sizes are even.
     func copy(_ source: borrowing PlaneSet, from origin: (x: Int, y: Int), to rectangle: PixelRectangle) {
         for plane in 0..<3 {
             let divisor = plane == 0 ? 1 : 2

@@ -1,22 +1,22 @@
 public import RTCShareMedia
 
 extension CustomCapturer {
-    /// A still picture with a word on it: what viewers are shown in place of what is shared. Sides are made even, and are
+    /// Returns a still frame with a word that viewers see instead of the shared video. Its sides are made even, and are
     /// at least 64 by 36.
     public static func slate(_ text: String, size: PixelSize) throws(CaptureError) -> CustomCapturer {
         let size = PixelSize(width: max(size.width, 64) & ~1, height: max(size.height, 36) & ~1)
         let picture = Slate.picture(text, size: size)
-        // Now and then, for those who come later.
+        // Repeated, for viewers who join later.
         return try CustomCapturer(size: size, framesPerSecond: 5, contentHint: .text) { _ in picture }
     }
 }
 
 package enum Slate {
-    /// The size where nothing else is known.
+    /// The default size.
     package static let defaultSize = PixelSize(width: 1280, height: 720)
 
-    /// A few words in the middle, at most two thirds of the width and a tenth of the height, between two bars: the sign
-    /// of a pause. Sides are even.
+    /// Returns a frame with a few words in the middle, at most two thirds of the width and a tenth of the height,
+    /// between two bars: the sign of a pause. Sides are even.
     package static func picture(_ text: String, size: PixelSize) -> PixelBuffer {
         let whole = PixelRectangle(x: 0, y: 0, size: size)
         return PixelBuffer(size: size, format: .i420) { planes, strides in

@@ -3,7 +3,7 @@ package import RTCShareMedia
 extension TestPattern {
     static let counterCellCount = 32
 
-    /// Black and white of the 32 cells for a frame: see ``readCounter(from:)``.
+    /// Returns the black and white of the 32 cells for a frame: see ``readCounter(from:)``.
     static func counterCells(_ frame: Int) -> [Bool] {
         let value = UInt32(truncatingIfNeeded: frame) & 0xFF_FFFF
         var cells = [true, false]
@@ -13,15 +13,15 @@ extension TestPattern {
         return cells
     }
 
-    /// Reads the frame's number, modulo 2^24, from a picture of the pattern, at any scale and after lossy coding; nil
-    /// where the cells are unclear or their checksum is wrong.
+    /// Reads the frame's number, modulo 2^24, from a frame of the pattern, at any scale and after lossy coding; nil if
+    /// the cells are unclear or their checksum is wrong.
     ///
-    /// The cells are 32 equal columns of the picture's upper sixteenth. From the left: one white, one black, 24 bits
-    /// of the number from the highest (white is 1), 6 bits of CRC-6 (x^6 + x + 1, begun with all ones) over those.
-    /// Each is judged by the mean luma of its middle, against the middle between the first two.
+    /// The cells are 32 equal columns in the upper sixteenth of the frame. From the left: one white, one black, 24 bits
+    /// of the number from the highest (white is 1), 6 bits of CRC-6 (x^6 + x + 1, initially all ones) over those. Each
+    /// is decided by the mean luma of its middle, compared with the mean of the first two.
     package static func readCounter(from buffer: any VideoFrameBuffer) -> Int? {
         let (width, height) = (buffer.size.width, buffer.size.height)
-        // Two columns and two rows of a cell are needed for there to be a middle.
+        // A cell needs two columns and two rows to have a middle.
         guard width >= 2 * counterCellCount, height >= 32 else { return nil }
         // A quarter from each edge of a cell: coding blurs the edges, and scaling may have moved them.
         let rows = height / 64..<max(height * 3 / 64, height / 64 + 1)

@@ -1,26 +1,26 @@
 import RTCShareCYUV
 package import RTCShareMedia
 
-/// A moving picture that a machine can check: frame N is a pure function of N, the size and the rate.
+/// Moving video that a program can check: frame N is a pure function of N, the size and the rate.
 ///
 /// - Along the upper edge a counter (see ``readCounter(from:)``), in black and white blocks.
-/// - Below it what does not move: colour bars, text in several sizes and colours, hatches of single pixels.
-/// - Over that what does: the frame's number in words, a square that bounces, a line of text that runs.
+/// - Below it the still part: color bars, text in several sizes and colors, hatches of single pixels.
+/// - Over it the moving parts: the frame's number in words, a square that bounces, a line of text that runs.
 /// - In the lower right corner a square that is white for the first 100 ms of each second, and black otherwise: frame N
 ///   is N frames after a whole second. ``BeepSource`` beeps then.
 ///
 /// The still part is drawn once; a frame is a copy of it with the moving parts drawn over.
 package struct TestPattern: Sendable {
-    /// Columns and rows, both even.
+    /// The size in pixels, with even sides.
     package let size: PixelSize
-    /// Frames a second.
+    /// The number of frames per second.
     package let framesPerSecond: Double
     private let layout: Layout
     private let background: PixelBuffer
     private let ticker: PixelBuffer
 
-    /// The pattern of a size that ``problem(with:)`` has nothing against; any other is drawn at the nearest that is. The
-    /// rate decides in which frames it flashes; nonsense is taken as 30.
+    /// Creates the pattern of a size for which ``problem(with:)`` returns nil. Any other is changed to the nearest such
+    /// size. The rate determines the frames with a flash; an invalid one becomes 30.
     package init(size: PixelSize, framesPerSecond: Double = 30) {
         let width = min(max(size.width & ~1, Self.widths.lowerBound), Self.widths.upperBound)
         let height = min(max(size.height & ~1, Self.heights.lowerBound), Self.heights.upperBound)
@@ -34,7 +34,7 @@ package struct TestPattern: Sendable {
     static let widths = 128...7680
     static let heights = 96...4320
 
-    /// Why no pattern of this size can be drawn; nil if it can.
+    /// Returns the reason why no pattern of this size can be drawn; nil if it can.
     package static func problem(with size: PixelSize) -> String? {
         guard widths.contains(size.width), heights.contains(size.height) else {
             return "its size is not between \(widths.lowerBound)x\(heights.lowerBound) "
@@ -46,29 +46,29 @@ package struct TestPattern: Sendable {
         return nil
     }
 
-    /// Frame `frame` of the pattern of `size`, as I420.
+    /// Returns frame `frame` of the pattern of `size`, as I420.
     package static func render(frame: Int, size: PixelSize, framesPerSecond: Double = 30) -> PixelBuffer {
         TestPattern(size: size, framesPerSecond: framesPerSecond).render(frame: frame)
     }
 
-    /// Whether the square in the corner is white in frame `frame`: where that is due less than 100 ms after a whole
-    /// second.
+    /// Returns whether the square in the corner is white in frame `frame`: if that is due less than 100 ms after a
+    /// whole second.
     package func isFlash(frame: Int) -> Bool {
         let second = 1e9
-        // In the nanoseconds that the source's schedule has, so that both say the same of a frame on the edge.
+        // In the nanoseconds of the source's schedule, so that both agree on a frame at the edge.
         let time = TickSchedule.nanoseconds(to: frame, framesPerSecond: framesPerSecond)
         let part = time.truncatingRemainder(dividingBy: second)
         return (part < 0 ? part + second : part) < second / 10
     }
 
-    /// Frame `frame`, as I420. The counter shows its lower 24 bits.
+    /// Returns frame `frame`, as I420. The counter shows its lower 24 bits.
     package func render(frame: Int) -> PixelBuffer {
         PixelBuffer(size: size, format: .i420) { planes, strides in
             draw(frame: frame, planes: planes, strides: strides)
         }
     }
 
-    /// Writes frame `frame` into the planes of an I420 picture of ``size``.
+    /// Writes frame `frame` into the planes of an I420 frame of ``size``.
     func draw(frame: Int, planes: [UnsafeMutableRawBufferPointer], strides: [Int]) {
         let target = Planes(planes: planes, strides: strides)
         background.withPlanes { source in
@@ -100,7 +100,7 @@ package struct TestPattern: Sendable {
         }
     }
 
-    /// What differs between two frames; everything where there was none before.
+    /// Returns the parts that differ between two frames; everything if there was none before.
     func damage(from previous: Int?, to frame: Int) -> [PixelRectangle] {
         guard let previous else { return [PixelRectangle(x: 0, y: 0, size: size)] }
         guard previous != frame else { return [] }
@@ -121,7 +121,7 @@ package struct TestPattern: Sendable {
     private func square(_ frame: Int) -> PixelRectangle {
         let area = layout.squareArea
         let side = layout.squareSide
-        // Even places, so that the chroma of what lies around is not touched.
+        // Even positions, so that the chroma around it is unchanged.
         let x = area.x + Self.bounce(frame &* layout.step, area.size.width - side) & ~1
         let y = area.y + Self.bounce(frame &* layout.step / 2, area.size.height - side) & ~1
         return PixelRectangle(x: x, y: y, size: PixelSize(width: side, height: side))
@@ -133,7 +133,7 @@ package struct TestPattern: Sendable {
         return (offset < 0 ? offset + period : offset) & ~1
     }
 
-    /// A triangle wave between 0 and `range`.
+    /// Returns a triangle wave between 0 and `range`.
     private static func bounce(_ distance: Int, _ range: Int) -> Int {
         guard range > 0 else { return 0 }
         let phase = Int(distance.magnitude % UInt(2 * range))
@@ -142,7 +142,7 @@ package struct TestPattern: Sendable {
 }
 
 extension TestPattern {
-    /// Where the parts lie. All rectangles have even places and sizes.
+    /// The positions of the parts. All rectangles have even positions and sizes.
     struct Layout: Sendable {
         let size: PixelSize
         let counter: PixelRectangle
@@ -153,9 +153,9 @@ extension TestPattern {
         let squareArea: PixelRectangle
         let squareSide: Int
         let ticker: PixelRectangle
-        /// Lies over everything else.
+        /// The flash, above everything else.
         let flash: PixelRectangle
-        /// Pixels that the parts move in one frame, an even number.
+        /// The number of pixels that the parts move in one frame, even.
         let step: Int
 
         init(size: PixelSize) {
@@ -187,7 +187,7 @@ extension TestPattern {
                 x: width - flashSide, y: height - flashSide, size: PixelSize(width: flashSide, height: flashSide))
         }
 
-        /// The block of the counter's cell `index` of 32.
+        /// Returns the block of the counter's cell `index` of 32.
         func cell(_ index: Int) -> PixelRectangle {
             let left = index * size.width / TestPattern.counterCellCount
             let right = (index + 1) * size.width / TestPattern.counterCellCount
@@ -239,8 +239,8 @@ extension TestPattern {
         }
     }
 
-    /// Two squares of lines one and two pixels wide, low in where the square moves, on the left of what flashes: the one
-    /// of upright lines, the other of level ones.
+    /// Draws two squares of lines one and two pixels wide, below the moving square's area, left of the flash: one of
+    /// vertical lines, the other of horizontal ones.
     private static func drawHatches(_ layout: Layout, _ canvas: borrowing Canvas) {
         let area = layout.squareArea
         let room = layout.flash.x - area.x
@@ -260,7 +260,7 @@ extension TestPattern {
         }
     }
 
-    /// The running text, wide enough that a piece as wide as the picture can be taken from each place of a period.
+    /// Returns the running text, wide enough for a piece as wide as the frame from each position of a period.
     private static func ticker(_ layout: Layout) -> PixelBuffer {
         let glyph = BitmapFont.advance * layout.labelScale
         let period = (tickerText.count * glyph + 1) & ~1

@@ -1,19 +1,19 @@
 public import RTCShareMedia
 
-/// Gives the test pattern at a steady rate: what is shared where there is no screen, and what a viewer can check.
+/// Shows the test pattern at a steady rate: for machines without a screen, and for checks by a viewer.
 ///
-/// A frame's number says when it was due: they count from the last whole second of the monotonic clock before the
-/// start, so that the pattern flashes at whole seconds. One that could not be drawn in time is left out, and the numbers
-/// show the gap.
+/// A frame's number determines its due time: numbers count from the last whole second of the monotonic clock before the
+/// start, so that the pattern flashes at whole seconds. A frame that could not be drawn in time is skipped, and the
+/// numbers show the gap.
 public final class TestPatternSource: CaptureSource, BroadcastingVideoSource {
-    /// Size and rate of the pattern.
+    /// The pattern's size and rate.
     public let captureFormat: CaptureFormat
     /// The sinks and observers.
     public let broadcaster = VideoBroadcaster(contentHint: .detail)
     private let thread = CaptureThread()
     private let pattern: TestPattern
 
-    /// A pattern of `size` at `framesPerSecond`.
+    /// Creates a pattern of `size` at `framesPerSecond`.
     public init(
         size: PixelSize = PixelSize(width: 1280, height: 720), framesPerSecond: Double = 30
     ) throws(CaptureError) {
@@ -23,7 +23,7 @@ public final class TestPatternSource: CaptureSource, BroadcastingVideoSource {
         pattern = TestPattern(size: size, framesPerSecond: framesPerSecond)
     }
 
-    /// Begins with the frame that is due.
+    /// Starts with the frame that is due.
     public func start() throws {
         let (broadcaster, pattern, rate) = (broadcaster, pattern, captureFormat.framesPerSecond)
         try thread.start { signal in
@@ -39,7 +39,7 @@ public final class TestPatternSource: CaptureSource, BroadcastingVideoSource {
             while newest.wait(until: schedule.deadline(frame), signal: signal) {
                 if !broadcaster.hasSinks {
                     signal.rest { !broadcaster.hasSinks }
-                    // The picture of this moment comes at once: the next may be seconds away.
+                    // The current frame is sent at once: the next may be seconds away.
                     (previous, frame) = (nil, schedule.newest(from: frame, now: monotonicNow()))
                     continue
                 }
@@ -63,6 +63,6 @@ public final class TestPatternSource: CaptureSource, BroadcastingVideoSource {
         }
     }
 
-    /// Ends it; sinks are told that nothing follows.
+    /// Stops the source and notifies the sinks.
     public func stop() { thread.stop() }
 }

@@ -1,7 +1,7 @@
 import RTCShareMedia
 import RTCShareWireFormat
 
-/// What the two sides of a broadcast say once each knows the other's token.
+/// The messages of the two processes after each has verified the other's token.
 ///
 ///     0               1               2               3
 ///     +---------------+-----------------------------------------------+
@@ -9,73 +9,73 @@ import RTCShareWireFormat
 ///     +---------------+-----------------------------------------------+
 ///     | body …                                                        |
 ///
-/// All numbers are big-endian. The pixels of a picture follow its body and are not counted in the length.
+/// All numbers are big-endian. The pixels of a frame follow its body, and the length does not include them.
 enum BroadcastMessage: Hashable {
-    // From the extension.
-    /// The first: what comes, and how.
+    // From the capturing process.
+    /// The first message, with the version and the transport.
     case hello(version: UInt16, transport: BroadcastTransport)
-    /// A descriptor comes with this: memory for pictures.
+    /// A descriptor of memory for frames comes with this message.
     case memory
-    /// The memory has a new picture.
+    /// The memory has a new frame.
     case written
     /// Pixels follow.
     case picture(PictureDescription)
-    /// What the machine plays, or another sound of what is shared.
+    /// The audio that the machine plays, or other audio of the shared content.
     case sound(AudioFrame)
-    /// What the microphone hears.
+    /// The audio of the microphone.
     case voice(AudioFrame)
-    /// Nothing comes for now, for a reason that a person is told.
+    /// Capture is interrupted; the reason is for people.
     case interrupted(CaptureInterruption)
     case resumed
     /// The content hint of the frames.
     case hint(ContentHint)
-    /// The source has ended: with an error in words where that was not asked for.
+    /// The source has ended; `error` describes it unless the end was requested.
     case finished(error: String?)
 
-    // From the app.
-    /// The share waits for pictures.
+    // From the sharing process.
+    /// The share waits for frames.
     case welcome
-    /// The app does not want this extension, and says why; the connection ends.
+    /// The connection is rejected, with the reason, and ends.
     case refused(String)
-    /// The picture was given on; the next may come.
+    /// The frame was passed to the sinks; the next may be sent.
     case consumed
-    /// The share is over, and nobody needs the extension any more.
+    /// The share is over, and does not need the capturing process any more.
     case ended
 
     static let version: UInt16 = 2
-    /// The versions that are understood. 2 added the voice.
+    /// The supported versions. 2 added the microphone.
     static let versions: ClosedRange<UInt16> = 1...version
     static let headLength = 4
-    /// No body is longer.
+    /// The maximum length of a body.
     static let maximumBody = 256 * 1024
-    /// No picture has more bytes: 8K in four bytes a pixel.
+    /// The maximum size of a frame in bytes: 8K in four bytes per pixel.
     static let maximumPicture = 7680 * 4320 * 4
-    /// No text is longer, in bytes.
+    /// The maximum length of a text in bytes.
     static let maximumText = 1024
 }
 
-/// A picture as it travels: everything but its pixels.
+/// A frame in a message: everything except its pixels.
 struct PictureDescription: Hashable {
     let timestamp: Duration
     let rotation: VideoRotation
     let format: PixelFormat
     let size: PixelSize
-    /// The bytes from a row to the next of each plane, where the whole picture follows. The last row has no padding.
+    /// The bytes from one row to the next of each plane, if the whole frame follows. The last row has no padding.
     let strides: [Int]
-    /// The parts that follow, each with its planes one after the other and without padding, on whole samples of chroma;
-    /// the rest is as in the picture before. Nil where the whole picture follows, plane by plane.
+    /// The parts that follow, each with its planes one after the other and without padding, on whole chroma samples;
+    /// the rest equals the frame before. Nil if the whole frame follows, plane by plane.
     let parts: [PixelRectangle]?
 
-    /// A row is followed by at most so many bytes that are none of its pixels.
+    /// The maximum number of bytes after the pixels of a row.
     static let maximumPadding = 4096
 
-    /// The bytes of a plane, where the whole picture follows.
+    /// Returns the number of bytes of a plane, if the whole frame follows.
     func byteCount(ofPlane plane: Int) -> Int {
         let extent = format.planeExtent(plane, of: size)
         return strides[plane] * (extent.rows - 1) + extent.rowBytes
     }
 
-    /// The bytes of a part.
+    /// Returns the number of bytes of a part.
     func byteCount(of part: PixelRectangle) -> Int {
         (0..<format.planeCount).reduce(0) { sum, plane in
             let extent = format.planeExtent(plane, of: part.size)
@@ -83,7 +83,7 @@ struct PictureDescription: Hashable {
         }
     }
 
-    /// The bytes that follow.
+    /// The number of bytes that follow.
     var payloadLength: Int {
         guard let parts else { return (0..<format.planeCount).reduce(0) { $0 + byteCount(ofPlane: $1) } }
         return parts.reduce(0) { $0 + byteCount(of: $1) }
@@ -112,7 +112,7 @@ extension BroadcastMessage {
         }
     }
 
-    /// The message's bytes; of a picture, without its pixels.
+    /// The message's bytes; of a frame, without its pixels.
     var encoded: [UInt8] {
         var body: [UInt8] = []
         switch self {
@@ -149,7 +149,8 @@ extension BroadcastMessage {
         return bytes + body
     }
 
-    /// The messages that carry a block of sound of any length, each made by `message`; none where the app would refuse it.
+    /// Returns the messages for a block of audio of any length, each created by `message`; none if the sharing process
+    /// would reject it.
     static func sounds(
         of frame: AudioFrame, as message: (AudioFrame) -> BroadcastMessage = BroadcastMessage.sound
     ) -> [BroadcastMessage] {
@@ -169,7 +170,7 @@ extension BroadcastMessage {
 
     private static let soundRates = 8000...192_000
     private static let soundChannels = 1...8
-    /// The samples that one message has room for, of all channels.
+    /// The maximum number of samples in one message, of all channels.
     private static let longestSound = 32_768
 
     private static let magic = Array("RTCSHARE".utf8)
@@ -198,7 +199,7 @@ extension PictureDescription {
 // MARK: Reading
 
 extension BroadcastMessage {
-    /// The kind and the body's length that a head says.
+    /// Parses the kind and the body's length in a head.
     static func head(_ bytes: RawSpan) throws(BroadcastError) -> (kind: UInt8, length: Int) {
         var reader = ByteReader(bytes)
         do {
@@ -215,7 +216,7 @@ extension BroadcastMessage {
         }
     }
 
-    /// Reads a body.
+    /// Parses a body.
     init(kind: UInt8, body: RawSpan) throws(BroadcastError) {
         var reader = ByteReader(body)
         do {
@@ -272,7 +273,7 @@ extension BroadcastMessage {
         }
     }
 
-    /// The rest as text, without what would move a terminal's cursor.
+    /// Returns the rest as text, without characters that control a terminal.
     private static func text(_ reader: inout ByteReader) -> String {
         let text = String(decoding: [UInt8](reader.readRemaining()).prefix(maximumText), as: UTF8.self)
         return String(
@@ -325,7 +326,7 @@ extension PictureDescription {
             timestamp: timestamp, rotation: rotation, format: format, size: size, strides: strides, parts: parts)
     }
 
-    /// Finds what no memory could hold.
+    /// Throws if no memory could hold the frame.
     static func check(size: PixelSize, format: PixelFormat, strides: [Int]) throws(BroadcastError) {
         let sides = 1...VideoFrame.maximumSide
         guard sides.contains(size.width), sides.contains(size.height) else {
@@ -341,7 +342,7 @@ extension PictureDescription {
             }
             sum += strides[plane] * extent.rows
         }
-        // A padding is no reason to refuse what fits without.
+        // Padding must not cause the rejection of a frame that fits without it.
         guard sum <= BroadcastMessage.maximumPicture + maximumPadding * VideoFrame.maximumSide,
             size.area * 4 <= BroadcastMessage.maximumPicture
         else { throw .network("a frame of \(size) is larger than 7680x4320") }
@@ -361,7 +362,7 @@ extension PictureDescription {
 }
 
 extension Duration {
-    /// Whole nanoseconds; as far as 64 bits go where there are more.
+    /// The whole nanoseconds, limited to 64 bits.
     var wholeNanoseconds: Int64 {
         let (seconds, attoseconds) = components
         let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
@@ -370,7 +371,7 @@ extension Duration {
 }
 
 extension PixelFormat {
-    /// As it travels.
+    /// The encoded value.
     var code: UInt8 {
         switch self {
         case .i420: 0

@@ -2,19 +2,19 @@ internal import Glibc
 import RTCShareMedia
 import RTCShareWireFormat
 
-/// Takes a broadcast's bytes apart as they come, however they are cut. Lives on one thread.
+/// Parses the bytes of a connection as they arrive, in pieces of any size. Used on one thread.
 ///
-///     length ─▶ token ─▶ head ─▶ body ─▶ (of a picture) pixels ─▶ head …
+///     length ─▶ token ─▶ head ─▶ body ─▶ (of a frame) pixels ─▶ head …
 ///
-/// The caller asks where the next bytes are to go, puts some there, and says how many: a whole picture is received where
-/// it stays.
+/// The caller requests memory for the next bytes, writes some to it, and reports their number: a whole frame is
+/// received directly into its own memory.
 final class BroadcastReader {
-    /// What has come.
+    /// A received token, message or frame.
     enum Event {
-        /// The first that comes.
+        /// The first event.
         case token([UInt8])
         case message(BroadcastMessage)
-        /// A picture with its pixels.
+        /// A frame with its pixels.
         case picture(PictureDescription, BroadcastPicture)
     }
 
@@ -23,22 +23,22 @@ final class BroadcastReader {
         case token
         case head
         case body(kind: UInt8)
-        /// A plane of a picture that comes whole.
+        /// A plane of a whole frame.
         case plane(Int, PictureDescription, BroadcastPicture)
-        /// The pixels of a picture's parts.
+        /// The pixels of a frame's parts.
         case parts(PictureDescription)
     }
 
     private var stage = Stage.tokenLength
-    /// What is being received, where it does not go into a picture; as long as it will be.
+    /// The buffer for everything that is not received directly into a frame, with the length of the current stage.
     private var buffer: [UInt8] = [0, 0]
-    /// How much of this stage has come.
+    /// The number of bytes of this stage that have arrived.
     private var filled = 0
     private var pictures = BroadcastPictures()
-    /// Whether pictures are taken: memory is made for nobody else's.
+    /// Whether frames are accepted: only an authenticated process gets memory for them.
     var takesPictures = false
 
-    /// Has `receive` put bytes where they go, and say how many, at least one; what that completes is returned.
+    /// Lets `receive` write bytes, and return their number, at least one. Returns the event that they complete.
     func read(_ receive: (UnsafeMutableRawBufferPointer) throws -> Int) throws -> Event? {
         if case .plane(let plane, let description, let picture) = stage {
             let end = description.byteCount(ofPlane: plane)
@@ -56,7 +56,7 @@ final class BroadcastReader {
     private func begin(_ stage: Stage, length: Int) {
         self.stage = stage
         filled = 0
-        // What a large picture needed is not kept for small messages; what is of the right length is used again.
+        // The buffer of a large frame is not kept for small messages; one of the right length is reused.
         if buffer.count != length { buffer = Array(repeating: 0, count: length) }
     }
 
@@ -102,14 +102,14 @@ final class BroadcastReader {
         }
         let length = description.payloadLength
         guard length > 0 else {
-            // Nothing has changed, and that is worth a frame all the same.
+            // An unchanged frame is still delivered.
             begin(.head, length: BroadcastMessage.headLength)
             guard let newest = pictures.newest, newest.size == description.size else {
                 throw .network("changes to a frame that did not arrive")
             }
             return .picture(description, newest)
         }
-        // Parts that overlap could be more than the picture has.
+        // Overlapping parts could be larger than the frame.
         guard length <= BroadcastMessage.maximumPicture else {
             throw .network("parts of \(length) bytes of a frame of \(description.size)")
         }

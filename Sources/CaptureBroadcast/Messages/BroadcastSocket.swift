@@ -3,18 +3,17 @@ internal import RTCShareMedia
 import RTCShareCSharedMemory
 import RTCShareCapture
 
-/// One end of a broadcast's connection: a socket that nobody waits in, and what waits to be written to it. Lives on one
-/// thread.
+/// One end of a connection: a non-blocking socket with a queue of bytes to write. Used on one thread.
 final class BroadcastSocket {
     let descriptor: Int32
     private var outgoing: [UInt8] = []
     private var sent = 0
-    /// Go with the first byte of what waits.
+    /// The descriptors that are sent with the first byte of the queue.
     private var passed: [Int32] = []
-    /// Came with bytes that were read; whoever takes them closes them.
+    /// The descriptors that were received with bytes; the code that takes them closes them.
     private var received: [Int32] = []
 
-    /// Takes the descriptor over.
+    /// Takes ownership of the descriptor.
     init(descriptor: Int32) {
         self.descriptor = descriptor
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
@@ -27,18 +26,18 @@ final class BroadcastSocket {
         close(descriptor)
     }
 
-    /// Whether the other side was seen to have left.
+    /// Whether the end of the peer's stream was reached.
     private(set) var isClosed = false
-    /// Whether it left when it had read everything.
+    /// Whether the peer closed it after it had read everything.
     private(set) var wasHeard = false
 
-    /// Whether the other side has left, be it that what it said before was not read yet.
+    /// Whether the peer has closed it, even if bytes from before are still unread.
     var hasHungUp: Bool { socket_has_hung_up(descriptor) != 0 }
 
-    /// Whether something waits to be written.
+    /// Whether bytes wait to be written.
     var isPending: Bool { sent < outgoing.count }
 
-    /// Reads what is there: 0 where nothing is now.
+    /// Reads the available bytes, and returns their number, 0 if there are none now.
     func read(into target: UnsafeMutableRawBufferPointer) throws(BroadcastError) -> Int {
         var descriptors: [Int32] = [-1, -1]
         var count: UInt32 = 0
@@ -48,7 +47,7 @@ final class BroadcastSocket {
         if received.count > Self.mostReceived { throw .network("descriptors that were not requested") }
         if got > 0 { return got }
         if got < 0, reason == EAGAIN || reason == EINTR { return 0 }
-        // After a reset, the next read sees an end like any other.
+        // After a reset, the next read returns an end like any other.
         if !isClosed { wasHeard = got == 0 }
         throw lost(got == 0 ? ECONNRESET : reason)
     }
@@ -63,13 +62,13 @@ final class BroadcastSocket {
 
     private static let mostReceived = 8
 
-    /// The descriptors that came, whose owner the caller becomes.
+    /// Returns the received descriptors, of which the caller becomes the owner.
     func takeDescriptors() -> [Int32] {
         defer { received = [] }
         return received
     }
 
-    /// Has bytes written, after what waits already. Descriptors go with them where nothing waits.
+    /// Queues bytes. Descriptors are sent with them if the queue is empty.
     func send(_ bytes: [UInt8], passing descriptors: [Int32] = []) throws(BroadcastError) {
         if !isPending {
             outgoing.removeAll(keepingCapacity: true)
@@ -85,10 +84,10 @@ final class BroadcastSocket {
         try flush()
     }
 
-    /// More than this does not wait: no message but a picture is long, and of these there is one at a time.
+    /// The maximum length of the queue: only frames are long, and there is one of these at a time.
     private static let mostOutgoing = 4 * BroadcastMessage.maximumBody
 
-    /// Writes what the socket takes now.
+    /// Writes as much as the socket accepts now.
     func flush() throws(BroadcastError) {
         while isPending {
             let written = outgoing.withUnsafeBytes { bytes in
@@ -101,7 +100,7 @@ final class BroadcastSocket {
         }
     }
 
-    /// Writes some of `bytes`: how many, 0 where the socket takes none now. What waits goes first.
+    /// Writes some of `bytes`, after the queue, and returns their number, 0 if the socket accepts none now.
     func write(_ bytes: UnsafeRawBufferPointer) throws(BroadcastError) -> Int {
         try flush()
         guard !isPending else { return 0 }
@@ -109,7 +108,7 @@ final class BroadcastSocket {
         return try didWrite(written) ? written : 0
     }
 
-    /// Whether a write took something.
+    /// Returns whether a write was accepted.
     private func didWrite(_ written: Int) throws(BroadcastError) -> Bool {
         let reason = errno
         if written >= 0 { return true }
@@ -124,23 +123,23 @@ struct Readiness {
 
     mutating func removeAll() { entries.removeAll(keepingCapacity: true) }
 
-    /// Watches a descriptor for something to read, or for room to write.
+    /// Watches a descriptor for readability, or also for writability.
     mutating func add(_ descriptor: Int32, forWriting: Bool = false) {
         entries.append(pollfd(fd: descriptor, events: Int16(forWriting ? POLLIN | POLLOUT : POLLIN), revents: 0))
     }
 
-    /// Waits until something happens or `deadline` (nil: none) has passed.
+    /// Waits for an event or until `deadline` (nil: none).
     mutating func wait(until deadline: Duration?) {
-        // A fraction of a millisecond that is left is waited for whole, so that nobody asks again and again.
+        // A remaining fraction of a millisecond is rounded up, so that the caller does not poll.
         let timeout = deadline.map { max($0 - monotonicNow(), .zero) + .microseconds(999) }
         poll(&entries, UInt(entries.count), timeout?.wholeMilliseconds ?? -1)
     }
 
-    /// Whether something happened to a descriptor.
+    /// Returns whether a descriptor has an event.
     func isReady(_ descriptor: Int32) -> Bool { entries.contains { $0.fd == descriptor && $0.revents != 0 } }
 }
 
-/// Wakes a thread that waits, from anywhere.
+/// Wakes a waiting thread, from any thread.
 final class WakeEvent: Sendable {
     let descriptor: Int32
 

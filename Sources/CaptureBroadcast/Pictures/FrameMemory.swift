@@ -5,64 +5,65 @@ import RTCShareCapture
 import RTCShareMedia
 import Synchronization
 
-/// How pictures lie in memory that the extension writes and the app reads at the same time.
+/// The layout of frames in memory that the capturing process writes and the sharing process reads at the same time.
 ///
 ///     head ─ slot 0: head, planes ─ slot 1: head, planes ─ …
 ///
-/// A slot has a sequence number, which is odd while the slot is being written, and a count of those who look at it. The
-/// writer takes a slot that is not the newest and that nobody looks at; a reader counts itself in and then looks whether
-/// the slot is whole. Both do so in one order for all, so that one of the two always sees the other, and a picture that
-/// is looked at never changes. Nothing is copied for a reader who lets go in time.
+/// A slot has a sequence number, which is odd while the slot is being written, and a number of readers. The writer
+/// chooses a slot that is not the newest and has no readers; a reader increments the number and then checks whether the
+/// slot is complete. Both operations are sequentially consistent, so that at least one of the two sees the other, and a
+/// frame that is being read never changes. Frames are not copied for readers that release them in time.
 struct FrameMemory {
-    /// What the head has, as offsets in bytes.
+    /// The fields of the head, as offsets in bytes.
     enum Head {
         static let magic = 0
         static let version = 4
         static let slotCount = 8
-        /// Whether the extension gives pictures: 1 while it does.
+        /// Whether capture is active: 1 if it is.
         static let active = 12
         static let slotSize = 16
-        /// The newest picture's slot, counted from 1; 0 before the first.
+        /// The newest frame's slot, counted from 1; 0 before the first.
         static let newest = 24
-        /// The number of the newest picture that the app has taken, counted from 1: what the writer tells changes since.
+        /// The number of the newest frame that was read, counted from 1: the writer reports changes since that.
         static let consumed = 32
     }
 
-    /// What a slot's head has.
+    /// The fields of a slot's head.
     enum Slot {
         static let sequence = 0
         static let readers = 4
-        /// The picture's number, counted from 1.
+        /// The frame's number, counted from 1.
         static let number = 8
         static let timestamp = 16
         static let format = 24
         static let width = 28
         static let height = 32
-        /// How far the picture is to be turned clockwise to stand upright, in degrees.
+        /// The clockwise rotation that makes the frame upright, in degrees.
         static let orientation = 36
-        /// Bytes from a row to the next of up to three planes.
+        /// The bytes from one row to the next of up to three planes.
         static let bytesPerRow = 40
-        /// How many parts have changed since the picture of number `changedSince`; all ones where it isn't known.
+        /// The number of parts that have changed since the frame with the number `changedSince`; all ones if they are
+        /// unknown.
         static let partCount = 52
         static let changedSince = 56
-        /// Columns left of each part, rows above it, its columns and rows.
+        /// For each part: its x, y, width and height.
         static let parts = 64
     }
 
     static let magicNumber: UInt32 = 0x5254_4653
     static let versionNumber: UInt32 = 1
-    /// One is the newest, one is being written, the others are looked at.
+    /// The number of slots: one has the newest frame, one is being written, the others are read.
     static let slotCount = 5
     static let slotCounts = 3...16
     static let pageSize = 4096
-    /// Before the planes of a slot.
+    /// The size of a slot's head, before its planes.
     static let slotHeadSize = pageSize
 
     let memory: UnsafeMutableRawBufferPointer
     let slotSize: Int
     let slotCount: Int
 
-    /// The memory that a slot's head begins at.
+    /// Returns the address of a slot's head.
     func slot(_ index: Int) -> UnsafeMutableRawPointer {
         start + Self.pageSize + index * slotSize
     }
@@ -72,15 +73,15 @@ struct FrameMemory {
         memory.baseAddress.unsafelyUnwrapped
     }
 
-    /// The bytes that `slotCount` slots for planes of `planeBytes` take.
+    /// Returns the size of the memory with `slotCount` slots.
     static func size(slotCount: Int, slotSize: Int) -> Int { pageSize + slotCount * slotSize }
 
-    /// The size of a slot for planes of `planeBytes`, in whole pages.
+    /// Returns the size of a slot for planes of `planeBytes`, in whole pages.
     static func slotSize(planeBytes: Int) -> Int {
         slotHeadSize + (planeBytes + pageSize - 1) / pageSize * pageSize
     }
 
-    /// Maps memory that another process made; what can't be such memory throws.
+    /// Maps memory that another process created. Throws if it is not such memory.
     init(mapping descriptor: Int32) throws(BroadcastError) {
         let size = shared_memory_size(descriptor)
         guard size >= Self.pageSize, size <= Self.largest else {
@@ -93,7 +94,7 @@ struct FrameMemory {
             munmap(memory.baseAddress, memory.count)
             throw .network("the shared memory does not hold frames of version \(Self.versionNumber)")
         }
-        // Read once: what is in the memory can change at any time, and is never trusted twice.
+        // Read once: the memory can change at any time, and a second value may differ from the checked one.
         let (count, stride) = (Int(shared_load32(base + Head.slotCount)), shared_load64(base + Head.slotSize))
         guard Self.slotCounts.contains(count), stride % UInt64(Self.pageSize) == 0,
             (UInt64(2 * Self.pageSize)...UInt64(Self.largest)).contains(stride),
@@ -105,10 +106,10 @@ struct FrameMemory {
         (slotCount, slotSize) = (count, Int(stride))
     }
 
-    /// The most that is mapped: slots of 8K.
+    /// The maximum size to map: slots of 8K.
     private static let largest = 1 << 30
 
-    /// Makes memory for pictures whose planes take `planeBytes`; the descriptor is the caller's to close.
+    /// Creates memory for frames whose planes have `planeBytes`; the caller closes the descriptor.
     static func make(planeBytes: Int) throws(BroadcastError) -> (FrameMemory, descriptor: Int32) {
         let slotSize = slotSize(planeBytes: planeBytes)
         let size = size(slotCount: slotCount, slotSize: slotSize)
@@ -142,23 +143,23 @@ struct FrameMemory {
     func unmap() { munmap(memory.baseAddress, memory.count) }
 }
 
-/// Puts pictures where an app that shares the memory finds them. Lives on one thread.
+/// Writes frames to memory that it shares with the sharing process. Used on one thread.
 final class FrameMemoryWriter {
     private let memory: FrameMemory
-    /// To be passed to the app.
+    /// The descriptor to pass to the sharing process.
     let descriptor: Int32
     private let planeBytes: Int
-    /// What each slot has missed since it was written.
+    /// The changes that each slot has missed since it was written.
     private var missed: [ChangedParts]
     private var layouts: [PictureLayout?]
     private var newestLayout: PictureLayout?
-    /// What changed with each of the newest pictures, the last being that of number `number`.
+    /// The changes of each of the newest frames, the last being that of number `number`.
     private var history: [ChangedParts] = []
     private var number: UInt64 = 0
-    /// The slot of the newest picture. What the memory says of it is for the app, which could change it.
+    /// The slot of the newest frame. The value in the memory is only for the sharing process, which could change it.
     private var newest: Int?
 
-    /// How far back the app is told what changed.
+    /// The maximum number of frames for which changes are known.
     private static let longestHistory = 64
 
     private struct PictureLayout: Equatable {
@@ -166,7 +167,7 @@ final class FrameMemoryWriter {
         let format: PixelFormat
     }
 
-    /// Memory for pictures whose planes take at most `planeBytes`.
+    /// Creates memory for frames whose planes have at most `planeBytes`.
     init(planeBytes: Int) throws(BroadcastError) {
         (memory, descriptor) = try FrameMemory.make(planeBytes: planeBytes)
         self.planeBytes = memory.slotSize - FrameMemory.slotHeadSize
@@ -180,20 +181,21 @@ final class FrameMemoryWriter {
         close(descriptor)
     }
 
-    /// The bytes that the planes of a picture take here.
+    /// Returns the number of bytes of a frame's planes in this memory.
     static func planeBytes(size: PixelSize, format: PixelFormat) -> Int {
         PlaneLayout(size: size, format: format).byteCount
     }
 
-    /// Whether a picture has room.
+    /// Returns whether a frame fits.
     func fits(_ frame: VideoFrame) -> Bool {
         Self.planeBytes(size: frame.size, format: frame.buffer.format) <= planeBytes
     }
 
-    /// Says whether pictures come.
+    /// Records whether capture is active.
     func setActive(_ isActive: Bool) { shared_store32(memory.start + FrameMemory.Head.active, isActive ? 1 : 0) }
 
-    /// Writes a picture, of which `changes` differ from the one written before; false where all memory is looked at.
+    /// Writes a frame, of which `changes` differ from the one written before. Returns false if all slots are being
+    /// read.
     func write(_ frame: VideoFrame, changes: ChangedParts) -> Bool {
         guard fits(frame), let index = beginSlot() else { return false }
         let slot = memory.slot(index)
@@ -217,14 +219,14 @@ final class FrameMemoryWriter {
         return true
     }
 
-    /// A slot that nobody looks at, marked as being written.
+    /// Returns a slot without readers, after marking it as being written.
     private func beginSlot() -> Int? {
         for index in 0..<memory.slotCount where index != newest {
             let slot = memory.slot(index)
             guard shared_load32(slot + FrameMemory.Slot.readers) == 0 else { continue }
             _ = shared_add32(slot + FrameMemory.Slot.sequence, 1)
             if shared_load32(slot + FrameMemory.Slot.readers) == 0 { return index }
-            // Somebody came in between; the slot is as it was.
+            // A reader arrived in between; the slot is unchanged.
             _ = shared_add32(slot + FrameMemory.Slot.sequence, 1)
         }
         return nil
@@ -274,16 +276,16 @@ final class FrameMemoryWriter {
     }
 }
 
-/// Looks at pictures that an extension puts into shared memory. Lives on one thread; the pictures do not.
+/// Reads frames that a capturing process writes to shared memory. Used on one thread; its frames can be used on any.
 final class FrameMemoryReader {
     private let mapping: Mapping
     private var taken: UInt64 = 0
 
-    /// Kept for as long as somebody looks at one of its pictures.
+    /// The mapped memory, kept as long as one of its frames is in use.
     private final class Mapping: @unchecked Sendable {
-        // Sendable: what is mapped is read and written as one memory that all share; see `FrameMemory`.
+        // Sendable: all processes access the mapped memory atomically; see `FrameMemory`.
         let memory: FrameMemory
-        /// How many pictures somebody looks at where they lie.
+        /// The number of frames that are in use in place.
         let lent = Atomic(0)
 
         init(_ memory: FrameMemory) {
@@ -295,7 +297,7 @@ final class FrameMemoryReader {
         }
     }
 
-    /// A picture where it lies.
+    /// A frame in the shared memory.
     private final class SharedPicture: VideoFrameBuffer {
         let size: PixelSize
         let format: PixelFormat
@@ -304,7 +306,7 @@ final class FrameMemoryReader {
         private let mapping: Mapping
         private let slot: Int
 
-        /// Takes over the place among the slot's readers.
+        /// Takes over one count of the slot's readers.
         init(
             _ mapping: Mapping, slot: Int, size: PixelSize, format: PixelFormat, strides: [Int], planes: [Range<Int>]
         ) {
@@ -313,7 +315,7 @@ final class FrameMemoryReader {
             mapping.lent.add(1, ordering: .relaxed)
         }
 
-        /// The same pixels in memory of their own.
+        /// The same pixels in separate memory.
         var copy: PixelBuffer {
             PixelBuffer(size: size, format: format) { targets, targetStrides in
                 withPlanes { set in
@@ -345,7 +347,7 @@ final class FrameMemoryReader {
         }
     }
 
-    /// Maps what an extension passed.
+    /// Maps the memory of a descriptor that a capturing process sent.
     init(mapping descriptor: Int32) throws(BroadcastError) {
         mapping = Mapping(try FrameMemory(mapping: descriptor))
     }
@@ -354,10 +356,10 @@ final class FrameMemoryReader {
         _ = shared_add32(memory.slot(slot) + FrameMemory.Slot.readers, .max)
     }
 
-    /// The newest picture, with what changed since the last that was taken; nil where there is none that is newer.
+    /// Returns the newest frame, with the changes since the last one that was returned; nil if there is no newer one.
     func take() throws(BroadcastError) -> VideoFrame? {
         let memory = mapping.memory
-        // The writer may overtake us; not for ever.
+        // The writer may overtake the reader, but not forever.
         for _ in 0..<Self.mostAttempts {
             let newest = shared_load64(memory.start + FrameMemory.Head.newest)
             guard newest > 0 else { return nil }
@@ -406,7 +408,7 @@ final class FrameMemoryReader {
         guard planes[planes.count - 1].upperBound <= mapping.memory.slotSize - FrameMemory.slotHeadSize else {
             throw .network("a frame of \(size) is larger than its slot")
         }
-        // Whoever keeps many pictures keeps copies, so that the extension always finds a slot.
+        // A program that keeps many frames gets copies, so that the writer always finds a slot.
         let keepsCopy = mapping.lent.load(ordering: .relaxed) >= mapping.memory.slotCount - 2
         let picture = SharedPicture(mapping, slot: index, size: size, format: format, strides: strides, planes: planes)
         return VideoFrame(
@@ -415,7 +417,7 @@ final class FrameMemoryReader {
             damage: changes(slot, size: size))
     }
 
-    /// What changed since the picture that was taken last; nil where that isn't known.
+    /// Returns the changes since the last frame that was returned; nil if they are unknown.
     private func changes(_ slot: UnsafeMutableRawPointer, size: PixelSize) -> [PixelRectangle]? {
         typealias Slot = FrameMemory.Slot
         let count = Int(shared_load32(slot + Slot.partCount))
@@ -429,7 +431,7 @@ final class FrameMemoryReader {
                 x: numbers[0], y: numbers[1], size: PixelSize(width: numbers[2], height: numbers[3])
             ).intersection(bounds)
         }
-        // Parts that overlap would have the picture taken several times for a few bytes that say so.
+        // Many overlapping parts in a few bytes could make the reader copy the frame several times.
         let changes = ChangedParts(parts: parts)
         return changes.area(of: size) <= size.area ? changes.parts : nil
     }

@@ -2,16 +2,16 @@ import RTCShareCYUV
 import RTCShareMedia
 
 extension PixelFormat {
-    /// Where a part of a picture lies in a plane: bytes from a row's start, bytes of the part's rows, and its rows. `part`
-    /// begins at even columns and rows where chroma is halved.
+    /// Returns the position of a part of a frame in a plane: bytes from a row's start, first row, bytes of the part's
+    /// rows, and number of rows. `part` begins at even columns and rows if chroma has half the resolution.
     func extent(of part: PixelRectangle, plane: Int) -> (column: Int, row: Int, rowBytes: Int, rows: Int) {
         let extent = planeExtent(plane, of: part.size)
-        // The offset of a part is the extent of a picture that ends there.
+        // The offset of a part is the extent of a frame that ends there.
         let before = planeExtent(plane, of: PixelSize(width: part.x, height: part.y))
         return (before.rowBytes, before.rows, extent.rowBytes, extent.rows)
     }
 
-    /// The least rectangle around `part` that lies on whole samples of chroma, within a picture of `size`.
+    /// Returns the smallest rectangle around `part` on whole chroma samples, within a frame of `size`.
     func aligned(_ part: PixelRectangle, in size: PixelSize) -> PixelRectangle? {
         guard let part = part.intersection(PixelRectangle(x: 0, y: 0, size: size)) else { return nil }
         guard self == .i420 || self == .nv12 else { return part }
@@ -23,7 +23,7 @@ extension PixelFormat {
     }
 }
 
-/// Copies a part of a plane, of which the rows lie `sourceStride` and `targetStride` bytes apart.
+/// Copies a part of a plane, whose rows are `sourceStride` and `targetStride` bytes apart.
 func copyPart(
     of place: (column: Int, row: Int, rowBytes: Int, rows: Int), from source: UnsafeRawPointer,
     stride sourceStride: Int,
@@ -36,12 +36,12 @@ func copyPart(
         Int32(targetStride), Int32(place.rowBytes), Int32(place.rows))
 }
 
-/// What changed in a picture since some time: parts, or it isn't known what, which is everything.
+/// The changes of a frame since some time: parts, or everything if the parts are unknown.
 struct ChangedParts: Equatable {
-    /// Nil is everything.
+    /// The parts; nil for everything.
     private(set) var parts: [PixelRectangle]?
 
-    /// More parts than this are taken for everything.
+    /// The number of parts above which everything counts as changed.
     static let most = 32
 
     static let nothing = ChangedParts(parts: [])
@@ -51,15 +51,15 @@ struct ChangedParts: Equatable {
         self.parts = parts.flatMap { $0.count <= Self.most ? $0 : nil }
     }
 
-    /// The same on whole samples of chroma, of a picture of `size`.
+    /// Returns the parts on whole chroma samples, of a frame of `size`.
     func aligned(to format: PixelFormat, of size: PixelSize) -> ChangedParts {
         ChangedParts(parts: parts?.compactMap { format.aligned($0, in: size) })
     }
 
-    /// How many pixels they have, those that are in several counted for each; of everything, those of `size`.
+    /// Returns the total number of pixels, with overlaps counted for each part; for everything, that of `size`.
     func area(of size: PixelSize) -> Int { parts?.reduce(0) { $0 + $1.size.area } ?? size.area }
 
-    /// These parts changed, too.
+    /// Adds changed parts.
     mutating func add(_ more: ChangedParts) {
         guard let own = parts, let others = more.parts else { return parts = nil }
         let new = others.filter { other in !own.contains { $0.intersection(other) == other } }

@@ -4,15 +4,15 @@ internal import RTCShareMedia
 import RTCShareCSharedMemory
 import RTCShareCapture
 
-/// The sockets at which an app waits for extensions.
+/// The sockets at which a sharing process waits for capturing processes.
 final class BroadcastListener: Sendable {
-    /// Where it listens: the port is the one that the system picked, where that was left to it.
+    /// The address at which it listens, with the port that the system chose if it was 0.
     let endpoint: BroadcastEndpoint
     let descriptors: [Int32]
-    /// What was made and is to be removed.
+    /// The path of the socket, which is removed at the end.
     private let path: String
 
-    /// Listens, at the port and at the socket that goes with it, or at the socket of a path.
+    /// Listens at the port and its Unix domain socket, or at the socket of a path.
     init(_ endpoint: BroadcastEndpoint, environment: [String: String]) throws(BroadcastError) {
         switch endpoint {
         case .port(let wanted):
@@ -38,8 +38,8 @@ final class BroadcastListener: Sendable {
         unlink(path)
     }
 
-    /// The next extension that waits at one of the sockets; nil where none does. Throws where the system has no
-    /// descriptor for it, and it goes on waiting.
+    /// Accepts the next connection at one of the sockets; nil if none waits. Throws if the system has no descriptor for
+    /// it, in which case it still waits.
     static func accept(at descriptor: Int32) throws(BroadcastError) -> BroadcastSocket? {
         let accepted = socket_accept(descriptor)
         if accepted >= 0 { return BroadcastSocket(descriptor: accepted) }
@@ -53,7 +53,7 @@ final class BroadcastListener: Sendable {
     private static func listen(port: UInt16) throws(BroadcastError) -> (descriptor: Int32, port: UInt16) {
         let descriptor = try open(AF_INET)
         var on: Int32 = 1
-        // A share that begins again is not kept from it by connections of the one before.
+        // Connections of a previous share must not prevent a new one.
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
         var address = SocketAddress.loopback(port: port)
         guard address.with({ bind(descriptor, $0, $1) }) == 0, Glibc.listen(descriptor, backlog) == 0 else {
@@ -76,7 +76,7 @@ final class BroadcastListener: Sendable {
     private static func listen(path: String) throws(BroadcastError) -> Int32 {
         var address = try SocketAddress.path(path)
         let descriptor = try open(AF_UNIX)
-        // The socket's own mode is its file's: nobody else can reach it at any time.
+        // The socket's own mode becomes that of its file: no other user can reach it at any time.
         fchmod(descriptor, 0o600)
         var result = address.with { bind(descriptor, $0, $1) }
         if result != 0, errno == EADDRINUSE, isAbandonedSocket(&address, path) {
@@ -93,7 +93,7 @@ final class BroadcastListener: Sendable {
         return descriptor
     }
 
-    /// Whether a socket is there that nobody listens at.
+    /// Returns whether there is a socket at which nobody listens.
     private static func isAbandonedSocket(_ address: inout SocketAddress, _ path: String) -> Bool {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK, let probe = try? open(AF_UNIX) else {
@@ -127,8 +127,8 @@ final class BroadcastListener: Sendable {
         }
     }
 
-    /// Whether nobody else can put anything into the folder that `path` is in; nil where there is none. Under /tmp another
-    /// user could have made it.
+    /// Returns whether no other user can write to the directory of `path`; nil if it does not exist. Under /tmp,
+    /// another user could have created it.
     static func ownsFolder(of path: String) -> Bool? {
         var status = stat()
         guard lstat(URL(filePath: path).deletingLastPathComponent().path, &status) == 0 else { return nil }
@@ -136,7 +136,7 @@ final class BroadcastListener: Sendable {
     }
 }
 
-/// An address as the system takes it.
+/// A socket address in the system's format.
 struct SocketAddress {
     private var storage = sockaddr_storage()
     private var length: socklen_t
@@ -145,7 +145,7 @@ struct SocketAddress {
         self.length = socklen_t(length)
     }
 
-    /// A port of 127.0.0.1.
+    /// Creates the address of a port of 127.0.0.1.
     static func loopback(port: UInt16) -> SocketAddress {
         var address = SocketAddress(length: MemoryLayout<sockaddr_in>.size)
         withUnsafeMutableBytes(of: &address.storage) { bytes in
@@ -158,7 +158,7 @@ struct SocketAddress {
         return address
     }
 
-    /// A path, which has to fit.
+    /// Creates the address of a path. Throws if the path is too long.
     static func path(_ path: String) throws(BroadcastError) -> SocketAddress {
         let bytes = Array(path.utf8)
         guard !bytes.isEmpty, !bytes.contains(0), bytes.count <= BroadcastEndpoint.maximumPath else {

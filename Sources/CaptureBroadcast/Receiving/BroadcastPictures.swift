@@ -1,8 +1,8 @@
 import RTCShareMedia
 
-/// A picture in memory of its own, planes one after the other.
+/// A frame in memory of its own, planes one after the other.
 final class BroadcastPicture: VideoFrameBuffer, @unchecked Sendable {
-    // Sendable: written only by `BroadcastPictures`, while it holds the one reference.
+    // Sendable: written only by `BroadcastPictures`, while it holds the only reference.
     let size: PixelSize
     let format: PixelFormat
     let strides: [Int]
@@ -41,26 +41,26 @@ final class BroadcastPicture: VideoFrameBuffer, @unchecked Sendable {
     }
 }
 
-/// The newest picture of a broadcast, and memory for the next ones.
+/// The newest frame of a connection, and memory for the next ones.
 ///
-/// A picture that somebody still looks at is left alone: the next is made in memory that is free, of what came and of a
-/// copy of what that memory has missed.
+/// A frame that is still in use is not changed: the next is made in free memory, from the received parts and from a
+/// copy of those that this memory has missed.
 struct BroadcastPictures {
     private struct Slot {
         var picture: BroadcastPicture
         var missed: ChangedParts
     }
 
-    /// How many are kept: one that is encoded, one that waits for that, and two for who looks on.
+    /// The maximum number of frames: one that is encoded, one that waits for that, and two for other readers.
     private static let capacity = 4
-    /// The newest is the last.
+    /// The frames, the newest last.
     private var slots: [Slot] = []
     private var isNewestWhole = false
 
-    /// The newest picture.
+    /// The newest frame.
     var newest: BroadcastPicture? { isNewestWhole ? slots.last?.picture : nil }
 
-    /// The picture that is to be written whole, as described. Until ``finish()`` there is no newest one.
+    /// Returns a frame to write completely, as described. Until ``finish()`` there is no newest one.
     mutating func beginWhole(_ description: PictureDescription) -> BroadcastPicture {
         slots.removeAll { !$0.picture.hasLayout(description) }
         take(size: description.size, format: description.format, strides: description.strides)
@@ -70,14 +70,14 @@ struct BroadcastPictures {
         return slots[slots.count - 1].picture
     }
 
-    /// The picture that was begun is written.
+    /// Marks the frame of ``beginWhole(_:)`` as complete.
     mutating func finish() {
         isNewestWhole = true
         slots[slots.count - 1].missed = .nothing
     }
 
-    /// Writes the parts of a description, whose pixels are `pixels`, over the newest picture; nil where that is none that
-    /// they could be parts of.
+    /// Writes the parts of a description, whose pixels are `pixels`, over the newest frame; nil if they do not match
+    /// that.
     mutating func apply(_ description: PictureDescription, pixels: UnsafeRawBufferPointer) -> BroadcastPicture? {
         guard let parts = description.parts, let previous = newest, previous.size == description.size,
             previous.format == description.format
@@ -117,7 +117,7 @@ struct BroadcastPictures {
         }
     }
 
-    /// Puts memory that nobody looks at last.
+    /// Moves memory that is not in use to the end.
     private mutating func take(size: PixelSize, format: PixelFormat, strides: [Int]) {
         for index in slots.indices.reversed() where isKnownUniquelyReferenced(&slots[index].picture) {
             return slots.append(slots.remove(at: index))

@@ -2,21 +2,22 @@ internal import Glibc
 import RTCShareCapture
 import RTCShareMedia
 
-/// What the thread of a ``BroadcastSource`` does: lets extensions in, one at a time, and gives on what comes.
+/// The work of the thread of a ``BroadcastSource``: admits capturing processes, one at a time, and passes their frames
+/// and audio on.
 ///
-///     listening sockets ─▶ token? ─▶ hello? ─▶ the extension ─▶ newest picture ─▶ sinks, once they have a use for it
+///     listening sockets ─▶ token? ─▶ hello? ─▶ the capturing process ─▶ newest frame ─▶ sinks, on demand
 ///
 /// A client whose bytes are malformed is disconnected; the others are not affected.
 final class BroadcastReceiver {
-    /// Somebody who has connected.
+    /// A connection.
     private final class Client {
         let socket: BroadcastSocket
         let reader = BroadcastReader()
-        /// Until when the handshake has to be done.
+        /// The deadline of the handshake.
         let deadline: Duration
-        /// Whether its token was the one expected.
+        /// Whether its token was the expected one.
         var isAuthenticated = false
-        /// How its pictures come, once it was let in.
+        /// The transport of its frames, after it was admitted.
         var transport: BroadcastTransport?
         var memory: FrameMemoryReader?
 
@@ -26,24 +27,24 @@ final class BroadcastReceiver {
         }
     }
 
-    /// How long a client may take to be known.
+    /// The timeout for a client's handshake.
     private static let patience = Duration.seconds(5)
-    /// More do not wait to be known at a time.
+    /// The maximum number of clients in the handshake.
     private static let mostStrangers = 8
-    /// More are not let in before those who are there were asked what they say: who says its token at once is known
-    /// before others can put it out.
+    /// The maximum number of clients that are accepted before the existing ones are read: a client that sends its token
+    /// at once is authenticated before others can displace it.
     private static let mostAdmissions = mostStrangers / 2
-    /// How long nobody is let in where the system has no descriptors left.
+    /// The time without accepting clients when the system has no descriptors left.
     private static let admissionPause = Duration.milliseconds(200)
-    /// How much is read of one client before others have their turn.
+    /// The maximum number of reads of one client before the others are served.
     private static let mostReads = 64
-    /// How soon it is asked again whether a picture is of use: while an encoder is busy, and after so many times when
-    /// nobody looks on.
+    /// The intervals at which demand is polled: while an encoder is busy, and, after this many polls, when there is no
+    /// demand.
     private static let (shortWait, longWait) = (Duration.milliseconds(4), Duration.milliseconds(100))
     private static let mostShortWaits = 25
-    /// How long the picture that says that nobody came is shown before the share is shown as paused: it is sharp then.
+    /// The time for which the slate is shown before the share is shown as paused: the slate is sharp then.
     private static let slateTime = Duration.milliseconds(1500)
-    /// How old a picture may say that it is.
+    /// The maximum age of a frame by its own timestamp.
     private static let oldest = Duration.seconds(5)
 
     private let listener: BroadcastListener
@@ -56,18 +57,18 @@ final class BroadcastReceiver {
 
     private var strangers: [Client] = []
     private var guest: Client?
-    /// The newest picture that has come.
+    /// The newest frame.
     private var newest: VideoFrame?
-    /// What of it no sink was given yet; nil where it was given.
+    /// Its parts that no sink has received yet; nil if it was sent.
     private var ungiven: ChangedParts?
-    /// The extension's memory has a picture that was not taken yet.
+    /// Whether the shared memory has a frame that was not read yet.
     private var memoryHasNews = false
     private var waits = 0
-    /// Why nothing is shown.
+    /// The current interruption.
     private var interruption: CaptureInterruption?
-    /// When the share is to be shown as paused.
+    /// The time at which the share is shown as paused.
     private var muteTime: Duration?
-    /// Until when nobody is let in.
+    /// The time until which no client is accepted.
     private var admissionTime: Duration?
 
     init(
@@ -79,7 +80,8 @@ final class BroadcastReceiver {
         self.observers = observers
     }
 
-    /// Runs until the signal is raised, or the extension's source has ended: then with its error, if there was one.
+    /// Runs until the signal is raised, or the source of the capturing process has ended. Returns the error of that, if
+    /// there was one.
     func run(until signal: StopSignal) -> (any Error)? {
         showSlate()
         var readiness = Readiness()
@@ -128,7 +130,7 @@ final class BroadcastReceiver {
         }
     }
 
-    // MARK: Extensions
+    // MARK: Capturing processes
 
     private func admit(at descriptor: Int32) {
         do {
@@ -136,24 +138,25 @@ final class BroadcastReceiver {
                 guard let socket = try BroadcastListener.accept(at: descriptor) else { return }
                 strangers.append(Client(socket: socket, deadline: monotonicNow() + Self.patience))
                 guard strangers.count > Self.mostStrangers else { continue }
-                // Who has been silent for longest goes, so that silence keeps nobody out; who has shown its token stays.
+                // The client that has been silent the longest is disconnected, so that silent ones block nobody;
+                // authenticated clients stay.
                 if let silent = strangers.firstIndex(where: { !$0.isAuthenticated }) { strangers.remove(at: silent) }
             }
         } catch {
-            // Whoever waits stays ready: without a pause we would ask again and again.
+            // The socket remains readable while clients wait: without a pause this would be a busy loop.
             admissionTime = monotonicNow() + Self.admissionPause
         }
     }
 
-    /// How an extension has ended its source.
+    /// The end of a capturing process's source.
     private struct SourceEnd {
         let error: String?
     }
 
-    /// Reads what a client says; returns how its source has ended, where it has.
+    /// Reads a client's messages. Returns the end of its source, if it has ended.
     private func serve(_ client: Client) -> SourceEnd? {
         do {
-            // One who has left hears nothing more, but what it said before that counts.
+            // A client that has disconnected receives nothing more, but its messages from before count.
             try? client.socket.flush()
             for _ in 0..<Self.mostReads {
                 var count = 0
@@ -163,14 +166,14 @@ final class BroadcastReceiver {
                 }
                 if count == 0 { return nil }
                 if let event, let end = try handle(event, of: client) { return end }
-                // It was let go.
+                // It was disconnected.
                 guard clients.contains(where: { $0 === client }) else { return nil }
             }
         } catch {
             let error = error as? BroadcastError ?? .internal("\(error)")
             let wasGuest = client === guest
             drop(client)
-            // Who has just left did nothing that can't be.
+            // A client that has just disconnected has not made an error.
             if wasGuest {
                 leave("the capturing process left (\(error.reason))")
             } else if !client.socket.isClosed {
@@ -208,7 +211,7 @@ final class BroadcastReceiver {
             return try welcome(client, transport)
         }
         guard client === guest else { throw BroadcastError.network("a message before the hello") }
-        // Beside other messages that wait, an extension does not say that a picture was written.
+        // Next to other waiting messages, the capturing process does not announce each frame in memory.
         defer { if client === guest, client.memory != nil { memoryHasNews = true } }
         switch message {
         case .memory:
@@ -217,7 +220,7 @@ final class BroadcastReceiver {
                 for descriptor in descriptors { close(descriptor) }
                 throw BroadcastError.network("memory without its descriptor, which needs a Unix domain socket")
             }
-            // What is mapped needs no descriptor.
+            // Mapped memory needs no descriptor.
             defer { close(descriptors[0]) }
             client.memory = try FrameMemoryReader(mapping: descriptors[0])
         case .written:
@@ -228,7 +231,7 @@ final class BroadcastReceiver {
         case .resumed: resume()
         case .hint(let hint): broadcaster.contentHint = hint
         case .finished(let error):
-            // Pictures that came before are seen before.
+            // Frames that arrived before are shown before.
             giveLast()
             return SourceEnd(error: error)
         case .hello, .picture, .welcome, .refused, .consumed, .ended:
@@ -238,7 +241,7 @@ final class BroadcastReceiver {
     }
 
     private func welcome(_ client: Client, _ transport: BroadcastTransport) throws -> SourceEnd? {
-        // The one that was there may be gone without our having seen it. What it said before that has an end.
+        // The previous process may be gone without having been noticed. Its messages from before are finite.
         while let guest, guest.socket.hasHungUp {
             if let end = serve(guest) { return end }
         }
@@ -275,7 +278,7 @@ final class BroadcastReceiver {
         if let interruption { broadcaster.observers.wasInterrupted(by: interruption) }
     }
 
-    /// The extension is gone.
+    /// Handles the end of the connection to the capturing process.
     private func leave(_ reason: String) {
         ungiven = nil
         memoryHasNews = false
@@ -292,7 +295,7 @@ final class BroadcastReceiver {
     private func interrupt(_ new: CaptureInterruption) {
         if let interruption { broadcaster.observers.interruptionDidEnd(interruption) }
         interruption = new
-        // What lies beyond the screen still has a picture.
+        // A window beyond the screen still has video.
         if new != .movedOffScreen {
             muteTime = nil
             broadcaster.isMuted = true
@@ -308,7 +311,7 @@ final class BroadcastReceiver {
         broadcaster.observers.interruptionDidEnd(ended)
     }
 
-    // MARK: Pictures
+    // MARK: Frames
 
     private func take(_ frame: VideoFrame) {
         let sizeBefore = newest?.size
@@ -321,7 +324,7 @@ final class BroadcastReceiver {
 
     private var isWaitingForDemand: Bool { (ungiven != nil || memoryHasNews) && broadcaster.hasSinks }
 
-    /// Gives the newest picture where sinks have a use for it.
+    /// Sends the newest frame if there is demand.
     private func give() {
         if ungiven != nil || memoryHasNews, case .extensionAway? = interruption { resume() }
         let demand = broadcaster.demand
@@ -334,7 +337,7 @@ final class BroadcastReceiver {
         if ungiven != nil || demand == .picture { send() }
     }
 
-    /// Gives what has come, whether there is a use for it or not.
+    /// Sends the newest frame regardless of demand.
     private func giveLast() {
         takeFromMemory()
         if ungiven != nil { send() }
@@ -362,7 +365,7 @@ final class BroadcastReceiver {
                 rotation: newest.rotation,
                 damage: ungiven.map(\.parts) ?? []))
         ungiven = nil
-        // One is under way at a time: now the next may come.
+        // One frame is under way at a time: now the next may be sent.
         if isNew, let guest, guest.transport == .tcp { try? guest.socket.send(BroadcastMessage.consumed.encoded) }
     }
 }

@@ -4,21 +4,22 @@ import RTCShareCapture
 public import RTCShareMedia
 import Synchronization
 
-/// Gives the pictures of another process, the extension: the app's side of a broadcast.
+/// Captures the frames of another process: the receiving side of a connection between a capturing and a sharing
+/// process.
 ///
-/// It waits for an extension, lets it in if each knows the other's token, and gives what comes. While no extension is
-/// there, sinks are muted, so that viewers see the last picture as paused; before the first came, a picture that says so.
-/// An extension that ends by itself, or is killed, can come again; one whose source has ended ends this source, too.
+/// It waits for a capturing process, admits it if each knows the other's token, and sends its frames. While none is
+/// connected, the source is muted, so that viewers see the last frame as paused; before the first connection they see a
+/// slate. A capturing process that ends or crashes can reconnect. If its source has ended, this source ends, too.
 public final class BroadcastSource: CaptureSource, BroadcastingVideoSource {
-    /// The size of the picture that stands in for what comes later, and the most frames a second.
+    /// The size of the slate before the first frame, and the maximum frame rate.
     public let captureFormat: CaptureFormat
-    /// Where it waits for extensions: with the port that the system picked, where that was left to it.
+    /// The address at which it waits, with the port that the system chose if it was 0.
     public var endpoint: BroadcastEndpoint { listener.endpoint }
     /// The sinks and observers.
     public let broadcaster = VideoBroadcaster(contentHint: .detail)
-    /// The sound of what is shared.
+    /// The audio of the shared content.
     public let sound = BroadcastSound(AudioFormat(sampleRate: 48_000, channels: 2))
-    /// The sound of the extension's microphone.
+    /// The audio of the capturing process's microphone.
     public let microphone = BroadcastSound(AudioFormat(sampleRate: 48_000, channels: 1, isVoice: true))
     private let listener: BroadcastListener
     private let tokens: BroadcastTokens
@@ -26,8 +27,8 @@ public final class BroadcastSource: CaptureSource, BroadcastingVideoSource {
     private let thread = CaptureThread()
     private let observers = ObserverList<any BroadcastObserver>()
 
-    /// Listens at `endpoint`; extensions that come are let in once it is started. Throws ``BroadcastError/listen(_:remedy:)``
-    /// where it can't.
+    /// Listens at `endpoint`; capturing processes are admitted after the start. Throws
+    /// ``BroadcastError/listen(_:remedy:)`` if it can't listen.
     public init(
         endpoint: BroadcastEndpoint, tokens: BroadcastTokens, framesPerSecond: Double = 30,
         environment: [String: String] = ProcessInfo.processInfo.environment
@@ -38,19 +39,19 @@ public final class BroadcastSource: CaptureSource, BroadcastingVideoSource {
         captureFormat = CaptureFormat(size: Slate.defaultSize, framesPerSecond: framesPerSecond)
     }
 
-    /// Tells `observer` of extensions from now on.
+    /// Adds an observer of connections.
     public func add(broadcastObserver observer: any BroadcastObserver) { observers.add(observer) }
 
-    /// Tells `observer` nothing more.
+    /// Removes an observer.
     public func remove(broadcastObserver observer: any BroadcastObserver) { observers.remove(observer) }
 
-    /// Gives `sink` every frame from now on, and at once the newest.
+    /// Adds a sink, which receives the newest frame at once, and every later frame.
     public func add(_ sink: any VideoSink) {
         broadcaster.add(sink)
         wake.signal()
     }
 
-    /// Begins to let extensions in.
+    /// Starts to admit capturing processes.
     public func start() throws {
         let (broadcaster, listener, tokens, wake) = (broadcaster, listener, tokens, wake)
         let (sound, microphone, observers) = (sound, microphone, observers)
@@ -67,17 +68,17 @@ public final class BroadcastSource: CaptureSource, BroadcastingVideoSource {
         }
     }
 
-    /// Ends it, and tells the extension that nobody needs it any more.
+    /// Stops capture, and notifies the capturing process that it is not needed any more.
     public func stop() { thread.stop() }
 }
 
-/// Hears of extensions that come and go, one call after the other.
+/// An observer of the connections of capturing processes, which is called sequentially.
 public protocol BroadcastObserver: AnyObject, Sendable {
-    /// An extension was let in; its pictures follow.
+    /// Called when a capturing process was admitted; its frames follow.
     func broadcastDidStart(transport: BroadcastTransport)
-    /// The extension is gone: why, for a person. Another can come.
+    /// Called when the connection of the capturing process ended; `reason` is for people. Another can connect.
     func broadcastDidFinish(reason: String)
-    /// An extension was not let in.
+    /// Called when a process was not admitted.
     func broadcastDidFail(error: BroadcastError)
 }
 
@@ -90,9 +91,9 @@ extension BroadcastObserver {
     public func broadcastDidFail(error: BroadcastError) {}
 }
 
-/// A sound of a ``BroadcastSource``, given while it is started.
+/// The audio of a ``BroadcastSource``, which is sent while it is started.
 public final class BroadcastSound: AudioCaptureSource, BroadcastingAudioSource {
-    /// What most extensions give; each block says what it is.
+    /// The usual format of capturing processes. Each block has its own.
     public let audioFormat: AudioFormat
     /// The sinks and observers.
     public let broadcaster = AudioBroadcaster()
@@ -102,12 +103,12 @@ public final class BroadcastSound: AudioCaptureSource, BroadcastingAudioSource {
         audioFormat = format
     }
 
-    /// Begins to give blocks.
+    /// Starts the delivery of blocks.
     public func start() throws {
         if !isStarted.exchange(true, ordering: .relaxed) { broadcaster.start() }
     }
 
-    /// Gives none any more.
+    /// Stops the delivery of blocks.
     public func stop() { end(error: nil) }
 
     func receive(_ frame: AudioFrame) {
@@ -116,7 +117,7 @@ public final class BroadcastSound: AudioCaptureSource, BroadcastingAudioSource {
         broadcaster.send(frame)
     }
 
-    /// Says that no sound comes for now.
+    /// Mutes the audio, because none arrives for now.
     func pause() { broadcaster.isMuted = true }
 
     func end(error: (any Error)?) {

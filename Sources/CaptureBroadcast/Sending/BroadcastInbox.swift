@@ -2,12 +2,12 @@ import RTCShareCapture
 import RTCShareLocks
 import RTCShareMedia
 
-/// What waits to be sent: written by the source's threads, emptied by the sender's.
+/// The frame, audio and messages that wait to be sent: written by the source's threads, read by the sender's.
 final class BroadcastInbox: Sendable {
-    /// What the sender takes out at once.
+    /// The content that the sender takes at once.
     struct Contents {
         var frame: VideoFrame?
-        /// What the frame changes of the one that was taken before.
+        /// The changes of the frame since the last one that was taken.
         var changes = ChangedParts.nothing
         var sounds: [AudioFrame] = []
         var voices: [AudioFrame] = []
@@ -18,19 +18,19 @@ final class BroadcastInbox: Sendable {
     private struct State {
         var contents = Contents()
         var isConnected = false
-        /// The app has no picture yet.
+        /// Whether the sharing process has no frame yet.
         var needsPicture = false
-        /// The newest picture that was taken out: a source that does not change gives the next app no other.
+        /// The newest frame that was taken: an idle source sends no other to the next sharing process.
         var lastFrame: VideoFrame?
         var framesDropped = 0
         var hint: ContentHint?
-        /// Whether the source is muted, and why it is interrupted, where it says so.
+        /// Whether the source is muted and, if it reports that, why it is interrupted.
         var isMuted = false
         var interruption: CaptureInterruption?
-        /// What the app was told last of both.
+        /// The state of both that was reported last.
         var reported: CaptureInterruption?
 
-        /// Tells the app, where it is there, whether the source is interrupted, unless it knows that.
+        /// Reports a change of the interruption to the sharing process, if it is connected.
         mutating func reportInterruption() {
             let current = interruption ?? (isMuted ? .sourceMuted : nil)
             guard isConnected, current != reported else { return }
@@ -39,9 +39,9 @@ final class BroadcastInbox: Sendable {
         }
     }
 
-    /// More blocks of a sound do not wait: a second's.
+    /// The maximum number of waiting audio blocks: those of a second.
     private static let mostSounds = 50
-    /// Nor do more messages, of which the last ones count.
+    /// The maximum number of waiting messages, of which the last ones count.
     private static let mostMessages = 64
 
     let wake: WakeEvent
@@ -62,7 +62,7 @@ final class BroadcastInbox: Sendable {
 
     var framesDropped: Int { state.withLock { $0.framesDropped } }
 
-    /// The app knows nothing so far, and needs a picture; or it is gone.
+    /// Records that a sharing process has connected, which has no state and no frame yet, or has disconnected.
     func setConnected(_ isConnected: Bool) {
         state.withLock { state in
             state.isConnected = isConnected
@@ -78,7 +78,7 @@ final class BroadcastInbox: Sendable {
         }
     }
 
-    /// Takes out what waits: a picture only where there is room for one.
+    /// Takes the waiting content: a frame only if there is room for one.
     func take(withFrame: Bool) -> Contents {
         state.withLock { state in
             var taken = state.contents
@@ -91,14 +91,14 @@ final class BroadcastInbox: Sendable {
                 state.contents.changes = .nothing
             } else {
                 taken.frame = nil
-                // Nothing ends before its last picture.
+                // The end is sent after the last frame.
                 if state.contents.frame != nil { taken.finished = nil }
             }
             return taken
         }
     }
 
-    /// Puts back a picture that found no room; a newer one that came meanwhile stays.
+    /// Returns a frame that found no room; a newer one that arrived in between stays.
     func putBack(_ frame: VideoFrame, changes: ChangedParts) {
         state.withLock { state in
             if state.contents.frame == nil { state.contents.frame = frame }
@@ -115,7 +115,7 @@ final class BroadcastInbox: Sendable {
         wake.signal()
     }
 
-    /// Knows its inbox without keeping it alive.
+    /// A weak reference to the inbox.
     struct Owner: Sendable {
         private struct Weak: Sendable {
             weak var inbox: BroadcastInbox?
@@ -129,7 +129,7 @@ final class BroadcastInbox: Sendable {
         var inbox: BroadcastInbox? { box.value.withLock { $0.inbox } }
     }
 
-    /// The sink of pictures.
+    /// The sink of frames.
     final class Video: VideoSink, CaptureSourceObserver {
         fileprivate let inbox = Owner()
 
@@ -184,12 +184,12 @@ final class BroadcastInbox: Sendable {
         }
     }
 
-    /// The sink of a sound.
+    /// The sink of audio.
     final class Audio: AudioSink {
         fileprivate let inbox = Owner()
         private let blocks: any WritableKeyPath<Contents, [AudioFrame]> & Sendable
 
-        /// A sink that has blocks wait in `blocks`.
+        /// Creates a sink whose blocks wait in `blocks`.
         fileprivate init(_ blocks: any WritableKeyPath<Contents, [AudioFrame]> & Sendable) {
             self.blocks = blocks
         }

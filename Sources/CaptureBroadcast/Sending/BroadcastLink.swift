@@ -1,8 +1,8 @@
 import RTCShareMedia
 
-/// An extension's connection to the app: what has been said on it, and the picture that is under way.
+/// A capturing process's connection to the sharing process: its state, and the frame that is under way.
 final class BroadcastLink {
-    /// What the app has said that matters.
+    /// An event from the sharing process.
     enum News {
         case welcomed, ended
     }
@@ -11,22 +11,22 @@ final class BroadcastLink {
     private let tokens: BroadcastTokens
     private let transport: BroadcastTransport
     private let reader = BroadcastReader()
-    /// The app has shown that it knows its token.
+    /// Whether the sharing process has sent the expected token.
     private(set) var isTrusted = false
-    /// The app has let us in.
+    /// Whether the sharing process has admitted this one.
     private(set) var isWelcome = false
-    /// The app was told that the source has ended.
+    /// Whether the end of the source was sent.
     private(set) var isFinished = false
-    /// No memory was free for the last picture.
+    /// Whether no memory was free for the last frame.
     private(set) var waitsForMemory = false
     private var writing: Writing?
-    /// A picture is under way that the app has not taken.
+    /// Whether a frame is under way that the sharing process has not consumed.
     private var isInFlight = false
-    /// What the app's newest picture is like.
+    /// The size and format of the last frame that was sent.
     private var sent: (size: PixelSize, format: PixelFormat)?
     private var memory: FrameMemoryWriter?
 
-    /// A picture of which not all is written: whole planes as they lie, or the parts one after the other.
+    /// A frame that is not completely written: whole planes in place, or the parts one after the other.
     private struct Writing {
         enum Pixels {
             case planes(any VideoFrameBuffer, PictureDescription)
@@ -41,7 +41,7 @@ final class BroadcastLink {
             self.pixels = pixels
         }
 
-        /// Bytes of the plane, or of all parts.
+        /// The length of the plane, or of all parts.
         private var length: Int {
             switch pixels {
             case .packed(let bytes): bytes.count
@@ -56,7 +56,7 @@ final class BroadcastLink {
 
         var isDone: Bool { isLast && offset == length }
 
-        /// Lends what is to be written next.
+        /// Lends the bytes to write next.
         func withRest<Value>(_ body: (UnsafeRawBufferPointer) -> Value) -> Value {
             switch pixels {
             case .packed(let bytes):
@@ -76,7 +76,7 @@ final class BroadcastLink {
         }
     }
 
-    /// Of a picture, what may go part by part; more goes whole.
+    /// The fraction of a frame above which it is sent as a whole.
     private static let largestShare = 0.6
 
     init(socket: BroadcastSocket, tokens: BroadcastTokens, transport: BroadcastTransport) {
@@ -85,21 +85,21 @@ final class BroadcastLink {
         self.transport = transport
     }
 
-    /// Shows this side's token.
+    /// Sends this process's token.
     func begin() throws(BroadcastError) { try socket.send(tokens.greeting) }
 
-    /// Whether something waits until the socket takes it.
+    /// Whether bytes wait until the socket accepts them.
     var isPending: Bool { socket.isPending || isWritingPicture }
 
-    /// Whether a picture's pixels are being written, between which nothing else can be said.
+    /// Whether a frame's pixels are being written, between which no message can be sent.
     var isWritingPicture: Bool { writing != nil }
 
-    /// Whether a picture can be handed over now.
+    /// Whether a frame can be sent now.
     var hasRoom: Bool { isWelcome && !isFinished && !isWritingPicture && !isInFlight }
 
-    // MARK: What the app says
+    // MARK: Receiving
 
-    /// Takes what has come.
+    /// Reads the messages that have arrived.
     func receive() throws(BroadcastError) -> News? {
         while true {
             var count = 0
@@ -137,16 +137,16 @@ final class BroadcastLink {
         return nil
     }
 
-    // MARK: What it is told
+    // MARK: Sending
 
-    /// Says that the source has ended; nothing follows.
+    /// Sends the end of the source; nothing follows.
     func finish(_ message: BroadcastMessage) throws(BroadcastError) {
         guard !isFinished else { return }
         try socket.send(message.encoded)
         isFinished = true
     }
 
-    /// Hands over a picture, of which `changes` differ from the one before; false where there is no room for it now.
+    /// Sends a frame, of which `changes` differ from the one before. Returns false if there is no room for it now.
     func send(_ frame: VideoFrame, changes: ChangedParts) throws(BroadcastError) -> Bool {
         let known = sent.map { $0 == (frame.size, frame.buffer.format) } ?? false
         let changes = known ? changes : .everything
@@ -162,7 +162,7 @@ final class BroadcastLink {
         let description = PictureDescription(
             timestamp: frame.timestamp, rotation: frame.rotation, format: format, size: frame.size,
             strides: frame.buffer.withPlanes { $0.strides }, parts: isSmall ? aligned.parts : nil)
-        // What the app would refuse is found here.
+        // A frame that the sharing process would reject is detected here.
         try PictureDescription.check(size: frame.size, format: format, strides: description.strides)
         let picture = Writing(
             isSmall ? .packed(Self.pack(frame.buffer, description)) : .planes(frame.buffer, description))
@@ -173,7 +173,7 @@ final class BroadcastLink {
         return true
     }
 
-    /// The pixels of a description's parts.
+    /// Returns the pixels of a description's parts.
     private static func pack(_ buffer: any VideoFrameBuffer, _ description: PictureDescription) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: description.payloadLength) { target, count in
             buffer.withPlanes { set in
@@ -194,7 +194,7 @@ final class BroadcastLink {
         }
     }
 
-    /// Writes what the socket takes now.
+    /// Writes as much as the socket accepts now.
     func flush() throws(BroadcastError) {
         try socket.flush()
         while var current = writing {
@@ -207,10 +207,10 @@ final class BroadcastLink {
         }
     }
 
-    /// Puts a picture into shared memory, and makes new memory where it does not fit.
+    /// Writes a frame to shared memory, and creates new memory if it does not fit.
     private func share(_ frame: VideoFrame, _ changes: ChangedParts) throws(BroadcastError) -> Bool {
         if memory?.fits(frame) != true {
-            // Descriptors go with bytes of their own.
+            // Descriptors need bytes of their own.
             guard !socket.isPending else {
                 waitsForMemory = true
                 return false
@@ -225,7 +225,7 @@ final class BroadcastLink {
         }
         waitsForMemory = memory?.write(frame, changes: changes) != true
         guard !waitsForMemory else { return false }
-        // The app looks at the memory after each message: where one waits already, it is told enough.
+        // The sharing process checks the memory after each message: if one waits already, that is sufficient.
         if !socket.isPending { try socket.send(BroadcastMessage.written.encoded) }
         return true
     }

@@ -3,16 +3,17 @@ public import RTCShareCapture
 import RTCShareLocks
 public import RTCShareMedia
 
-/// Hands what it is given to an app that shares it: the extension's side of a broadcast.
+/// Sends frames and audio to a process that shares them: the sending side of a connection between a capturing and a
+/// sharing process.
 ///
-/// It has a sink for a picture's source, and two for sounds: of what is shared, and of a microphone. Frames never wait in a
-/// row: one is under way, the newest waits, and what those in between changed is not forgotten. Where the app is not there,
-/// or goes, it tries again until it is; meanwhile its source is told that nothing is of use. An app that comes is given the
-/// last picture.
+/// It has a sink for a video source, and two for audio: that of the shared content, and that of a microphone. Frames do
+/// not queue up: one is under way, the newest waits, and the changes of those in between are added to it. If the
+/// sharing process is missing, or ends, the sender retries; until then, it has no demand for frames. A sharing process
+/// that connects receives the last frame.
 public final class BroadcastSender: Sendable {
-    /// Where the app is.
+    /// The address of the sharing process.
     public let endpoint: BroadcastEndpoint
-    /// How frames go.
+    /// The transport of frames.
     public let transport: BroadcastTransport
     private let tokens: BroadcastTokens
     private let environment: [String: String]
@@ -20,8 +21,8 @@ public final class BroadcastSender: Sendable {
     private let thread = CaptureThread()
     private let observers = ObserverList<any BroadcastSenderObserver>()
 
-    /// A sender to the app at `endpoint`, which shared memory reaches through a Unix domain socket alone: of a port, the
-    /// one beside it.
+    /// Creates a sender to the sharing process at `endpoint`. Shared memory requires a Unix domain socket: for a port,
+    /// it is the one of that number.
     public init(
         endpoint: BroadcastEndpoint, tokens: BroadcastTokens, transport: BroadcastTransport = .tcp,
         environment: [String: String] = ProcessInfo.processInfo.environment
@@ -34,25 +35,28 @@ public final class BroadcastSender: Sendable {
         inbox = BroadcastInbox(wake: try WakeEvent())
     }
 
-    /// Takes pictures: add it to a source. A source that ends ends the share at the app; one that is muted pauses it.
+    /// The sink for frames. Add it to a source. If the source ends, so does the share; if it is muted, the share is
+    /// paused.
     public var video: any VideoSink { inbox.video }
-    /// Takes the sound of what is shared: add it to a source. The app has it as ``BroadcastSource/sound``.
+    /// The sink for the audio of the shared content. Add it to a source. The sharing process has it as
+    /// ``BroadcastSource/sound``.
     public var audio: any AudioSink { inbox.audio }
-    /// Takes the sound of a microphone: add it to a source. The app has it as ``BroadcastSource/microphone``.
+    /// The sink for the audio of a microphone. Add it to a source. The sharing process has it as
+    /// ``BroadcastSource/microphone``.
     public var microphone: any AudioSink { inbox.microphone }
-    /// Takes note of why a source is interrupted, which the app is told: add it to a source as an observer.
+    /// The observer of a source's interruptions, which are sent to the sharing process. Add it to a source.
     public var captureObserver: any CaptureSourceObserver { inbox.video }
 
-    /// Tells `observer` how it goes from now on.
+    /// Adds an observer of the connection.
     public func add(observer: any BroadcastSenderObserver) { observers.add(observer) }
 
-    /// Tells `observer` nothing more.
+    /// Removes an observer.
     public func remove(observer: any BroadcastSenderObserver) { observers.remove(observer) }
 
-    /// Frames that newer ones replaced before they left.
+    /// The number of frames that newer ones replaced before they were sent.
     public var framesDropped: Int { inbox.framesDropped }
 
-    /// Begins to look for the app.
+    /// Starts to connect to the sharing process.
     public func start() throws(CaptureError) {
         let (endpoint, tokens, transport, inbox, observers) = (endpoint, tokens, transport, inbox, observers)
         let environment = environment
@@ -71,17 +75,17 @@ public final class BroadcastSender: Sendable {
         }
     }
 
-    /// Ends it: the app shows the share as paused, until an extension comes again.
+    /// Stops the sender. The share is shown as paused until a capturing process connects again.
     public func stop() { thread.stop() }
 }
 
-/// Hears how a ``BroadcastSender`` fares, one call after the other, on its thread.
+/// An observer of a ``BroadcastSender``, which is called sequentially, on the sender's thread.
 public protocol BroadcastSenderObserver: AnyObject, Sendable {
-    /// The app has let the extension in.
+    /// Called when the sharing process has admitted this one.
     func broadcastSenderDidConnect()
-    /// The app is not there, or is no longer: why, for a person. It is looked for.
+    /// Called when the sharing process is missing, or has disconnected; `reason` is for people. The sender retries.
     func broadcastSenderIsWaiting(reason: String)
-    /// It is over: the share has ended, the source has, it was stopped; or with an error that trying again won't mend.
+    /// Called at the end: of the share, of the source, by a stop, or with an error that retries can't resolve.
     func broadcastSenderDidEnd(error: BroadcastError?)
 }
 

@@ -4,18 +4,18 @@ import RTCShareCSharedMemory
 import RTCShareCapture
 import RTCShareMedia
 
-/// What the thread of a ``BroadcastSender`` does: looks for the app, is let in, and hands over what waits.
+/// The work of the thread of a ``BroadcastSender``: connects to the sharing process, and sends the waiting content.
 final class BroadcastSending {
     private static let (firstPause, longestPause) = (Duration.milliseconds(100), Duration.seconds(1))
-    /// So many times in a row may the app hang up on the token before that is taken for an answer.
+    /// The number of consecutive disconnections after the token that count as its rejection.
     private static let mostRejections = 3
-    /// How long to wait for room in shared memory.
+    /// The time to wait for room in shared memory.
     private static let memoryWait = Duration.milliseconds(5)
-    /// How long the app may take to accept a connection, and then to let this side in.
+    /// The timeout for accepting a connection, and then for the admission.
     private static let patience = Duration.seconds(5)
     static let tokenCheck =
         "give both processes the same two tokens: the token of each is the peer token of the other"
-    /// How long a source's end may take to be told.
+    /// The timeout for sending the end of the source.
     private static let lastWait = Duration.seconds(2)
 
     private let endpoint: BroadcastEndpoint
@@ -33,17 +33,17 @@ final class BroadcastSending {
         (self.environment, self.inbox, self.observers) = (environment, inbox, observers)
     }
 
-    /// How a connection has ended.
+    /// The reason for the end of a connection.
     private enum Ending {
-        /// Nothing is to be done any more: the share is over, the source is, or the signal was raised.
+        /// Nothing is left to do: the share or the source has ended, or the signal was raised.
         case done
-        /// The app is gone: why.
+        /// The sharing process is gone, with the reason.
         case lost(String)
-        /// The app hung up when it had seen the token.
+        /// The sharing process disconnected after it had received the token.
         case rejected
     }
 
-    /// Runs until the signal is raised, the share or the source has ended.
+    /// Runs until the signal is raised, or the share or the source has ended.
     func run(until signal: StopSignal) throws(BroadcastError) {
         var pause = Self.firstPause
         var rejections = 0
@@ -79,7 +79,7 @@ final class BroadcastSending {
         }
     }
 
-    /// A connection to the app; nil where it is not there, which `reason` then says.
+    /// Connects to the sharing process; nil if it is missing, with `reason` set.
     private func connect(_ reason: inout String?) throws(BroadcastError) -> BroadcastSocket? {
         let (family, name): (Int32, String)
         var address: SocketAddress
@@ -88,7 +88,7 @@ final class BroadcastSending {
             (family, name, address) = (AF_INET, "port \(port) of 127.0.0.1", .loopback(port: port))
         case (.port(let port), .sharedMemory):
             let path = BroadcastEndpoint.sharedMemoryPath(port: port, environment: environment)
-            // A token is said to nobody else.
+            // The token must not be sent to another user.
             if BroadcastListener.ownsFolder(of: path) == false {
                 throw .network(
                     "the directory of \(path) belongs to another user, or others can write to it",
@@ -99,7 +99,7 @@ final class BroadcastSending {
         }
         let descriptor = socket(family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw .internal("socket: \(systemMessage(errno))") }
-        // On one machine this is done at once, but where more than the app lets in wait already.
+        // On one machine this is immediate, unless the maximum number of connections is waiting.
         var limit = timeval(tv_sec: 0, tv_usec: 500_000)
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         guard address.with({ Glibc.connect(descriptor, $0, $1) }) == 0 else {
@@ -150,17 +150,17 @@ final class BroadcastSending {
             return .done
         } catch {
             guard link.socket.isClosed else { throw error }
-            // It may have said why, and hung up while we were saying something ourselves.
+            // It may have sent the reason, and disconnected while this process was sending.
             if case .ended? = try? link.receive() { return .done }
-            // Who was killed has not heard the token: that is no answer to it.
+            // A process that crashed has not received the token: that is not a rejection.
             return link.isTrusted || !link.socket.wasHeard ? .lost("it closed the connection") : .rejected
         }
     }
 
     private func hand(to link: BroadcastLink) throws(BroadcastError) {
         try link.flush()
-        // Nothing can be said in the middle of a picture; and what an app that does not read would be told waits in the
-        // inbox, where it can grow old.
+        // No message can be sent in the middle of a frame, and messages for a process that does not read wait in the
+        // inbox, where newer ones can replace them.
         guard !link.isPending else { return }
         let contents = inbox.take(withFrame: link.hasRoom)
         for message in contents.messages { try link.socket.send(message.encoded) }

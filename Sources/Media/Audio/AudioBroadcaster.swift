@@ -1,53 +1,53 @@
 internal import RTCShareLocks
 
-/// What an audio source keeps for its sinks: adds, removes, and gives each block to all of them.
+/// The sinks and observers of an audio source: adds and removes them, and passes each block to all sinks.
 public final class AudioBroadcaster: Sendable {
     private let sinks = SinkList<any AudioSink, Bool>(false) { sink, wasMuted, isMuted in
         if wasMuted ?? false != isMuted { sink.muteDidChange(isMuted) }
     }
     private let whenWanted = Locked<(@Sendable () -> Void)?>(nil)
-    /// Those who hear how capture goes.
+    /// The observers of capture.
     public let observers = CaptureObservers()
 
-    /// A list of no sinks.
+    /// Creates a list without sinks.
     public init() {}
 
-    /// Whether sound is held back. A change is told to every sink; it is the source that gives none meanwhile.
+    /// Whether the source is muted. Every sink is notified of a change. The source itself stops the delivery of blocks.
     public var isMuted: Bool {
         get { sinks.properties }
         set { sinks.update { $0 = newValue } }
     }
 
-    /// Whether anybody takes sound.
+    /// Whether there is any sink.
     public var hasSinks: Bool { !sinks.isEmpty }
 
-    /// Gives `sink` every block from now on; a sink that is already there is not added again.
+    /// Adds a sink, which receives every later block. A sink that was added before is not added again.
     public func add(_ sink: any AudioSink) {
         guard sinks.add(sink) else { return sink.sourceDidEnd(error: nil) }
         whenWanted.withLock { $0 }?()
     }
 
-    /// Has `action` called when a sink was added: for a source that rests without sinks.
+    /// Sets the action that runs after a sink was added, for a source that is idle without sinks.
     package func whenWanted(_ action: @escaping @Sendable () -> Void) { whenWanted.withLock { $0 = action } }
 
-    /// Gives `sink` no further block; one that it is taking on another thread at this moment is its last.
+    /// Removes a sink, which receives no later block, except one that another thread is passing to it now.
     public func remove(_ sink: any AudioSink) { sinks.remove(sink) }
 
-    /// Gives no sink any further block.
+    /// Removes all sinks.
     public func removeAll() { sinks.removeAll() }
 
-    /// Gives each sink its end, and no further block. A sink that is added later gets its end at once.
+    /// Notifies all sinks of the end, and removes them. A sink that is added later is notified at once.
     package func close() {
         for sink in sinks.removeAll(closing: true) { sink.sourceDidEnd(error: nil) }
     }
 
-    /// Gives a block to every sink.
+    /// Passes a block to every sink.
     public func send(_ frame: AudioFrame) { sinks.forEach { $0.receive(frame) } }
 
-    /// Tells the observers that sound will follow.
+    /// Notifies the observers that capture has started.
     public func start() { observers.didStart() }
 
-    /// Tells every sink and observer that nothing follows.
+    /// Notifies all sinks and observers that capture has ended.
     public func end(error: (any Error)?) {
         sinks.forEach { $0.sourceDidEnd(error: error) }
         observers.didEnd(error: error)

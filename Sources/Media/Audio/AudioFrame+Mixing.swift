@@ -1,7 +1,8 @@
 extension AudioFrame {
-    /// The block mixed to `count` channels. Mono goes to all of them. 3, 4, 5, 6 and 8 channels, in the order of a WAVE
-    /// file, are mixed to stereo by ITU-R BS.775: the centre to both sides and the surrounds to their own at -3 dB, without
-    /// the low-frequency effects. Stereo becomes mono by its mean, as does what has another number of channels.
+    /// Returns the block mixed to `count` channels. Mono is copied to all of them. 3, 4, 5, 6 and 8 channels, in the
+    /// order of a WAVE file, are mixed to stereo by ITU-R BS.775: the center to both sides and the surrounds to their
+    /// own at -3 dB, without the low-frequency effects. Stereo becomes mono by its mean, and so does any other number
+    /// of channels.
     public func mixed(toChannels count: Int) -> AudioFrame {
         let count = max(1, count)
         guard count != channels else { return self }
@@ -16,7 +17,8 @@ extension AudioFrame {
                 if count >= channels {
                     mixed.append(samples[start + min(channel, channels - 1)])
                 } else {
-                    // Every channel goes to one of the fewer: of two, the odd ones to the left, the even ones to the right.
+                    // Each output channel is the mean of every `count`th input channel: of two, odd ones go left, even
+                    // ones right.
                     let own = Swift.stride(from: channel, to: channels, by: count)
                     mixed.append(
                         own.reduce(0) { $0 + samples[start + $1] } / Float(own.reduce(0) { sum, _ in sum + 1 }))
@@ -38,7 +40,8 @@ extension AudioFrame {
         return mixed
     }
 
-    /// By the number of channels, how much of each goes to the left and to the right: ITU-R BS.775-4, annex 4, table 2.
+    /// The gains of each channel for the left and the right side, by the number of channels: ITU-R BS.775-4, annex 4,
+    /// table 2.
     private static let stereoGains: [Int: [SIMD2<Float>]] = {
         let (front, surround) = ([SIMD2<Float>(1, 0), SIMD2(0, 1)], [SIMD2<Float>(half, 0), SIMD2(0, half)])
         let (centre, effects) = ([SIMD2<Float>(half, half)], [SIMD2<Float>.zero])

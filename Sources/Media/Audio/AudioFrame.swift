@@ -1,19 +1,21 @@
-/// A block of sound at an instant.
+/// A block of audio, with its time.
 public struct AudioFrame: Sendable, Hashable {
-    /// The samples, interleaved (left, right, left, …), full scale from -1 to 1. What is beyond is clipped softly where
-    /// it is encoded, and hard where it is written to a file.
+    /// The samples, interleaved (left, right, left, …), full scale from -1 to 1. Samples beyond are clipped softly by
+    /// encoders, and hard by files.
     public let samples: [Float]
-    /// 1 for mono, 2 for stereo; more come from files, and are mixed down.
+    /// The number of channels: 1 for mono, 2 for stereo. Files can have more, which are mixed down.
     public let channels: Int
-    /// Samples a second of each channel.
+    /// The number of samples per second of each channel.
     public let sampleRate: Int
-    /// When the first sample was taken, since the start of the monotonic clock (`CLOCK_MONOTONIC`).
+    /// The time at which the first sample was captured, since the start of the monotonic clock (`CLOCK_MONOTONIC`).
     public let timestamp: Duration
-    /// Of received sound: when its sender took the first sample, since 1 January 1970 on the sender's clock. Nil where that
-    /// is not known yet, and for all other sound. What pictures say is by the same clock: see ``VideoFrame/captureTime``.
+    /// Of received audio, the time at which its sender captured the first sample, since 1 January 1970 on the sender's
+    /// clock. Nil if that is not known yet, and for all other audio. Frames use the same clock: see
+    /// ``VideoFrame/captureTime``.
     public let captureTime: Duration?
 
-    /// A block; samples that are no whole set of channels are left out. Nonsense for channels or rate is taken as 1.
+    /// Creates a block. Samples of an incomplete last set of channels are dropped. Invalid numbers of channels and
+    /// rates become 1.
     public init(
         samples: [Float], channels: Int, sampleRate: Int, timestamp: Duration, captureTime: Duration? = nil
     ) {
@@ -25,29 +27,30 @@ public struct AudioFrame: Sendable, Hashable {
         self.captureTime = captureTime
     }
 
-    /// Samples of each channel.
+    /// The number of samples of each channel.
     public var sampleCount: Int { samples.count / channels }
 
-    /// How long the block sounds.
+    /// The duration of the block.
     public var duration: Duration {
         .nanoseconds(Int64(sampleCount) * 1_000_000_000 / Int64(sampleRate))
     }
 
-    /// The same block as if its first sample had been taken at another time.
+    /// Returns the block with another timestamp.
     package func stamped(_ timestamp: Duration) -> AudioFrame {
         AudioFrame(
             samples: samples, channels: channels, sampleRate: sampleRate, timestamp: timestamp, captureTime: captureTime
         )
     }
 
-    /// The same block with other samples, of `count` channels where it is told.
+    /// Returns the block with other samples, and with `count` channels if that is not nil.
     package func replacing(samples: [Float], channels count: Int? = nil) -> AudioFrame {
         AudioFrame(
             samples: samples, channels: count ?? channels, sampleRate: sampleRate, timestamp: timestamp,
             captureTime: captureTime)
     }
 
-    /// The same block with every sample multiplied; by 0 it is silence, whatever it was.
+    /// Returns the block with every sample multiplied by `gain`. With 0 the result is silence, even if a sample is not
+    /// finite.
     public func scaled(by gain: Float) -> AudioFrame {
         guard gain != 1 else { return self }
         return replacing(samples: gain == 0 ? Array(repeating: 0, count: samples.count) : samples.map { $0 * gain })

@@ -1,10 +1,10 @@
-/// Takes sound. Called on the source's own thread: it hands over and returns, it never waits.
+/// A receiver of audio. The source calls it on its own thread, so its methods must return without waiting.
 public protocol AudioSink: AnyObject, Sendable {
-    /// Takes the next block.
+    /// Receives the next block.
     func receive(_ frame: AudioFrame)
-    /// No block will follow; `error` says why where that was not asked for.
+    /// Called when no block will follow; `error` is the reason, or nil if the end was requested.
     func sourceDidEnd(error: (any Error)?)
-    /// The source holds its sound back, or gives it again.
+    /// Called when the source is muted or unmuted.
     func muteDidChange(_ isMuted: Bool)
 }
 
@@ -15,38 +15,38 @@ extension AudioSink {
     public func muteDidChange(_ isMuted: Bool) {}
 }
 
-/// Gives sound to any number of sinks. A sink that was removed gets nothing more.
+/// A source of audio for any number of sinks. A removed sink receives nothing more.
 public protocol AudioSource: AnyObject, Sendable {
-    /// Gives `sink` every block from now on.
+    /// Adds a sink, which receives every later block.
     func add(_ sink: any AudioSink)
-    /// Gives `sink` no further block; one that it is taking on another thread at this moment is its last.
+    /// Removes a sink, which receives no later block, except one that another thread is passing to it now.
     func remove(_ sink: any AudioSink)
 }
 
-/// A source that has to be started: a microphone, a file, a generator. It runs on a thread of its own.
+/// A source that must be started: a microphone, a file, a generator. It runs on a thread of its own.
 public protocol AudioCaptureSource: AudioSource {
-    /// What the blocks are, known once the source was opened.
+    /// The format of the blocks, known when the source is open.
     var audioFormat: AudioFormat { get }
-    /// Begins to give blocks.
+    /// Starts the delivery of blocks.
     func start() throws
-    /// Ends it, and returns when its thread has ended. Can be called at any time, more than once.
+    /// Stops capture, and returns when its thread has ended. You can call it at any time, more than once.
     func stop()
-    /// Tells `observer` how capture goes from now on.
+    /// Adds an observer of capture.
     func add(observer: any CaptureSourceObserver)
-    /// Tells `observer` nothing more.
+    /// Removes an observer.
     func remove(observer: any CaptureSourceObserver)
 }
 
-/// What an audio source gives.
+/// The format of an audio source.
 public struct AudioFormat: Sendable, Hashable {
-    /// Samples a second of each channel.
+    /// The number of samples per second of each channel.
     public let sampleRate: Int
-    /// 1 for mono, 2 for stereo.
+    /// The number of channels: 1 for mono, 2 for stereo.
     public let channels: Int
-    /// Whether it is speech, as of a microphone, and not whatever a machine plays: decides how it is encoded.
+    /// Whether it is speech, such as that of a microphone, and not the machine's playback. It determines the encoding.
     public let isVoice: Bool
 
-    /// Sound at `sampleRate`.
+    /// Creates the format of audio at `sampleRate`.
     public init(sampleRate: Int, channels: Int, isVoice: Bool = false) {
         self.sampleRate = sampleRate
         self.channels = channels
@@ -54,22 +54,22 @@ public struct AudioFormat: Sendable, Hashable {
     }
 }
 
-/// A source that keeps its sinks in an ``AudioBroadcaster``, and needs no more than that to be a source.
+/// A source that keeps its sinks in an ``AudioBroadcaster``, and needs nothing else to be a source.
 public protocol BroadcastingAudioSource: AudioSource {
-    /// The sinks and observers. The source gives it each block.
+    /// The sinks and observers, to which the source passes each block.
     var broadcaster: AudioBroadcaster { get }
 }
 
 extension BroadcastingAudioSource {
-    /// Gives `sink` every block from now on.
+    /// Adds a sink, which receives every later block.
     public func add(_ sink: any AudioSink) { broadcaster.add(sink) }
 
-    /// Gives `sink` no further block.
+    /// Removes a sink.
     public func remove(_ sink: any AudioSink) { broadcaster.remove(sink) }
 
-    /// Tells `observer` how capture goes from now on.
+    /// Adds an observer of capture.
     public func add(observer: any CaptureSourceObserver) { broadcaster.observers.add(observer) }
 
-    /// Tells `observer` nothing more.
+    /// Removes an observer.
     public func remove(observer: any CaptureSourceObserver) { broadcaster.observers.remove(observer) }
 }

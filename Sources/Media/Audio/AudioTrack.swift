@@ -1,14 +1,14 @@
 internal import RTCShareLocks
 
-/// What is sent of an audio source: with an id, a volume and a switch.
+/// An audio source as it is sent: with an id, a volume and a switch.
 ///
 ///     source ──▶ volume ──▶ enabled? else silence ──▶ muted? else nothing ──▶ sinks: encoders, files
 ///
-/// A track takes sound from its source only while it has sinks itself.
+/// A track receives audio from its source only while it has sinks.
 public final class AudioTrack: AudioSource {
-    /// The track's id, as `a=msid` has it.
+    /// The track's id, as in `a=msid`.
     public let id: String
-    /// Where the sound comes from.
+    /// The source of the audio.
     public let source: any AudioSource
     private let broadcaster = AudioBroadcaster()
     private let state = Locked(State())
@@ -21,10 +21,10 @@ public final class AudioTrack: AudioSource {
         var volume: Float = 1
     }
 
-    /// The loudest that a volume makes: ten times the source's amplitude, as in libwebrtc.
+    /// The maximum volume: ten times the source's amplitude, as in libwebrtc.
     public static let maximumVolume: Float = 10
 
-    /// A track of `source`. Ids are checked where they become part of a description: see ``MediaFactory``.
+    /// Creates a track of `source`. The id is not checked: see ``MediaFactory``.
     public init(id: String, source: any AudioSource) {
         self.id = id
         self.source = source
@@ -32,18 +32,18 @@ public final class AudioTrack: AudioSource {
     }
 
     deinit {
-        // Without sinks it has left its source already.
+        // Without sinks it is already disconnected from its source.
         if broadcaster.hasSinks { source.remove(input) }
     }
 
-    /// Whether the sound is sent. While it is not, viewers hear silence (W3C mediacapture-streams: `enabled`).
+    /// Whether the audio is sent. If not, viewers receive silence (W3C mediacapture-streams: `enabled`).
     public var isEnabled: Bool {
         get { state.withLock { $0.isEnabled } }
         set { state.withLock { $0.isEnabled = newValue } }
     }
 
-    /// Whether sound is held back, here or at the source: nothing is sent, not even silence. Setting it says what is
-    /// wanted here; a source that holds its sound back keeps doing so.
+    /// Whether the track is muted, here or at the source: nothing is sent, not even silence. Setting it changes only
+    /// the track. A muted source stays muted.
     public var isMuted: Bool {
         get { broadcaster.isMuted }
         set { mute.setMuted(newValue, reported: { broadcaster.isMuted }, notify: { broadcaster.isMuted = $0 }) }
@@ -53,19 +53,20 @@ public final class AudioTrack: AudioSource {
         mute.setSourceMuted(isMuted, reported: { broadcaster.isMuted }, notify: { broadcaster.isMuted = $0 })
     }
 
-    /// What each sample is multiplied by, 0 to ``maximumVolume``, from the next block on; 1 where it is set to nothing finite.
+    /// The factor for each sample, 0 to ``maximumVolume``, from the next block on. A value that is not finite sets it
+    /// to 1.
     public var volume: Float {
         get { state.withLock { $0.volume } }
         set { state.withLock { $0.volume = newValue.isFinite ? min(max(newValue, 0), Self.maximumVolume) : 1 } }
     }
 
-    /// Gives `sink` every block from now on.
+    /// Adds a sink, which receives every later block.
     public func add(_ sink: any AudioSink) {
         broadcaster.add(sink)
         setConnected()
     }
 
-    /// Gives `sink` no further block.
+    /// Removes a sink.
     public func remove(_ sink: any AudioSink) {
         broadcaster.remove(sink)
         setConnected()
@@ -75,7 +76,7 @@ public final class AudioTrack: AudioSource {
         connection.update {
             broadcaster.hasSinks
         } connect: {
-            // A source tells nothing where it is not muted.
+            // A source that is not muted does not notify a new sink of that.
             setSourceMuted(false)
             source.add(input)
         } disconnect: {
@@ -83,7 +84,7 @@ public final class AudioTrack: AudioSource {
         }
     }
 
-    /// What the source gives the track, which it does not keep alive.
+    /// Passes the source's blocks to the track, to which it holds a weak reference.
     private final class Input: AudioSink {
         private let owner = Locked(WeakTrack())
 

@@ -1,25 +1,25 @@
-/// From when on a gap between two pictures is a freeze: a receiver's `freezeCount` of W3C's webrtc-stats.
+/// The gap between two frames from which on it is a freeze: a receiver's `freezeCount` of W3C webrtc-stats.
 package struct FreezeThreshold: Sendable {
-    /// What the mean is made of.
+    /// The number of gaps in the mean.
     private static let window = 30
 
-    /// The newest gaps, and where the next goes.
+    /// The newest gaps, and the index of the next one.
     private var gaps: [Duration] = []
     private var position = 0
     private var sum = Duration.zero
 
     package init() {}
 
-    /// How many gaps it goes by, thirty at most.
+    /// The number of gaps in the mean, at most thirty.
     package var count: Int { gaps.count }
 
-    /// Three times the mean of the gaps before, and 150 ms more than that at least.
+    /// The threshold: three times the mean of the last gaps, and at least 150 ms more than the mean.
     package var value: Duration {
         let mean = gaps.isEmpty ? .zero : sum / gaps.count
         return max(mean * 3, mean + .milliseconds(150))
     }
 
-    /// Takes a gap into the mean.
+    /// Adds a gap to the mean.
     package mutating func add(_ gap: Duration) {
         sum += gap
         guard gaps.count == Self.window else { return gaps.append(gap) }

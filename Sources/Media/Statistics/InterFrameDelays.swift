@@ -1,7 +1,7 @@
 package import RTCShareWireFormat
 
-/// The times between pictures as a viewer gets them, and which of them were freezes and pauses (W3C webrtc-stats
-/// `RTCInboundRtpStreamStats`). A gap is known at the picture that ends it.
+/// The delays between the frames that a viewer receives, with the freezes and pauses among them (W3C webrtc-stats
+/// `RTCInboundRtpStreamStats`). A gap is known at the frame that ends it.
 package struct InterFrameDelays: Encodable, Sendable {
     /// `freezeCount`.
     package private(set) var freezeCount = 0
@@ -16,13 +16,13 @@ package struct InterFrameDelays: Encodable, Sendable {
     /// `totalSquaredInterFrameDelay`, in square seconds.
     package private(set) var totalSquared = 0.0
 
-    /// Of the delays that were no pauses.
+    /// The threshold of the delays that were not pauses.
     private var threshold = FreezeThreshold()
     private var last: Instant?
 
-    /// Fewer have no mean worth the name.
+    /// The minimum number of delays for a meaningful mean.
     private static let leastDelays = 5
-    /// What is longer is no freeze any more: nothing was to be shown.
+    /// The gap from which on it is a pause and not a freeze: there was nothing to show.
     private static let shortestPause = Duration.seconds(5)
 
     private enum CodingKeys: String, CodingKey {
@@ -31,13 +31,13 @@ package struct InterFrameDelays: Encodable, Sendable {
         case totalSquared = "totalSquaredInterFrameDelay"
     }
 
-    /// Without a picture.
+    /// Creates counts of zero.
     package init() {}
 
-    /// No pictures are wanted for now: the time until the next one is no delay.
+    /// Excludes the time until the next frame from the delays, because no frames are wanted for now.
     package mutating func interrupt() { last = nil }
 
-    /// Counts a picture.
+    /// Counts a frame.
     package mutating func pictureWasShown(at now: Instant) {
         defer { last = now }
         guard let last, now > last else { return }

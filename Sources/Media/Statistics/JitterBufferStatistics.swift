@@ -1,27 +1,28 @@
-/// What was played and what had to be made up, as W3C webrtc-stats counts it (RTCInboundRtpStreamStats). Samples are
-/// those of one channel at 48 kHz.
+/// The counts of played and concealed samples, by W3C webrtc-stats (RTCInboundRtpStreamStats). Samples are those of one
+/// channel at 48 kHz.
 package struct JitterBufferStatistics: Encodable, Sendable, Hashable {
-    /// All samples played: received, recovered and made up.
+    /// The number of played samples: received, recovered and concealed.
     package var totalSamplesReceived = 0
-    /// Samples made up because theirs were lost, came too late, or were never sent.
+    /// The number of samples that were synthesized because theirs were lost, came too late, or were never sent.
     package var concealedSamples = 0
-    /// Those of `concealedSamples` that are silence or background noise: the sender paused, or nothing came for long.
+    /// The part of `concealedSamples` that is silence or background noise: the sender paused, or nothing arrived for
+    /// long.
     package var silentConcealedSamples = 0
-    /// How often samples had to be made up for sound that was sent; those that follow each other are one time.
+    /// The number of concealments of audio that was sent. Consecutive concealed samples count once.
     package var concealmentEvents = 0
-    /// Samples by which playing was slowed down.
+    /// The number of samples that were inserted to slow down playout.
     package var insertedSamplesForDeceleration = 0
-    /// Samples by which playing was sped up.
+    /// The number of samples that were removed to speed up playout.
     package var removedSamplesForAcceleration = 0
-    /// How long each received sample waited from its packet's arrival until it was played, all together.
+    /// The total time of the received samples between the arrival of their packets and their playout.
     package var jitterBufferDelay: Duration = .zero
-    /// As `jitterBufferDelay`, but how long they were to wait for the jitter seen at that time.
+    /// Like `jitterBufferDelay`, but with the target delay for the jitter at that time.
     package var jitterBufferTargetDelay: Duration = .zero
-    /// Received samples played: what the two delays are to be divided by.
+    /// The number of received samples that were played, the divisor of both delays.
     package var jitterBufferEmittedCount = 0
-    /// Packets that came too late or too early to be played. Those that came twice are not counted.
+    /// The number of packets that came too late or too early to be played. Duplicates are not counted.
     package var packetsDiscarded = 0
-    /// Packets that repeat the sound of the one before (in-band FEC).
+    /// The number of packets that repeat the audio of the one before (in-band FEC).
     package var fecPacketsReceived = 0
 
     /// The members of reports.
@@ -30,6 +31,6 @@ package struct JitterBufferStatistics: Encodable, Sendable, Hashable {
         case jitterBufferDelay, jitterBufferEmittedCount, packetsDiscarded, fecPacketsReceived
     }
 
-    /// Nothing yet.
+    /// Creates counts of zero.
     package init() {}
 }

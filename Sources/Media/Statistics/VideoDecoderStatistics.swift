@@ -1,21 +1,21 @@
 /// The counts of a video decoder: its members of W3C `RTCInboundRtpStreamStats`.
 package struct VideoDecoderStatistics: Encodable, Sendable {
-    /// Frames that became pictures.
+    /// The number of decoded frames.
     package var framesDecoded = 0
-    /// Those of them that decode on their own.
+    /// The number of decoded key frames.
     package var keyFramesDecoded = 0
-    /// The time that decoding took.
+    /// The total time of decoding.
     package var totalDecodeTime = Duration.zero
     /// The sum of the frames' quantizers.
     package var qpSum = 0
-    /// The columns of the newest picture.
+    /// The width of the newest frame.
     package var frameWidth: Int?
-    /// The rows of the newest picture.
+    /// The height of the newest frame.
     package var frameHeight: Int?
-    /// The times between pictures.
+    /// The delays between frames.
     package var delays = InterFrameDelays()
     private let decoderImplementation = "libvpx"
 
-    /// All zero.
+    /// Creates counts of zero.
     package init() {}
 }

@@ -1,37 +1,37 @@
-/// Makes streams, tracks and sources, with ids that can stand in a description.
+/// Creates streams, tracks and sources, with ids that are valid in SDP.
 public struct MediaFactory: Sendable {
-    /// The longest id (RFC 8830 §2).
+    /// The maximum length of an id (RFC 8830 §2).
     public static let maximumIdentifierLength = 64
 
-    /// A factory; any of them makes the same.
+    /// Creates a factory. It has no state.
     public init() {}
 
-    /// A stream without tracks.
+    /// Creates a stream without tracks.
     public func mediaStream(withID id: String) throws(MediaError) -> MediaStream {
         MediaStream(id: try Self.checked(id))
     }
 
-    /// A track of an audio source.
+    /// Creates a track of an audio source.
     public func audioTrack(with source: any AudioSource, id: String) throws(MediaError) -> AudioTrack {
         AudioTrack(id: try Self.checked(id), source: source)
     }
 
-    /// A source whose frames the program pushes: of a screen, or else of a camera.
+    /// Creates a source whose frames the program pushes, as those of a screen or of a camera.
     public func videoSource(forScreencast isScreencast: Bool) -> CustomVideoSource {
         CustomVideoSource(isScreencast: isScreencast)
     }
 
-    /// A source whose sound the program pushes.
+    /// Creates a source whose audio the program pushes.
     public func audioSource() -> CustomAudioSource {
         CustomAudioSource()
     }
 
-    /// A track of a video source.
+    /// Creates a track of a video source.
     public func videoTrack(with source: any VideoSource, id: String) throws(MediaError) -> VideoTrack {
         VideoTrack(id: try Self.checked(id), source: source)
     }
 
-    /// RFC 8830 §2: an id is of the characters of a token (RFC 8866 §9).
+    /// Returns the id if it is valid. RFC 8830 §2: an id has the characters of a token (RFC 8866 §9).
     private static func checked(_ id: String) throws(MediaError) -> String {
         guard !id.isEmpty, id.utf8.count <= maximumIdentifierLength, id.utf8.allSatisfy(isTokenByte) else {
             throw .identifier(id)
@@ -47,12 +47,12 @@ public struct MediaFactory: Sendable {
     }
 }
 
-/// Why a stream or a track can't be made.
+/// The reason why a stream or a track can't be created.
 public enum MediaError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The id is empty, too long, or has characters that no description can hold.
+    /// The id is empty, too long, or has characters that are not allowed in SDP.
     case identifier(String)
 
-    /// What is wrong, and what would be right.
+    /// The problem and the valid values.
     public var description: String {
         switch self {
         case .identifier(let id):

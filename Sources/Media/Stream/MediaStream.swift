@@ -1,8 +1,8 @@
 internal import RTCShareLocks
 
-/// Tracks that belong together, as a viewer sees them: the picture and the sound of one attendee, or of one screen.
+/// Tracks that belong together for a viewer: the video and the audio of one attendee, or of one screen.
 public final class MediaStream: Sendable {
-    /// The stream's id, as `a=msid` has it (RFC 8830).
+    /// The stream's id, as in `a=msid` (RFC 8830).
     public let id: String
 
     private struct Tracks {
@@ -16,18 +16,18 @@ public final class MediaStream: Sendable {
 
     private let tracks = Locked(Tracks())
 
-    /// A stream without tracks. Ids are checked where they become part of a description: see ``MediaFactory``.
+    /// Creates a stream without tracks. The id is not checked: see ``MediaFactory``.
     public init(id: String) {
         self.id = id
     }
 
-    /// The tracks with sound, in the order in which they were added.
+    /// The audio tracks, in the order in which they were added.
     public var audioTracks: [AudioTrack] { tracks.withLock { $0.audio } }
 
-    /// The tracks with pictures, in the order in which they were added.
+    /// The video tracks, in the order in which they were added.
     public var videoTracks: [VideoTrack] { tracks.withLock { $0.video } }
 
-    /// Adds a track; false where one with its id is there already.
+    /// Adds a track. Returns false if one with its id exists already.
     @discardableResult
     public func add(_ track: AudioTrack) -> Bool {
         tracks.withLock { tracks in
@@ -37,7 +37,7 @@ public final class MediaStream: Sendable {
         }
     }
 
-    /// Adds a track; false where one with its id is there already.
+    /// Adds a track. Returns false if one with its id exists already.
     @discardableResult
     public func add(_ track: VideoTrack) -> Bool {
         tracks.withLock { tracks in
@@ -47,7 +47,7 @@ public final class MediaStream: Sendable {
         }
     }
 
-    /// Takes a track out; false where it is not in the stream.
+    /// Removes a track. Returns false if it is not in the stream.
     @discardableResult
     public func remove(_ track: AudioTrack) -> Bool {
         tracks.withLock { tracks in
@@ -57,7 +57,7 @@ public final class MediaStream: Sendable {
         }
     }
 
-    /// Takes a track out; false where it is not in the stream.
+    /// Removes a track. Returns false if it is not in the stream.
     @discardableResult
     public func remove(_ track: VideoTrack) -> Bool {
         tracks.withLock { tracks in

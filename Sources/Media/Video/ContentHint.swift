@@ -1,12 +1,12 @@
-/// What a track's pictures are, and so what to keep when not everything fits (W3C mst-content-hint).
+/// The kind of a track's video, which determines what to preserve at a low bitrate (W3C mst-content-hint).
 public enum ContentHint: String, Sendable, Hashable, CaseIterable {
-    /// Nothing is known: told by how the pictures move. A film that fills a screen is taken for `motion` while it plays, all
-    /// else for `detail`.
+    /// Unknown: the encoder detects it from motion. A video that fills a screen is `motion` while it plays, and
+    /// everything else is `detail`.
     case none = ""
-    /// A camera, a film or a game: the frame rate matters more than sharp edges.
+    /// A camera, a video or a game: the frame rate is more important than sharp edges.
     case motion
-    /// Pictures whose detail matters more than the frame rate: a whole desktop.
+    /// Details are more important than the frame rate: a whole desktop.
     case detail
-    /// As `detail`, of pictures that are mostly text: a document, an editor, slides.
+    /// Like `detail`, for frames that are mostly text: a document, an editor, slides.
     case text
 }

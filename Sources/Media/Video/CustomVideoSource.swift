@@ -1,12 +1,13 @@
-/// A source whose frames the program pushes: what stands behind a track where neither a screen nor a file is captured.
+/// A source whose frames the program pushes: the source of a track that captures neither a screen nor a file.
 public final class CustomVideoSource: BroadcastingVideoSource {
-    /// Whether the pictures are a screen's: decides the hint, and how ``adaptOutputFormat(width:height:fps:mode:)`` fits.
+    /// Whether the frames are those of a screen, which determines the hint and the mode of
+    /// ``adaptOutputFormat(width:height:fps:mode:)``.
     public let isScreencast: Bool
     /// The sinks and observers.
     public let broadcaster: VideoBroadcaster
     private let outlet: FrameOutlet
 
-    /// A source without sinks. A screen's pictures are hinted `detail`, others `motion`, until that is changed.
+    /// Creates a source without sinks. The initial hint is `detail` for a screen, `motion` otherwise.
     public convenience init(isScreencast: Bool = true) {
         self.init(isScreencast: isScreencast, timer: FrameTimer())
     }
@@ -17,28 +18,28 @@ public final class CustomVideoSource: BroadcastingVideoSource {
         outlet = FrameOutlet(broadcaster: broadcaster, timer: timer)
     }
 
-    /// Gives `sink` the newest frame, if there is one, and every frame from now on.
+    /// Adds a sink, which receives the newest frame, if there is one, and every later frame.
     public func add(_ sink: any VideoSink) {
         broadcaster.add(sink)
         outlet.repeatFrame(atOnce: true)
     }
 
-    /// Asks for pictures of at most `width` by `height`, at most `fps` a second (0: any number); the newest frame is given
-    /// again in the new format. Without a mode, screens are fitted whole and other pictures cropped. Of the frames that a rate
-    /// leaves out, the last arrives when the next one is due.
+    /// Limits frames to `width` by `height` and to `fps` per second (0: no limit). The newest frame is sent again in
+    /// the new format. Without a mode, screens are fitted completely and other frames are cropped. If the limit skips
+    /// frames, the last of them is sent when the next one is due.
     public func adaptOutputFormat(width: Int, height: Int, fps: Double, mode: VideoFormatAdapter.Mode? = nil) {
         outlet.setOutputFormat(
             width: width, height: height, fps: fps, mode: mode ?? (isScreencast ? .fit : .crop))
     }
 
-    /// Gives a frame to every sink, adapted; from any one thread at a time. One that can't be used is counted, and the
-    /// observers are told why. The newest frame is kept for sinks that are added later.
+    /// Adapts a frame and passes it to every sink. Call it from one thread at a time. An invalid frame is counted, and
+    /// observers receive the reason. The newest frame is kept for sinks that are added later.
     public func capture(_ frame: VideoFrame) { outlet.receive(frame) }
 
-    /// Frames that could not be used.
+    /// The number of invalid frames.
     public var framesRefused: Int { broadcaster.framesRefused }
 
-    /// Tells every sink that nothing follows.
+    /// Notifies all sinks and observers of the end.
     public func end(error: (any Error)? = nil) {
         outlet.giveOwedFrame(atOnce: true)
         outlet.reset()

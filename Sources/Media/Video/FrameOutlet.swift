@@ -1,10 +1,10 @@
 internal import RTCShareLocks
 
-/// The time that a track goes by; a test has a clock of its own.
+/// The clock and timer of a track. A test replaces them.
 package struct FrameTimer: Sendable {
     /// The time of the monotonic clock.
     package var now: @Sendable () -> Duration = { CaptureClock.now }
-    /// Calls the action after a time.
+    /// Calls the action after a duration.
     package var start: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void = { time, action in
         Task {
             try? await Task.sleep(for: time)
@@ -15,13 +15,13 @@ package struct FrameTimer: Sendable {
     package init() {}
 }
 
-/// Gives the frames of a source to sinks in the output format that was asked for, and black while it is switched off.
+/// Passes the frames of a source to sinks in the requested output format, or black frames while it is disabled.
 ///
-/// The newest frame is kept. A source that stands still gives no other, so the sinks get this one again when the format or the
-/// switch changes or a mute ends, and get it late where the frame rate left it out.
+/// The outlet keeps the newest frame. An idle source sends no other, so the sinks receive this one again when the
+/// format or the switch changes or when a mute ends, and later if the frame rate skipped it.
 ///
-/// Frames come from the source's thread, repetitions from others. One thread at a time gives, with no lock held; the others
-/// leave their frame to that one.
+/// Frames come from the source's thread, repetitions from others. One thread at a time delivers, with no lock held; the
+/// others leave their frame to that one.
 final class FrameOutlet: Sendable {
     /// The sinks and observers.
     let broadcaster: VideoBroadcaster
@@ -31,17 +31,17 @@ final class FrameOutlet: Sendable {
     fileprivate struct State {
         var adapter = VideoFrameAdapter()
         var isEnabled = true
-        /// The newest usable frame, and when it came.
+        /// The newest valid frame, and its arrival time.
         var newest: (frame: VideoFrame, arrival: Duration)?
-        /// Whether the sinks have yet to get the newest frame.
+        /// Whether the sinks have not received the newest frame yet.
         var isOwed = false
-        /// The time until the rate admits the frame that it left out last.
+        /// The time until the rate admits the frame that it skipped last.
         var timeToWait: Duration?
         var hasTimer = false
-        /// The black buffer that the sinks saw last, while switched off.
+        /// The black buffer that the sinks received last, while disabled.
         var black: PixelBuffer?
         var framesMuted = 0
-        /// The frame for the thread that gives.
+        /// The frame for the delivering thread.
         var waiting: VideoFrame?
         var isGiving = false
     }
@@ -51,7 +51,7 @@ final class FrameOutlet: Sendable {
         self.timer = timer
     }
 
-    /// Whether the sinks get the source's pictures; black otherwise, from now on.
+    /// Whether the sinks receive the source's frames; otherwise they receive black, from now on.
     var isEnabled: Bool {
         get { state.withLock { $0.isEnabled } }
         set {
@@ -69,7 +69,7 @@ final class FrameOutlet: Sendable {
     /// The number of frames that came while the broadcaster was muted.
     var framesMuted: Int { state.withLock { $0.framesMuted } }
 
-    /// The frames that the sinks and the format have a use for now.
+    /// The frames that the sinks and the format need now.
     var demand: FrameDemand {
         guard !broadcaster.isMuted else { return .nothing }
         let now = timer.now()
@@ -82,11 +82,11 @@ final class FrameOutlet: Sendable {
         repeatFrame()
     }
 
-    /// Gives a new frame; one that can't be used too, which the broadcaster refuses.
+    /// Delivers a new frame. The broadcaster rejects an invalid one.
     func receive(_ frame: VideoFrame) {
         let (now, usable) = (timer.now(), try? frame.validated())
         give { state in
-            // Read here: a mute that ends before this finds no frame to give, and one that ends later finds this one.
+            // Read here: a mute that ends before this finds no frame to send, and one that ends later finds this one.
             let isMuted = broadcaster.isMuted
             guard let usable else {
                 state.adapter.invalidate()
@@ -101,12 +101,12 @@ final class FrameOutlet: Sendable {
         }
     }
 
-    /// Gives the newest frame again, as of now; when the frame rate admits it, unless `atOnce`.
+    /// Delivers the newest frame again, with the current time; when the frame rate admits it, unless `atOnce`.
     func repeatFrame(atOnce: Bool = false) {
         repeatFrame(atOnce: atOnce) { _ in true }
     }
 
-    /// Gives the newest frame, if the sinks have yet to get it.
+    /// Delivers the newest frame if the sinks have not received it yet.
     func giveOwedFrame(atOnce: Bool = false) {
         repeatFrame(atOnce: atOnce) { $0.isOwed }
     }
@@ -123,7 +123,7 @@ final class FrameOutlet: Sendable {
         }
     }
 
-    /// Forgets the newest frame: what comes next differs from what the sinks saw last.
+    /// Discards the newest frame: the next one differs from the one that the sinks received last.
     func reset() {
         let forgotten = state.withLock { state in
             defer {
@@ -133,12 +133,13 @@ final class FrameOutlet: Sendable {
             }
             return state.newest
         }
-        // The buffer is freed after the lock is.
+        // The buffer is freed after the lock was released.
         withExtendedLifetime(forgotten) {}
     }
 
-    /// Gives the sinks a frame, and those that come meanwhile. A sink may hold the caller up, which is meant for the source:
-    /// another caller gives one frame only, `once`, and leaves what came meanwhile to the source's next frame or the timer.
+    /// Delivers a frame to the sinks, and the frames that arrive during that. A sink may delay the caller, which is
+    /// meant for the source: with `once`, another caller delivers one frame only, and leaves the frames that arrived to
+    /// the source's next frame or the timer.
     private func give(once: Bool = false, _ take: (inout State) -> VideoFrame?) {
         let (first, wait, replaced) = state.withLock { state -> (VideoFrame?, Duration?, (VideoFrame?, VideoFrame?)) in
             let before = (state.newest?.frame, state.waiting)
@@ -148,7 +149,7 @@ final class FrameOutlet: Sendable {
             (state.waiting, state.isGiving) = (nil, true)
             return (frame, wait, before)
         }
-        // The buffers of frames that newer ones replaced are freed after the lock is.
+        // The buffers of replaced frames are freed after the lock was released.
         withExtendedLifetime(replaced) {}
         if let wait { startTimer(wait) }
         var next = first
@@ -177,7 +178,7 @@ final class FrameOutlet: Sendable {
 }
 
 extension FrameOutlet.State {
-    /// The frame for the sinks; nil where it is left out.
+    /// Returns the frame for the sinks; nil if it is skipped.
     mutating func adapt(_ frame: VideoFrame, regardlessOfRate: Bool = false) -> VideoFrame? {
         guard let adapted = adapter.adapt(frame, regardlessOfRate: regardlessOfRate) else {
             isOwed = true
@@ -188,7 +189,7 @@ extension FrameOutlet.State {
         return isEnabled ? adapted : blackened(adapted)
     }
 
-    /// The time after which the frame that was left out is to be given, unless a timer runs already.
+    /// Returns the time after which the skipped frame must be delivered, unless a timer runs already.
     mutating func takeTimeToWait() -> Duration? {
         defer { timeToWait = nil }
         guard let timeToWait, !hasTimer else { return nil }
@@ -196,7 +197,7 @@ extension FrameOutlet.State {
         return timeToWait
     }
 
-    /// Black of the frame's shape; the first shows a change, those after it none.
+    /// Returns a black frame of the same shape. The first one is marked as changed, those after it are not.
     private mutating func blackened(_ frame: VideoFrame) -> VideoFrame {
         let size = frame.outputSize
         let known = black.flatMap { $0.size == size ? $0 : nil }
@@ -208,7 +209,7 @@ extension FrameOutlet.State {
 }
 
 extension VideoFrame {
-    /// The same picture some time later, in which nothing changed.
+    /// Returns the same frame at a later time, marked as unchanged.
     fileprivate func repeated(after time: Duration) -> VideoFrame {
         var frame = VideoFrame(
             buffer: buffer, timestamp: timestamp + max(time, .zero), rotation: rotation, damage: [],
@@ -219,10 +220,10 @@ extension VideoFrame {
 }
 
 extension PixelBuffer {
-    /// A black picture in I420.
+    /// Creates a black frame in I420.
     static func black(_ size: PixelSize) -> PixelBuffer {
         PixelBuffer(size: size, format: .i420) { planes, _ in
-            // Limited range: luma 16 is black, chroma 128 is grey.
+            // Limited range: luma 16 is black, chroma 128 is gray.
             for (plane, value) in zip(planes, [16, 128, 128] as [UInt8]) {
                 plane.initializeMemory(as: UInt8.self, repeating: value)
             }

@@ -1,8 +1,8 @@
 internal import RTCShareLocks
 
-/// What a source keeps for its sinks: adds, removes, and gives a frame to each.
+/// The sinks and observers of a video source: adds and removes them, and passes each frame to all sinks.
 ///
-/// A frame that can't be used reaches no sink: the observers hear why, and it is counted.
+/// An invalid frame reaches no sink. It is counted, and the observers receive the reason.
 public final class VideoBroadcaster: Sendable {
     private struct Properties: Equatable {
         var contentHint: ContentHint
@@ -11,17 +11,17 @@ public final class VideoBroadcaster: Sendable {
 
     private struct State {
         var framesRefused = 0
-        /// Whether what the last frame changed was kept from a sink, or the sink did not see the frame before.
+        /// Whether a sink missed the last frame's changes, or the frame before.
         var damageIsUnknown = false
     }
 
     private let sinks: SinkList<any VideoSink, Properties>
     private let state = Locked(State())
     private let whenWanted = Locked<(@Sendable () -> Void)?>(nil)
-    /// Those who hear how capture goes.
+    /// The observers of capture.
     public let observers = CaptureObservers()
 
-    /// A list of no sinks.
+    /// Creates a list without sinks.
     public init(contentHint: ContentHint = .none) {
         sinks = SinkList(Properties(contentHint: contentHint)) { sink, old, new in
             if old?.contentHint != new.contentHint { sink.contentHintDidChange(new.contentHint) }
@@ -29,53 +29,53 @@ public final class VideoBroadcaster: Sendable {
         }
     }
 
-    /// What the pictures are; a change is told to every sink.
+    /// The kind of the video. Every sink is notified of a change.
     public var contentHint: ContentHint {
         get { sinks.properties.contentHint }
         set { sinks.update { $0.contentHint = newValue } }
     }
 
-    /// Whether frames are held back. A change is told to every sink; it is the source that gives none meanwhile.
+    /// Whether the source is muted. Every sink is notified of a change. The source itself stops the delivery of frames.
     public var isMuted: Bool {
         get { sinks.properties.isMuted }
         set { sinks.update { $0.isMuted = newValue } }
     }
 
-    /// Frames that could not be used.
+    /// The number of invalid frames.
     public var framesRefused: Int { state.withLock { $0.framesRefused } }
 
-    /// Whether anybody takes frames.
+    /// Whether there is any sink.
     public var hasSinks: Bool { !sinks.isEmpty }
 
-    /// The most that one of the sinks has a use for now.
+    /// The highest demand of all sinks.
     public var demand: FrameDemand {
         let demand = sinks.reduce(.nothing) { max($0, $1.demand) }
         return demand > .nothing && state.withLock { $0.damageIsUnknown } ? .picture : demand
     }
 
-    /// Gives `sink` every frame from now on; a sink that is already there is not added again. The first frame that it gets
-    /// is all new to it, whatever the source says.
+    /// Adds a sink, which receives every later frame. A sink that was added before is not added again. Its first frame
+    /// has unknown damage, whatever the source reports.
     public func add(_ sink: any VideoSink) {
         state.withLock { $0.damageIsUnknown = true }
         guard sinks.add(sink) else { return sink.sourceDidEnd(error: nil) }
         whenWanted.withLock { $0 }?()
     }
 
-    /// Has `action` called when a sink was added: for a source that rests without sinks.
+    /// Sets the action that runs after a sink was added, for a source that is idle without sinks.
     package func whenWanted(_ action: @escaping @Sendable () -> Void) { whenWanted.withLock { $0 = action } }
 
-    /// Gives `sink` no further frame; one that it is taking on another thread at this moment is its last.
+    /// Removes a sink, which receives no later frame, except one that another thread is passing to it now.
     public func remove(_ sink: any VideoSink) { sinks.remove(sink) }
 
-    /// Gives no sink any further frame.
+    /// Removes all sinks.
     public func removeAll() { sinks.removeAll() }
 
-    /// Gives each sink its end, and no further frame. With `closing`, a sink that is added later gets its end at once.
+    /// Notifies all sinks of the end, and removes them. With `closing`, a sink that is added later is notified at once.
     package func endSinks(closing: Bool) {
         for sink in sinks.removeAll(closing: closing) { sink.sourceDidEnd(error: nil) }
     }
 
-    /// Gives a frame to every sink, if it can be used.
+    /// Passes a frame to every sink, if it is valid.
     public func send(_ frame: VideoFrame) {
         let valid: VideoFrame
         do throws(VideoFrameError) {
@@ -96,10 +96,10 @@ public final class VideoBroadcaster: Sendable {
         sinks.forEach { $0.receive(frame) }
     }
 
-    /// Tells the observers that frames will follow.
+    /// Notifies the observers that capture has started.
     public func start() { observers.didStart() }
 
-    /// Tells every sink and observer that nothing follows.
+    /// Notifies all sinks and observers that capture has ended.
     public func end(error: (any Error)?) {
         sinks.forEach { $0.sourceDidEnd(error: error) }
         observers.didEnd(error: error)

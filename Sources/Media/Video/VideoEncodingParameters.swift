@@ -1,7 +1,7 @@
 public import RTCShareWireFormat
 
-/// The limits and the content hint that a video is encoded with (W3C webrtc `RTCRtpEncodingParameters`, mst-content-hint).
-/// A member that is nil leaves the choice to the kind of the video.
+/// The limits and the content hint of a video's encoding (W3C webrtc `RTCRtpEncodingParameters`, mst-content-hint). For
+/// a member that is nil, the kind of the video determines the value.
 public struct VideoEncodingParameters: Sendable, Hashable {
     /// The maximum bitrate.
     public var maxBitrate: DataRate?
@@ -17,7 +17,7 @@ public struct VideoEncodingParameters: Sendable, Hashable {
     /// The heuristics of the encoder that are used.
     package var heuristics = EncoderHeuristics.all
 
-    /// Parameters that leave to the kind of the video what is nil.
+    /// Creates parameters. For those that are nil, the kind of the video determines the value.
     public init(
         maxBitrate: DataRate? = nil, maxFramerate: Double? = nil, maxSize: PixelSize? = nil,
         contentHint: ContentHint? = nil, usesPartialUpdates: Bool? = nil

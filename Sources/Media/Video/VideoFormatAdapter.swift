@@ -1,20 +1,20 @@
-/// What a request for an output format makes of each frame: which part of it is kept, at which size, or that it is
-/// left out. Without a clock: the frames' timestamps are the time.
+/// Computes the part and the size of each frame for a requested output format, and the frames to skip. It has no clock:
+/// the frames' timestamps are the time.
 public struct VideoFormatAdapter: Sendable {
-    /// How a picture of another aspect is brought to the requested one.
+    /// The conversion of a frame to another aspect ratio.
     public enum Mode: Sendable, Hashable {
-        /// The whole picture, at the largest even size within the request: for screens.
+        /// The complete frame, at the largest even size within the request: for screens.
         case fit
-        /// The middle of the picture, at a size that few-step fractions reach, as libwebrtc's `adaptOutputFormat` has it:
-        /// for cameras, and where the same sizes are wanted.
+        /// The middle of the frame, at a size that simple fractions reach, as in libwebrtc's `adaptOutputFormat`: for
+        /// cameras, and for the same sizes as libwebrtc's.
         case crop
     }
 
-    /// What is to become of a frame.
+    /// The crop and the size for a frame.
     public struct Adaptation: Sendable, Hashable {
-        /// What is kept, in pixels of the frame.
+        /// The part that is kept, in pixels of the frame.
         public let crop: PixelRectangle
-        /// The size that it is wanted at.
+        /// The target size of that part.
         public let outputSize: PixelSize
     }
 
@@ -26,23 +26,23 @@ public struct VideoFormatAdapter: Sendable {
     private var request: Request?
     private var rate = FrameRateLimiter(framesPerSecond: 0)
 
-    /// An adapter that leaves every frame as it is.
+    /// Creates an adapter that leaves every frame unchanged.
     public init() {}
 
-    /// Asks for pictures of at most `width` by `height`, or turned, whichever way the picture lies, at most `fps` a
-    /// second. An `fps` of 0 sets no limit; a side of 0 leaves out every frame.
+    /// Limits frames to `width` by `height`, in either orientation, and to `fps` per second. An `fps` of 0 sets no
+    /// limit; a side of 0 skips every frame.
     public mutating func setOutputFormat(width: Int, height: Int, fps: Double, mode: Mode = .fit) {
         let (width, height) = (min(max(0, width), Self.largestRequest), min(max(0, height), Self.largestRequest))
         request = Request(bound: PixelSize(width: width, height: height), mode: mode)
         rate = FrameRateLimiter(framesPerSecond: fps)
     }
 
-    /// What becomes of a frame of `size` taken at `timestamp`; nil where it is left out.
+    /// Returns the adaptation of a frame of `size` captured at `timestamp`; nil if it is skipped.
     public mutating func adapt(_ size: PixelSize, timestamp: Duration) -> Adaptation? {
         adapt(size, timestamp: timestamp, regardlessOfRate: false)
     }
 
-    /// The same; `regardlessOfRate` admits a frame that is not due.
+    /// Does the same; `regardlessOfRate` admits a frame that is not due.
     mutating func adapt(_ size: PixelSize, timestamp: Duration, regardlessOfRate: Bool) -> Adaptation? {
         guard let request else { return Adaptation(crop: PixelRectangle(x: 0, y: 0, size: size), outputSize: size) }
         let sides = 1...VideoFrame.maximumSide
@@ -59,20 +59,20 @@ public struct VideoFormatAdapter: Sendable {
         }
     }
 
-    /// The time after `timestamp` at which the rate admits a frame; nil where no frame is admitted.
+    /// Returns the time after `timestamp` at which the rate admits a frame; nil if no frame is admitted.
     func timeToWait(at timestamp: Duration) -> Duration? {
         if let request, request.bound.area <= 0 { return nil }
         return rate.timeToWait(at: timestamp)
     }
 
-    /// A longer side of a request means the same: no frame is so large.
+    /// The maximum side of a request: no frame is larger.
     private static let largestRequest = 1 << 20
 
     /// The output's sides are multiples of this.
     private static let alignment = 2
 
     private static func cropping(_ size: PixelSize, to bound: PixelSize) -> Adaptation {
-        // Single precision, as libwebrtc has it: the last pixel of a side hangs on it.
+        // Single precision, as in libwebrtc: the last pixel of a side depends on it.
         let aspect = Float(bound.width) / Float(bound.height)
         let wanted = PixelSize(
             width: min(size.width, Int(Float(size.height) * aspect)),
@@ -85,7 +85,8 @@ public struct VideoFormatAdapter: Sendable {
         let output = PixelSize(
             width: crop.width / scale.denominator * scale.numerator,
             height: crop.height / scale.denominator * scale.numerator)
-        // Where the fraction's denominator is larger than the picture, no fraction is exact: it is fitted then, whole.
+        // If the fraction's denominator is larger than the frame, no fraction is exact: the complete frame is fitted
+        // then.
         guard output.area > 0 else {
             return Adaptation(crop: PixelRectangle(x: 0, y: 0, size: size), outputSize: size.fitted(within: bound))
         }
@@ -95,15 +96,15 @@ public struct VideoFormatAdapter: Sendable {
     }
 }
 
-/// A fraction that a picture's sides are scaled by.
+/// The fraction by which a frame's sides are scaled.
 private struct ScaleFraction {
     var numerator = 1
     var denominator = 1
 
-    /// Of 1 and what repeated steps of 3/4 and 2/3 lead to, the fraction that brings `size` nearest to `budget` pixels
+    /// Returns the fraction, from 1 and repeated steps of 3/4 and 2/3, that brings `size` nearest to `budget` pixels
     /// without exceeding them.
     static func nearest(to budget: Int, from size: PixelSize) -> ScaleFraction {
-        // Begins so that sides which divide by 3 are first scaled by 2/3.
+        // Starts so that sides that divide by 3 are first scaled by 2/3.
         var current = ScaleFraction()
         if size.width % 3 == 0, size.height % 3 == 0 { current = ScaleFraction(numerator: 6, denominator: 6) }
         if size.width % 9 == 0, size.height % 9 == 0 { current = ScaleFraction(numerator: 36, denominator: 36) }
@@ -135,23 +136,23 @@ private struct ScaleFraction {
     }
 }
 
-/// Lets frames through at most at a rate, by their timestamps.
+/// Admits frames up to a rate, by their timestamps.
 struct FrameRateLimiter: Sendable {
-    /// In nanoseconds, as timestamps are: so the same frames are in time as are for libwebrtc.
+    /// In nanoseconds, like timestamps, so that it admits the same frames as libwebrtc.
     private let interval: Duration?
     private let firstWait: Duration
     private var due: Duration?
 
-    /// At most `framesPerSecond`; without a limit where that is 0 or less.
+    /// Creates a limiter to `framesPerSecond`. A rate of 0 or less sets no limit.
     init(framesPerSecond: Double) {
-        // Below one frame in 1000 seconds nothing would come any more in practice.
+        // A lower rate would practically mean no frames.
         let nanoseconds = framesPerSecond > 0 ? Int64(1e9 / max(framesPerSecond, 0.001)) : 0
         interval = nanoseconds > 0 ? .nanoseconds(nanoseconds) : nil
         firstWait = .nanoseconds(nanoseconds / 2)
     }
 
-    /// Whether a frame taken at `timestamp` passes: the first does, and then each at or after the time that is due. A
-    /// frame half an interval early is in time, so that a jittering source at the limit's rate loses nothing.
+    /// Returns whether a frame captured at `timestamp` passes: the first does, and then each at or after the due time.
+    /// A frame half an interval early passes, so that a jittering source at the limit's rate loses nothing.
     mutating func admits(_ timestamp: Duration) -> Bool {
         guard let interval else { return true }
         if let due {
@@ -166,7 +167,7 @@ struct FrameRateLimiter: Sendable {
         return true
     }
 
-    /// The time after `timestamp` at which a frame passes; zero where one passes at it.
+    /// Returns the time after `timestamp` at which a frame passes; zero if one passes at it.
     func timeToWait(at timestamp: Duration) -> Duration {
         guard let interval, let due, due > timestamp, due - timestamp < interval * 2 else { return .zero }
         return due - timestamp
@@ -174,7 +175,7 @@ struct FrameRateLimiter: Sendable {
 }
 
 extension PixelSize {
-    /// This size, lying as `other` does; a square stands.
+    /// Returns this size in the orientation of `other`, or as a portrait if that is square.
     fileprivate func oriented(as other: PixelSize) -> PixelSize {
         let (long, short) = (max(width, height), min(width, height))
         return other.width > other.height
@@ -183,7 +184,7 @@ extension PixelSize {
 }
 
 extension Int {
-    /// Up to a multiple of `step`, down where that is above `limit`.
+    /// Rounds up to a multiple of `step`, or down if that exceeds `limit`.
     fileprivate func rounded(toMultipleOf step: Int, limit: Int) -> Int {
         let up = (self + step - 1) / step * step
         return up <= limit ? up : limit / step * step

@@ -1,5 +1,5 @@
-/// Applies a request for an output format to frames, and keeps what they say of their damage true: what changed in a
-/// frame that was left out has changed in the next one too, as those behind see it.
+/// Applies a requested output format to frames, and keeps their damage correct: the changes of a skipped frame are
+/// added to the next one.
 struct VideoFrameAdapter: Sendable {
     private var format = VideoFormatAdapter()
     private var ledger = DamageLedger()
@@ -9,23 +9,23 @@ struct VideoFrameAdapter: Sendable {
         format.setOutputFormat(width: width, height: height, fps: fps, mode: mode)
     }
 
-    /// Whatever comes next differs from what those behind saw last.
+    /// Marks the damage of the next frame as unknown.
     mutating func invalidate() {
         ledger.invalidate()
     }
 
-    /// The frame came and goes no further.
+    /// Records that a frame was skipped.
     mutating func skip(_ frame: VideoFrame) {
         ledger.skip(frame.damage)
     }
 
-    /// Whether a frame taken at `timestamp` would pass.
+    /// Returns whether a frame captured at `timestamp` would pass.
     func isDue(at timestamp: Duration) -> Bool { format.timeToWait(at: timestamp) == .zero }
 
-    /// The time after `timestamp` at which a frame passes; nil where none does.
+    /// Returns the time after `timestamp` at which a frame passes; nil if none does.
     func timeToWait(at timestamp: Duration) -> Duration? { format.timeToWait(at: timestamp) }
 
-    /// A usable frame as the format has it; nil where it is left out.
+    /// Returns a valid frame in the output format; nil if it is skipped.
     mutating func adapt(_ frame: VideoFrame, regardlessOfRate: Bool = false) -> VideoFrame? {
         guard
             let adaptation = format.adapt(
@@ -36,11 +36,11 @@ struct VideoFrameAdapter: Sendable {
         }
         if let last, last != adaptation { ledger.invalidate() }
         last = adaptation
-        // What an adapter before this one made smaller stays so.
+        // A smaller target size from an earlier adapter is kept.
         let isUntouched = adaptation.outputSize == frame.size
         let output = isUntouched ? frame.outputSize : adaptation.outputSize.fitted(within: frame.outputSize)
         let whole = frame.withDamage(ledger.take(frame.damage))
-        // Encoders need even sides. A picture that would be scaled by one pixel for that would be blurred as a whole.
+        // Encoders need even sides. Scaling by one pixel for that would blur the whole frame.
         let even = adaptation.crop.size.even
         if output.width >= even.width, output.height >= even.height {
             let corner = PixelRectangle(x: adaptation.crop.x, y: adaptation.crop.y, size: even)
@@ -50,24 +50,24 @@ struct VideoFrameAdapter: Sendable {
     }
 }
 
-/// Sums up the damage of frames that were left out.
+/// Accumulates the damage of skipped frames.
 struct DamageLedger: Sendable {
-    /// More rectangles than this say no more than that something changed.
+    /// The maximum number of rectangles. More only mean that something changed.
     private static let capacity = 64
-    /// Of the frames left out; nil where it is not known.
+    /// The damage of skipped frames; nil if it is unknown.
     private var missed: [PixelRectangle]? = []
 
-    /// What changed is not known.
+    /// Marks the damage as unknown.
     mutating func invalidate() {
         missed = nil
     }
 
-    /// A frame with this damage is left out.
+    /// Records that a frame with this damage is skipped.
     mutating func skip(_ damage: [PixelRectangle]?) {
         missed = sum(damage)
     }
 
-    /// The damage of a frame that passes, with that of those left out before it.
+    /// Returns the damage of a frame that passes, with that of the frames skipped before it.
     mutating func take(_ damage: [PixelRectangle]?) -> [PixelRectangle]? {
         defer { missed = [] }
         return sum(damage)
@@ -77,7 +77,7 @@ struct DamageLedger: Sendable {
         Self.sum(missed, damage)
     }
 
-    /// The damage of two frames after each other.
+    /// Returns the damage of two consecutive frames.
     static func sum(_ first: [PixelRectangle]?, _ second: [PixelRectangle]?) -> [PixelRectangle]? {
         guard let first, let second else { return nil }
         if first.isEmpty { return second }
@@ -87,12 +87,12 @@ struct DamageLedger: Sendable {
 }
 
 extension VideoFrame {
-    /// This frame as one sees it who did not see `missed`, the frame before it: what changed in either has changed.
+    /// Returns this frame for a receiver that missed the frame before it: it has the changes of both.
     public func following(missed: VideoFrame) -> VideoFrame {
         withDamage(missed.size == size ? DamageLedger.sum(missed.damage, damage) : nil)
     }
 
-    /// The same frame with other damage.
+    /// Returns the frame with other damage.
     func withDamage(_ damage: [PixelRectangle]?) -> VideoFrame {
         var frame = self
         frame.damage = damage

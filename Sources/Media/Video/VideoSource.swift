@@ -1,34 +1,33 @@
-/// Takes frames. Called on the source's own thread: it hands over and returns, it never waits.
+/// A receiver of frames. The source calls it on its own thread, so its methods must return without waiting.
 public protocol VideoSink: AnyObject, Sendable {
-    /// Takes the newest frame.
+    /// Receives the newest frame.
     func receive(_ frame: VideoFrame)
-    /// No frame will follow; `error` says why where that was not asked for.
+    /// Called when no frame will follow; `error` is the reason, or nil if the end was requested.
     func sourceDidEnd(error: (any Error)?)
-    /// What the source's pictures are: told when the sink is added, and at each change.
+    /// Called with the kind of the source's video when the sink is added, and at each change.
     func contentHintDidChange(_ hint: ContentHint)
-    /// The source holds its frames back, or gives them again: told when the sink is added to one that is muted, and at
-    /// each change.
+    /// Called when the source is muted or unmuted, and when the sink is added to a muted source.
     func muteDidChange(_ isMuted: Bool)
-    /// What a frame given now would be of use for. A source that can wait asks before it makes one, and asks again later
-    /// where nobody has a use for it; other sources give their frames all the same.
+    /// The demand for a frame now. A source that can wait checks it before it creates a frame, and again later if there
+    /// is no demand. Other sources send their frames anyway.
     var demand: FrameDemand { get }
 }
 
-/// What frames a sink has a use for at a moment.
+/// The kind of frames that a sink needs now.
 public enum FrameDemand: Int, Sendable, Comparable {
-    /// None: it would be replaced by a newer one before anybody looks at it.
+    /// No frame: a newer one would replace it before it is used.
     case nothing
-    /// One that shows something new.
+    /// A frame with a change.
     case changes
-    /// One that shows the picture, new or not: it has not seen it yet.
+    /// Any frame, changed or not: the sink has not received the current one yet.
     case picture
 
-    /// The less that is of use, the smaller.
+    /// Returns whether the first demand is lower.
     public static func < (one: Self, other: Self) -> Bool { one.rawValue < other.rawValue }
 }
 
 extension VideoSink {
-    /// Every change is of use.
+    /// The demand for every change.
     public var demand: FrameDemand { .changes }
     /// Ignores the end.
     public func sourceDidEnd(error: (any Error)?) {}
@@ -38,27 +37,27 @@ extension VideoSink {
     public func muteDidChange(_ isMuted: Bool) {}
 }
 
-/// Gives frames to any number of sinks. A sink that was removed gets nothing more.
+/// A source of frames for any number of sinks. A removed sink receives nothing more.
 ///
-/// A share adds its sink and removes it on its encoder's thread, soon after it began or ended: also after the call that began
-/// or ended it has returned.
+/// A share adds its sink and removes it on its encoder's thread, soon after it has started or ended, possibly after the
+/// call that started or ended it has returned.
 public protocol VideoSource: AnyObject, Sendable {
     /// The content hint of the frames.
     var contentHint: ContentHint { get }
     /// Adds a sink, which receives every later frame.
     func add(_ sink: any VideoSink)
-    /// Gives `sink` no further frame; one that it is taking on another thread at this moment is its last.
+    /// Removes a sink, which receives no later frame, except one that another thread is passing to it now.
     func remove(_ sink: any VideoSink)
 }
 
-/// A source that keeps its sinks in a ``VideoBroadcaster``, and needs no more than that to be a source.
+/// A source that keeps its sinks in a ``VideoBroadcaster``, and needs nothing else to be a source.
 public protocol BroadcastingVideoSource: VideoSource {
-    /// The sinks and observers. The source gives it each frame.
+    /// The sinks and observers, to which the source passes each frame.
     var broadcaster: VideoBroadcaster { get }
 }
 
 extension BroadcastingVideoSource {
-    /// What the pictures are; a change reaches every sink, and so a running encoder.
+    /// The kind of the video. A change reaches every sink, and so a running encoder.
     public var contentHint: ContentHint {
         get { broadcaster.contentHint }
         set { broadcaster.contentHint = newValue }
@@ -67,38 +66,38 @@ extension BroadcastingVideoSource {
     /// Adds a sink, which receives every later frame.
     public func add(_ sink: any VideoSink) { broadcaster.add(sink) }
 
-    /// Gives `sink` no further frame.
+    /// Removes a sink.
     public func remove(_ sink: any VideoSink) { broadcaster.remove(sink) }
 
-    /// Tells `observer` how capture goes from now on.
+    /// Adds an observer of capture.
     public func add(observer: any CaptureSourceObserver) { broadcaster.observers.add(observer) }
 
-    /// Tells `observer` nothing more.
+    /// Removes an observer.
     public func remove(observer: any CaptureSourceObserver) { broadcaster.observers.remove(observer) }
 }
 
-/// A source that has to be started: a screen, a file, a generator. It runs on a thread of its own.
+/// A source that must be started: a screen, a file, a generator. It runs on a thread of its own.
 public protocol CaptureSource: VideoSource {
-    /// The pictures' size and rate, known once the source was opened.
+    /// The frames' size and rate, known when the source is open.
     var captureFormat: CaptureFormat { get }
-    /// Begins to give frames.
+    /// Starts the delivery of frames.
     func start() throws
-    /// Ends it, and returns when its thread has ended. Can be called at any time, more than once.
+    /// Stops capture, and returns when its thread has ended. You can call it at any time, more than once.
     func stop()
-    /// Tells `observer` how capture goes from now on.
+    /// Adds an observer of capture.
     func add(observer: any CaptureSourceObserver)
-    /// Tells `observer` nothing more.
+    /// Removes an observer.
     func remove(observer: any CaptureSourceObserver)
 }
 
-/// What a capture source gives.
+/// The format of a capture source.
 public struct CaptureFormat: Sendable, Hashable {
-    /// Columns and rows.
+    /// The size in pixels.
     public let size: PixelSize
-    /// Frames a second at most.
+    /// The maximum number of frames per second.
     public let framesPerSecond: Double
 
-    /// Pictures of `size`, at most `framesPerSecond` a second.
+    /// Creates the format of frames of `size`, at most `framesPerSecond`.
     public init(size: PixelSize, framesPerSecond: Double) {
         self.size = size
         self.framesPerSecond = framesPerSecond

@@ -1,28 +1,28 @@
 internal import RTCShareLocks
 
-/// Counts what a source or a track gives, and keeps nothing of it.
+/// Counts the frames of a source or a track, and keeps none.
 public final class VideoStatisticsSink: VideoSink {
-    /// What was counted.
+    /// The counts.
     public struct Statistics: Sendable, Hashable {
-        /// Frames taken.
+        /// The number of frames.
         public internal(set) var frames = 0
-        /// Frames that showed nothing new, by the source's own word.
+        /// The number of frames that the source marked as unchanged.
         public internal(set) var framesWithoutChange = 0
         /// The newest frame's size, before rotation.
         public internal(set) var size: PixelSize?
-        /// How often the size changed.
+        /// The number of changes of the size.
         public internal(set) var sizeChanges = 0
-        /// When the newest frame was taken.
+        /// The time at which the newest frame was captured.
         public internal(set) var lastTimestamp: Duration?
         /// The longest time between two frames, by their timestamps.
         public internal(set) var longestGap = Duration.zero
-        /// Frames a second over the last second of timestamps.
+        /// The number of frames in the last second of timestamps.
         public internal(set) var framesPerSecond = 0.0
         /// Whether the source has ended.
         public internal(set) var hasEnded = false
     }
 
-    /// Frames of a second that are told apart.
+    /// The maximum number of frames of a second that are counted.
     private static let capacity = 1000
 
     private struct State {
@@ -32,10 +32,10 @@ public final class VideoStatisticsSink: VideoSink {
 
     private let state = Locked(State())
 
-    /// Nothing counted yet.
+    /// Creates counts of zero.
     public init() {}
 
-    /// What was counted so far.
+    /// The counts so far.
     public var statistics: Statistics { state.withLock { $0.statistics } }
 
     /// Counts a frame.
@@ -51,13 +51,13 @@ public final class VideoStatisticsSink: VideoSink {
             state.statistics.lastTimestamp = frame.timestamp
             state.recent.append(frame.timestamp)
             state.recent.removeAll { $0 <= frame.timestamp - .seconds(1) || $0 > frame.timestamp }
-            // A source whose clock stands still fills no memory.
+            // A source whose clock does not advance must not fill the memory.
             if state.recent.count > Self.capacity { state.recent.removeFirst() }
             state.statistics.framesPerSecond = Double(state.recent.count)
         }
     }
 
-    /// Notes the end.
+    /// Records the end.
     public func sourceDidEnd(error: (any Error)?) {
         state.withLock { $0.statistics.hasEnded = true }
     }

@@ -1,26 +1,26 @@
 internal import RTCShareLocks
 
-/// What is sent of a video source: with an id, an output format of its own, and a switch.
+/// A video source as it is sent: with an id, an output format of its own, and a switch.
 ///
 ///     source ──▶ adaptOutputFormat ──▶ enabled? else black ──▶ muted? else nothing ──▶ sinks: encoders, files, views
 ///
-/// A track takes frames from its source only while it has sinks itself.
+/// A track receives frames from its source only while it has sinks.
 public final class VideoTrack: VideoSource {
-    /// The track's id, as `a=msid` has it.
+    /// The track's id, as in `a=msid`.
     public let id: String
-    /// Where the frames come from.
+    /// The source of the frames.
     public let source: any VideoSource
-    /// The track's own sinks, beside its source's: what they are given has this track's output format and is black where it is
-    /// switched off, and another track of the same source differs in both.
+    /// The track's own sinks, separate from its source's: they receive this track's output format, and black while it
+    /// is disabled. Another track of the same source differs in both.
     private let broadcaster: VideoBroadcaster
     private let outlet: FrameOutlet
-    /// The hint set on the track, which goes before the source's.
+    /// The hint that was set on the track, which overrides the source's.
     private let ownHint = Locked<ContentHint?>(nil)
     private let input = Input()
     private let connection = SinkConnection()
     private let mute = MuteSwitch()
 
-    /// A track of `source`. Ids are checked where they become part of a description: see ``MediaFactory``.
+    /// Creates a track of `source`. The id is not checked: see ``MediaFactory``.
     public convenience init(id: String, source: any VideoSource) {
         self.init(id: id, source: source, timer: FrameTimer())
     }
@@ -34,19 +34,19 @@ public final class VideoTrack: VideoSource {
     }
 
     deinit {
-        // Without sinks it has left its source already.
+        // Without sinks it is already disconnected from its source.
         if broadcaster.hasSinks { source.remove(input) }
     }
 
-    /// Whether the picture is sent. While it is not, viewers see black (W3C mediacapture-streams: `enabled`). A change shows
-    /// at once, also where the source stands still.
+    /// Whether the video is sent. If not, viewers see black (W3C mediacapture-streams: `enabled`). A change is visible
+    /// at once, even if the source is idle.
     public var isEnabled: Bool {
         get { outlet.isEnabled }
         set { outlet.isEnabled = newValue }
     }
 
-    /// Whether frames are held back, here or at the source. Viewers keep the last picture and are shown that the track
-    /// is paused. Setting it says what is wanted here; a source that holds its frames back keeps doing so.
+    /// Whether the track is muted, here or at the source. Viewers keep the last frame and see that the track is paused.
+    /// Setting it changes only the track. A muted source stays muted.
     public var isMuted: Bool {
         get { broadcaster.isMuted }
         set { mute.setMuted(newValue, reported: { broadcaster.isMuted }, notify: notify(isMuted:)) }
@@ -61,7 +61,7 @@ public final class VideoTrack: VideoSource {
         if !isMuted { outlet.giveOwedFrame() }
     }
 
-    /// What the pictures are: the source's hint, unless one is set here.
+    /// The kind of the video: the source's hint, unless one is set here.
     public var contentHint: ContentHint {
         get { ownHint.withLock { $0 } ?? source.contentHint }
         set {
@@ -70,44 +70,45 @@ public final class VideoTrack: VideoSource {
         }
     }
 
-    /// Asks for pictures of at most `width` by `height`, at most `fps` a second (0: any number), whatever the source gives.
-    /// `crop` is what libwebrtc does under this name; `fit` keeps the picture whole. The newest frame is given again in the
-    /// new format. Of the frames that a rate leaves out, the last arrives when the next one is due.
+    /// Limits frames to `width` by `height` and to `fps` per second (0: no limit). `crop` is libwebrtc's behavior under
+    /// this name; `fit` keeps the complete frame. The newest frame is sent again in the new format. If the limit skips
+    /// frames, the last of them is sent when the next one is due.
     public func adaptOutputFormat(width: Int, height: Int, fps: Double, mode: VideoFormatAdapter.Mode = .fit) {
         outlet.setOutputFormat(width: width, height: height, fps: fps, mode: mode)
     }
 
-    /// Gives `sink` the newest frame, if the track has one, and every frame from now on.
+    /// Adds a sink, which receives the newest frame, if the track has one, and every later frame.
     public func add(_ sink: any VideoSink) {
-        // A track without sinks is not told of its source's hints.
+        // A track without sinks does not receive its source's hints.
         broadcaster.contentHint = contentHint
         let hadSinks = broadcaster.hasSinks
         broadcaster.add(sink)
         setConnected()
-        // A source that rests gives none, and it has told the track its newest already.
+        // An idle source sends none, and the track has its newest already.
         if hadSinks { outlet.repeatFrame(atOnce: true) }
     }
 
-    /// Gives `sink` no further frame; one that it is taking on another thread at this moment is its last.
+    /// Removes a sink, which receives no later frame, except one that another thread is passing to it now.
     public func remove(_ sink: any VideoSink) {
         broadcaster.remove(sink)
         setConnected()
     }
 
-    /// Frames that came while the track was muted.
+    /// The number of frames that arrived while the track was muted.
     public var framesMuted: Int { outlet.framesMuted }
 
-    /// Tells `observer` of frames that can't be used.
+    /// Adds an observer of invalid frames.
     public func add(observer: any CaptureSourceObserver) { broadcaster.observers.add(observer) }
 
-    /// Tells `observer` nothing more.
+    /// Removes an observer.
     public func remove(observer: any CaptureSourceObserver) { broadcaster.observers.remove(observer) }
 
     private func setConnected() {
         connection.update {
             broadcaster.hasSinks
         } connect: {
-            // A source tells nothing where it is not muted; and what it gave meanwhile nobody saw.
+            // A source that is not muted does not notify a new sink of that, and nobody received its frames while the
+            // track was disconnected.
             setSourceMuted(false)
             outlet.reset()
             source.add(input)
@@ -117,7 +118,7 @@ public final class VideoTrack: VideoSource {
         }
     }
 
-    /// What the source gives the track. The track itself is no sink for others, and is not kept alive by its source.
+    /// Passes the source's frames to the track. The track itself is not the sink: its source does not keep it alive.
     private final class Input: VideoSink {
         private let owner = Locked(WeakTrack())
 

@@ -1,43 +1,43 @@
-/// When pictures are to be shown so that they are seen when their sound is heard: a rule book without a clock.
+/// Computes the time at which each frame is shown together with its audio, without a clock of its own.
 ///
-/// Sender and receiver have clocks of their own; sound leads from one to the other. A block says when it was taken on the
-/// sender's, and what plays it when it is heard on ours: what lies between is what a picture waits for, too. Where pictures
-/// take longer than sound, it is sound that has to wait; see ``jitterBufferTarget``.
+/// Sender and receiver have different clocks, which audio connects. Each block has its capture time on the sender's
+/// clock and, from the output, the time at which it is heard on the local clock. A frame waits for that difference,
+/// too. If video takes longer than audio, audio has to wait; see ``jitterBufferTarget``.
 struct LipSync: Sendable {
-    /// From a time on the sender's clock to the time on ours when sound of then is heard.
+    /// The difference from a time on the sender's clock to the local time at which audio of that time is heard.
     private var offset: Duration?
     private var offsetTime = Duration.zero
-    /// Until when something is to be heard, silence aside.
+    /// The end of the last audible block, silence excluded.
     private var audibleTime: Duration?
-    /// How late pictures were in this second, and how many.
+    /// The total lateness of the frames in this second, and their number.
     private var lateness = Duration.zero
     private var count = 0
     private var second: Duration?
-    /// How long sound is to wait in its jitter buffer at least, so that pictures are not behind it.
+    /// The minimum delay of audio in its jitter buffer that keeps video from being late.
     private(set) var jitterBufferTarget = Duration.zero
 
-    /// A longer difference is no way that something takes, but clocks that are set.
+    /// The longest plausible delay. A longer difference means that a clock was set.
     static let longestHold = Duration.seconds(1)
-    /// Sound that has not come for so long says nothing of now.
+    /// The age at which a measurement of audio is no longer valid.
     static let staleness = Duration.milliseconds(500)
-    /// Where nothing was to be heard for so long, nobody can tell: pictures are shown when they come.
+    /// The duration of silence after which frames are shown on arrival: nobody can notice a difference.
     static let silence = Duration.seconds(2)
-    /// What the device's answers vary by is evened out; what is beyond this is new.
+    /// The difference above which a measurement replaces the average; below it, measurements are smoothed.
     private static let jump = Duration.milliseconds(40)
     private static let smoothing = 16
 
-    /// Fewer pictures a second are no motion whose sound could be off.
+    /// The minimum frame rate of motion. Below it, nobody notices a difference.
     private static let motion = 10
-    /// By how much sound may be ahead without anybody's noticing, half of what ITU-R BT.1359 allows; and how long pictures
-    /// may have to spare before its wait is made shorter again.
+    /// The lead of audio that nobody notices, half of the one that ITU-R BT.1359 allows, and the lead of video above
+    /// which the delay of audio is reduced.
     private static let tolerance = Duration.milliseconds(20)
     private static let spare = Duration.milliseconds(60)
-    /// The wait changes by no more in a second: a tenth of what the jitter buffer can do, so that it has followed by then.
+    /// The maximum change of the delay in a second: a tenth of the jitter buffer's, so that it has followed by then.
     private static let step = Duration.milliseconds(40)
-    /// The longest wait that is asked for.
+    /// The maximum delay that is requested.
     static let longestTarget = Duration.milliseconds(500)
 
-    /// A block that the sender took at `captureTime` on its clock is heard at `heard` on ours.
+    /// Records that a block, captured at `captureTime` on the sender's clock, is heard at `heard` on the local clock.
     mutating func soundPlays(captureTime: Duration, heard: Duration, isAudible: Bool, now: Duration) {
         let measured = heard - captureTime
         if let offset, now - offsetTime < Self.staleness, abs(measured - offset) <= Self.jump {
@@ -49,14 +49,15 @@ struct LipSync: Sendable {
         if isAudible { audibleTime = heard }
     }
 
-    /// When a picture that has come now, and was taken at `captureTime` on the sender's clock, is to be shown.
+    /// Returns the time to show a frame that has arrived now and was captured at `captureTime` on the sender's clock.
     mutating func due(captureTime: Duration, now: Duration) -> Duration {
         guard let heard = heardTime(of: captureTime, now: now) else { return now }
         note(lateness: now - heard, now: now)
         return min(max(heard, now), now + Self.longestHold)
     }
 
-    /// When sound of a time on the sender's clock is heard; nil where nobody hears any, or could tell.
+    /// Returns the time at which audio of a time on the sender's clock is heard; nil if there is no audible or recent
+    /// audio.
     private func heardTime(of captureTime: Duration, now: Duration) -> Duration? {
         guard let offset, now - offsetTime < Self.staleness, let audibleTime, now - audibleTime < Self.silence else {
             return nil
@@ -71,7 +72,7 @@ struct LipSync: Sendable {
         self.lateness += lateness
         count += 1
         guard now - start >= .seconds(1) else { return }
-        // After a pause the count is of no one second.
+        // After a pause the count covers more than one second.
         if count >= Self.motion, now - start < .seconds(2) { adjust(self.lateness / count) }
         (self.lateness, count, second) = (.zero, 0, now)
     }

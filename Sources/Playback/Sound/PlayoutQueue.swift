@@ -1,22 +1,23 @@
-/// Keeps what waits to be played between too little and too much: the clock of a sound card is no other's, and runs by some
-/// hundredths of a percent faster or slower than sound comes.
+/// Keeps the queue of the sound server within limits: the clock of a sound card deviates from the sender's by some
+/// hundredths of a percent.
 struct PlayoutQueue {
-    /// The least that lay in the server's queue at one of the last answers; nil before there were enough.
+    /// The shortest queue among the last reports; nil before the first.
     private var least: Duration?
     private var answers = 0
-    /// Samples of each channel to be left out (above zero) or played twice.
+    /// The number of samples of each channel that are still to be left out (positive) or repeated (negative).
     private var due = 0
 
-    /// Less is about to break off, more is a wait for nothing; both beyond what blocks of 20 ms have it vary by.
+    /// The limits of the shortest queue, above the variation that blocks of 20 ms cause: a shorter one risks a break, a
+    /// longer one adds delay.
     static let bounds = Duration.milliseconds(8)...Duration.milliseconds(45)
-    /// As many answers are looked at together: two seconds.
+    /// The number of reports that are evaluated together: those of two seconds.
     static let patience = 8
-    /// So much is no drift of clocks: the device began late, or stood still. It is dropped at once.
+    /// The length that no drift of clocks explains: the device started late, or paused. The queue is dropped at once.
     static let surplus = Duration.milliseconds(150)
-    /// What one look has changed at most: 10 ms, which nobody hears in two seconds.
+    /// The maximum change of one evaluation: 10 ms, which is inaudible in two seconds.
     static let step = 480
 
-    /// Takes note of how much waits in the server. True where that is to be dropped.
+    /// Records the length of the server's queue. Returns true if the queue must be dropped.
     mutating func measured(_ queued: Duration) -> Bool {
         guard queued < Self.surplus else {
             brokeOff()
@@ -34,7 +35,7 @@ struct PlayoutQueue {
         return false
     }
 
-    /// Sound broke off: what was seen before says nothing of what comes.
+    /// Discards the measurements after an interruption.
     mutating func brokeOff() {
         due = 0
         reset()
@@ -45,9 +46,9 @@ struct PlayoutQueue {
         answers = 0
     }
 
-    /// By how many samples of each channel the next block should be shorter (above zero) or longer.
+    /// The number of samples of each channel by which the next block should be shorter (positive) or longer (negative).
     var correction: Int { due }
 
-    /// A block was made shorter, or longer, by as many samples.
+    /// Records that a block was made shorter or longer by this many samples.
     mutating func corrected(by count: Int) { due = due > 0 ? max(due - count, 0) : min(due - count, 0) }
 }

@@ -3,26 +3,28 @@ public import RTCShareCapture
 internal import RTCShareLocks
 public import RTCShareMedia
 
-/// Plays sound through the sound server's default output, PulseAudio's or PipeWire's.
+/// Plays audio through the default output of the sound server, PulseAudio or PipeWire.
 ///
-/// It knows when what it plays is heard, to the millisecond as the server knows it: pictures of a ``VideoView`` that follows
-/// it are seen then. With the first block it connects to the server; where there is none, or it goes away, it tries again
+/// It knows when its audio is heard, as exactly as the server: frames of a ``VideoView`` that is synchronized with it
+/// are shown then. The first block connects to the server. If there is no server, or the connection is lost, it retries
 /// every five seconds.
 public final class SoundOutput: AudioSink {
-    /// What was played.
+    /// The counts of playback.
     public struct Statistics: Sendable, Hashable {
-        /// Samples of each channel, at 48 kHz, that were given to the server.
+        /// The number of samples of each channel, at 48 kHz, that were given to the server.
         public internal(set) var samplesPlayed = 0
-        /// From being given to the server until they are heard, of all of them together: see W3C webrtc-stats,
+        /// The total time between the delivery of samples to the server and their playout: see W3C webrtc-stats,
         /// `totalPlayoutDelay`.
         public internal(set) var totalPlayoutDelay = Duration.zero
-        /// How often there was nothing to play in time, so that the sound broke off.
+        /// The number of interruptions, because there was nothing to play in time.
         public internal(set) var breaks = 0
-        /// Samples of each channel that were left out or played twice, as the device's clock is another one.
+        /// The number of samples of each channel that were left out or repeated, because the device has a different
+        /// clock.
         public internal(set) var samplesCorrected = 0
-        /// When the sender took the sample that is given next, by its own clock, and when that is heard by ours.
+        /// The time at which the sender captured the next sample, by its own clock, which is heard at ``heardTime`` by
+        /// the local one.
         public internal(set) var captureTime: Duration?
-        /// When the newest sample is heard, since the start of the monotonic clock.
+        /// The time at which the newest sample is heard, since the start of the monotonic clock.
         public internal(set) var heardTime: Duration?
     }
 
@@ -33,7 +35,7 @@ public final class SoundOutput: AudioSink {
         var lipSync = LipSync()
         var jitterBufferTarget = Duration.zero
         var statistics = Statistics()
-        /// Has the thread look at what waits; nil while there is no connection.
+        /// Makes the thread process waiting blocks; nil while there is no connection.
         var wakening: (@Sendable () -> Void)?
         var isRunning = false
         var nextTry: Duration?
@@ -47,24 +49,22 @@ public final class SoundOutput: AudioSink {
     private let state = Locked(State())
     private let thread = CaptureThread()
 
-    /// What comes while nothing is played; older sound is nobody's any more. In blocks of 20 ms, a fifth of a second.
+    /// The maximum number of blocks that wait while nothing is played, a fifth of a second of 20 ms each. Older ones
+    /// are dropped.
     private static let capacity = 10
     private static let pause = Duration.seconds(5)
-    /// Below -60 dB it is silence.
+    /// The threshold of silence, -60 dB.
     private static let audible: Float = 0.001
 
-    /// An output that plays what it is given.
-    /// - Parameters:
-    ///   - name: What the server's mixer calls the sound.
-    ///   - server: The server, as `PULSE_SERVER` names one; nil: the session's.
-    ///   - onFailure: Called once where nothing can be played, and again after it could be meanwhile.
+    /// Creates an output that plays the audio it receives.
     public convenience init(
         name: String, server: String? = nil, onFailure: @escaping @Sendable (CaptureError) -> Void = { _ in }
     ) {
         self.init(name: name, server: server, onFailure: onFailure, onTarget: { _ in })
     }
 
-    /// The same; `onTarget` is told how long sound should wait in its jitter buffer so that pictures are not behind it.
+    /// Does the same. `onTarget` receives the minimum delay of audio in its jitter buffer that keeps video from being
+    /// late.
     init(
         name: String, server: String?, onFailure: @escaping @Sendable (CaptureError) -> Void,
         onTarget: @escaping @Sendable (Duration) -> Void
@@ -75,22 +75,22 @@ public final class SoundOutput: AudioSink {
         self.onTarget = onTarget
     }
 
-    /// Whether silence is played in place of what comes.
+    /// Whether silence is played instead of the received audio.
     public var isMuted: Bool {
         get { state.withLock { $0.isMuted } }
         set { state.withLock { $0.isMuted = newValue } }
     }
 
-    /// What was played so far.
+    /// The counts of playback so far.
     public var statistics: Statistics { state.withLock { $0.statistics } }
 
-    /// Takes sound.
+    /// Plays a block.
     public func receive(_ frame: AudioFrame) {
         let starts = state.withLock { state in
             guard !state.isEnded else { return false }
             if state.waiting.count >= Self.capacity { state.waiting.removeFirst() }
             state.waiting.append(frame)
-            // It does no more than write to a pipe, and under the lock what it writes to is there.
+            // This only writes to a pipe, which exists while the lock is held.
             state.wakening?()
             guard !state.isRunning, state.nextTry.map({ monotonicNow() >= $0 }) ?? true else { return false }
             state.isRunning = true
@@ -99,16 +99,16 @@ public final class SoundOutput: AudioSink {
         if starts { start() }
     }
 
-    /// Plays nothing more.
+    /// Stops playback.
     public func sourceDidEnd(error: (any Error)?) { stop() }
 
-    /// Plays nothing more, and lets go of the server.
+    /// Stops playback, and disconnects from the server.
     public func stop() {
         state.withLock { $0.isEnded = true }
         thread.stop()
     }
 
-    /// When a picture that has come now, and was taken at `captureTime` on the sender's clock, is to be shown.
+    /// Returns the time to show a frame that has arrived now and was captured at `captureTime` on the sender's clock.
     func due(captureTime: Duration?, now: Duration) -> Duration {
         guard let captureTime else { return now }
         let (due, target) = state.withLock { state -> (Duration, Duration?) in
@@ -150,7 +150,7 @@ public final class SoundOutput: AudioSink {
         if let failure, isNews { onFailure(failure) }
     }
 
-    /// Everything of libpulse's lives and ends in here, on the thread.
+    /// Plays on the thread to which all objects of libpulse are confined.
     private static func run(
         name: String, server: String?, _ signal: StopSignal, output: () -> SoundOutput?
     ) throws(CaptureError) {
@@ -171,7 +171,7 @@ public final class SoundOutput: AudioSink {
         var queue = PlayoutQueue()
         var seen = (answers: 0, underflows: 0)
         while try playback.wait(until: { output()?.hasSound ?? true }) {
-            // Nobody gives anything any more, or can stop it.
+            // The output was released: nobody can deliver audio to it, or stop it.
             guard let output = output() else { return }
             if playback.underflows != seen.underflows { queue.brokeOff() }
             if playback.answers != seen.answers, let timing = playback.timing, queue.measured(timing.queued) {
@@ -184,7 +184,7 @@ public final class SoundOutput: AudioSink {
         }
     }
 
-    /// The sound as the stream has it. Received sound has its rate already.
+    /// Returns the audio in the stream's format. Received audio already has its rate.
     private static func conformed(_ frame: AudioFrame, by conformer: AudioConformer) -> [AudioFrame] {
         guard frame.sampleRate != PulsePlayback.sampleRate else {
             return [frame.mixed(toChannels: PulsePlayback.channels)]
@@ -223,7 +223,7 @@ public final class SoundOutput: AudioSink {
         }
     }
 
-    /// The block's samples, a period fewer or more where the device's clock makes that necessary.
+    /// Returns the block's samples, with some left out or repeated if the device's clock requires it.
     private func corrected(_ frame: AudioFrame, _ queue: inout PlayoutQueue) -> [Float] {
         let correction = queue.correction
         if correction > 0,

@@ -10,15 +10,12 @@ internal import RTCShareLocks
     private let sounds: RemoteSoundController
     private let server: String?
     private let onFailure: @Sendable (CaptureError) -> Void
-    /// By the sounds' numbers.
+    /// The outputs, by the numbers of their audio.
     private var outputs: [Int: (sound: RemoteSound, output: SoundOutput)] = [:]
     private var views: [(view: VideoView, attendee: AttendeeID)] = []
     private let listener = Listener()
 
     /// Plays `sounds`, from now on.
-    /// - Parameters:
-    ///   - server: The sound server, in the form of `PULSE_SERVER`; nil for the session's.
-    ///   - onFailure: Called when a sound can't be played. Playback resumes once that is possible.
     public init(
         _ sounds: RemoteSoundController, server: String? = nil,
         onFailure: @escaping @Sendable (CaptureError) -> Void = { _ in }
@@ -59,11 +56,11 @@ internal import RTCShareLocks
         let stopped = outputs.values.map(\.output)
         outputs = [:]
         for output in stopped { sounds.unbind(output) }
-        // It waits for the server.
+        // Each output waits for the server.
         await WorkerThread.run(named: "playback end") { for output in stopped { output.stop() } }
     }
 
-    /// The playback of each sound.
+    /// The counts of playback of each audio stream.
     package var statistics: [(sound: RemoteSound, statistics: SoundOutput.Statistics)] {
         outputs.values.map { ($0.sound, $0.output.statistics) }
     }
@@ -79,7 +76,7 @@ internal import RTCShareLocks
         outputs[id] = (sound, output)
         output.isMuted = isMuted
         for (view, attendee) in views where attendee == sound.attendeeID { view.synchronize(with: output) }
-        // A decoder that can't be made leaves the sound silent.
+        // Audio whose decoder can't be created stays silent.
         try? sounds.bind(output, toSound: id)
     }
 
@@ -90,7 +87,7 @@ internal import RTCShareLocks
     }
 }
 
-/// Observes sounds for a player, which it does not keep.
+/// Observes audio streams for a player, to which it holds a weak reference.
 @SharingActor private final class Listener: RemoteSoundObserver {
     weak var player: SoundPlayer?
 

@@ -1,19 +1,19 @@
 internal import RTCShareCSDL
 internal import RTCShareMedia
 
-/// A picture where a renderer can draw it: its pixels go there once, from where they lie, as the codec has them. Whatever
-/// scales, turns and converts to the screen's colours is the renderer's.
+/// A frame in a renderer: its pixels are uploaded once, directly from the codec's memory. The renderer scales, rotates
+/// and converts colors.
 ///
-/// Used on the renderer's thread alone.
+/// Used only on the renderer's thread.
 final class PictureTexture {
     private let sdl: SDLLibrary
     private let renderer: OpaquePointer
     private var texture: OpaquePointer?
     private var format: (size: PixelSize, pixels: PixelFormat)?
-    /// Which of a view's pictures it holds.
+    /// The number of its frame in a view.
     private var frameNumber: Int?
 
-    /// What the picture of a source that pauses is covered with, of 255.
+    /// The opacity of the black that covers the frame of a paused source, of 255.
     private static let dimming: UInt8 = 128
 
     init(sdl: SDLLibrary, renderer: OpaquePointer) {
@@ -21,20 +21,20 @@ final class PictureTexture {
         self.renderer = renderer
     }
 
-    /// Lets go of the memory, while the renderer is still there. Where it is not, SDL has done so.
+    /// Releases the memory, while the renderer exists. A destroyed renderer has released it already.
     func destroy() {
         if let texture { sdl.functions.DestroyTexture(texture) }
         forget()
     }
 
-    /// Takes what was there for lost, as the renderer says.
+    /// Discards the texture, which the renderer has reported as lost.
     func forget() {
         texture = nil
         format = nil
         frameNumber = nil
     }
 
-    /// Draws the picture as large as `area` allows. Returns whether it had not been drawn before.
+    /// Draws the frame as large as `area` allows. Returns whether it is drawn for the first time.
     func draw(_ appearance: VideoView.Appearance, in area: PixelRectangle) throws(VideoWindowError) -> Bool {
         guard let frame = appearance.frame, let place = ViewLayout.fitted(frame.sizeToBeSeen, in: area) else {
             return false
@@ -51,14 +51,14 @@ final class PictureTexture {
     private func draw(
         _ texture: OpaquePointer, _ rotation: VideoRotation, in place: PixelRectangle
     ) throws(VideoWindowError) {
-        // What is turned is turned about its middle: it is placed as it lies.
+        // SDL rotates around the center of the target, which has the frame's unrotated shape.
         var target = place.forSDL
         if rotation == .quarter || rotation == .threeQuarters {
             target = SDL_Rect(
                 x: target.x + (target.w - target.h) / 2, y: target.y + (target.h - target.w) / 2, w: target.h,
                 h: target.w)
         }
-        // Pictures are BT.601 whatever their size: see `PixelFormat`. The mode is the whole program's, and it may draw others.
+        // All frames use BT.601: see `PixelFormat`. The mode is global to the program, which may draw other frames.
         let mode = sdl.functions.GetYUVConversionMode()
         sdl.functions.SetYUVConversionMode(SDL_YUV_CONVERSION_BT601)
         defer { sdl.functions.SetYUVConversionMode(mode) }
@@ -68,7 +68,7 @@ final class PictureTexture {
                 renderer, texture, nil, &target, Double(rotation.rawValue), nil, SDL_FLIP_NONE))
     }
 
-    /// Darkens the place, and draws two bars on it: it stands still.
+    /// Darkens a rectangle, and draws the two bars of a pause in it.
     private func dim(_ place: PixelRectangle) throws(VideoWindowError) {
         try fill(place, red: 0, green: 0, blue: 0, alpha: Self.dimming)
         let side = min(place.size.width, place.size.height) / 6
@@ -92,7 +92,7 @@ final class PictureTexture {
         let texture = try texture(of: frame.size, frame.buffer.format)
         let sdl = sdl
         let code = frame.buffer.withPlanes { set -> Int32 in
-            // Who lends a picture was seen to lend all of it, where it came in.
+            // Frames were validated on arrival, so the planes are complete.
             let planes = set.planes.map { $0.baseAddress?.assumingMemoryBound(to: UInt8.self) }
             let strides = set.strides.map { Int32(clamping: $0) }
             return switch frame.buffer.format {
@@ -107,7 +107,7 @@ final class PictureTexture {
         try sdl.check("taking a frame", code)
     }
 
-    /// The memory for pictures of a kind: what there is, where it fits.
+    /// Returns the texture for frames of a kind, the current one if it fits.
     private func texture(of size: PixelSize, _ pixels: PixelFormat) throws(VideoWindowError) -> OpaquePointer {
         if let texture, let format, format == (size, pixels) { return texture }
         destroy()
@@ -132,8 +132,8 @@ extension PixelRectangle {
 }
 
 extension PixelFormat {
-    /// As SDL calls it. Its packed formats are named from the highest byte of a number on, and numbers begin with the lowest;
-    /// the byte that is not looked at is to be no transparency.
+    /// SDL's name for the format. It names packed formats from a number's highest byte on, and memory begins with the
+    /// lowest; the unused byte must not be transparency.
     fileprivate var forSDL: SDL_PixelFormatEnum {
         switch self {
         case .i420: SDL_PIXELFORMAT_IYUV

@@ -1,15 +1,14 @@
 internal import RTCShareCSDL
 
-/// SDL 2, found when it is first wanted: what links this module starts without it.
+/// SDL 2, loaded when it is first needed: programs that link this module start without it.
 struct SDLLibrary: Sendable {
-    // Written before anybody has it, and constant from then on.
+    // Written before it is shared, and constant from then on.
     private nonisolated(unsafe) let table: UnsafePointer<sdl_functions>
     private static let found = Result { () throws(VideoWindowError) in try find() }
 
-    /// The library.
     static func load() throws(VideoWindowError) -> SDLLibrary { try found.get() }
 
-    /// Why it can't be had; nil where it can.
+    /// The reason why the library is not available; nil if it is.
     static var missing: VideoWindowError? {
         if case .failure(let error) = found { error } else { nil }
     }
@@ -22,26 +21,26 @@ struct SDLLibrary: Sendable {
         return SDLLibrary(table: table)
     }
 
-    /// Its functions, by their names without `SDL_`.
+    /// The library's functions, by their names without `SDL_`.
     var functions: sdl_functions { table.pointee }
 
-    /// As `2.26.5`.
+    /// The version, such as `2.26.5`.
     var version: String {
         var version = SDL_version()
         functions.GetVersion(&version)
         return "\(version.major).\(version.minor).\(version.patch)"
     }
 
-    /// What the function that failed last on this thread says.
+    /// The error message of the last function that failed on this thread.
     var reason: String { functions.GetError().map { String(cString: $0) } ?? "" }
 
-    /// What `operation` gave, where it gave something.
+    /// Returns the result of `operation`. Throws if it is nil.
     func check<Value>(_ operation: String, _ value: Value?) throws(VideoWindowError) -> Value {
         guard let value else { throw .refused(operation: operation, reason: reason) }
         return value
     }
 
-    /// Throws where `code` says that `operation` failed.
+    /// Throws if `code` is the failure of `operation`.
     func check(_ operation: String, _ code: Int32) throws(VideoWindowError) {
         guard code >= 0 else { throw .refused(operation: operation, reason: reason) }
     }

@@ -2,23 +2,25 @@ internal import RTCShareCSDL
 internal import RTCShareLocks
 public import RTCShareMedia
 
-/// A window that shows two views: a large one, and a small one in the right lower corner, where it has a picture.
+/// A window that shows two views: one that fills it, and a small one in the lower right corner, if it has a frame.
 ///
 ///     let window = try await VideoWindow(title: "alice", size: PixelSize(width: 1280, height: 720))
 ///     session.tiles.bind(window.large, to: .content)
 ///     session.tiles.bind(window.corner, to: .attendee)
 ///     for await event in window.events { … }
 ///
-/// It is one of its own, or one of X11's that the program has made with whatever toolkit. On Wayland it is Wayland's. It is
-/// drawn where something changed, and costs nothing where nothing did, on a thread that all windows share.
+/// It is an own window, or an existing X11 window of the program. On Wayland it is a Wayland window. It is drawn only
+/// after changes, on a thread that all windows share.
 public final class VideoWindow: Sendable {
-    /// What a person, or the display, does with a window.
+    /// An action of the user or of the display.
     public enum Event: Sendable, Hashable {
-        /// A key was pressed that stands for this, by itself or with Shift. Windows that are the program's get none.
+        /// A key was pressed that types this character, by itself or with Shift. Windows that the program created send
+        /// none.
         case key(Character)
-        /// The window was closed by its person; it is there until ``VideoWindow/close()``. Or it was the program's, and is gone.
+        /// The user closed the window, which exists until ``VideoWindow/close()``. Or it was the program's, and was
+        /// destroyed.
         case closed
-        /// Nothing can be shown in it any more.
+        /// The window can't show anything any more.
         case failed(VideoWindowError)
     }
 
@@ -26,21 +28,21 @@ public final class VideoWindow: Sendable {
     public let large: VideoView
     /// The view in its corner.
     public let corner: VideoView
-    /// What happens, as it does; ends with ``close()``.
+    /// The events, as they occur; ends with ``close()``.
     public let events: AsyncStream<Event>
     private let continuation: AsyncStream<Event>.Continuation
     private let surface: WindowSurface
 
-    /// Opens a window for a picture of `size`: as large as the picture, or as the display allows.
+    /// Opens a window for video of `size`: as large as its frames, or as the display allows.
     public convenience init(
         title: String, size: PixelSize, large: VideoView = VideoView(), corner: VideoView = VideoView()
     ) async throws(VideoWindowError) {
         try await self.init(.own(title: title, picture: size), large: large, corner: corner)
     }
 
-    /// Shows its views in a window that the program has made on X11, all over it. The window has to be there until
-    /// ``close()`` has returned; keys and all else in it stay the program's. A process whose windows are Wayland's has none
-    /// of X11's: see `SDL_VIDEODRIVER`.
+    /// Shows the views in an X11 window of the program, which they fill. The window must exist until ``close()`` has
+    /// returned. The program still receives its keys and other events. A process whose windows use Wayland has no X11
+    /// windows: see `SDL_VIDEODRIVER`.
     public convenience init(
         x11Window: UInt, large: VideoView = VideoView(), corner: VideoView = VideoView()
     ) async throws(VideoWindowError) {
@@ -75,38 +77,37 @@ public final class VideoWindow: Sendable {
         return surface
     }
 
-    /// Throws if SDL 2 is not there or no display takes windows, before there is anything to show.
+    /// Throws if SDL 2 is missing or no display accepts windows, before there is anything to show.
     package static func checkDisplay() async throws(VideoWindowError) { try await startLoop() }
 
     @ViewActor
     private static func startLoop() throws(VideoWindowError) { _ = try WindowLoop.shared.start() }
 
-    /// The version of SDL that shows windows here; nil where there is none.
+    /// The version of SDL that shows windows; nil if SDL is missing.
     public static var libraryVersion: String? { try? SDLLibrary.load().version }
 
-    /// Gives the window another title.
+    /// Changes the window's title.
     public func setTitle(_ title: String) async { await surface.setTitle(title) }
 
-    /// Has the window fill its screen, or no longer.
+    /// Turns full screen on or off.
     public func setFullScreen(_ isFullScreen: Bool) async { await surface.setFullScreen(isFullScreen) }
 
-    /// Has the window fill its screen where it does not, and the other way around.
+    /// Turns full screen on if it is off, and off if it is on.
     public func toggleFullScreen() async { await surface.toggleFullScreen() }
 
-    /// Gives the window the size at which each pixel of the large picture is one of the screen's, or the largest that there is
-    /// room for.
+    /// Resizes the window so that each pixel of the large view's frame is a pixel of the screen, or to the largest
+    /// possible size.
     public func showNaturalSize() async { await surface.showNaturalSize() }
 
-    /// Gives the window the size that a picture of `size` takes, where it has the one that it was given before and not
-    /// one of its person's choice: for another large picture than the one that it was opened for.
+    /// Resizes the window for video of another `size`, unless the user has resized it.
     public func adopt(_ size: PixelSize) async { await surface.adopt(size) }
 
-    /// Closes the window, or lets go of the program's. The views can be shown in another one then.
+    /// Closes the window, or releases the program's. Another window can show the views then.
     public func close() async {
         await surface.close()
         continuation.finish()
     }
 
-    /// The processor time of the thread that all windows share, since the program began.
+    /// The processor time of the thread that all windows share, since the start of the program.
     public static var processorTime: Duration { ViewActor.executor.processorTime }
 }

@@ -1,28 +1,28 @@
 package import RTCShareWireFormat
 
-/// Why pictures can't be shown in a window.
+/// The reason why video can't be shown in a window.
 public enum VideoWindowError: Error, Sendable, Hashable {
-    /// SDL 2 is not there, or is too old.
+    /// SDL 2 is missing, or is too old.
     case libraryMissing(reason: String)
-    /// There is no display, or none that takes us.
+    /// There is no display, or none that accepts a connection.
     case displayUnavailable(reason: String)
-    /// The display's server has ended, or has closed the connection.
+    /// The display server has ended, or has closed the connection.
     case displayLost
-    /// SDL refused something, in its words.
+    /// SDL rejected an operation, with its message.
     case refused(operation: String, reason: String)
-    /// A window of X11's was given, and the display is none of X11's.
+    /// The window is an X11 window, and SDL uses another driver.
     case notX11(driver: String)
-    /// Something that SDL drew with is used on another thread than the one that it began on.
+    /// The renderer of a view is used on another thread than before.
     case wrongThread
 }
 
 extension VideoWindowError: CustomStringConvertible {
-    /// The failure, its reason and its remedy.
+    /// The failure, its reason and a remedy.
     public var description: String { explanation.text }
 }
 
 extension VideoWindowError: ExplainedError {
-    /// The problem and, separately, its remedy.
+    /// The problem and, separately, a remedy.
     package var explanation: Explanation {
         switch self {
         case .libraryMissing(let reason):

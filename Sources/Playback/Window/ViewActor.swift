@@ -1,8 +1,8 @@
 internal import RTCShareLocks
 
-/// Where everything of SDL's windows happens: one thread, as SDL asks. The compiler sees to it.
+/// The isolation of all SDL windows: one thread, as SDL requires.
 ///
-/// The thread rests where there is nothing to do. Where there are windows, it waits for their events, and an alarm of the
+/// The thread sleeps if there is nothing to do. If there are windows, it waits for their events, and an alarm of the
 /// executor ends that wait.
 @globalActor
 actor ViewActor {

@@ -1,8 +1,8 @@
 internal import RTCShareMedia
 
-/// Where pictures stand in a window.
+/// The positions of frames in a window.
 enum ViewLayout {
-    /// The largest place of a picture's shape in the middle of `area`; nil where one of them is empty.
+    /// Returns the largest rectangle of a frame's shape in the middle of `area`; nil if either is empty.
     static func fitted(_ picture: PixelSize, in area: PixelRectangle) -> PixelRectangle? {
         guard picture.width > 0, picture.height > 0, area.size.width > 0, area.size.height > 0 else { return nil }
         let isWide = picture.width * area.size.height >= area.size.width * picture.height
@@ -15,8 +15,8 @@ enum ViewLayout {
         )
     }
 
-    /// The place of an attendee's own picture in the right lower corner of `area`: at most a quarter of each side, with some
-    /// room to the edges.
+    /// Returns the place of the corner view's frame in the lower right corner of `area`: at most a quarter of each
+    /// side, with a margin to the edges.
     static func corner(_ picture: PixelSize, of area: PixelRectangle) -> PixelRectangle? {
         let margin = min(area.size.width, area.size.height) / 40
         let bound = PixelSize(width: area.size.width / 4, height: area.size.height / 4)
@@ -26,8 +26,8 @@ enum ViewLayout {
             y: area.y + area.size.height - margin - fitted.size.height, size: fitted.size)
     }
 
-    /// The size in the display's units of a window that shows each pixel of a picture as one of the screen's, `density` of
-    /// which are one unit; where that is more than there is room for, the largest of its shape.
+    /// Returns the size, in units of the display, of a window that shows each pixel of a frame as a pixel of the
+    /// screen, of which `density` make a unit. If that exceeds `room`, it is the largest of the same shape.
     static func window(for picture: PixelSize, density: Double, room: PixelSize) -> PixelSize {
         let natural = PixelSize(
             width: units(picture.width, density), height: units(picture.height, density))
@@ -45,7 +45,7 @@ enum ViewLayout {
 }
 
 extension VideoFrame {
-    /// Columns and rows as they are to be seen, turned upright.
+    /// The size of the upright frame.
     var sizeToBeSeen: PixelSize {
         switch rotation {
         case .upright, .half: size

@@ -2,32 +2,33 @@ internal import RTCShareCSDL
 internal import RTCShareCapture
 internal import RTCShareLocks
 
-/// Waits for what happens to windows, and has them drawn when their pictures are due: for as long as there are any.
+/// Waits for events of windows, and draws them when their frames are due, as long as there are any.
 @ViewActor
 final class WindowLoop {
     static let shared = WindowLoop()
     private var surfaces: [UInt32: WindowSurface] = [:]
     private var isRunning = false
-    /// For how many milliseconds X11 is waited for at most.
+    /// The maximum time to wait for X11, in milliseconds.
     private static let longestWait: Int32 = 1000
-    /// SDL, ready for windows, and the type of the event that ends a wait.
+    /// SDL with its video subsystem, and the type of the event that ends a wait.
     private var video: (sdl: SDLLibrary, wakening: UInt32)?
 
-    /// SDL, told to get ready for windows if it was not yet. It stays so: another thread could be about to wake us.
+    /// Initializes SDL's video subsystem, if necessary. It stays initialized, because another thread could be about to
+    /// end a wait.
     func start() throws(VideoWindowError) -> SDLLibrary {
         guard !sdl_lost_x11() else { throw .displayLost }
         if let video { return video.sdl }
         let sdl = try SDLLibrary.load()
         let hints = [
-            // Signals are the program's.
+            // The program handles signals itself.
             (SDL_HINT_NO_SIGNAL_HANDLERS, "1"),
-            // A Wayland display is asked itself, not by way of X11, which knows nothing of its scales.
+            // Wayland directly, not through X11, which does not know its scales.
             (SDL_HINT_VIDEODRIVER, "wayland,x11"),
-            // What the processor has drawn goes to the display by shared memory: by an OpenGL of the processor's it would
-            // take three times as long.
+            // Software rendering reaches the display through shared memory: through a software OpenGL it would take
+            // three times as long.
             (SDL_HINT_FRAMEBUFFER_ACCELERATION, "0"),
         ]
-        // What the environment says goes before.
+        // The environment takes precedence.
         for (name, value) in hints { _ = sdl.functions.SetHintWithPriority(name, value, SDL_HINT_DEFAULT) }
         guard sdl.functions.InitSubSystem(SDL_INIT_VIDEO) == 0 else {
             throw .displayUnavailable(reason: sdl.reason)
@@ -36,7 +37,7 @@ final class WindowLoop {
         return sdl
     }
 
-    /// Looks after a window from now on.
+    /// Adds a window to the loop.
     func add(_ surface: WindowSurface) {
         surfaces[surface.id] = surface
         guard !isRunning else { return }
@@ -44,10 +45,10 @@ final class WindowLoop {
         Task { run() }
     }
 
-    /// Looks after it no longer.
+    /// Removes a window from the loop.
     func remove(_ surface: WindowSurface) { surfaces[surface.id] = nil }
 
-    /// One turn after the other, between which the thread does what else it was asked for.
+    /// Runs iterations, between which the thread does the actor's other work.
     private func run() {
         guard let video, !surfaces.isEmpty else {
             isRunning = false
@@ -60,7 +61,7 @@ final class WindowLoop {
     private func turn(_ sdl: SDLLibrary, wakening: UInt32) {
         let executor = ViewActor.executor
         executor.setAlarm {
-            // SDL wakes its thread over a connection of its own, whose end would end the process.
+            // SDL ends a wait through a connection of its own, whose loss would terminate the process.
             guard !sdl_lost_x11() else { return }
             var event = SDL_Event(type: wakening)
             _ = sdl.functions.PushEvent(&event)
@@ -72,7 +73,7 @@ final class WindowLoop {
         guard !surfaces.isEmpty else { return }
         var event = SDL_Event()
         var timeout = executor.hasAlarm ? next.map { Self.milliseconds(until: $0) } ?? -1 : 0
-        // On a connection that it finds lost, SDL would wait for ever.
+        // On a lost connection, SDL would wait forever.
         if surfaces.values.contains(where: { $0.x11ID != 0 }) {
             timeout = timeout < 0 ? Self.longestWait : min(timeout, Self.longestWait)
         }
@@ -84,7 +85,7 @@ final class WindowLoop {
         for surface in surfaces.values { surface.displayIsLost() }
     }
 
-    /// Rounded up: what is waited for is due then.
+    /// Returns the time left, rounded up so that the time has come at the end of the wait.
     private static func milliseconds(until time: Duration) -> Int32 {
         let left = time - monotonicNow() + .microseconds(999)
         return left > .zero ? left.wholeMilliseconds : 0
@@ -96,7 +97,7 @@ final class WindowLoop {
             var gone: UInt = 0
             guard withUnsafePointer(to: event, { sdl_tells_of_destruction($0, &gone) }) else { return }
             for surface in surfaces.values where surface.x11ID == gone { surface.windowIsGone() }
-        // These are of no one window.
+        // These events belong to no single window.
         case SDL_QUIT, SDL_RENDER_DEVICE_RESET, SDL_RENDER_TARGETS_RESET:
             for surface in surfaces.values { surface.handle(event) }
         default: surfaces[event.window.windowID]?.handle(event)

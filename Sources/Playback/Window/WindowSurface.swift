@@ -4,20 +4,20 @@ internal import RTCShareCapture
 internal import RTCShareLocks
 internal import RTCShareMedia
 
-/// A window of SDL's with two views in it: one that fills it, and a small one in its corner.
+/// An SDL window with two views: one that fills it, and a small one in its corner.
 @ViewActor
 final class WindowSurface {
-    /// Whose window it is.
+    /// The origin of the window.
     enum Origin: Sendable {
-        /// One of our own, for a picture of this size.
+        /// A new window, for video of this size.
         case own(title: String, picture: PixelSize)
-        /// The window of X11's with this number, which belongs to the program.
+        /// The X11 window with this number, which belongs to the program.
         case x11(UInt)
     }
 
     /// The window's number, by which events name it.
     let id: UInt32
-    /// The window's number in X11; 0 where it has none.
+    /// The window's X11 number; 0 if it has none.
     let x11ID: UInt
     private let sdl: SDLLibrary
     private let window: OpaquePointer
@@ -25,16 +25,16 @@ final class WindowSurface {
     private let views: (large: VideoView, corner: VideoView)
     private let textures: (large: PictureTexture, corner: PictureTexture)
     private let tell: @Sendable (VideoWindow.Event) -> Void
-    /// What was drawn last, by the views' counts; nil where all has to be drawn anew.
+    /// The change counts of the views that were drawn last; nil if everything must be drawn.
     private var drawn: (large: Int, corner: Int)?
     private var isFullScreen = false
-    /// The size that it was given by us, and not by its person.
+    /// The size that this code chose, unless the user has resized the window.
     private var givenSize: PixelSize?
     private(set) var isClosed = false
     private var isUsable: Bool { !isClosed && !sdl_lost_x11() }
 
     private static let smallest = PixelSize(width: 160, height: 90)
-    /// Of the room on a display, what a new window takes at most: its frame needs some.
+    /// The part of a display that a new window takes at most: its decoration needs some, too.
     private static let share = 0.94
 
     init(
@@ -53,7 +53,7 @@ final class WindowSurface {
         }
         id = sdl.functions.GetWindowID(window)
         switch origin {
-        // A renderer of OpenGL's has replaced the window by another.
+        // An OpenGL renderer has replaced the window.
         case .own: x11ID = sdl_follow_x11_window(window, false)
         case .x11(let number): x11ID = number
         }
@@ -66,13 +66,13 @@ final class WindowSurface {
     }
 
     private static func makeWindow(_ origin: Origin, _ sdl: SDLLibrary) throws(VideoWindowError) -> OpaquePointer {
-        // The end of a window is told in X11's own words alone.
+        // Only X11's own events report the end of a window.
         _ = sdl.functions.EventState(SDL_SYSWMEVENT.rawValue, SDL_ENABLE)
         switch origin {
         case .own(let title, let picture):
             let anywhere = Int32(bitPattern: SDL_WINDOWPOS_UNDEFINED_MASK)
-            // How dense its display is, the window says once it is shown: that waits for its renderer, as a renderer of
-            // OpenGL's replaces the window by another.
+            // The density of the display is known when the window is shown, which follows its renderer, because an
+            // OpenGL renderer replaces the window.
             let size = windowSize(for: picture, density: 1, display: 0, sdl)
             let window = try sdl.check(
                 "a window",
@@ -95,29 +95,29 @@ final class WindowSurface {
         }
     }
 
-    /// What draws: the graphics card. Where OpenGL has none, SDL's own renderer does the same at half the cost.
+    /// Creates the renderer, on the graphics card. If OpenGL has none, SDL's software renderer does the same at half
+    /// the cost.
     private static func makeRenderer(
         of window: OpaquePointer, _ sdl: SDLLibrary
     ) throws(VideoWindowError) -> OpaquePointer {
-        // Not held back until the display's next refresh: what is shown late is shown at once, and the wait is the window
-        // manager's.
+        // Without vertical synchronization: late frames are shown at once, and the window manager prevents tearing.
         let renderer = try sdl.check("something to draw with", sdl.functions.CreateRenderer(window, -1, 0))
         var info = SDL_RendererInfo()
         guard sdl.functions.GetRendererInfo(renderer, &info) == 0, String(cString: info.name).hasPrefix("opengl"),
             getenv("SDL_RENDER_DRIVER") == nil, sdl_draws_in_software()
         else { return renderer }
         sdl.functions.DestroyRenderer(renderer)
-        // Not every display takes what that draws: Wayland does not.
+        // The software renderer does not support each display: Wayland's, for example.
         if let software = sdl.functions.CreateRenderer(window, -1, SDL_RENDERER_SOFTWARE.rawValue) { return software }
         return try sdl.check("something to draw with", sdl.functions.CreateRenderer(window, -1, 0))
     }
 
-    /// Ends it; what is asked of it then does nothing.
+    /// Closes the window. Further calls do nothing.
     func close() {
         guard !isClosed else { return }
         isClosed = true
         for view in [views.large, views.corner] { view.onChange(nil) }
-        // Nothing of SDL's that belongs to a lost display can be used, not even to destroy it.
+        // No SDL object of a lost display can be used, not even to destroy it.
         guard !sdl_lost_x11() else { return }
         textures.large.destroy()
         textures.corner.destroy()
@@ -125,9 +125,9 @@ final class WindowSurface {
         sdl.functions.DestroyWindow(window)
     }
 
-    // MARK: Pictures
+    // MARK: Drawing
 
-    /// Draws what is to be seen now, where that is not what is seen already, and says when it will be something else.
+    /// Draws the current content if it has changed, and returns the time of the next change.
     func update(at now: Duration) -> Duration? {
         guard isUsable else { return nil }
         let (large, corner) = (views.large.appearance(at: now), views.corner.appearance(at: now))
@@ -172,7 +172,7 @@ final class WindowSurface {
         sdl.functions.GetWindowFlags(window) & (SDL_WINDOW_HIDDEN.rawValue | SDL_WINDOW_MINIMIZED.rawValue) == 0
     }
 
-    // MARK: What a program wants
+    // MARK: Requests of the program
 
     func setTitle(_ title: String) {
         guard isUsable else { return }
@@ -186,17 +186,17 @@ final class WindowSurface {
         let flags = isWanted ? SDL_WINDOW_FULLSCREEN_DESKTOP.rawValue : 0
         guard sdl.functions.SetWindowFullscreen(window, flags) == 0 else { return }
         isFullScreen = isWanted
-        // The pointer would lie on the picture.
+        // The pointer would cover the video.
         _ = sdl.functions.ShowCursor(isWanted ? SDL_DISABLE : SDL_ENABLE)
     }
 
-    /// Gives the window the size that a picture takes, unless its person has given it another.
+    /// Resizes the window for video of a size, unless the user has resized it.
     func adopt(_ picture: PixelSize) {
         guard isUsable, !isFullScreen, size == givenSize else { return }
         showNaturalSize(of: picture)
     }
 
-    /// Gives the window the size of its large picture.
+    /// Resizes the window to the size of its large view's frame.
     func showNaturalSize() {
         guard isUsable, let picture = views.large.frame?.sizeToBeSeen else { return }
         setFullScreen(false)
@@ -226,14 +226,14 @@ final class WindowSurface {
         return ViewLayout.window(for: picture, density: density, room: room)
     }
 
-    /// How many pixels of the screen are one of the units that windows are measured in.
+    /// The number of screen pixels per unit of window sizes.
     private var density: Double {
         let size = size
         guard size.width > 0, let area = try? outputArea, area.size.width > 0 else { return 1 }
         return Double(area.size.width) / Double(size.width)
     }
 
-    // MARK: What a person does
+    // MARK: Events
 
     func handle(_ event: SDL_Event) {
         switch SDL_EventType(event.type) {
@@ -250,14 +250,14 @@ final class WindowSurface {
         }
     }
 
-    /// The window was destroyed by another program, or by this one if it was the program's.
+    /// Handles the end of a window, by another program, or by this one if it was the program's.
     func windowIsGone() {
         guard !isClosed else { return }
         tell(.closed)
         close()
     }
 
-    /// The connection to the display was lost.
+    /// Handles the loss of the connection to the display.
     func displayIsLost() {
         guard !isClosed else { return }
         tell(.failed(.displayLost))
@@ -274,8 +274,8 @@ final class WindowSurface {
         }
     }
 
-    /// What a key stands for by itself: letters as the keyboard's layout has them, digits by their place, as some layouts have
-    /// them behind Shift.
+    /// Returns the character that a key types by itself: letters by the keyboard's layout, digits by their position,
+    /// because some layouts have them behind Shift.
     private static func character(of key: SDL_Keysym) -> Character? {
         let commands = UInt32(KMOD_CTRL.rawValue | KMOD_ALT.rawValue | KMOD_GUI.rawValue)
         guard UInt32(key.mod) & commands == 0 else { return nil }

@@ -1,13 +1,14 @@
-/// When a picture or a sound was taken, by the clocks that know of it.
+/// The times at which a frame or audio packet was captured and arrived, by each clock that is known.
 package struct MediaTimes: Sendable, Hashable {
-    /// On the clock of its own stream, which tells how far two of the stream are apart: RTP timestamps without their wraps.
+    /// The capture time on the clock of its own stream, which gives the difference between two times of the stream: RTP
+    /// timestamps without their wraps.
     package let media: Duration
-    /// On the clock that all streams of its sender share; nil where that is not known yet.
+    /// The capture time on the clock that all streams of its sender share; nil if that is not known yet.
     package let capture: Duration?
-    /// When it was here, on this machine's monotonic clock.
+    /// The arrival time, on this machine's monotonic clock.
     package let arrival: Duration
 
-    /// Times of one picture or sound.
+    /// Times of one frame or audio packet.
     package init(media: Duration, capture: Duration?, arrival: Duration) {
         self.media = media
         self.capture = capture

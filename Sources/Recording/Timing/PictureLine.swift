@@ -2,16 +2,16 @@ internal import RTCShareMedia
 internal import RTCShareRTP
 internal import RTCShareWireFormat
 
-/// The frames of one picture in their order, from one on that can be decoded on its own; and when another of those would be
-/// welcome, for somebody who looks for a place to begin.
+/// The frames of one video in order, beginning with a key frame. It also decides when another key frame is needed, so
+/// that players can seek.
 struct PictureLine {
-    /// A frame, and how long after the beginning it is to be seen.
+    /// A frame, and its time since the beginning of the recording.
     struct Frame: Hashable {
         var time: Duration
         let data: [UInt8]
-        /// Columns and rows of one that can be decoded on its own; nil for others.
+        /// The size of a key frame; nil for other frames.
         let size: PixelSize?
-        /// It is upright after so many quarter turns clockwise.
+        /// The number of quarter turns clockwise that make the frame upright.
         let quarterTurns: Int
     }
 
@@ -20,15 +20,15 @@ struct PictureLine {
     private var awaitsKeyFrame = true
     private var pacing = KeyFramePacing()
 
-    /// What a line that began anew awaits.
+    /// Makes the line wait for a key frame, after its source has restarted.
     mutating func restart() { awaitsKeyFrame = true }
 
-    /// Takes a frame, in the order in which they are decoded. One that is not a VP8 frame, builds on a frame that is not
-    /// there, or follows too many others is left out.
-    /// - Returns: whether a frame that can be decoded on its own is to be asked for.
+    /// Adds a frame, in decoding order. Ignores it if it is not a VP8 frame, depends on a missing frame, or is too far
+    /// behind the line.
+    /// - Returns: Whether to request a key frame.
     mutating func add(_ data: [UInt8], quarterTurns: Int = 0, at time: Duration) -> Bool {
         guard let header = try? VP8FrameHeader(parsing: data.span.bytes) else { return false }
-        // Two can't stand at one time: a frame that would is seen right after the one before.
+        // Two frames can't have the same time: the second is shown right after the first.
         let earliest = lastTime.map { $0 + Self.shortestInterval } ?? .zero
         guard earliest - time <= Self.longestLead else {
             awaitsKeyFrame = true
@@ -46,25 +46,26 @@ struct PictureLine {
         return pacing.wantsKeyFrame(after: header.isKeyFrame, at: time)
     }
 
-    /// All that is to be seen before `horizon`, and was not taken yet; with nil, all that came.
+    /// Removes and returns the frames before `horizon`; all of them for nil.
     mutating func take(until horizon: Duration?) -> [Frame] {
         let count = horizon.flatMap { horizon in waiting.firstIndex { $0.time > horizon } } ?? waiting.count
         defer { waiting.removeFirst(count) }
         return Array(waiting[..<count])
     }
 
-    /// WebM's times are of a millisecond.
+    /// The resolution of WebM's times.
     private static let shortestInterval = Duration.milliseconds(1)
-    /// How far the line may be ahead of a frame's own time. No picture has more frames than there are milliseconds for long:
-    /// they would wait, more and more of them, for a time that comes later and later.
+    /// The maximum by which the line may be ahead of a frame's own time. Above it the stream has more frames than
+    /// milliseconds, and the waiting frames would grow without limit.
     static let longestLead = Duration.seconds(1)
 }
 
-/// How far apart the places are where one can begin to look: key frames that came anyway, and those that are asked for.
+/// The distance between the key frames to which a player can seek: those that come anyway, and those that are
+/// requested.
 ///
-/// Who seeks decodes all from the key frame before. So it is frames that are counted, and a screen at rest, which has few,
-/// is asked for none. But a key frame costs bits of whoever is sent it, so that not many are asked for either: of a film of
-/// 30 frames a second one each ten seconds, a twentieth of its bits.
+/// A player that seeks decodes all frames from the previous key frame on. So the pacing counts frames, and requests
+/// none of an idle screen, which has few. But a key frame costs the receivers bitrate, so that the pacing requests few:
+/// one every ten seconds of a video at 30 frames per second, a twentieth of its bits.
 private struct KeyFramePacing {
     private static let frames = 300
     private static let time = Duration.seconds(10)
@@ -80,7 +81,7 @@ private struct KeyFramePacing {
             return false
         }
         framesSince += 1
-        // What was asked for may have been lost on its way, or be denied.
+        // The request may have been lost on its way, or rejected.
         guard framesSince >= Self.frames, time >= last + Self.time, time >= asked + Self.time else { return false }
         asked = time
         return true

@@ -1,22 +1,22 @@
-/// Up to when a recording can't change any more: what is to come arrives within ``patience`` of what is first to arrive.
+/// The time up to which a recording can't change any more: media of one time arrive within ``patience`` of each other.
 struct RecordingHorizon {
-    /// By how much a recording's time is ahead of the time since its start: senders' clocks run at their own pace.
+    /// The difference between the recording's time and the time since its start: senders' clocks run at their own pace.
     private var lead = Duration.zero
     private var newest: Duration?
-    /// How much further it may be ahead for now.
+    /// The maximum by which the lead may still grow now.
     private var allowance = largestAllowance
 
-    /// What a network holds up for longer is late.
+    /// The longest delay in the network that is waited for. Media that arrive later are late.
     static let patience = Duration.milliseconds(500)
-    /// No clock runs slower than this against another, in parts of a million.
+    /// The rate at which the lead shrinks, in parts per million: no clock runs slower than that against another.
     private static let slowestPace = 200
-    /// What the first of a stream may have been late by.
+    /// The maximum lateness of a stream's first packet.
     private static let largestAllowance = Duration.seconds(2)
-    /// No clock runs faster against another by more than one part of this. A sender whose times do makes the recording no
-    /// longer than that, and its silence no larger.
+    /// The inverse of the fastest drift that the recording follows. A sender whose times drift faster makes the
+    /// recording longer, and its silence larger, by no more than that part.
     private static let fastestPace = 10
 
-    /// Takes note of something of this time that arrived so long after the start.
+    /// Records that media of this time arrived at `arrival` after the start.
     mutating func note(_ time: Duration, arrival: Duration) {
         if let newest, arrival > newest {
             lead -= (arrival - newest) * Self.slowestPace / 1_000_000
@@ -28,9 +28,9 @@ struct RecordingHorizon {
         allowance -= growth
     }
 
-    /// The recording's time, so long after its start.
+    /// Returns the recording's time at `arrival` after its start.
     func now(at arrival: Duration) -> Duration { arrival + lead }
 
-    /// All before this can be written, so long after the start.
+    /// Returns the time before which everything can be written, at `arrival` after the start.
     func horizon(at arrival: Duration) -> Duration { now(at: arrival) - Self.patience }
 }

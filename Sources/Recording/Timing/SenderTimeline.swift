@@ -1,15 +1,15 @@
-/// What a recording knows of the clock of one of its tracks: where that stands on the recording's time when it reads zero.
+/// The clock of a track, as far as a recording knows it: the recording's time at which that clock reads zero.
 struct TrackClock: Sendable, Hashable {
     var offset: Duration?
 }
 
-/// Places the tracks of one sender on a recording's time, so that what was taken at one time stands at one time.
+/// Maps the tracks of one sender to a recording's time, so that media captured at one time are played at one time.
 ///
-/// A stream goes by its own clock from its first picture or sound on, which stands where it arrived. What its sender says of
-/// its clocks (RFC 3550 §6.4.1) comes later, and then has the streams stand together as they were taken: pictures move to
-/// where the sound has them, for a picture may come some milliseconds earlier or later than expected, and a sound can't.
-/// So the first sound leads, and goes by its samples for ever; where its clock runs another pace than the one that the
-/// streams share, pictures go along. Another sound that has come ``soundTolerance`` away from it steps.
+/// At first each stream follows its own clock, and its first frame or packet stands at its arrival. The sender's
+/// reports about its clocks (RFC 3550 §6.4.1) come later, and then align the streams as they were captured: video moves
+/// to the audio, because a frame can be some milliseconds early or late, and audio can't. So the first audio leads, and
+/// always follows its samples. If its clock drifts against the clock that the streams share, video follows. Other audio
+/// that is more than ``soundTolerance`` away from it steps.
 struct SenderTimeline {
     private enum Leader: Hashable {
         case picture
@@ -17,20 +17,21 @@ struct SenderTimeline {
     }
 
     private var leader: Leader?
-    /// What the shared clock shows at the beginning of the recording.
+    /// The shared clock's reading at the beginning of the recording.
     private var epoch: Duration?
 
-    /// What is older than this when it arrives, or newer than it can be, goes by a clock that was set anew.
+    /// The maximum difference from the arrival time, into the past and into the future. A clock beyond it was reset.
     static let tolerance = Duration.seconds(10)
     static let earliness = Duration.seconds(1)
-    /// What a second sound may be apart from the first: less is not noticed, and each step is heard.
+    /// The maximum difference of further audio from the first: a smaller one is not noticed, and each step is audible.
     static let soundTolerance = Duration.milliseconds(40)
-    /// A step of the leader's clock that is no pace.
+    /// The smallest difference of the leader's clock that is a step, and not drift.
     static let step = Duration.milliseconds(100)
-    /// The part of a change that is followed with each packet: reports are some milliseconds off, each another way.
+    /// The inverse of the part of a change that each packet applies: reports are some milliseconds off, in either
+    /// direction.
     private static let pace = 16
 
-    /// When a sound is to be heard; `now` is the recording's time of its arrival.
+    /// Returns the time to play an audio packet; `now` is the recording's time of its arrival.
     mutating func timeOfSound(_ times: MediaTimes, track: Int, clock: inout TrackClock, now: Duration) -> Duration {
         var time = time(of: times, clock: clock, now: now) { clock, captured in clock ?? captured }
         if let capture = times.capture {
@@ -44,7 +45,7 @@ struct SenderTimeline {
         return time
     }
 
-    /// When a picture is to be seen; `now` is the recording's time of its arrival.
+    /// Returns the time to show a frame; `now` is the recording's time of its arrival.
     mutating func timeOfPicture(_ times: MediaTimes, clock: inout TrackClock, now: Duration) -> Duration {
         let time = time(of: times, clock: clock, now: now) { clock, captured in captured ?? clock }
         if let capture = times.capture, leader == nil {
@@ -55,7 +56,7 @@ struct SenderTimeline {
         return time
     }
 
-    /// The time by what is known, or `now` where nothing is.
+    /// Returns the time by the known clocks, or `now` if none is known.
     private func time(
         of times: MediaTimes, clock: TrackClock, now: Duration, choose: (Duration?, Duration?) -> Duration?
     ) -> Duration {

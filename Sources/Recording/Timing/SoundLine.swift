@@ -1,13 +1,13 @@
 internal import RTCShareRTP
 internal import RTCShareWireFormat
 
-/// The packets of one sound in their order, with no gap between them: where none came, there is one that says so.
+/// The packets of one audio stream in order, without gaps: packets of concealment or silence fill them.
 ///
-/// Packets stand one after the other, each where the one before ends. One that comes later than that has silence before it,
-/// in pieces of 2.5 ms; one whose place is taken already is left out. So what is heard is never further than half a packet
+/// Each packet begins at the end of the one before. A packet that comes later than that has silence before it, in
+/// pieces of 2.5 ms, and one whose place is filled already is ignored. So audio is never further than half a packet
 /// from its time, however long the recording is.
 struct SoundLine {
-    /// A packet, and how long after the beginning its sound begins.
+    /// A packet, and the time of its first sample since the beginning.
     struct Packet: Hashable {
         let time: Duration
         let payload: [UInt8]
@@ -21,25 +21,26 @@ struct SoundLine {
     }
 
     private var waiting: [Waiting] = []
-    /// Up to where there is sound, in samples.
+    /// The end of the audio so far, in samples.
     private var end: Int
-    /// The last packet that came, for what is lost after it to sound alike.
+    /// The last packet that came, for the concealment of losses after it.
     private var last: (head: UInt8, samplesPerFrame: Int)?
-    /// Samples that were made up since.
+    /// The number of concealed samples since that packet.
     private var concealed = 0
 
     static let sampleRate = EncodedAudioFrame.clockRate
-    /// What a decoder makes up of the sound before; after it there is silence. libopus itself fades within that.
+    /// The longest concealment that a decoder derives from the audio before; silence follows. libopus itself fades out
+    /// within that time.
     private static let longestConcealment = sampleRate * 60 / 1000
-    /// What is less is no gap: the shortest that a packet can fill.
+    /// The shortest gap, which is the shortest packet that can fill it.
     private static let shortestGap = 120
 
-    /// A sound that begins with silence at a time.
+    /// Creates audio that begins with silence at a time.
     init(start: Duration) {
         end = Self.samples(start)
     }
 
-    /// Takes a packet whose sound is due at a time. One that is no Opus packet is left out.
+    /// Adds a packet whose audio is due at a time. Ignores one that is not a valid Opus packet.
     mutating func add(_ payload: [UInt8], at time: Duration) {
         guard let contents = try? OpusPacket(parsing: payload.span.bytes) else { return }
         let packet = Waiting(place: Self.samples(time), payload: payload, contents: contents)
@@ -47,14 +48,14 @@ struct SoundLine {
         waiting.insert(packet, at: index)
     }
 
-    /// All that is to be heard before `horizon`, and was not taken yet; with nil, all that came.
+    /// Removes and returns the packets before `horizon`; all of them for nil.
     mutating func take(until horizon: Duration?) -> [Packet] {
         let limit = horizon.map(Self.samples) ?? waiting.last?.place ?? end
         var packets: [Packet] = []
         while let next = waiting.first, next.place <= limit {
             waiting.removeFirst()
             fill(until: next.place, atLeast: Self.shortestGap, &packets)
-            // Half of it, so that the next is not late by more than it.
+            // At most half of it, so that the next packet is not late by more than that.
             guard end - next.place <= next.contents.sampleCount / 2 else { continue }
             append(next.payload, samples: next.contents.sampleCount, to: &packets)
             last = (next.payload[0], next.contents.samplesPerFrame)
@@ -64,7 +65,7 @@ struct SoundLine {
         return packets
     }
 
-    /// Fills up to a place, with pieces that are no shorter than that.
+    /// Fills the time up to a sample, with pieces of at least `shortest` samples.
     private mutating func fill(until place: Int, atLeast shortest: Int, _ packets: inout [Packet]) {
         while place - end >= shortest {
             if let last, concealed + last.samplesPerFrame <= Self.longestConcealment,
@@ -88,7 +89,7 @@ struct SoundLine {
 
     private static func samples(_ time: Duration) -> Int {
         let rounded = (time / .seconds(1) * Double(sampleRate)).rounded()
-        // Whoever names a time beyond a century means none.
+        // A time beyond a century is an error of the sender.
         return rounded.magnitude < 2e14 ? Int(rounded) : 0
     }
 }

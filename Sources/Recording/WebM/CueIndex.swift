@@ -1,10 +1,11 @@
-/// The index of a WebM file (RFC 9559 §5.1.5) in the room that the file's head has for it: it is whole at every moment.
+/// The index of a WebM file (RFC 9559 §5.1.5) in the space that the file's head reserves for it. The index is valid at
+/// every moment.
 ///
-/// Each place takes 32 bytes, so that no write of one is ever cut in two by the end of a page, and what follows the last is
-/// an element of nothing. A new one takes the beginning of that. Once the room is full every second place is left out: a
-/// film of three hours, with a place each ten seconds, has all of them, one of a day one each eighty seconds.
+/// Each entry takes 32 bytes, so that a page boundary never divides the write of one, and a void element follows the
+/// last. A new entry takes the beginning of that. When the space is full, every second entry is removed: a recording of
+/// three hours, with an entry every ten seconds, keeps all of them, one of a day has an entry every eighty seconds.
 struct CueIndex {
-    /// Bytes to be written in the index's room.
+    /// Bytes to write into the index's space.
     struct Write: Hashable {
         let offset: Int
         let bytes: [UInt8]
@@ -20,30 +21,30 @@ struct CueIndex {
     private let capacity: Int
     private static let slot = 32
 
-    /// An index with room for so many places.
+    /// Creates an index with space for so many entries.
     init(capacity: Int = 1024) {
         self.capacity = max(2, capacity)
     }
 
-    /// The bytes of the room.
+    /// The size of the space in bytes.
     var byteCount: Int { capacity * Self.slot }
 
-    /// What the room holds before the first place.
+    /// The content of the space before the first entry.
     var empty: Write { nothing(from: 0) }
 
-    /// Adds a place: where a track can be begun to be played, at a time, the cluster of it standing so far into the segment.
-    /// - Returns: what is to be written, in this order.
+    /// Adds an entry for a cluster that begins with a key frame of a track: its time, and its position in the segment.
+    /// - Returns: The writes, in order.
     mutating func add(track: Int, milliseconds: Int, clusterPosition: Int) -> [Write] {
         var writes: [Write] = []
         if cues.count == capacity {
             cues = cues.enumerated().filter { $0.offset.isMultiple(of: 2) }.map(\.element)
-            // Until what is behind them is gone too, some stand twice, which is no harm.
+            // Until the void element overwrites the entries behind, some exist twice, which is harmless.
             writes.append(Write(offset: 0, bytes: cues.flatMap(Self.bytes)))
             writes.append(nothing(from: cues.count))
         }
         let cue = Cue(track: track, milliseconds: milliseconds, clusterPosition: clusterPosition)
         cues.append(cue)
-        // Until the place is written, this is within the nothing that was there before.
+        // Until the entry is written, this is inside the previous void element.
         if cues.count < capacity { writes.append(nothing(from: cues.count)) }
         return writes + [Write(offset: (cues.count - 1) * Self.slot, bytes: Self.bytes(of: cue))]
     }

@@ -1,4 +1,4 @@
-/// The elements of a WebM file that are written here, by their ids (RFC 9559 §5).
+/// The ids of the WebM elements that this module writes (RFC 9559 §5).
 enum WebMElement: UInt32 {
     case ebml = 0x1A45_DFA3
     case ebmlVersion = 0x4286
@@ -62,7 +62,7 @@ enum WebMElement: UInt32 {
     case timestamp = 0xE7
     case simpleBlock = 0xA3
 
-    /// The id as it stands in the file.
+    /// The id as it is in the file.
     var bytes: [UInt8] { EBML.bigEndian(UInt64(rawValue)) }
 }
 
@@ -70,7 +70,7 @@ enum WebMElement: UInt32 {
 struct EBML {
     private(set) var bytes: [UInt8] = []
 
-    /// The size, of eight bytes, of an element that ends where something stands that can't be in it (§6.2).
+    /// The size, of eight bytes, of an element that ends before the first element that it can't contain (§6.2).
     static let unknownSize: [UInt8] = [0x01] + [UInt8](repeating: 0xFF, count: 7)
 
     mutating func write(_ element: WebMElement, _ content: [UInt8]) {
@@ -83,25 +83,24 @@ struct EBML {
 
     mutating func write(_ element: WebMElement, _ text: String) { write(element, Array(text.utf8)) }
 
-    /// An element of other elements.
+    /// Writes an element that contains other elements.
     mutating func write(_ element: WebMElement, _ content: (inout EBML) -> Void) {
         var inner = EBML()
         content(&inner)
         write(element, inner.bytes)
     }
 
-    /// An element of other elements that are yet to come: their size is written to the place that is returned, once it
-    /// is known.
+    /// Begins an element whose contained elements follow. Returns the offset to which its size is written later.
     mutating func begin(_ element: WebMElement) -> Int {
         bytes += element.bytes
         defer { bytes += Self.unknownSize }
         return bytes.count
     }
 
-    /// What is written already, as it stands.
+    /// Appends encoded elements.
     mutating func append(_ written: [UInt8]) { bytes += written }
 
-    /// An element of nothing that takes this much room with its id and size: two bytes at least.
+    /// Writes a void element that takes this many bytes with its id and size, at least two.
     mutating func writeVoid(byteCount: Int) {
         let head = byteCount < 0x80 ? 2 : 9
         bytes += WebMElement.void.bytes
@@ -109,10 +108,10 @@ struct EBML {
         bytes += [UInt8](repeating: 0, count: byteCount - head)
     }
 
-    /// The id and the size of an element of nothing, without the nothing.
+    /// Returns the id and the size of a void element, without its content.
     static func voidHead(byteCount: Int) -> [UInt8] { WebMElement.void.bytes + longSize(byteCount - 9) }
 
-    /// A size, in as few bytes as hold it (§4.4).
+    /// Encodes a size in as few bytes as possible (§4.4).
     static func size(_ count: Int) -> [UInt8] {
         for length in 1..<8 where count < 1 << (7 * length) - 1 {
             let marked = UInt64(count) | 1 << (7 * UInt64(length))
@@ -121,15 +120,15 @@ struct EBML {
         return longSize(count)
     }
 
-    /// A size in eight bytes.
+    /// Encodes a size in eight bytes.
     static func longSize(_ count: Int) -> [UInt8] { fixed(UInt64(count) | 1 << 56, byteCount: 8) }
 
-    /// A number in as few bytes as hold it, and at least one.
+    /// Encodes a number in as few bytes as possible, and at least one.
     static func bigEndian(_ number: UInt64) -> [UInt8] {
         fixed(number, byteCount: max(1, (64 - number.leadingZeroBitCount + 7) / 8))
     }
 
-    /// A number in so many bytes.
+    /// Encodes a number in so many bytes.
     static func fixed(_ number: UInt64, byteCount: Int) -> [UInt8] {
         (0..<byteCount).reversed().map { UInt8(truncatingIfNeeded: number >> (8 * UInt64($0))) }
     }

@@ -2,15 +2,15 @@ internal import Glibc
 internal import RTCShareMedia
 internal import RTCShareVideoCoding
 
-/// The owner of a new file that grows, and of which parts are overwritten. What was written is the system's: it is there
-/// whatever becomes of this process.
+/// The owner of a new file that grows, and parts of which are overwritten. Written bytes belong to the system: they
+/// survive the end of this process.
 final class GrowingFile {
     let path: String
     private var descriptor: Int32
-    /// How long the file is.
+    /// The file's length in bytes.
     private(set) var length = 0
 
-    /// Makes the file, which must not be there yet.
+    /// Creates the file, which must not exist yet.
     init(creating path: String) throws(MediaFileError) {
         self.path = path
         descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
@@ -23,7 +23,7 @@ final class GrowingFile {
         if descriptor >= 0 { Glibc.close(descriptor) }
     }
 
-    /// Writes at the end. Where not all can be written, the file is as long as before.
+    /// Writes at the end. On failure, the file keeps its length.
     func append(_ bytes: [UInt8]) throws(MediaFileError) {
         do throws(MediaFileError) {
             try write(bytes, at: length)
@@ -34,7 +34,7 @@ final class GrowingFile {
         length += bytes.count
     }
 
-    /// Writes in place of what stands there, or leaves a hole up to there.
+    /// Overwrites bytes at an offset. If that is behind the end, a hole fills the space between.
     func overwrite(_ bytes: [UInt8], at offset: Int) throws(MediaFileError) {
         try write(bytes, at: offset)
         length = max(length, offset + bytes.count)

@@ -1,27 +1,27 @@
-/// Where in a WebM file the parts of its head stand. All of them fit into the file's first page, and are brought up to date
-/// there; room for the index follows.
+/// The positions of the parts in the head of a WebM file. They all fit into the file's first page, in which they are
+/// updated; the space for the index follows.
 struct WebMLayout {
-    /// Where the segment's content begins, which positions in the file count from.
+    /// The beginning of the segment's content, from which positions in the file count.
     let segmentOffset: Int
-    /// Where the duration's eight bytes stand.
+    /// The position of the duration's eight bytes.
     let durationOffset: Int
     let tracksOffset: Int
-    /// The room of the tracks.
+    /// The space for the tracks.
     let tracksByteCount: Int
-    /// Where the first place of the index stands.
+    /// The position of the first index entry.
     let cuesOffset = Self.page
     let clustersOffset: Int
     private let cueByteCount: Int
 
     private static let page = 4096
-    /// The index's id and size: its content is aligned to a page.
+    /// The length of the index's id and size: its content is aligned to a page.
     private static let cuesHeadByteCount = 12
 
     init(cueByteCount: Int) {
         self.cueByteCount = cueByteCount
         let start = Self.start()
         segmentOffset = start.bytes.count
-        // None of what is written here has another length with another value.
+        // The lengths of these parts do not depend on their values.
         let info = Self.info(date: 0)
         let seekHead = Self.seekHead(info: 0, tracks: 0, cues: 0)
         tracksOffset = start.bytes.count + seekHead.bytes.count + info.bytes.count
@@ -30,7 +30,7 @@ struct WebMLayout {
         clustersOffset = Self.page + cueByteCount
     }
 
-    /// All that stands before the tracks.
+    /// Returns everything before the tracks.
     func head(date: Int64) -> EBML {
         var head = Self.start()
         let info = Self.info(date: date)
@@ -44,7 +44,7 @@ struct WebMLayout {
         return head
     }
 
-    /// The tracks, and nothing up to the end of their room; longer where they need more than it.
+    /// Returns the tracks, with a void element up to the end of their space; longer if they need more.
     func tracks(_ tracks: [WebMTrack]) -> [UInt8] {
         var writer = EBML()
         writer.write(.tracks) { writer in
@@ -54,15 +54,15 @@ struct WebMLayout {
             }
         }
         let rest = tracksByteCount - writer.bytes.count
-        // An element of nothing takes two bytes.
+        // A void element takes two bytes.
         if rest >= 2 { writer.writeVoid(byteCount: rest) }
         return writer.bytes
     }
 
-    /// What stands before the index.
+    /// The bytes before the index.
     var cuesHead: [UInt8] { WebMElement.cues.bytes + EBML.longSize(cueByteCount) }
 
-    /// The file's head, and the segment's.
+    /// Returns the file's head, and the segment's.
     private static func start() -> EBML {
         var writer = EBML()
         writer.write(.ebml) { ebml in
@@ -91,7 +91,7 @@ struct WebMLayout {
         return writer
     }
 
-    /// With the duration as its last eight bytes.
+    /// Returns the information with the duration as its last eight bytes.
     private static func info(date: Int64) -> EBML {
         var writer = EBML()
         writer.write(.info) { info in

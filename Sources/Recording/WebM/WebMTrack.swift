@@ -1,26 +1,25 @@
 internal import RTCShareMedia
 
-/// A track of a WebM file, as its header describes it.
+/// The description of a track in the header of a WebM file.
 struct WebMTrack: Sendable, Hashable {
-    /// What its blocks are.
+    /// The codec of a track's blocks.
     enum Kind: Sendable, Hashable {
-        /// VP8 frames; the first of them have this size, and key frames can change it. They are upright after so many quarter
-        /// turns clockwise.
+        /// VP8 frames. The first of them have this size, and key frames can change it. So many quarter turns clockwise
+        /// make them upright.
         case vp8(PixelSize, quarterTurns: Int = 0)
         /// Opus packets.
         case opus
     }
 
-    /// Its blocks' number for it, from 1 on.
+    /// The track's number in its blocks, from 1 on.
     let number: Int
-    /// What its blocks are.
+    /// The codec of its blocks.
     let kind: Kind
-    /// What a person knows it by.
+    /// The name for people.
     let name: String
-    /// Whether it comes before the others of its kind, where a player shows one alone.
+    /// Whether it comes before the others of its kind, for players that show only one.
     let isMain: Bool
 
-    /// A track.
     init(number: Int, kind: Kind, name: String, isMain: Bool) {
         self.number = number
         self.kind = kind
@@ -32,7 +31,7 @@ struct WebMTrack: Sendable, Hashable {
         if case .vp8 = kind { true } else { false }
     }
 
-    /// The place among the tracks of a file: players that show one of a kind take the first.
+    /// Whether one track comes before another in a file: players that show one of a kind take the first.
     static func comesFirst(_ left: WebMTrack, _ right: WebMTrack) -> Bool {
         (left.isMain ? 0 : 1, left.isPicture ? 0 : 1, left.number)
             < (right.isMain ? 0 : 1, right.isPicture ? 0 : 1, right.number)
@@ -45,7 +44,7 @@ struct WebMTrack: Sendable, Hashable {
             entry.write(.trackType, isPicture ? 1 : 2)
             entry.write(.flagDefault, isDefault ? 1 : 0)
             entry.write(.flagLacing, 0)
-            // Nobody knows; without this it would be English.
+            // The language is unknown; without this element it would be English.
             entry.write(.language, "und")
             entry.write(.name, name)
             switch kind {
@@ -60,7 +59,7 @@ struct WebMTrack: Sendable, Hashable {
         entry.write(.video) { video in
             video.write(.pixelWidth, UInt64(size.width))
             video.write(.pixelHeight, UInt64(size.height))
-            // VP8 is BT.601 whatever its size (RFC 6386 §9.2); players that are not told take what is large for BT.709.
+            // VP8 uses BT.601 at all sizes (RFC 6386 §9.2); without this, players assume BT.709 for large frames.
             video.write(.colour) { colour in
                 colour.write(.matrixCoefficients, 6)
                 colour.write(.range, 1)
@@ -69,14 +68,14 @@ struct WebMTrack: Sendable, Hashable {
             }
             guard let roll = roll(quarterTurns) else { return }
             video.write(.projection) { projection in
-                // A flat picture.
+                // A rectangular projection.
                 projection.write(.projectionType, 0)
                 projection.write(.projectionPoseRoll, EBML.fixed(roll.bitPattern, byteCount: 8))
             }
         }
     }
 
-    /// The turn in degrees, counterclockwise, from -180 to 180 (RFC 9559 §5.1.4.1.28.46); nil for none.
+    /// Returns the rotation in degrees, counterclockwise, from -180 to 180 (RFC 9559 §5.1.4.1.28.46); nil for none.
     private static func roll(_ quarterTurns: Int) -> Double? {
         switch quarterTurns & 3 {
         case 1: -90
@@ -89,9 +88,9 @@ struct WebMTrack: Sendable, Hashable {
     private static func writeOpus(to entry: inout EBML) {
         entry.write(.codecID, "A_OPUS")
         entry.write(.codecPrivate, OpusFiller.identificationHeader)
-        // Blocks stand at the time of the sound that a decoder makes of them.
+        // Blocks have the time of their decoded audio.
         entry.write(.codecDelay, 0)
-        // RFC 7845 §4.6: from somewhere else a decoder needs 80 ms to be right.
+        // RFC 7845 §4.6: after a seek, a decoder needs 80 ms to converge.
         entry.write(.seekPreRoll, 80_000_000)
         entry.write(.audio) { audio in
             audio.write(.samplingFrequency, EBML.fixed(48_000.0.bitPattern, byteCount: 8))

@@ -1,19 +1,18 @@
 internal import RTCShareVideoCoding
 
-/// A block of a track: what is seen or heard from a time on.
+/// A block of a track: a frame or an audio packet, with its time.
 struct WebMBlock: Sendable, Hashable {
     /// The number of its track.
     let track: Int
-    /// How long after the beginning it is due.
+    /// The time since the beginning at which it is due.
     let time: Duration
-    /// How long it lasts; zero where nobody knows.
+    /// The duration; zero if it is unknown.
     let duration: Duration
     /// A VP8 frame or an Opus packet.
     let data: [UInt8]
-    /// Whether it can be decoded without those before it.
+    /// Whether it can be decoded without the blocks before it.
     let isKeyFrame: Bool
 
-    /// A block.
     init(track: Int, time: Duration, duration: Duration = .zero, data: [UInt8], isKeyFrame: Bool) {
         self.track = track
         self.time = time
@@ -23,52 +22,52 @@ struct WebMBlock: Sendable, Hashable {
     }
 }
 
-/// Writes a WebM file that is whole at every moment: whatever becomes of this process, what was written can be played, and
-/// looked through.
+/// Writes a WebM file that is valid at every moment: however this process ends, players can play what was written, and
+/// seek in it.
 ///
 ///     EBML │ Segment: SeekHead │ Info with the duration │ Tracks, room for more │ Cues, room for more │ Cluster │ Cluster …
 ///
-/// All that a file's end would be needed for stands in its head, and is brought up to date there: how long it is, its
-/// tracks, and the places from which it can be played. A cluster has a size once it has ended; the last one has none (RFC
-/// 8794 §6.2), and ends with the file.
+/// The information that usually requires the end of a file is in its head, and is updated there: the duration, the
+/// tracks, and the positions from which players can start. A cluster has a size when it has ended. The last one has
+/// none (RFC 8794 §6.2), and ends with the file.
 ///
-/// Used from one thread at a time. After an error nothing more can be written but by ``close()``.
+/// Used from one thread at a time. After an error only ``close()`` writes.
 final class WebMWriter {
-    /// How long the film is so far.
+    /// The duration of the recording so far.
     private(set) var duration = Duration.zero
     private let file: GrowingFile
     private let layout: WebMLayout
     private var tracks: [WebMTrack] = []
     private var cues = CueIndex()
     private var cluster: WebMCluster?
-    /// The last place of each track in the index.
+    /// The time of each track's last index entry.
     private var lastCues: [Int: Int] = [:]
     private var hasBegun = false
 
-    /// A cluster of sound alone goes on for so long, in milliseconds: a block's time in it has 16 bits with a sign.
+    /// The longest cluster that has only audio, in milliseconds: the time of a block in it is a signed 16-bit number.
     private static let longestCluster = 5000
-    /// The places of the index are this far apart, in milliseconds.
+    /// The minimum interval of index entries, in milliseconds.
     private static let shortestCueInterval = 1000
 
-    /// Makes the file, which must not be there yet.
+    /// Creates the file, which must not exist yet.
     init(path: String) throws(MediaFileError) {
         file = try GrowingFile(creating: path)
         layout = WebMLayout(cueByteCount: CueIndex().byteCount)
     }
 
-    /// Writes the head. `date` is when the film begins, in nanoseconds since 1 January 1970.
+    /// Writes the head. `date` is the beginning of the recording, in nanoseconds since 1 January 1970.
     func begin(date: Int64) throws(MediaFileError) {
         var head = layout.head(date: date)
         head.append(layout.tracks([]))
         head.append(layout.cuesHead)
         try file.append(head.bytes)
         try apply([cues.empty])
-        // A hole, up to where the first cluster stands.
+        // A hole, up to the first cluster.
         try file.overwrite([0], at: layout.clustersOffset - 1)
         hasBegun = true
     }
 
-    /// Adds a track; false where there is no room for it.
+    /// Adds a track. Returns false if there is no space for it.
     func add(_ track: WebMTrack) throws(MediaFileError) -> Bool {
         let all = (tracks + [track]).sorted(by: WebMTrack.comesFirst)
         let bytes = layout.tracks(all)
@@ -85,14 +84,15 @@ final class WebMWriter {
         var cluster = cluster
         for block in blocks {
             let isPicture = tracks.contains { $0.number == block.track && $0.isPicture }
-            // What is later than its cluster's beginning is to be seen then.
+            // A block that is due before its cluster begins gets the time of the cluster.
             let time = max(Self.milliseconds(block.time), cluster?.milliseconds ?? 0)
             if let last = cluster, !begins(block, isPicture: isPicture, at: time, in: last) {
                 pending.append(block, at: time - last.milliseconds)
             } else {
                 if let cluster { pending.end(cluster) }
                 cluster = pending.beginCluster(at: time, with: block)
-                // Sound can be begun anywhere, and is led to by the pictures where there are any.
+                // Players can start at any audio packet, but an index entry of audio is needed only if there is no
+                // video.
                 if block.isKeyFrame, isPicture || !tracks.contains(where: \.isPicture) {
                     pending.recordKeyFrame(of: block)
                 }
@@ -105,14 +105,13 @@ final class WebMWriter {
         try writeDuration(blocks)
     }
 
-    /// Whether a block is the first of another cluster. Each picture that can be decoded on its own is, so that the index
-    /// leads to it straight.
+    /// Whether a block begins another cluster. Each key frame does, so that the index leads directly to it.
     private func begins(_ block: WebMBlock, isPicture: Bool, at time: Int, in cluster: WebMCluster) -> Bool {
         if isPicture, block.isKeyFrame { return true }
         return time - cluster.milliseconds >= Self.longestCluster
     }
 
-    /// What is to be written to the index for the first block of a cluster.
+    /// Returns the writes to the index for the first block of a cluster.
     private func cue(for track: Int, in cluster: WebMCluster) -> [CueIndex.Write] {
         if let last = lastCues[track], cluster.milliseconds < last + Self.shortestCueInterval { return [] }
         lastCues[track] = cluster.milliseconds
@@ -125,13 +124,13 @@ final class WebMWriter {
     }
 
     private func writeDuration(_ blocks: [WebMBlock]) throws(MediaFileError) {
-        // A picture is seen for a moment at least.
+        // A frame is shown for at least a moment.
         duration = blocks.map { $0.time + max($0.duration, .milliseconds(1)) }.reduce(duration, max)
         let milliseconds = (duration / .milliseconds(1)).rounded(.up)
         try file.overwrite(EBML.fixed(milliseconds.bitPattern, byteCount: 8), at: layout.durationOffset)
     }
 
-    /// Ends the file; one that nothing was written to is removed. Does nothing the second time.
+    /// Ends the file, or removes it if nothing was written to it. Does nothing the second time.
     func close() throws(MediaFileError) {
         guard hasBegun else { return file.discard() }
         if let cluster {
@@ -150,22 +149,22 @@ final class WebMWriter {
 
 /// A cluster of blocks.
 private struct WebMCluster {
-    /// Where it stands in the file.
+    /// Its position in the file.
     let offset: Int
-    /// Where its size does.
+    /// The position of its size.
     let sizeOffset: Int
     let milliseconds: Int
 }
 
-/// Blocks and clusters that are to be appended to a file.
+/// Blocks and clusters to append to a file.
 private struct PendingBlocks {
     private(set) var bytes: [UInt8] = []
-    /// Clusters that have ended: where their sizes stand, and the sizes.
+    /// The clusters that have ended: the positions of their sizes, and the sizes.
     private(set) var ended: [(sizeOffset: Int, byteCount: Int)] = []
-    /// Clusters that begin with a key frame, and the tracks of those.
+    /// The clusters that begin with a key frame, and its track.
     private(set) var keyFrames: [(track: Int, cluster: WebMCluster)] = []
     private var last: WebMCluster?
-    /// Where in the file these are to stand.
+    /// The position in the file at which they are appended.
     private let offset: Int
 
     init(offset: Int) {
@@ -188,12 +187,12 @@ private struct PendingBlocks {
         return cluster
     }
 
-    /// Takes note that the last cluster begins with a key frame.
+    /// Records that the last cluster begins with a key frame.
     mutating func recordKeyFrame(of block: WebMBlock) {
         if let last { keyFrames.append((block.track, last)) }
     }
 
-    /// Adds a block as `SimpleBlock` (RFC 9559 §10.2), so many milliseconds into its cluster.
+    /// Appends a block as `SimpleBlock` (RFC 9559 §10.2), at its time in milliseconds within its cluster.
     mutating func append(_ block: WebMBlock, at milliseconds: Int) {
         let track = EBML.size(block.track)
         bytes += WebMElement.simpleBlock.bytes

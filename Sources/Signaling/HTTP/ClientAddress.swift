@@ -2,12 +2,12 @@ internal import NIOCore
 internal import RTCShareWireFormat
 
 extension IPAddress {
-    /// The address, or of IPv6 its /64: a client that has one address of it has all of them (RFC 6177 §2).
+    /// The address or, for IPv6, its /64: a client with one address in it can use all of them (RFC 6177 §2).
     var clientNetwork: IPAddress {
         if case .v6(let network, _) = self { .v6(network, 0) } else { self }
     }
 
-    /// An address as proxies write it: bare, in brackets, and with or without a port.
+    /// Parses an address in the form of proxies: bare or in brackets, with or without a port.
     init?(forwarded text: some StringProtocol) {
         var text = text.trimmingSpaces
         if text.first == "[" {
@@ -19,7 +19,7 @@ extension IPAddress {
         self.init(unmapping: text)
     }
 
-    /// An address; of IPv4 also where a socket of IPv6 shows it (RFC 4291 §2.5.5.2).
+    /// Parses an address, also an IPv4 address in the form of an IPv6 socket (RFC 4291 §2.5.5.2).
     init?(unmapping text: some StringProtocol) {
         let mapped = text.lowercased().hasPrefix("::ffff:") ? IPAddress(text.dropFirst(7)) : nil
         guard let address = mapped ?? IPAddress(text) else { return nil }
@@ -28,6 +28,6 @@ extension IPAddress {
 }
 
 extension SocketAddress {
-    /// The address, of IPv4 also at a socket of IPv6.
+    /// The address, also an IPv4 address at an IPv6 socket.
     var unmappedIP: IPAddress? { ipAddress.flatMap { IPAddress(unmapping: $0) } }
 }

@@ -47,7 +47,7 @@ final class ConnectionLimiter: Sendable {
         state.withLock { change(&$0.roster, ObjectIdentifier(channel)) }
     }
 
-    /// Rejects new connections; returns the open ones.
+    /// Rejects new connections, and returns the open ones.
     func close() -> [any Channel] {
         state.withLock { state in
             state.isClosed = true

@@ -1,27 +1,27 @@
 internal import RTCShareWireFormat
 
-/// The connections that are open, and which of them makes room for another.
+/// The open connections, and the choice of the one to close for another.
 ///
-/// A connection is a stranger's until a request over it has shown an accepted token. When all places are taken, the oldest
-/// connection that can be spared is closed, strangers' first, so that a crowd of silent connections keeps nobody out.
-/// Strangers of one network never take more than their share.
+/// A connection is a stranger's until a request on it has shown an accepted token. At the limit, the oldest connection
+/// of the lowest rank is closed, strangers' first, so that many silent connections exclude nobody. Strangers of one
+/// network never have more than their share.
 struct ConnectionRoster<ID: Hashable & Sendable>: Sendable {
-    /// What becomes of a new connection.
+    /// The outcome for a new connection.
     enum Entrance: Hashable, Sendable {
-        /// It stays; this one is to be closed for it.
+        /// It is accepted; this one must be closed for it.
         case admitted(closing: ID?)
-        /// All others are in use by invited clients.
+        /// It is rejected: invited clients use all others.
         case refused
     }
 
     private struct Entry {
-        /// Nil for this machine's own, behind which a proxy may have many clients.
+        /// The client's network; nil for this machine's own, on which a proxy may have many clients.
         let network: IPAddress?
         let number: Int
         var isAnswering = false
         var isInvited = false
 
-        /// What can be spared first has the lowest number; nil for what can't.
+        /// The rank, of which the lowest is closed first; nil if it must not be closed.
         var rank: Int? {
             switch (isInvited, isAnswering) {
             case (false, false): 0
@@ -63,13 +63,13 @@ struct ConnectionRoster<ID: Hashable & Sendable>: Sendable {
 
     mutating func leave(_ id: ID) { entries[id] = nil }
 
-    /// A whole request has arrived.
+    /// Records that a whole request has arrived.
     mutating func beginAnswer(_ id: ID) { entries[id]?.isAnswering = true }
 
-    /// A request has shown an accepted token.
+    /// Records that a request has shown an accepted token.
     mutating func setInvited(_ id: ID) { entries[id]?.isInvited = true }
 
-    /// The answer has been sent.
+    /// Records that the answer has been sent.
     mutating func endAnswer(_ id: ID) { entries[id]?.isAnswering = false }
 
     private func leastNeeded(where isConsidered: (Entry) -> Bool) -> ID? {

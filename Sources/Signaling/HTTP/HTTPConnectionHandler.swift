@@ -4,14 +4,14 @@ internal import NIOHTTP1
 internal import RTCShareContentShare
 internal import RTCShareWireFormat
 
-/// The bytes of the request that is arriving; of one event loop.
+/// The number of bytes of the current request. It belongs to one event loop.
 final class RequestSize {
     private let limit: Int
     private var count = 0
 
     init(limits: HTTPServer.Limits) { limit = limits.headBytes + limits.bodyBytes }
 
-    /// Takes note of more; false where no request is that long.
+    /// Adds bytes. Returns false if the request exceeds the limit.
     func add(_ bytes: Int) -> Bool {
         count += bytes
         return count <= limit
@@ -20,7 +20,7 @@ final class RequestSize {
     func reset() { count = 0 }
 }
 
-/// Closes a connection whose request never ends: the parser keeps a head for as long as it grows.
+/// Closes a connection whose request never ends: the parser keeps a head as long as it grows.
 final class RequestSizeHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -35,7 +35,7 @@ final class RequestSizeHandler: ChannelInboundHandler {
     }
 }
 
-/// Tells a client that waits for it to send the body of its request (RFC 9110 §10.1.1).
+/// Tells a waiting client to send the body of its request (RFC 9110 §10.1.1).
 final class ExpectationHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
@@ -56,7 +56,7 @@ final class ExpectationHandler: ChannelInboundHandler {
     }
 }
 
-/// One connection of a client: has one request after the other answered.
+/// A client's connection, whose requests are answered one after the other.
 final class HTTPConnectionHandler: ChannelInboundHandler {
     typealias InboundIn = NIOHTTPServerRequestFull
     typealias OutboundOut = HTTPServerResponsePart
@@ -68,9 +68,9 @@ final class HTTPConnectionHandler: ChannelInboundHandler {
     private let logger: Logger
     private let respond: HTTPServer.Respond
     private var deadline: Scheduled<Void>?
-    /// What sends a stream.
+    /// The task that sends a stream.
     private var streaming: Task<Void, Never>?
-    /// Whether a request has arrived whose response is not sent yet.
+    /// Whether a request has arrived whose response has not been sent yet.
     private var isAnswering = false
     private var isEnding = false
 
@@ -94,7 +94,7 @@ final class HTTPConnectionHandler: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // Clients that speak no TLS, or break off: no news.
+        // Clients without TLS, or that disconnect, are not worth a warning.
         logger.debug("a connection of \(peer(context)?.description ?? "somebody") ends: \(error)")
         context.close(promise: nil)
     }
@@ -136,7 +136,7 @@ final class HTTPConnectionHandler: ChannelInboundHandler {
             method: full.head.method, target: target, headers: full.head.headers,
             body: full.body.map { Array($0.readableBytesView) } ?? [], peer: peer(context), isSecure: isSecure)
         let promise = context.eventLoop.makePromise(of: HTTPResponse.self)
-        // `completeWithTask` would begin on another executor.
+        // `completeWithTask` would start on another executor.
         Task { @SharingActor [respond] in promise.succeed(await respond(request)) }
         promise.futureResult.assumeIsolated().whenSuccess {
             self.write($0, context, isHead: isHead, keepsAlive: keepsAlive)
@@ -184,7 +184,7 @@ final class HTTPConnectionHandler: ChannelInboundHandler {
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: written)
     }
 
-    /// Sends what comes, one piece after the other: a client that takes none of it is let go.
+    /// Sends a stream, one piece after the other. A client that reads nothing is disconnected.
     private func send(_ stream: AsyncStream<[UInt8]>, _ context: ChannelHandlerContext, keepsAlive: Bool) {
         let place = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         let eventLoop = context.eventLoop

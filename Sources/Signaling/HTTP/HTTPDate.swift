@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// The present time as HTTP writes it (RFC 9110 §5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`.
+/// The current time in the HTTP format (RFC 9110 §5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`.
 enum HTTPDate {
     static func now() -> String {
         var seconds = time(nil)

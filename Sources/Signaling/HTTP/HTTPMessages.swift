@@ -3,18 +3,18 @@ package import NIOHTTP1
 internal import RTCShareContentShare
 internal import RTCShareWireFormat
 
-/// A request, whole.
+/// A complete request.
 package struct HTTPRequest: Sendable {
     package let method: HTTPMethod
     package let target: HTTPTarget
     let headers: HTTPHeaders
     package let body: [UInt8]
-    /// Who asks, as the connection says.
+    /// The client's address on the connection.
     let peer: IPAddress?
-    /// Whether it came over TLS.
+    /// Whether it arrived over TLS.
     let isSecure: Bool
 
-    /// The value of a header that stands once.
+    /// The value of a header that occurs once.
     package subscript(name: String) -> String? { headers.first(name: name) }
 
     /// The type of the body, without its parameters, in lower case.
@@ -23,16 +23,16 @@ package struct HTTPRequest: Sendable {
     }
 }
 
-/// Where a request goes (RFC 9112 §3.2.1).
+/// The target of a request (RFC 9112 §3.2.1).
 package struct HTTPTarget: Hashable, Sendable {
-    /// The parts of the path, decoded.
+    /// The decoded segments of the path.
     package let segments: [String]
     /// Whether the path ends in a slash.
     package let endsInSlash: Bool
-    /// What follows the path's question mark, as it stands.
+    /// The query after the path's question mark, not decoded.
     package let query: Substring?
 
-    /// Nil for what is no path of ours: other forms, broken escapes, parts that lead elsewhere.
+    /// Parses a target; nil for an invalid path: other forms, invalid escapes, segments that lead elsewhere.
     package init?(_ text: String) {
         guard text.hasPrefix("/") else { return nil }
         let path = text.prefix { $0 != "?" && $0 != "#" }
@@ -47,7 +47,7 @@ package struct HTTPTarget: Hashable, Sendable {
         query = rest.first == "?" ? rest.dropFirst().prefix { $0 != "#" } : nil
     }
 
-    /// The way from here to the folder of the first segment, as a reference.
+    /// The relative reference from here to the directory of the first segment.
     var root: String {
         String(repeating: "../", count: max(0, segments.count - (endsInSlash ? 0 : 1)))
     }
@@ -67,7 +67,8 @@ package struct HTTPTarget: Hashable, Sendable {
         return text
     }
 
-    /// The same beneath a folder; unchanged where it is not there: a proxy may have taken it away.
+    /// Returns the target relative to a directory; unchanged if it is not below that, because a proxy may have removed
+    /// it.
     func removing(base: [String]) -> HTTPTarget {
         guard !base.isEmpty, segments.starts(with: base) else { return self }
         return HTTPTarget(segments: Array(segments.dropFirst(base.count)), of: self)
@@ -78,16 +79,16 @@ package struct HTTPTarget: Hashable, Sendable {
 package struct HTTPResponse: Sendable {
     package enum Body: Sendable {
         case bytes([UInt8])
-        /// Sent as it comes, until it ends or the client goes.
+        /// Sent as it is produced, until it ends or the client disconnects.
         case stream(AsyncStream<[UInt8]>)
     }
 
     package var status: HTTPResponseStatus
     package var headers = HTTPHeaders()
     package var body = Body.bytes([])
-    /// Whether the request showed an accepted token, or the key of a session: its connection is spared longest.
+    /// Whether the request showed an accepted token, or the key of a session: its connection is closed last.
     package var isForInvited = false
-    /// Called where the client closed its connection before this could be sent.
+    /// Called if the client closed its connection before this could be sent.
     var notTaken: (@Sendable @SharingActor () -> Void)?
 
     package init(_ status: HTTPResponseStatus, type: String? = nil, body: [UInt8] = []) {

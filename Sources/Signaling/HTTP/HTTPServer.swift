@@ -7,33 +7,33 @@ internal import RTCShareSecureTransport
 internal import RTCShareTransport
 internal import RTCShareWireFormat
 
-/// Listens, and has each request answered.
+/// An HTTP server.
 package struct HTTPServer: Sendable {
-    /// What it bears.
+    /// The limits of a server.
     package struct Limits: Sendable {
-        /// The longest body.
+        /// The maximum length of a body.
         package var bodyBytes = 128 * 1024
-        /// The longest head: request line and headers.
+        /// The maximum length of a head: request line and headers.
         var headBytes = 16 * 1024
-        /// How long a request may take to arrive, the first from the connection's beginning on.
+        /// The timeout for a request, the first one from the start of the connection.
         package var requestTime = Duration.seconds(10)
-        /// How long a connection may wait for its next request. Of those that a browser keeps for longer, it tries one after the
-        /// other once its network has become another, and each takes its time to fail.
+        /// The time for which a connection may wait for its next request. A browser whose network has changed tries its
+        /// kept connections one after the other, and each takes its time to fail.
         var idleTime = Duration.seconds(5)
-        /// How long a client may take nothing of what it is sent.
+        /// The time for which a client may read nothing.
         package var stallTime = Duration.seconds(20)
-        /// The connections at a time, never more than half of the descriptors that this process may open. For more, the
-        /// least needed are closed.
+        /// The maximum number of connections, never more than half of the descriptors that this process may open.
+        /// Beyond that, the least needed are closed.
         package var connections = 1024
-        /// The connections of one network, this machine's own left out, over which no accepted token was shown.
+        /// The maximum number of connections of one network without an accepted token, except for this machine's own.
         var strangersPerNetwork = 64
 
-        /// For the programs of one user at a Unix socket.
+        /// The limits for one user's programs at a Unix domain socket.
         package static let ownPrograms = Limits(
             bodyBytes: 256 * 1024, stallTime: .seconds(10), connections: 16)
     }
 
-    /// Answers a request. Each comes straight from its connection's event loop, and its answer goes straight back.
+    /// Answers a request, called directly from its connection's event loop.
     package typealias Respond = @Sendable @SharingActor (HTTPRequest) async -> HTTPResponse
 
     private let channels: [any Channel]
@@ -41,8 +41,8 @@ package struct HTTPServer: Sendable {
     /// The port, the same on each address.
     let port: UInt16
 
-    /// Listens at the first free port of `ports` on each address; without addresses on all of this machine. `zone` is the
-    /// interface that addresses of IPv6 belong to, where they name none by themselves (RFC 4007 §11).
+    /// Listens at the first free port of `ports` on each address, without addresses on all of this machine. `zone` is
+    /// the interface of IPv6 addresses that don't have one (RFC 4007 §11).
     static func start(
         addresses: [IPAddress], zone: String? = nil, ports: [UInt16], tls: TLSContext?, limits: Limits = Limits(),
         eventLoopGroup: MultiThreadedEventLoopGroup = .singleton, logger: Logger, respond: @escaping Respond
@@ -64,7 +64,7 @@ package struct HTTPServer: Sendable {
         throw failure ?? ConnectionError.noAddress
     }
 
-    /// Answers at a Unix socket that listens. `admit` fails for a connection that is not let in.
+    /// Answers requests at a listening Unix domain socket. `admit` fails for a connection that must be rejected.
     package static func start(
         listening descriptor: NIOBSDSocket.Handle, limits: Limits,
         eventLoopGroup: MultiThreadedEventLoopGroup = .singleton, logger: Logger,
@@ -75,7 +75,7 @@ package struct HTTPServer: Sendable {
             admit(channel).flatMap {
                 prepare(channel, limiter: limiter, tls: nil, limits: limits, logger: logger, respond: respond)
             }.map {
-                // An answer under way is never given up for another client: none is a stranger.
+                // An answer in progress is never canceled for another client: none is a stranger.
                 limiter.update(channel) { $0.setInvited($1) }
             }
         }
@@ -93,7 +93,7 @@ package struct HTTPServer: Sendable {
         prepare: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
     ) -> ServerBootstrap {
         ServerBootstrap(group: eventLoopGroup)
-            // Where no descriptor is left, accepting again at once would only keep the event loop busy.
+            // If no descriptor is left, accepting again at once would only keep the event loop busy.
             .serverChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandler(
@@ -124,9 +124,9 @@ package struct HTTPServer: Sendable {
         self.limiter = limiter
     }
 
-    /// Listens at one socket for both families, or for IPv4 where this machine has no IPv6.
+    /// Listens at one socket for both families, or for IPv4 if this machine has no IPv6.
     private static func bindToAll(_ bootstrap: () -> ServerBootstrap, port: UInt16) async throws -> any Channel {
-        // A system can make sockets take IPv6 alone, unless they say otherwise.
+        // A system can make sockets IPv6-only by default.
         let takesIPv6Alone = ChannelOptions.Types.SocketOption(level: .ipv6, name: .ipv6_v6only)
         do {
             return try await bootstrap().serverChannelOption(takesIPv6Alone, value: 0)
@@ -136,7 +136,7 @@ package struct HTTPServer: Sendable {
         }
     }
 
-    /// Listens at those addresses that this machine has.
+    /// Listens at those of the addresses that this machine has.
     private static func bind(
         _ bootstrap: ServerBootstrap, to addresses: [IPAddress], zone: String?, port: UInt16
     ) async throws -> [any Channel] {
@@ -166,12 +166,12 @@ package struct HTTPServer: Sendable {
         let interface = if_nametoindex(zone)
         guard interface != 0 else { throw IOError(errnoCode: ENODEV, reason: "if_nametoindex") }
         var name = known.address
-        // `sin6_scope_id` is the last of `sockaddr_in6`.
+        // `sin6_scope_id` is the last member of `sockaddr_in6`.
         withUnsafeMutableBytes(of: &name) { $0.storeBytes(of: interface, toByteOffset: 24, as: UInt32.self) }
         return SocketAddress(name, host: address.description)
     }
 
-    /// The descriptors that this process may have open.
+    /// The maximum number of descriptors of this process.
     private static var descriptorLimit: Int {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1024 }
@@ -200,10 +200,10 @@ package struct HTTPServer: Sendable {
         }
     }
 
-    /// Tells a connection that its server ends.
+    /// The event that notifies a connection of the server's end.
     struct Ending {}
 
-    /// Listens no more, ends streams, and closes each connection once its request is answered, or after `time`.
+    /// Stops listening, ends streams, and closes each connection after its current response, or after `time`.
     package func finish(within time: Duration) async {
         for channel in channels { try? await channel.close() }
         let open = limiter.close()
@@ -214,7 +214,7 @@ package struct HTTPServer: Sendable {
         await close()
     }
 
-    /// Listens no more, and closes what is open.
+    /// Stops listening, and closes all connections.
     func close() async {
         for channel in channels { try? await channel.close() }
         for channel in limiter.close() { try? await channel.close() }

@@ -1,6 +1,6 @@
 internal import NIOCore
 
-/// Answers a request that is not encrypted where TLS is spoken, so that its browser shows a reason.
+/// Answers an unencrypted request at a TLS server, so that the browser shows a reason.
 final class PlainRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -19,7 +19,7 @@ final class PlainRequestHandler: ChannelInboundHandler, RemovableChannelHandler 
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !hasAnswered else { return }
-        // Methods are letters, and the records of TLS begin with another byte (RFC 8446 §5.1).
+        // Methods are letters, and TLS records begin with another byte (RFC 8446 §5.1).
         let first = unwrapInboundIn(data).readableBytesView.first
         guard let first, (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(first) else {
             context.fireChannelRead(data)
@@ -36,7 +36,7 @@ final class PlainRequestHandler: ChannelInboundHandler, RemovableChannelHandler 
 
             """
         context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: head + page)), promise: nil)
-        // The rest of the request is still read: a connection with unread bytes is reset, and the answer with it.
+        // The rest of the request is still read: a connection with unread bytes is reset, and the answer is lost.
         context.close(mode: .output, promise: nil)
     }
 }

@@ -2,16 +2,16 @@ internal import Glibc
 internal import RTCShareCCURL
 internal import RTCShareWireFormat
 
-/// From where an address is reached: the greater, the fewer can reach it. A server that leads to another one may only lead
-/// to where it can be reached from itself.
+/// The scope from which an address can be reached: the greater, the smaller. A server may redirect only to addresses
+/// that can be reached from its own scope.
 enum AddressReach: Int, Comparable, Sendable {
-    /// From the internet.
+    /// The internet.
     case internet
-    /// From a private network (RFC 1918, RFC 4193), or that of a provider (RFC 6598).
+    /// A private network (RFC 1918, RFC 4193), or that of a provider (RFC 6598).
     case network
-    /// From the same link (RFC 3927, RFC 4291 §2.5.6).
+    /// The same link (RFC 3927, RFC 4291 §2.5.6).
     case link
-    /// From this machine.
+    /// This machine.
     case machine
 
     init(_ address: IPAddress) {
@@ -20,7 +20,7 @@ enum AddressReach: Int, Comparable, Sendable {
             switch address {
             case _ where address.isLoopback: .machine
             case _ where address.isLinkLocal: .link
-            // Linux connects to itself for what is unspecified.
+            // Linux connects to itself for the unspecified address.
             case .v4(let value) where value >> 24 == 0: .machine
             case .v6(0, 0): .machine
             case .v4(let value) where value >> 24 == 10 || value >> 20 == 0xAC1 || value >> 16 == 0xC0A8: .network
@@ -34,12 +34,12 @@ enum AddressReach: Int, Comparable, Sendable {
 }
 
 extension IPAddress {
-    /// The IPv4 address that this one is written for (RFC 4291 §2.5.5.2).
+    /// The IPv4 address in an IPv4-mapped one (RFC 4291 §2.5.5.2).
     fileprivate var v4Mapped: IPAddress? {
         if isV4Mapped, case .v6(_, let low) = self { .v4(UInt32(truncatingIfNeeded: low)) } else { nil }
     }
 
-    /// The address that libcurl is about to connect to; nil for what is none of IP.
+    /// Creates the address to which libcurl is about to connect; nil for another address family.
     init?(_ address: UnsafePointer<curl_sockaddr>) {
         guard let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr) else { return nil }
         let length = Int(address.pointee.addrlen)

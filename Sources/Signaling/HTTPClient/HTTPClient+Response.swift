@@ -7,18 +7,18 @@ extension HTTPClient {
         let status: Int
         let headers: [(name: String, value: String)]
         let body: [UInt8]
-        /// Whose response it is, after redirections.
+        /// The URL of the response, after redirections.
         let url: WebAddress
-        /// The first server, as a guide to further URLs; nil where that is not known.
+        /// The first server, as a guide to further URLs; nil if it is unknown.
         var guide: Guide?
 
-        /// The body without the mark that UTF-8 may begin with, as browsers read it.
+        /// The body without a UTF-8 byte order mark, as browsers read it.
         var text: ArraySlice<UInt8> {
             let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
             return body.starts(with: mark) ? body.dropFirst(mark.count) : body[...]
         }
 
-        /// The headers among the lines of a head.
+        /// Returns the headers among the lines of a head.
         static func headers(in lines: [String]) -> [(name: String, value: String)] {
             lines.compactMap { line in
                 guard let colon = line.firstIndex(of: ":") else { return nil }
@@ -35,8 +35,8 @@ extension HTTPClient {
             headers.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
         }
 
-        /// A sentence of the server's own, shortened: of a problem (RFC 9457), of what servers have in its place, or of text that
-        /// is no page, whatever its type is said to be.
+        /// The server's own message, shortened: of a problem (RFC 9457), of similar formats, or of text that is not
+        /// HTML, whatever its declared type.
         var sentence: String? {
             let type = self["Content-Type"]?.lowercased() ?? ""
             guard let text = String(validating: text, as: UTF8.self) else { return nil }
@@ -59,18 +59,18 @@ extension HTTPClient {
             {
                 return shortened(words)
             }
-            // A string of JSON, or something that is no sentence and yet tells more than nothing.
+            // A JSON string, or something that is not a sentence but better than nothing.
             return shortened((try? decoder.decode(String.self, from: Data(text.utf8))) ?? text)
         }
 
-        /// The first line that holds something.
+        /// Returns the first line that is not empty, shortened.
         private static func shortened(_ text: String) -> String? {
             let line = text.split(whereSeparator: \.isNewline).lazy.map(\.trimmingSpaces).first { !$0.isEmpty }
             return line.map { String($0.prefix(300)) }
         }
 
-        /// How long to wait before asking again, where the server says (RFC 9110 §10.2.3): seconds, or a date. No more than
-        /// an hour is believed.
+        /// Returns the time to wait before a retry, if the server names one (RFC 9110 §10.2.3), as seconds or a date;
+        /// at most an hour.
         func retryAfter(now: Date = Date()) -> Duration? {
             guard let text = self["Retry-After"] else { return nil }
             var seconds = Int(text).map(Double.init)

@@ -6,22 +6,22 @@ internal import RTCShareSecureTransport
 package import RTCShareWireFormat
 internal import Synchronization
 
-/// Asks servers over HTTP, by libcurl: TLS is verified, proxies are those of the environment (`https_proxy`, `no_proxy` and
-/// the like) but for this machine's own servers, `SSL_CERT_FILE` names other roots.
+/// An HTTP client, by libcurl: TLS is verified, proxies are those of the environment (`https_proxy`, `no_proxy` and
+/// similar) except for this machine's own servers, and `SSL_CERT_FILE` names other roots.
 struct HTTPClient: Sendable {
     struct Request: Sendable {
         var method: String
         var url: WebAddress
         var headers: [(name: String, value: String)] = []
         var body: [UInt8]?
-        /// Sent to the URL's own origin alone, wherever a server leads to.
+        /// The token, sent only to the URL's own origin, wherever a server redirects to.
         var token: AccessToken?
-        /// Whether a server may lead to other origins: not where body or URL hold secrets.
+        /// Whether a server may redirect to other origins: not if the body or the URL contains secrets.
         var leavesOrigin = true
-        /// The server that led here, and from where it is reached; nil where a person named the URL.
+        /// The server that named this URL, with its scope; nil if a person named it.
         var guide: Guide?
 
-        /// The same request at the URL that a server leads to.
+        /// Returns the same request for the URL to which a server redirects.
         func redirected(to location: String?) throws(HTTPClientError) -> Request {
             let origin = url.origin
             guard let location, let next = url.resolving(location) else { throw .redirection(origin) }
@@ -39,27 +39,27 @@ struct HTTPClient: Sendable {
         }
     }
 
-    /// A server that leads to other URLs: no nearer to this machine than it is itself.
+    /// A server that names other URLs, which must not be nearer to this machine than the server itself.
     struct Guide: Sendable {
         let origin: String
         let reach: AddressReach
     }
 
-    /// How long a request may take.
+    /// The timeout of a request.
     var timeout = Duration.seconds(15)
-    /// The program that asks, as servers are told.
+    /// The program's name for servers.
     var userAgent = "rtcshare"
-    /// From where an address is reached.
+    /// Returns the scope of an address.
     var reach: @Sendable (IPAddress) -> AddressReach = { AddressReach($0) }
-    /// A Unix socket to ask over, in place of the hosts of URLs.
+    /// A Unix domain socket for the connection, instead of the hosts of URLs.
     var unixSocket: UnixSocket?
-    /// Takes the body of a successful response as it arrives, and returns whether it takes more. ``timeout`` is then how long
-    /// nothing may arrive.
+    /// Receives the body of a successful response as it arrives, and returns whether it accepts more. ``timeout`` is
+    /// then the maximum time without data.
     var receive: (@Sendable ([UInt8]) -> Bool)?
 
     struct UnixSocket: Sendable {
         let path: String
-        /// Whether a connection leads to the server that is meant. Nothing is sent to another.
+        /// Returns whether a connection leads to the intended server. Nothing is sent to another.
         let isTrusted: @Sendable (_ descriptor: CInt) -> Bool
     }
 
@@ -67,13 +67,13 @@ struct HTTPClient: Sendable {
     private static let maximumBodyBytes = 1 << 20
     private static let maximumHeaders = 200
 
-    /// Sends a request, and follows redirections that keep the method (RFC 9110 §15.4.8, §15.4.9), but for those that a
-    /// server has no business to give: from `https` to `http`, and nearer to this machine than the server itself is.
+    /// Sends a request, and follows redirections that keep the method (RFC 9110 §15.4.8, §15.4.9), except for forbidden
+    /// ones: from `https` to `http`, and nearer to this machine than the server itself.
     func perform(_ asked: Request) async throws(HTTPClientError) -> Response {
         var request = asked
         for _ in 0...Self.maximumRedirections {
             var response = try await send(request)
-            // That of the first server, whichever leads on.
+            // That of the first server, whichever redirects.
             request.guide = request.guide ?? response.guide
             response.guide = request.guide
             guard response.status == 307 || response.status == 308 else { return response }
@@ -84,8 +84,8 @@ struct HTTPClient: Sendable {
 
     func send(_ request: Request) async throws(HTTPClientError) -> Response {
         let transfer = Transfer(request, self)
-        // libcurl waits on the thread that asks: one of its own, for those that tasks or SwiftNIO's files have are few, and a
-        // server that does not answer is to keep nobody else waiting.
+        // libcurl blocks its thread. It has one of its own, because the threads for tasks and SwiftNIO's files are few,
+        // and a server that does not answer must not delay others.
         let result = await withTaskCancellationHandler {
             await WorkerThread.run(named: "HTTP request") { transfer.run() }
         } onCancel: {
@@ -94,17 +94,18 @@ struct HTTPClient: Sendable {
         return try result.get()
     }
 
-    /// Why a server that can be connected to gives no answer.
+    /// The reason for a server that accepts a connection but does not answer.
     static let silence = "it does not answer"
 
-    /// A name server says at once that a name has no address; the resolver gives up on one that is silent after some seconds.
+    /// Returns the reason for a missing address: a name server reports that at once, and the resolver times out after
+    /// some seconds if there is no answer.
     static func reason(withoutAddressAfter lookUp: Duration?) -> String {
         let seconds = Int(((lookUp ?? .zero) / .seconds(1)).rounded())
         return seconds < 4
             ? "its name has no address" : "its name was not found: DNS did not answer within \(seconds) s"
     }
 
-    /// One request under way: on one thread, but for its end.
+    /// One request in progress, used by one thread except for its end.
     private final class Transfer: Sendable {
         private let request: Request
         private let client: HTTPClient
@@ -117,13 +118,13 @@ struct HTTPClient: Sendable {
 
         func cancel() { isCancelled.store(true, ordering: .relaxed) }
 
-        /// What arrives; libcurl's callbacks have its address while the request is made, on this thread.
+        /// The received data; libcurl's callbacks have its address during the request, on this thread.
         private final class Received {
             var lines: [String] = []
             var body: [UInt8] = []
-            /// Whether an address was refused that is nearer than the server that led there.
+            /// Whether an address was rejected that is nearer than the redirecting server.
             var isTooNear = false
-            /// The socket that was made last.
+            /// The last socket that was created.
             var socket = CURL_SOCKET_BAD
             let client: HTTPClient
             let isCancelled: () -> Bool
@@ -145,7 +146,7 @@ struct HTTPClient: Sendable {
             defer { curl_slist_free_all(list) }
             var headers = request.headers
             if let token = request.token { headers.append(("Authorization", "Bearer \(token.secretText)")) }
-            // Nobody waits for a go-ahead, nor makes up a type.
+            // Without an `Expect` header, and without a type that libcurl would add.
             for line in headers.map({ "\($0.name): \($0.value)" }) + ["Expect:"] {
                 list = curl_slist_append(list, line)
             }
@@ -178,7 +179,7 @@ struct HTTPClient: Sendable {
             ccurl_set_string(handle, CURLOPT_URL, request.url.description)
             ccurl_set_string(handle, CURLOPT_PROTOCOLS_STR, "http,https")
             ccurl_set_string(handle, CURLOPT_USERAGENT, client.userAgent)
-            // Of some methods no body comes.
+            // Some methods have no response body.
             if request.method == "HEAD" { ccurl_set_long(handle, CURLOPT_NOBODY, 1) }
             ccurl_set_string(handle, CURLOPT_CUSTOMREQUEST, request.method)
             ccurl_set_pointer(handle, CURLOPT_HTTPHEADER, list)
@@ -206,7 +207,7 @@ struct HTTPClient: Sendable {
             ccurl_set_connected(handle, mayAsk, context)
         }
 
-        /// What is not allowed is none of the addresses of a name: libcurl tries the next one.
+        /// Rejects an address that is not allowed: libcurl tries the next one of the name.
         private let openSocket: ccurl_open_socket = { context, _, address in
             guard let context, let address else { return CURL_SOCKET_BAD }
             let received = Unmanaged<Received>.fromOpaque(context).takeUnretainedValue()
@@ -244,7 +245,7 @@ struct HTTPClient: Sendable {
             guard let bytes, let context else { return 0 }
             let received = Unmanaged<Received>.fromOpaque(context).takeUnretainedValue()
             let line = String(decoding: UnsafeRawBufferPointer(start: bytes, count: size * count), as: UTF8.self)
-            // Of several heads, as of an interim response or a proxy, the last counts.
+            // Of several heads, as with an interim response or a proxy, the last counts.
             if line.hasPrefix("HTTP/") { received.lines = [] }
             guard received.lines.count < HTTPClient.maximumHeaders else { return 0 }
             received.lines.append(line)
@@ -256,7 +257,8 @@ struct HTTPClient: Sendable {
             return Unmanaged<Received>.fromOpaque(context).takeUnretainedValue().isCancelled() ? 1 : 0
         }
 
-        /// `lookUp` is how long the server's name was looked up where no answer came; nil for a name that was found.
+        /// Returns the error for a libcurl code. `lookUp` is the duration of the name's lookup without an answer; nil
+        /// for a name that was resolved.
         private func failure(_ code: CURLcode, isTooNear: Bool, lookUp: Duration?) -> HTTPClientError {
             let host = request.url.origin
             switch code {
@@ -281,7 +283,7 @@ struct HTTPClient: Sendable {
             }
         }
 
-        /// libcurl's part for the whole process, once.
+        /// Whether libcurl is initialized for the whole process, once.
         private static let isReady: Bool = {
             SecurityLibraries.skipCleanupAtExit()
             return curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
@@ -289,31 +291,31 @@ struct HTTPClient: Sendable {
     }
 }
 
-/// Why a server gave no answer.
+/// The reason why a server did not answer.
 public enum HTTPClientError: Error, Hashable, Sendable {
     /// libcurl can't be used.
     case unavailable
-    /// Nobody waits for the answer any more.
+    /// The request was canceled.
     case cancelled
     /// The server can't be reached, for this reason.
     case unreachable(String, String)
-    /// Nobody whom this machine trusts vouches for the server's certificate.
+    /// The server's certificate is not issued by a trusted authority.
     case certificate(String)
     /// The TLS connection failed before the certificate was checked.
     case noTLS(String)
-    /// The server leads in circles, or nowhere.
+    /// The server redirects in circles, or to an invalid URL.
     case redirection(String)
-    /// The server leads to another one, which is not asked for this reason.
+    /// The server redirects to another one, to which nothing is sent for this reason.
     case redirectionRefused(String, to: String, String)
 }
 
 extension HTTPClientError: CustomStringConvertible {
-    /// The failure, its reason and its remedy.
+    /// The failure, its reason and a remedy.
     public var description: String { explanation.text }
 }
 
 extension HTTPClientError: ExplainedError {
-    /// The problem and, separately, its remedy.
+    /// The problem and, separately, a remedy.
     package var explanation: Explanation {
         switch self {
         case .unavailable: "libcurl can't be used on this machine"

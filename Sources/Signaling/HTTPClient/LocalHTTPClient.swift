@@ -1,9 +1,9 @@
-/// Asks a server at a Unix socket.
+/// A client of a server at a Unix domain socket.
 package struct LocalHTTPClient: Sendable {
-    /// Why there is no response, or only a part of one.
+    /// The reason why there is no response, or only a part of one.
     package enum Failure: Error {
         case timedOut
-        /// The connection was closed, or not made.
+        /// The connection was closed, or could not be opened.
         case closed
     }
 
@@ -11,10 +11,10 @@ package struct LocalHTTPClient: Sendable {
 
     /// - Parameters:
     ///   - path: The path of the socket.
-    ///   - timeout: How long a response may take, or the next piece of one that `receive` takes.
-    ///   - isTrusted: Whether a connection leads to the server that is meant. Nothing is sent to another.
-    ///   - receive: Takes the body of a successful response as it arrives, and returns whether it takes more; without it,
-    ///     the body is returned whole.
+    ///   - timeout: The timeout for a response, or for the next piece of one that `receive` accepts.
+    ///   - isTrusted: Returns whether a connection leads to the intended server. Nothing is sent to another.
+    ///   - receive: Receives the body of a successful response as it arrives, and returns whether it accepts more;
+    /// without it, the body is returned completely.
     package init(
         path: String, timeout: Duration, isTrusted: @escaping @Sendable (_ descriptor: CInt) -> Bool,
         receive: (@Sendable ([UInt8]) -> Bool)? = nil

@@ -1,13 +1,13 @@
 internal import FoundationEssentials
 internal import Glibc
 
-/// Through which proxies requests go, beside what libcurl makes of the environment itself.
+/// The proxies of requests, in addition to libcurl's own use of the environment.
 enum Proxies {
-    /// The proxy of a request: an empty text for none, nil for what libcurl finds.
+    /// Returns the proxy of a request: an empty text for none, nil for libcurl's choice.
     ///
-    /// Nobody means this machine's own servers to be asked through a proxy, which would look for them on its own machine:
-    /// browsers and others leave them out, libcurl does not. And it takes `HTTP_PROXY` in small letters alone, for a web
-    /// server's program may have a client's words there, as this one never does.
+    /// Requests to this machine's own servers must not use a proxy, which would connect to its own machine: browsers
+    /// exclude them, but libcurl does not. And libcurl accepts `HTTP_PROXY` only in lower case, because a web server's
+    /// program may have a client's text in it; this program never does.
     static func proxy(
         for url: WebAddress, environment: [String: String] = ProcessInfo.processInfo.environment
     ) -> String? {

@@ -1,22 +1,22 @@
 internal import RTCShareCCURL
 internal import RTCShareWireFormat
 
-/// An absolute URL of the web, as libcurl reads it (RFC 3986).
+/// An absolute URL of the web, as libcurl parses it (RFC 3986).
 struct WebAddress: Hashable, Sendable, CustomStringConvertible {
     /// The URL without its fragment, user and password.
     let description: String
-    /// Scheme, host and port.
+    /// The scheme, host and port.
     let origin: String
-    /// What stands behind `#`.
+    /// The fragment after `#`.
     let fragment: String?
-    /// Whether user or password stood before the host.
+    /// Whether there was a user name or password.
     let hasUserInformation: Bool
-    /// The host, an address of IPv6 in brackets.
+    /// The host, with an IPv6 address in brackets.
     private let host: String
-    /// The port, also where the URL says none.
+    /// The port, also if the URL has none.
     let port: Int
 
-    /// Reads a URL; nil for what is none of `http` and `https`.
+    /// Parses a URL; nil if it is not `http` or `https`.
     init?(_ text: String) {
         guard let url = Parts(text) else { return nil }
         self.init(url)
@@ -36,36 +36,37 @@ struct WebAddress: Hashable, Sendable, CustomStringConvertible {
         description = text
     }
 
-    /// The URL that a reference stands for which came from this one (RFC 3986 §5).
+    /// Resolves a reference relative to this URL (RFC 3986 §5).
     func resolving(_ reference: String) -> WebAddress? {
-        // Nothing, or only a fragment, is the URL itself (RFC 3986 §5.2.2): libcurl would leave the last segment out.
+        // An empty reference, or only a fragment, is the URL itself (RFC 3986 §5.2.2): libcurl would remove the last
+        // segment.
         if reference.isEmpty || reference.hasPrefix("#") { return WebAddress(description + reference) }
         guard let url = Parts(description), url.resolve(reference) else { return nil }
         return WebAddress(url)
     }
 
-    /// Whether what goes there is encrypted.
+    /// Whether the connection is encrypted.
     var isSecure: Bool { origin.hasPrefix("https:") }
 
-    /// Whether it is this machine's.
+    /// Whether the host is this machine.
     var isLoopback: Bool { HostCheck.isLoopback(host: host) }
 
-    /// The URL without what stands behind its path, where secrets may be.
+    /// The URL without the query, which may have secrets.
     var shown: String { String(description.prefix { $0 != "?" }) }
 
-    /// The host as a resolver takes it.
+    /// The host in the form for a resolver.
     var hostName: String { host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host }
 
-    /// Host and port, as a request names them (RFC 9110 §7.2).
+    /// The host and port, in the form for a request (RFC 9110 §7.2).
     var authority: String { "\(host):\(port)" }
 
-    /// Path and query, as a request asks for them (RFC 9112 §3.2.1).
+    /// The path and query, in the form for a request (RFC 9112 §3.2.1).
     var requestTarget: String { path + (Parts(description)?[CURLUPART_QUERY].map { "?\($0)" } ?? "") }
 
-    /// The path, as it stands in the URL.
+    /// The path, not decoded.
     var path: String { Parts(description)?[CURLUPART_PATH] ?? "/" }
 
-    /// The same with more behind its path.
+    /// Returns the URL with more segments in its path.
     func appending(path more: String) -> WebAddress? {
         let base = path.hasSuffix("/") ? "" : (path.split(separator: "/").last.map { $0 + "/" } ?? "")
         return resolving(base + more)

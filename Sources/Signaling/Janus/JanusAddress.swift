@@ -1,13 +1,13 @@
-/// Where a Janus is: at an URL of its HTTP API, or of its WebSocket.
+/// The address of a Janus server: a URL of its HTTP API, or of its WebSocket.
 struct JanusAddress: Hashable, Sendable {
-    /// The URL; that of a WebSocket with the scheme of HTTP, by which it begins (RFC 6455 §1.3).
+    /// The URL; for a WebSocket with the scheme of HTTP, with which it begins (RFC 6455 §1.3).
     let url: WebAddress
     let isWebSocket: Bool
 
-    /// Where Janus has its HTTP API unless it was told another place.
+    /// The default path of the HTTP API.
     private static let usualPath = "/janus"
 
-    /// Reads `http`, `https`, `ws` and `wss`; nil for what is none of them.
+    /// Parses a URL; nil if it is not `http`, `https`, `ws` or `wss`.
     init?(_ text: String) {
         let scheme = text.prefix { $0 != ":" }.lowercased()
         let others = ["ws": "http", "wss": "https"]
@@ -20,28 +20,28 @@ struct JanusAddress: Hashable, Sendable {
         self.url = usual
     }
 
-    /// The URL as a person writes it, without what stands behind its path.
+    /// The URL as users write it, without the query.
     var shown: String {
         isWebSocket ? "ws" + url.shown.dropFirst(4) : url.shown
     }
 }
 
-/// What a Janus, or a room of it, wants to be shown. Nothing that describes it shows it.
+/// The credentials of a Janus server, or of one of its rooms. No description of it contains them.
 public struct JanusCredentials: Sendable, CustomStringConvertible, CustomReflectable {
-    /// The room's pin.
+    /// The room's PIN.
     public var pin: String?
     /// The secret of the server's API (`api_secret`).
     public var secret: String?
-    /// A token of the server (`token_auth`), or of the room's list of those who may join.
+    /// A token of the server (`token_auth`), or of the room's list of allowed tokens.
     public var token: String?
 
-    /// Credentials; nothing is given that is not wanted.
+    /// Creates credentials; those that are nil are not sent.
     public init(pin: String? = nil, secret: String? = nil, token: String? = nil) {
         (self.pin, self.secret, self.token) = (pin, secret, token)
     }
 
-    /// Says nothing of them.
+    /// A text without the credentials.
     public var description: String { "credentials" }
-    /// Shows nothing of them.
+    /// A mirror without the credentials.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -5,33 +5,33 @@ internal import RTCShareSDP
 public import RTCShareTransport
 public import RTCShareWireFormat
 
-/// A room of a Janus' VideoRoom plugin, where a ``Publication`` publishes a room's share as one of the publishers there.
+/// A room of Janus's VideoRoom plugin, to which a ``Publication`` publishes a room's share as one of the publishers.
 ///
-/// A publisher has one name. The content and its sound are published by one, the owner's picture and voice by another,
-/// ``ownMedia``.
+/// A publisher has one name. One publishes the content and its audio, another one the presenter's camera and
+/// microphone, ``ownMedia``.
 public struct JanusEndpoint: PublishingEndpoint {
-    /// What is sent there: of pictures and of sounds one at most.
+    /// The media that are published: at most one video and one audio.
     public var media: Set<SharedMedia> = [.content, .contentAudio]
-    /// Where the server is in the room that is shared to.
+    /// The server's membership in the shared room.
     public var membership = RoomMembership()
-    /// What connections to it go by.
+    /// The configuration of connections to it.
     public var configuration = Connection.Configuration()
-    /// What the publisher is called there.
+    /// The publisher's name in the Janus room.
     public var display: String
-    /// What the room is asked to take, where that is not to be what it takes by default. It may have a bound of its own.
+    /// The bitrate that is requested of the room; nil for the room's default. The room may have a limit of its own.
     public var requestedBitrate: DataRate?
-    /// Where a WebSocket's connection lives; the program ends it, where it is the program's.
+    /// The event loops of a WebSocket's connection. If they belong to the program, the program shuts them down.
     public var eventLoopGroup = MultiThreadedEventLoopGroup.singleton
     let address: JanusAddress
     let room: JanusID
     let credentials: JanusCredentials
 
-    /// How the server is spoken to.
+    /// The protocol's name.
     public var kind: String { "janus" }
-    /// The URL, the room and the name there.
+    /// The URL, the room and the publisher's name.
     public var name: String { "\(address.shown), room \(room), as \(display)" }
 
-    /// A room at a URL: `http`, `https`, `ws` or `wss`.
+    /// Creates the endpoint of a room at a URL: `http`, `https`, `ws` or `wss`.
     public init(
         url text: String, room: JanusID, display: String, credentials: JanusCredentials = JanusCredentials()
     ) throws(JanusError) {
@@ -43,7 +43,7 @@ public struct JanusEndpoint: PublishingEndpoint {
         self.credentials = credentials
     }
 
-    /// The same room for the owner's picture and voice, under another name.
+    /// Returns the same room for the presenter's camera and microphone, under another name.
     public func ownMedia(as display: String) -> JanusEndpoint {
         var endpoint = self
         endpoint.media = [.camera, .microphone]
@@ -51,20 +51,21 @@ public struct JanusEndpoint: PublishingEndpoint {
         return endpoint
     }
 
-    /// Whether secrets go to another machine in the clear.
+    /// Whether secrets are sent to another machine without encryption.
     public var exposesSecrets: Bool {
         let hasSecrets = [credentials.pin, credentials.secret, credentials.token].contains { $0 != nil }
         return hasSecrets && !address.url.isSecure && !address.url.isLoopback
     }
 
-    /// Begins a session.
+    /// Starts a session.
     public func publish(_ room: SharingRoom) async throws -> any PublishingSession {
         let session = try await JanusSession(at: self, publishing: room)
         try await session.start()
         return session
     }
 
-    /// What a server says of its own state may change, and so may the way to it. Whom somebody takes out stays away.
+    /// Returns the policy after an error. A server's state may change, and so may the route to it. A publisher that
+    /// somebody removed is not published again.
     public func retryPolicy(after error: any Error) -> RetryPolicy {
         switch error {
         case .refused(let refusal) as JanusError:
@@ -76,7 +77,7 @@ public struct JanusEndpoint: PublishingEndpoint {
         case let error as JanusError:
             switch error {
             case .kicked: .removedByServer
-            // A proxy whose Janus is being started again.
+            // A proxy whose Janus server is restarting.
             case .noJanus(let status?, _) where status >= 500: .transient
             case .url, .userInformation, .noJanus, .noAnswer, .pictureDeclined, .refused, .noPublisher: .permanent
             case .roomGone, .hungUp, .sessionGone, .connectionClosed, .lost: .transient

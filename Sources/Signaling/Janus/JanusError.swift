@@ -1,10 +1,10 @@
 package import RTCShareWireFormat
 
-/// What a Janus, or its VideoRoom, refuses.
+/// A rejection by Janus, or its VideoRoom plugin.
 public struct JanusRefusal: Error, Hashable, Sendable {
-    /// The code: Janus' own below 420 and from 440 on, VideoRoom's between.
+    /// The code: Janus's own below 420 and from 440 on, VideoRoom's between.
     public let code: Int
-    /// The server's own words: a stranger's, which may steer a terminal.
+    /// The server's own message, which is untrusted and may contain characters that control a terminal.
     public let sentence: String?
 
     init(code: Int, sentence: String?) {
@@ -12,7 +12,7 @@ public struct JanusRefusal: Error, Hashable, Sendable {
         self.sentence = sentence.map { String($0.prefix(300)) }
     }
 
-    /// What the code means, as far as something follows from it.
+    /// The meaning of the code, as far as it has consequences.
     enum Meaning {
         case noRoom, missing, wrongKind, full, wrongPin, notAuthorized, sessionGone, noVideoRoom, unsuitable, other
     }
@@ -32,7 +32,7 @@ public struct JanusRefusal: Error, Hashable, Sendable {
         }
     }
 
-    /// Whether it is for want of a pin, a secret or a token, or of the right one.
+    /// Whether a PIN, a secret or a token is missing or wrong.
     package var isOfPermission: Bool {
         switch meaning {
         case .wrongPin, .notAuthorized: true
@@ -41,37 +41,37 @@ public struct JanusRefusal: Error, Hashable, Sendable {
         }
     }
 
-    /// Whether what is missing, or another than was shown, is this element of a request.
+    /// Returns whether this element of a request is missing or wrong.
     func names(_ element: String) -> Bool { sentence?.contains(element) == true }
 }
 
-/// Why nothing is published at a Janus, or subscribed to, or no more.
+/// The reason why a publication to Janus, or a subscription, failed or ended.
 public enum JanusError: Error, Hashable, Sendable {
-    /// It is no URL of a Janus.
+    /// The URL is not a valid URL of Janus.
     case url
-    /// User and password stand in the URL.
+    /// The URL contains a user name and password.
     case userInformation
-    /// What answers is no Janus: its status, and its own words where they are a sentence.
+    /// The server is not Janus: its status, and its own message if that is a sentence.
     case noJanus(status: Int?, sentence: String?)
-    /// The server refuses.
+    /// The server rejected the request.
     case refused(JanusRefusal)
-    /// The server says something else than was asked for.
+    /// The server's response is not the expected one.
     case noAnswer
-    /// The room's answer declines the picture.
+    /// The room's answer declines the video.
     case pictureDeclined
-    /// Nobody of this name publishes in the room; those who do.
+    /// The room has no publisher of this name; `present` are the existing ones.
     case noPublisher(String, present: [String])
-    /// Somebody took the publisher out of the room.
+    /// Somebody removed the publisher from the room.
     case kicked
-    /// The room was ended.
+    /// The room was destroyed.
     case roomGone
     /// The server hung up.
     case hungUp(reason: String?)
-    /// The server knows the session no more, as after it was started again.
+    /// The server does not know the session any more, for example after a restart.
     case sessionGone
     /// The WebSocket was closed.
     case connectionClosed
-    /// The server stopped answering, and no other way to it was found.
+    /// The server stopped answering, and no other route to it was found.
     case lost
 
     init(_ refusal: JanusMessage.Refusal) {
@@ -79,7 +79,7 @@ public enum JanusError: Error, Hashable, Sendable {
         self = refusal.meaning == .sessionGone ? .sessionGone : .refused(refusal)
     }
 
-    /// How a program calls what a person gives it.
+    /// A program's names for a user's input.
     package struct Words: Sendable {
         package var room = "the room"
         package var pin = "the room's pin"
@@ -91,15 +91,15 @@ public enum JanusError: Error, Hashable, Sendable {
 }
 
 extension JanusError: CustomStringConvertible {
-    /// The failure, its reason and its remedy.
+    /// The failure, its reason and a remedy.
     public var description: String { explanation.text }
 }
 
 extension JanusError: ExplainedError {
-    /// The problem and, separately, its remedy.
+    /// The problem and, separately, a remedy.
     package var explanation: Explanation { explanation(Words()) }
 
-    /// The same in the words of a program that has names of its own for what is given.
+    /// Returns the explanation with a program's own names for the input.
     package func explanation(_ words: Words) -> Explanation {
         switch self {
         case .url:

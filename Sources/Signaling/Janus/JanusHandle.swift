@@ -5,27 +5,26 @@ internal import NIOPosix
 internal import RTCShareContentShare
 internal import RTCShareSDP
 
-/// A session with a Janus and one handle in it, of the VideoRoom plugin: requests, each with what is said to it, and what
-/// comes by itself.
+/// A Janus session with one handle of the VideoRoom plugin: sends requests, and receives their answers and events.
 @SharingActor final class JanusHandle {
-    /// What comes by itself.
+    /// An event of the server.
     enum Event: Sendable {
-        /// The plugin says something that it was not asked for.
+        /// An event of the plugin.
         case report(JanusRoomReport, JanusDescription?)
-        /// Of what is sent so many packets were missed.
+        /// The server missed so many packets of the sent media.
         case losses(Int)
-        /// It is over, for this reason.
+        /// The handle has ended, for this reason.
         case ended(any Error)
     }
 
-    /// What is waited for.
+    /// A request that waits for its answer.
     private struct Question {
         let continuation: CheckedContinuation<JanusMessage, any Error>
-        /// Whether a receipt is the answer, or what the plugin says later.
+        /// Whether an acknowledgment is the answer, or a later event of the plugin.
         let takesReceipt: Bool
     }
 
-    /// What comes by itself, until the end; one reader.
+    /// The server's events until the end, for one reader.
     nonisolated let events: AsyncStream<Event>
     private let continuation: AsyncStream<Event>.Continuation
     private let address: JanusAddress
@@ -40,17 +39,17 @@ internal import RTCShareSDP
     private var tasks: [Task<Void, Never>] = []
     private var hasEnded = false
 
-    /// Events that wait for their reader. Each can hold a description of 1 MiB.
+    /// The maximum number of waiting events. Each can have a description of 1 MiB.
     private nonisolated static let mostWaiting = 64
     private static let plugin = "janus.plugin.videoroom"
-    /// How long to wait for servers that help to connect before a description is made.
+    /// The time to wait for STUN and TURN servers before a description is created.
     static let gatheringPatience = Duration.seconds(5)
-    /// How long an answer may take.
+    /// The timeout for an answer.
     private static let patience = Duration.seconds(15)
-    /// How long the server may take to hear of the end.
+    /// The timeout for the end of the session.
     private static let closingTime = Duration.seconds(3)
 
-    /// A handle that ``open()`` begins; a WebSocket lives on `eventLoopGroup`.
+    /// Creates a handle, which ``open()`` starts; a WebSocket uses `eventLoopGroup`.
     nonisolated init(
         _ address: JanusAddress, _ credentials: JanusCredentials, eventLoopGroup: MultiThreadedEventLoopGroup,
         logger: Logger
@@ -61,7 +60,7 @@ internal import RTCShareSDP
             of: Event.self, bufferingPolicy: .bufferingNewest(Self.mostWaiting))
     }
 
-    /// Begins the session.
+    /// Starts the session.
     /// - Throws: ``JanusError``, ``HTTPClientError``.
     func open() async throws {
         let transport: any JanusTransport =
@@ -84,7 +83,7 @@ internal import RTCShareSDP
         handle = try await ask(attaching, takesReceipt: true).identified
     }
 
-    /// Asks the plugin, and waits for what it says to it.
+    /// Sends a request to the plugin, and returns its answer.
     /// - Throws: ``JanusError``, ``HTTPClientError``.
     func ask(
         _ body: JanusRoomRequest, _ description: JanusDescription? = nil
@@ -98,8 +97,8 @@ internal import RTCShareSDP
         return (report, message.description)
     }
 
-    /// Asks for something of a room, which `request` has as the server calls it then: one with `string_ids` calls rooms by
-    /// a number, too.
+    /// Sends a request about a room. A server with `string_ids` rejects a number as the room's id: then the request is
+    /// repeated with a text, which `request` has from then on.
     func ask(ofRoom request: inout JanusRoomRequest) async throws -> JanusRoomReport {
         do {
             return try await ask(request).report
@@ -109,7 +108,7 @@ internal import RTCShareSDP
         }
     }
 
-    /// Tells the server of a candidate, as far as it can be reached.
+    /// Sends a candidate to the server, if it can be reached.
     func send(_ candidate: CandidateAttribute, mid: String) async {
         var request = JanusRequest("trickle")
         request.candidate = JanusCandidate(sdpMid: mid, candidate: "candidate:\(candidate.value)")
@@ -120,7 +119,7 @@ internal import RTCShareSDP
         }
     }
 
-    /// Ends the session, and tells the server so, as far as it can be reached.
+    /// Ends the session, and notifies the server, if it can be reached.
     func close() async {
         guard !hasEnded else { return }
         if let transport, let session {
@@ -140,7 +139,7 @@ internal import RTCShareSDP
         end(for: nil)
     }
 
-    // MARK: Questions and answers
+    // MARK: Requests
 
     private func complete(_ request: JanusRequest) -> JanusRequest {
         questionsSoFar += 1
@@ -182,7 +181,7 @@ internal import RTCShareSDP
         questions.removeValue(forKey: transaction)?.continuation.resume(with: result)
     }
 
-    // MARK: What arrives
+    // MARK: Reception
 
     private func hear(_ transport: any JanusTransport) async {
         do {
@@ -194,7 +193,7 @@ internal import RTCShareSDP
 
     private func take(_ message: JanusMessage) {
         if let transaction = message.transaction, let question = questions[transaction] {
-            // A receipt of what the plugin has yet to say something to.
+            // An acknowledgment of a request that the plugin has not answered yet.
             if message.janus == "ack", !question.takesReceipt { return }
             return answer(transaction, .success(message))
         }
@@ -203,7 +202,7 @@ internal import RTCShareSDP
         case "event":
             if let report = message.plugindata?.data { continuation.yield(.report(report, message.description)) }
         case "slowlink":
-            // `uplink` is the server's view: what it is sent.
+            // `uplink` is from the server's point of view: what it receives.
             if message.uplink == true, message.packetsLost > 0 { continuation.yield(.losses(message.packetsLost)) }
         case "hangup": end(for: JanusError.hungUp(reason: message.reason))
         case "timeout", "detached": end(for: JanusError.sessionGone)
@@ -226,7 +225,7 @@ internal import RTCShareSDP
         }
     }
 
-    /// Closes it, which is the last event if there is a reason.
+    /// Closes the handle, with a last event if there is a reason.
     func end(for reason: (any Error)?) {
         guard !hasEnded else { return }
         hasEnded = true
@@ -239,7 +238,7 @@ internal import RTCShareSDP
 }
 
 extension JanusMessage {
-    /// The id of what was made.
+    /// The id of a created object.
     fileprivate var identified: UInt64 {
         get throws(JanusError) {
             guard let data else { throw .noAnswer }

@@ -2,10 +2,10 @@ internal import FoundationEssentials
 internal import RTCShareLocks
 internal import RTCShareWireFormat
 
-/// Janus over HTTP: a POST for a request, and a GET that waits for what comes by itself.
+/// Janus over HTTP: a POST for each request, and a GET that waits for events.
 ///
-/// A poll that fails is made again: the session outlives what is shorter than the server's patience, a minute by default. One
-/// that was forgotten meanwhile is said to be.
+/// A failed poll is repeated: the session survives interruptions that are shorter than the server's timeout, a minute
+/// by default. The server reports a session that it has dropped.
 final class JanusLongPoll: JanusTransport {
     let arrivals: AsyncThrowingStream<JanusMessage, any Error>
     let keepalivePause: Duration? = nil
@@ -14,9 +14,9 @@ final class JanusLongPoll: JanusTransport {
     private let credentials: JanusCredentials
     private let polling = Locked<Task<Void, Never>?>(nil)
 
-    /// How long a server keeps a poll open (30 s), and something for the way.
+    /// The time for which a server keeps a poll open (30 s), with a reserve for the network.
     private static let pollTime = Duration.seconds(45)
-    /// The messages that a poll asks for, and those that are read of a response.
+    /// The number of messages that a poll requests, and the maximum number that is read from a response.
     private static let mostMessages = 10
     private static let mostMessagesRead = 64
 
@@ -37,7 +37,7 @@ final class JanusLongPoll: JanusTransport {
         take(try Self.messages(in: response))
     }
 
-    /// Hands messages on. The reader is always faster than an honest server.
+    /// Delivers messages. The reader is always faster than an honest server.
     private func take(_ messages: [JanusMessage]) {
         for message in messages.prefix(Self.mostMessagesRead) {
             guard case .dropped = continuation.yield(message) else { continue }
@@ -45,12 +45,12 @@ final class JanusLongPoll: JanusTransport {
         }
     }
 
-    /// `…/janus/1/2`, whatever stands behind the path.
+    /// Returns `…/janus/1/2`, whatever the query is.
     private static func address(_ parts: [String], at url: WebAddress) -> WebAddress? {
         parts.reduce(url) { url, part in url?.appending(path: part) }
     }
 
-    /// What is no Janus' words is no message.
+    /// Parses the messages of a response. Throws if it is not from Janus.
     static func messages(in response: HTTPClient.Response) throws(JanusError) -> [JanusMessage] {
         let data = Data(response.text)
         let decoder = JSONDecoder()
@@ -95,7 +95,7 @@ final class JanusLongPoll: JanusTransport {
         }
     }
 
-    /// A text as it stands in a query (RFC 3986 §3.4).
+    /// Returns a text in the form for a query (RFC 3986 §3.4).
     private static func escaped(_ text: String) -> String {
         text.percentEncoded { byte in
             let character = Character(UnicodeScalar(byte))
@@ -109,8 +109,8 @@ final class JanusLongPoll: JanusTransport {
     }
 }
 
-/// How soon one poll follows another: at once where the server waited or had something to say, and after a pause where it
-/// fails or answers at once over and over.
+/// The pace of polls: the next one follows at once if the server waited or had a message, and after a pause if it fails
+/// or repeatedly answers at once.
 struct PollPace {
     enum Outcome {
         case news, nothing, failure
@@ -119,12 +119,12 @@ struct PollPace {
     private var quickPolls = 0
 
     private static let pause = Duration.seconds(1)
-    /// A server that waits takes longer.
+    /// The shortest wait of a server that waits.
     private static let shortestWait = Duration.seconds(1)
-    /// More polls with news in a row, each sooner than that, are not those of a room.
+    /// The maximum number of consecutive quick polls with messages, more than any room needs.
     private static let mostQuickPolls = 10
 
-    /// The pause after a poll, nil for none.
+    /// Returns the pause after a poll, nil for none.
     mutating func pause(after outcome: Outcome, taking time: Duration) -> Duration? {
         guard time < Self.shortestWait else {
             quickPolls = 0

@@ -1,18 +1,18 @@
 internal import FoundationEssentials
 
-/// What names a room or somebody in it: a number, or a text where Janus was set up with `string_ids`.
+/// The id of a room or of a participant: a number, or a text if Janus was configured with `string_ids`.
 public enum JanusID: Hashable, Sendable, CustomStringConvertible {
-    /// As rooms have it by default.
+    /// The default form.
     case number(UInt64)
-    /// As they have it with `string_ids`.
+    /// The form with `string_ids`.
     case name(String)
 
-    /// What a person writes: digits alone are a number.
+    /// Parses a user's input: only digits are a number.
     public init(_ text: String) {
         self = text.allSatisfy(\.isASCII) ? UInt64(text).map { .number($0) } ?? .name(text) : .name(text)
     }
 
-    /// The id as a person writes it.
+    /// The id as users write it.
     public var description: String {
         switch self {
         case .number(let number): "\(number)"
@@ -20,18 +20,18 @@ public enum JanusID: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The same as a text.
+    /// The id as a text.
     var asName: Self { .name(description) }
 }
 
 extension JanusID: Codable {
-    /// Reads a number or a text.
+    /// Decodes a number or a text.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         self = try (try? container.decode(UInt64.self)).map { .number($0) } ?? .name(container.decode(String.self))
     }
 
-    /// Writes a number or a text.
+    /// Encodes a number or a text.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {
@@ -41,22 +41,22 @@ extension JanusID: Codable {
     }
 }
 
-/// A description as Janus carries it.
+/// A description in the format of Janus.
 struct JanusDescription: Codable, Sendable {
     let type: String
     let sdp: String
-    /// Whether candidates follow that are not in it.
+    /// Whether candidates follow that it does not have.
     var trickle: Bool?
 }
 
-/// A candidate as Janus carries it, or that there are no more.
+/// A candidate in the format of Janus, or the end of candidates.
 struct JanusCandidate: Encodable, Sendable {
     var sdpMid: String?
     var candidate: String?
     var completed: Bool?
 }
 
-/// A request to Janus: each has some of these.
+/// A request to Janus, with all possible members.
 struct JanusRequest: Encodable, Sendable {
     var janus: String
     var transaction = ""
@@ -80,7 +80,7 @@ struct JanusRequest: Encodable, Sendable {
     }
 }
 
-/// A request to the VideoRoom plugin: each has some of these.
+/// A request to the VideoRoom plugin, with all possible members.
 struct JanusRoomRequest: Encodable, Sendable {
     var request: String
     var room: JanusID?
@@ -88,9 +88,9 @@ struct JanusRoomRequest: Encodable, Sendable {
     var display: String?
     var pin: String?
     var token: String?
-    /// The most that a publisher is asked to send, in bit/s.
+    /// The maximum bitrate of a publisher in bit/s.
     var bitrate: Int?
-    /// Whose media a subscriber gets.
+    /// The publishers whose media a subscriber receives.
     var streams: [Feed]?
     /// Whether a subscriber's ICE restarts.
     var restart: Bool?
@@ -105,7 +105,7 @@ struct JanusRoomRequest: Encodable, Sendable {
     }
 }
 
-/// What Janus says: each has some of these, and others that nobody here asks for.
+/// A message from Janus, with all members that are used here.
 struct JanusMessage: Decodable, Sendable {
     var janus: String
     var transaction: String?
@@ -114,9 +114,9 @@ struct JanusMessage: Decodable, Sendable {
     var error: Refusal?
     var plugindata: PluginData?
     var description: JanusDescription?
-    /// Why a connection was hung up.
+    /// The reason for the end of a connection.
     var reason: String?
-    /// The packets that are missed, of what a client sends where `uplink` says so.
+    /// The number of missed packets, of those that the client sends if `uplink` is true.
     var lost: Int?
     var uplink: Bool?
 
@@ -133,10 +133,10 @@ struct JanusMessage: Decodable, Sendable {
         let data: JanusRoomReport
     }
 
-    /// More packets than any connection loses between two reports: a server can send any number.
+    /// The maximum number of packets that a connection can lose between two reports: a server can send any number.
     private static let mostPacketsLost = 1 << 16
 
-    /// The packets that are missed, as many as there can be.
+    /// The number of missed packets, limited to a plausible one.
     var packetsLost: Int { min(max(lost ?? 0, 0), Self.mostPacketsLost) }
 
     enum CodingKeys: String, CodingKey {
@@ -145,9 +145,9 @@ struct JanusMessage: Decodable, Sendable {
     }
 }
 
-/// What the VideoRoom plugin says: each has some of these.
+/// An event of the VideoRoom plugin, with all members that are used here.
 struct JanusRoomReport: Decodable, Sendable {
-    /// `joined`, `attached`, `updated`, `event`, `destroyed`, …
+    /// The kind: `joined`, `attached`, `updated`, `event`, `destroyed`, …
     var videoroom: String
     var errorCode: Int?
     var error: String?
@@ -155,9 +155,9 @@ struct JanusRoomReport: Decodable, Sendable {
     var leaving: JanusID?
     var reason: String?
     var participants: [Participant]?
-    /// The rooms that are listed.
+    /// The listed rooms.
     var list: [Room]?
-    /// What a subscriber gets.
+    /// The streams of a subscriber.
     var streams: [Stream]?
 
     struct Participant: Decodable, Sendable {
@@ -168,13 +168,13 @@ struct JanusRoomReport: Decodable, Sendable {
 
     struct Room: Decodable, Sendable {
         let room: JanusID
-        /// What a publisher is to send at most, in bit/s; 0 for no bound.
+        /// The maximum bitrate of a publisher in bit/s; 0 for no limit.
         var bitrate: Int?
     }
 
     struct Stream: Decodable, Sendable {
         var mid: String?
-        /// Whose it is; nil once that one is gone.
+        /// The publisher's id; nil after it has left.
         var feedID: JanusID?
         var feedDisplay: String?
 

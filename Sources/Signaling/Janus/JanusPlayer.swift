@@ -5,15 +5,15 @@ internal import RTCSharePeerConnection
 internal import RTCShareSDP
 public import RTCShareTransport
 
-/// Watches publishers in a room of a Janus' VideoRoom: subscribes, receives, mends the connection, and takes its leave.
+/// Plays publishers in a Janus room (VideoRoom): subscribes, receives, repairs the connection, and leaves.
 ///
-/// The pictures and sounds are named as their publishers are, as far as those are names that an attendee can have.
+/// Video and audio have the names of their publishers, if those are valid names of attendees.
 public final class JanusPlayer: SharePlayer {
-    /// The pictures and sounds that come: for tiles, sounds, statistics and the end.
+    /// The received video and audio: for tiles, audio, statistics and the end.
     public let session: AttendeeSession
     private let signaled: SignaledSession
 
-    /// A player of what these publish in a room, by their names or their ids there.
+    /// Creates a player of publishers in a room, by their names or ids.
     public init(
         url text: String, room: JanusID, publishers: [String], credentials: JanusCredentials = JanusCredentials(),
         as viewer: AttendeeID, configuration: Connection.Configuration = Connection.Configuration(),
@@ -30,22 +30,23 @@ public final class JanusPlayer: SharePlayer {
         signaled = SignaledSession(of: session, at: subscriber, reasons: .janus)
     }
 
-    /// Subscribes. What comes then, ``session`` tells.
+    /// Subscribes. ``session`` reports everything that follows.
     /// - Throws: ``JanusError``, ``HTTPClientError``, `NegotiationError`. The session has ended then.
     public func start() async throws { try await signaled.begin() }
 
-    /// Tells the server the end, and leaves.
+    /// Notifies the server of the end, and leaves.
     public func leave() async { await signaled.leave() }
 
-    /// Why it ended, where the connection does not know.
+    /// The reason for the end, if the connection does not have it.
     public var reason: (any Error)? { get async { await signaled.reason } }
 
     package func reason(after error: (any Error)?) async -> (any Error)? { await signaled.reason(after: error) }
 
-    /// Rooms let in at once.
+    /// Whether the viewer waits for admission: always false, because rooms admit viewers at once.
     package var isWaiting: Bool { false }
 
-    /// The offer with its sections' streams called as their publishers are (RFC 8830): Janus has one name for all.
+    /// Returns the offer with the names of the publishers for its sections' streams (RFC 8830): Janus has one name for
+    /// all.
     static func named(_ offer: String, by streams: [JanusRoomReport.Stream]) -> String {
         let names = Dictionary(
             streams.compactMap { stream in

@@ -5,19 +5,19 @@ internal import RTCShareSDP
 internal import RTCShareTransport
 internal import RTCShareWireFormat
 
-/// One publisher in a room of a Janus' VideoRoom: publishes a room's share, from the room's one encode, until the server, the
-/// way to it, somebody in the room or the program ends it.
+/// One publisher in a Janus room (VideoRoom): publishes a room's share, encoded once for all viewers, until the server,
+/// a lost route, somebody in the room or the program ends it.
 ///
-///     start() ── create, attach, join, publish ──▶ connected ⇄ disconnected ── configure, with ICE begun anew ──▶ ended
+///     start() ── create, attach, join, publish ──▶ connected ⇄ disconnected ── configure, with an ICE restart ─▶ ended
 ///     leave() ── destroy ────────────────────────────────────────────────────────────────────────────────────────▲
 public final class JanusSession: PublishingSession {
-    /// The server's place in the room: for statistics and limits.
+    /// The server as a viewer of the room: for statistics and limits.
     public let viewer: RoomViewer
-    /// How it goes, in order, until it has ended; one reader.
+    /// The events, in order, until the session has ended, for one reader.
     public var events: AsyncStream<PublishingSessionEvent> { signaled.events }
     private let signaled: SignaledSession
 
-    /// A session that ``start()`` begins, with a place in the room from now on; ``leave()`` gives it back.
+    /// Creates a session, which ``start()`` starts. It is a viewer of the room from now on, until ``leave()``.
     public init(at endpoint: JanusEndpoint, publishing room: SharingRoom) async throws {
         viewer = try await room.addViewer(
             restrictedTo: endpoint.media, configuration: endpoint.configuration.mending,
@@ -26,16 +26,16 @@ public final class JanusSession: PublishingSession {
             of: viewer.session, at: JanusPublisher(endpoint, viewer.session.connection), reasons: .janus)
     }
 
-    /// Joins the room, and publishes. What becomes of it then, ``events`` tells.
-    /// - Throws: ``JanusError``, ``HTTPClientError``, `NegotiationError`, `ConnectionError`, `CancellationError`. The session
-    ///   has ended then, at the server too.
+    /// Joins the room, and publishes. ``events`` reports everything that follows.
+    /// - Throws: ``JanusError``, ``HTTPClientError``, `NegotiationError`, `ConnectionError`, `CancellationError`. The
+    ///   session has ended then, at the server too.
     public func start() async throws { try await signaled.begin() }
 
-    /// Tells the server the end, as far as it can be reached, and leaves the room.
+    /// Notifies the server of the end, if it can be reached, and leaves the room.
     public func leave() async { await signaled.leave() }
 }
 
-/// A publisher as Janus has it. Its state is the handle's.
+/// The session of a publisher at the server. Its state is the handle's.
 private struct JanusPublisher: ServerSession {
     private let endpoint: JanusEndpoint
     private let connection: Connection
@@ -74,8 +74,8 @@ private struct JanusPublisher: ServerSession {
         return endpoint.requestedBitrate == nil ? await limit() : nil
     }
 
-    /// What the room takes of a publisher who asks for nothing else, as far as rooms are listed: 128 kbit/s in some, with which
-    /// no screen is sharp.
+    /// Returns the room's default bitrate limit for publishers, if rooms are listed: 128 kbit/s in some, which is too
+    /// low for a sharp screen.
     private func limit() async -> DataRate? {
         let rooms = try? await handle.ask(JanusRoomRequest("list")).report.list
         let room = rooms?.first { $0.room.asName == endpoint.room.asName }
@@ -89,7 +89,7 @@ private struct JanusPublisher: ServerSession {
         _ = try await handle.ask(ofRoom: &joining)
     }
 
-    /// Offers by a request, and takes the answer.
+    /// Sends an offer with a request, and sets the answer.
     private func negotiate(_ request: JanusRoomRequest) async throws {
         let offer = try await connection.makeOffer()
         let answered = try await handle.ask(
@@ -104,7 +104,7 @@ private struct JanusPublisher: ServerSession {
     func restart() async -> SessionRestart {
         await connection.restartICE()
         do {
-            // Candidates aren't told one by one.
+            // Candidates are not trickled.
             await connection.gatherAgain(patience: JanusHandle.gatheringPatience)
             try await negotiate(JanusRoomRequest("configure"))
             return .begun
@@ -123,7 +123,7 @@ private struct JanusPublisher: ServerSession {
 }
 
 extension SessionRestart {
-    /// What the error of a Janus says of a restart.
+    /// Creates the outcome of a restart that failed with an error of Janus.
     init(failedWith error: any Error) {
         self =
             switch error {

@@ -4,9 +4,9 @@ internal import RTCShareSDP
 internal import RTCShareTransport
 internal import RTCShareWireFormat
 
-/// A subscriber as Janus has it: offers come from there, and are answered.
+/// The session of a subscriber at the server, which sends offers.
 @SharingActor final class JanusSubscriber: ServerSession {
-    /// The room, as the server has it once it was found.
+    /// The room's id, in the server's form after it was found.
     private var room: JanusID
     private let publishers: [String]
     private let credentials: JanusCredentials
@@ -15,8 +15,8 @@ internal import RTCShareWireFormat
     private let logger: Logger
     private var watching: Task<Void, Never>?
 
-    /// How often to look whether the room is still there: who subscribes is told nothing of its end (1.1.2), and silence may be
-    /// a screen at rest.
+    /// The interval at which the room's existence is polled: subscribers are not notified of its end (1.1.2), and an
+    /// idle screen is silent, too.
     private static let lookPause = Duration.seconds(5)
 
     nonisolated init(
@@ -54,7 +54,7 @@ internal import RTCShareWireFormat
         try await answer(offer, of: attached.report)
     }
 
-    /// The ids of the publishers that are meant.
+    /// Returns the ids of the requested publishers.
     private func feeds() async throws -> [JanusID] {
         var listing = JanusRoomRequest("listparticipants", room)
         let listed = try await handle.ask(ofRoom: &listing)
@@ -75,7 +75,7 @@ internal import RTCShareWireFormat
             JanusRoomRequest("start"), JanusDescription(type: "answer", sdp: answer.description, trickle: false))
     }
 
-    // MARK: While it lasts
+    // MARK: Events
 
     func restart() async -> SessionRestart {
         var configuring = JanusRoomRequest("configure")

@@ -1,19 +1,19 @@
-/// Messages of a Janus that wait for their reader, which is always faster than an honest server.
+/// The maximum number of Janus messages that wait for their reader, which is always faster than an honest server.
 let mostMessagesWaiting = 256
 
-/// How a Janus is spoken to.
+/// The transport of Janus messages.
 protocol JanusTransport: Sendable {
-    /// What it says, until it can be heard no more; one reader.
+    /// The received messages, until the connection ends, for one reader.
     var arrivals: AsyncThrowingStream<JanusMessage, any Error> { get }
-    /// How often a session has to be heard of that nothing else is asked of; nil where hearing it is enough.
+    /// The interval of keepalive requests; nil if receiving messages is sufficient.
     var keepalivePause: Duration? { get }
 
-    /// Sends a request. What is said to it arrives as all else.
+    /// Sends a request. Its answer is one of the received messages.
     func send(_ request: JanusRequest) async throws
 
-    /// Hears what comes of a session by itself.
+    /// Receives the events of a session.
     func poll(session: UInt64)
 
-    /// Ends it.
+    /// Closes the transport.
     func close()
 }

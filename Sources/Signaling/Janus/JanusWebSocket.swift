@@ -9,15 +9,15 @@ internal import RTCShareSecureTransport
 internal import RTCShareTransport
 internal import RTCShareWireFormat
 
-/// Janus over a WebSocket (RFC 6455): requests, answers and what comes by itself are texts of one connection, whose end is the
-/// session's too.
+/// Janus over a WebSocket (RFC 6455): requests, answers and events are text messages of one connection. Its end is also
+/// that of the session.
 final class JanusWebSocket: JanusTransport {
     let arrivals: AsyncThrowingStream<JanusMessage, any Error>
     let keepalivePause: Duration? = .seconds(25)
     private let channel: any Channel
 
     private static let subprotocol = "janus-protocol"
-    /// How long the connection and the upgrade can take together.
+    /// The timeout for the connection and the upgrade together.
     private static let openingTime = Duration.seconds(10)
     private static let mostMessageBytes = 1 << 20
 
@@ -44,7 +44,7 @@ final class JanusWebSocket: JanusTransport {
                     .connectTimeout(TimeAmount(patience))
                     .channelOption(.tcpOption(.tcp_nodelay), value: 1)
                     .connect(host: url.hostName, port: url.port) { channel in
-                        // All of it before the connection is there: what fails with it fails the upgrade.
+                        // All of it before the connection exists: a failure of the connection fails the upgrade.
                         channel.eventLoop.makeCompletedFuture {
                             try attempt.add(channel)
                             if url.isSecure { try channel.pipeline.syncOperations.addHandler(security(to: url)) }
@@ -82,7 +82,7 @@ final class JanusWebSocket: JanusTransport {
         }
     }
 
-    /// Has the connection become a WebSocket, which the future gives.
+    /// Upgrades the connection to a WebSocket.
     private static func upgrade(
         _ channel: any Channel, _ url: WebAddress,
         _ continuation: AsyncThrowingStream<JanusMessage, any Error>.Continuation
@@ -122,13 +122,13 @@ final class JanusWebSocket: JanusTransport {
         }
     }
 
-    /// All of it comes by itself.
+    /// Does nothing, because events arrive by themselves.
     func poll(session: UInt64) {}
 
     func close() { channel.close(promise: nil) }
 }
 
-/// Reads texts of Janus, and answers what keeps a WebSocket open.
+/// Reads text messages of Janus, and answers pings.
 final class JanusFrameHandler: ChannelInboundHandler {
     typealias InboundIn = WebSocketFrame
     typealias OutboundOut = WebSocketFrame
@@ -145,7 +145,7 @@ final class JanusFrameHandler: ChannelInboundHandler {
         let frame = unwrapInboundIn(data)
         switch frame.opcode {
         case .text:
-            // What can't be read is nothing that was waited for.
+            // A message that can't be parsed is ignored.
             if let message = try? decoder.decode(JanusMessage.self, from: Data(frame.unmaskedData.readableBytesView)) {
                 if case .dropped = continuation.yield(message) { context.close(promise: nil) }
             }
@@ -180,13 +180,13 @@ final class JanusFrameHandler: ChannelInboundHandler {
     }
 }
 
-/// The answers to pings: one on its way, and the one that is due next. A ping that was not answered yet is forgotten with
-/// the next one (RFC 6455 §5.5.3), so that a server that reads nothing makes nothing gather here.
+/// The answers to pings: one that is being sent, and the next one. An unanswered ping is dropped with the next one (RFC
+/// 6455 §5.5.3), so that a server that reads nothing can't fill the memory.
 struct PongQueue<Data> {
     private var isSending = false
     private var next: Data?
 
-    /// Takes what a ping holds; returns what to send now, if anything.
+    /// Adds a ping's data; returns the data to send now, if any.
     mutating func take(_ data: Data) -> Data? {
         guard isSending else {
             isSending = true
@@ -196,7 +196,7 @@ struct PongQueue<Data> {
         return nil
     }
 
-    /// Notes that the answer has left; returns the next one, if any.
+    /// Records that the answer was sent; returns the next one, if any.
     mutating func sent() -> Data? {
         defer { next = nil }
         isSending = next != nil
@@ -204,7 +204,7 @@ struct PongQueue<Data> {
     }
 }
 
-/// Connections of which one becomes a WebSocket. They are closed when the time is over, or nobody waits for them any more.
+/// Connections, one of which becomes a WebSocket. They are closed after the timeout, or on cancellation.
 private final class ConnectionAttempt: Sendable {
     enum End {
         case late, cancelled
@@ -217,7 +217,7 @@ private final class ConnectionAttempt: Sendable {
 
     private let state = Locked(State())
 
-    /// Why it was ended, where it was.
+    /// The reason why it was ended; nil if it was not.
     var end: End? { state.withLock { $0.end } }
 
     func add(_ channel: any Channel) throws(CancellationError) {
@@ -237,7 +237,7 @@ private final class ConnectionAttempt: Sendable {
         for channel in channels { channel.close(promise: nil) }
     }
 
-    /// The connection is there, and stays.
+    /// Keeps the connection, which has succeeded.
     func succeed() throws(CancellationError) {
         let isOver = state.withLock { state in
             state.channels = []

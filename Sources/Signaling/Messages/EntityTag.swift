@@ -1,21 +1,21 @@
-/// Names one state of a session's ICE credentials (RFC 9110 §8.8.3).
+/// The entity tag of one state of a session's ICE credentials (RFC 9110 §8.8.3).
 struct EntityTag: Hashable, Sendable {
-    /// What stands between the quotes.
+    /// The value between the quotes.
     let value: String
 
-    /// That of a session's first credentials.
+    /// The tag of a session's first credentials.
     static let first = EntityTag(value: "1")
 
-    /// With its quotes.
+    /// The value with its quotes.
     var headerValue: String { "\"\(value)\"" }
 
-    /// What an `If-Match` header asks for.
+    /// The condition of an `If-Match` header.
     enum Condition: Hashable {
-        /// There is none: players that never read an entity tag send none.
+        /// No header: players that ignore entity tags send none.
         case none
-        /// `*`, with or without quotes: whatever the state is.
+        /// `*`, with or without quotes: any state.
         case any
-        /// One of these states; marks of weakness count for nothing, and quotes may be missing.
+        /// One of these states; weakness is ignored, and quotes may be missing.
         case one([String])
 
         init(_ headers: [String]) {
@@ -28,7 +28,7 @@ struct EntityTag: Hashable, Sendable {
             self = values.isEmpty ? .none : values.contains("*") ? .any : .one(values)
         }
 
-        /// Whether it holds in this state.
+        /// Returns whether it holds in this state.
         func holds(for tag: EntityTag) -> Bool {
             switch self {
             case .none, .any: true
@@ -39,7 +39,7 @@ struct EntityTag: Hashable, Sendable {
 }
 
 extension StringProtocol {
-    /// Without spaces and tabs at its ends.
+    /// The text without spaces and tabs at its ends.
     var trimmingSpaces: Substring {
         var text = Substring(self)
         while let last = text.last, last == " " || last == "\t" { text.removeLast() }

@@ -2,35 +2,35 @@ internal import FoundationEssentials
 internal import Glibc
 internal import RTCShareWireFormat
 
-/// One link of a `Link` header (RFC 8288): where it leads, and its parameters.
+/// One link of a `Link` header (RFC 8288): its target, and its parameters.
 struct LinkHeader: Hashable, Sendable {
     let target: String
-    /// By their names in lower case; of a name that comes twice the first value.
+    /// The parameters by their names in lower case; the first value of a repeated name.
     let parameters: [String: String]
 
-    /// The links of a header; what is not understood is left out, for it is not ours.
+    /// Parses the links of a header. Ignores invalid ones.
     static func parse(_ text: String) -> [LinkHeader] {
         var reader = LinkReader(text: Substring(text))
         return reader.readAll()
     }
 
-    /// An ICE server for the peer (RFC 9725 §4.6); nil for a link to something else.
+    /// The ICE server for the peer (RFC 9725 §4.6); nil for another link.
     var iceServer: (url: String, username: String?, credential: String?)? {
         let relations = parameters["rel"]?.split(separator: " ").map { $0.lowercased() } ?? []
         guard relations.contains("ice-server") else { return nil }
         return (target, parameters["username"], parameters["credential"])
     }
 
-    /// Whether it leads to the state of the session.
+    /// Whether the target is the state of the session.
     var isState: Bool { parameters["rel"] == Self.stateRelation }
 
     private static let stateRelation = "urn:rtcshare:state"
 
-    /// The link that tells a player where the state of its session is.
+    /// Returns the link to the state of a player's session.
     static func state(at target: String) -> String { "<\(target)>; rel=\"\(stateRelation)\"" }
 
-    /// What the link of an ICE server may mean: what stands there, and where that has percent signs in it, decoded. Servers
-    /// write both, and asking a relay with the wrong words harms nobody.
+    /// The possible values of an ICE server's link: the literal ones and, if they contain percent signs, the decoded
+    /// ones. Servers send both, and a relay simply rejects the wrong ones.
     var iceServerReadings: [(url: String, username: String?, credential: String?)] {
         guard let server = iceServer else { return [] }
         let decoded = (
@@ -42,7 +42,7 @@ struct LinkHeader: Hashable, Sendable {
 
     private static func decoded(_ text: String) -> String { text.percentDecoded ?? text }
 
-    /// The link that tells a player of an ICE server, with what it asks of its user.
+    /// Returns the link of an ICE server for a player, with the credentials.
     static func iceServer(url: String, username: String?, credential: String?) -> String {
         var link = "<\(url)>; rel=\"ice-server\""
         if let username, let credential {
@@ -51,7 +51,7 @@ struct LinkHeader: Hashable, Sendable {
         return link
     }
 
-    /// A quoted-string of RFC 9110 §5.6.4; what no header may hold is left out.
+    /// Returns a quoted-string of RFC 9110 §5.6.4, without invalid characters.
     private static func quoted(_ text: String) -> String {
         var quoted = "\""
         for scalar in text.unicodeScalars where scalar.value >= 0x20 && scalar.value != 0x7F {
@@ -64,7 +64,7 @@ struct LinkHeader: Hashable, Sendable {
 
 private struct LinkReader {
     var text: Substring
-    /// A header names few; the rest is not read.
+    /// The maximum number of links that are read.
     private static let maximumCount = 32
 
     init(text: Substring) { self.text = text }

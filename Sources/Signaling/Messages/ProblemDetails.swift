@@ -1,18 +1,18 @@
 internal import FoundationEssentials
 package import NIOHTTP1
 
-/// What is wrong with a request, for programs and for people (RFC 9457).
+/// The problem with a request, for programs and for people (RFC 9457).
 package struct ProblemDetails: Error, Sendable {
     let status: HTTPResponseStatus
-    /// Tells apart what one status stands for.
+    /// The type, which distinguishes problems with the same status.
     var type = "about:blank"
-    /// A sentence.
+    /// The description, a sentence.
     let detail: String
-    /// When to try again.
+    /// The time before a retry.
     var retryAfter: Duration?
-    /// The things to choose from.
+    /// The alternatives.
     var list: [String] = []
-    /// What to try.
+    /// The remedy.
     var remedy: String?
     /// The exit status with which the command line reports it.
     var exitStatus: Int32?
@@ -48,8 +48,8 @@ package struct ProblemDetails: Error, Sendable {
         let exitStatus: Int32?
     }
 
-    /// The response to a request: a page in the language of a person's browser, JSON for everything else. `root` leads from
-    /// the request's target to the folder of the viewer page.
+    /// Returns the response to a request: a page in the language of a browser, JSON for everything else. `root` is the
+    /// reference from the request's target to the directory of the viewer page.
     func response(to method: HTTPMethod, _ headers: HTTPHeaders, root: String) -> HTTPResponse {
         let isForPerson =
             [.GET, .HEAD].contains(method)

@@ -1,28 +1,28 @@
 internal import NIOHTTP1
 internal import RTCShareSDP
 
-/// A part of a session description that tells of ICE alone (`application/trickle-ice-sdpfrag`, RFC 8840 §9).
+/// A part of a session description with only ICE information (`application/trickle-ice-sdpfrag`, RFC 8840 §9).
 struct TrickleFragment: Hashable, Sendable {
     /// The candidates of one section.
     struct Section: Hashable, Sendable {
-        /// The section's `a=mid`; nil for candidates that stand before any section.
+        /// The section's `a=mid`; nil for candidates before any section.
         var mid: String?
         /// The values of its `a=candidate` lines, with `candidate:`.
         var candidates: [String] = []
-        /// Whether no more will come.
+        /// Whether this is the end of candidates.
         var isComplete = false
     }
 
-    /// The credentials that the candidates belong to; nil where the fragment names none.
+    /// The credentials to which the candidates belong; nil if the fragment has none.
     var usernameFragment: String?
     var password: String?
     var sections: [Section] = []
 
     static let mediaType = "application/trickle-ice-sdpfrag"
-    /// The candidates that are read of one fragment.
+    /// The maximum number of candidates in one fragment.
     private static let maximumCandidates = 128
 
-    /// Reads a fragment. What is neither ICE's nor a section's is passed over.
+    /// Parses a fragment. Ignores lines that belong neither to ICE nor to a section.
     init(parsing text: some StringProtocol) throws(ProblemDetails) {
         var section = Section()
         var count = 0
@@ -55,7 +55,7 @@ struct TrickleFragment: Hashable, Sendable {
         if !section.candidates.isEmpty || section.isComplete { sections.append(section) }
     }
 
-    /// What an answer says of ICE.
+    /// Returns the ICE information of an answer.
     static func text(of answer: SessionDescription) -> String {
         guard let section = answer.media.first(where: { $0.port != 0 }) else { return "" }
         var lines: [String] = []
@@ -67,8 +67,8 @@ struct TrickleFragment: Hashable, Sendable {
         return lines.joined(separator: "\r\n") + "\r\n"
     }
 
-    /// An offer with this fragment's credentials and candidates in place of its own: what the peer would have offered to
-    /// restart ICE.
+    /// Returns an offer with this fragment's credentials and candidates instead of its own: the peer's offer for an ICE
+    /// restart.
     func replacing(in offer: SessionDescription) -> SessionDescription {
         var offer = offer
         offer.lines.removeAll { $0.isOfICE }
@@ -90,7 +90,7 @@ struct TrickleFragment: Hashable, Sendable {
 }
 
 extension SDPLine {
-    /// Whether it tells of a path, or of who checks it.
+    /// Whether the line is ICE information.
     fileprivate var isOfICE: Bool {
         switch attributeName {
         case "ice-ufrag", "ice-pwd", "candidate", "end-of-candidates": true

@@ -1,21 +1,22 @@
 package import RTCShareContentShare
 internal import RTCShareTransport
 
-/// Watches what a server shows, over a session that can be begun again at the same place.
+/// Plays a share of a server, over a session that can be restarted at the same URL.
 package protocol SharePlayer: Sendable {
-    /// The pictures and sounds that come.
+    /// The received video and audio.
     nonisolated var session: AttendeeSession { get }
     /// Whether the viewer waits until the presenter admits it.
     var isWaiting: Bool { get async }
-    /// Begins the session. Where this throws, it has ended.
+    /// Starts the session. If this throws, the session has ended.
     func start() async throws
-    /// Tells the server the end, and leaves.
+    /// Notifies the server of the end, and leaves.
     func leave() async
-    /// Why the session ended, which the connection says ended with `error`; nil where the sender ended it.
+    /// Returns the reason for the end of a session whose connection ended with `error`; nil if the sender ended it.
     func reason(after error: (any Error)?) async -> (any Error)?
 }
 
-/// Whether a session that failed like this may succeed later at the same place: a server that restarts refuses and forgets.
+/// Returns whether a session that failed with this error may succeed later at the same URL: a restarting server rejects
+/// requests and forgets sessions.
 package func mayPass(_ error: any Error) -> Bool {
     switch error {
     case .sessionGone as WHEPError, .lost as WHEPError, is ConnectionError: true

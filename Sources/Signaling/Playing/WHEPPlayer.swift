@@ -7,19 +7,19 @@ internal import RTCShareSDP
 public import RTCShareTransport
 package import RTCShareWireFormat
 
-/// Watches what a WHEP server shows (draft-ietf-wish-whep): offers, receives, mends the connection, and takes its leave.
+/// Plays a stream of a WHEP server (draft-ietf-wish-whep): offers, receives, repairs the connection, and leaves.
 ///
-/// Links of a ``ViewerServer`` are taken as they are, and the URLs of other servers' endpoints.
+/// It accepts links of a ``ViewerServer``, and the URLs of other servers' endpoints.
 public final class WHEPPlayer: SharePlayer {
-    /// The pictures and sounds that come: for tiles, sounds, statistics and the end.
+    /// The received video and audio: for tiles, audio, statistics and the end.
     public let session: AttendeeSession
     private let serverSession: EndpointSession
     private let signaled: SignaledSession
 
-    /// The pictures, and the sounds, that are asked for at most.
+    /// The maximum number of video sections, and of audio sections.
     private static let sections = 2
 
-    /// A player of what a URL leads to. A token in a link counts before `token`.
+    /// Creates a player of a URL. A token in a link takes precedence over `token`.
     public init(
         url: String, token: AccessToken? = nil, as viewer: AttendeeID,
         configuration: Connection.Configuration = Connection.Configuration()
@@ -52,11 +52,11 @@ public final class WHEPPlayer: SharePlayer {
         }
     }
 
-    /// Offers, and takes the answer. What comes then, ``session`` tells.
+    /// Sends an offer, and sets the answer. ``session`` reports everything that follows.
     /// - Throws: ``WHEPError``, ``HTTPClientError``, `NegotiationError`. The session has ended then.
     public func start() async throws { try await signaled.begin() }
 
-    /// Why it ended, where the connection does not know.
+    /// The reason for the end, if the connection does not have it.
     public var reason: (any Error)? { get async { await signaled.reason } }
 
     package func reason(after error: (any Error)?) async -> (any Error)? {
@@ -67,7 +67,7 @@ public final class WHEPPlayer: SharePlayer {
     /// Whether the viewer waits until the presenter admits it.
     package var isWaiting: Bool { get async { await serverSession.state() == .waiting } }
 
-    /// Why the presenter ended the session of this viewer; nil if the presenter did not.
+    /// The reason why the presenter ended the session of this viewer; nil if the presenter did not.
     private var removal: WHEPError? {
         get async {
             switch await serverSession.state() {
@@ -78,27 +78,27 @@ public final class WHEPPlayer: SharePlayer {
         }
     }
 
-    /// Tells the server the end, and leaves.
+    /// Notifies the server of the end, and leaves.
     public func leave() async { await signaled.leave() }
 }
 
-/// Why a WHEP server shows nothing.
+/// The reason why playing from a WHEP server failed.
 public enum WHEPError: Error, Hashable, Sendable {
-    /// It is no URL of the web.
+    /// The URL is not a valid URL of the web.
     case url
     /// The link's secret is malformed.
     case token(AccessTokenError)
-    /// The server refuses.
+    /// The server rejected the request.
     case refused(EndpointRefusal)
-    /// What the server said is no answer.
+    /// The server's response is not a valid answer.
     case noAnswer(status: Int)
     /// The presenter removed this viewer.
     case removed
     /// The presenter did not admit this viewer.
     case declined
-    /// The server does not know the session any more, as after it was restarted.
+    /// The server does not know the session any more, for example after a restart.
     case sessionGone
-    /// The server stopped answering, and no other way to it was found.
+    /// The server stopped answering, and no other route to it was found.
     case lost
 
     init(_ failure: EndpointSession.Failure) {
@@ -111,12 +111,12 @@ public enum WHEPError: Error, Hashable, Sendable {
 }
 
 extension WHEPError: CustomStringConvertible {
-    /// The failure, its reason and its remedy.
+    /// The failure, its reason and a remedy.
     public var description: String { explanation.text }
 }
 
 extension WHEPError: ExplainedError {
-    /// The problem and, separately, its remedy.
+    /// The problem and, separately, a remedy.
     package var explanation: Explanation {
         switch self {
         case .url: Explanation("this is not a link", remedy: "give a link that begins with http:// or https://")

@@ -4,28 +4,28 @@ public import RTCShareContentShare
 internal import RTCSharePeerConnection
 public import RTCShareWireFormat
 
-/// A room's share at a server, for as long as it is wanted there: what fails is begun anew, after pauses that grow.
+/// A room's share at a server, as long as it is wanted there: it is restarted after failures, with increasing pauses.
 ///
 ///     start ──▶ connecting ──connected──▶ published ⇄ disconnected ──stop──▶ ended
 ///                 ▲    │                      │         │
-///                 │    └───────failed─────────┴─────────┴──▶ waiting, or given up where that is hopeless
+///                 │    └───────failed─────────┴─────────┴──▶ waiting, or failed if a retry is useless
 ///                 └───────────────the pause is over─────────────┘
 ///
-/// What never was published is given up where the server refuses what it was asked for. What was is tried again whatever
-/// the server says: one that was just started again may not know its own streams yet. Only who is sent away on purpose
-/// stays away.
+/// If the share was never published, a rejection by the server is final. If it was, the publication is retried whatever
+/// the reason, because a server that was just restarted may not know its own streams yet. Only a publisher that was
+/// removed intentionally is not published again.
 @SharingActor public final class Publication {
     /// The state.
     public enum State: String, Sendable, Codable {
-        /// A session is asked for, or a way to the server looked for.
+        /// A session is being requested, or a route to the server is being searched.
         case connecting
-        /// The share is there.
+        /// The share is available at the server.
         case published
-        /// The server does not answer; it may come back.
+        /// The server does not answer; it may return.
         case disconnected
-        /// It failed; the next try is waited for.
+        /// The publication failed, and waits for a retry.
         case waiting
-        /// It failed, and will fail each time: nothing is tried any more.
+        /// The publication failed permanently.
         case failed
         /// It was stopped.
         case ended
@@ -33,60 +33,61 @@ public import RTCShareWireFormat
 
     /// An event.
     public enum Event: Sendable {
-        /// The share is there; the server has this place in the room. `count` says how often that came about so far.
+        /// The share is available at the server, which is this viewer of the room. `count` is the number of times that
+        /// this has happened.
         case published(RoomViewer, count: Int)
-        /// The server does not answer; it may come back, and another path to it is looked for.
+        /// The server does not answer; it may return, and another route to it is being searched.
         case disconnected
         /// The server answers again.
         case reconnected
-        /// The server misses so many packets: more than it likes.
+        /// The server reports so many lost packets, more than it tolerates.
         case losses(Int)
-        /// The server takes no more than this.
+        /// The server accepts at most this bitrate.
         case limited(DataRate)
-        /// It failed, and is tried again after `pause`; or, where that is nil, is given up.
+        /// The publication failed, and is retried after `pause`, or not at all if that is nil.
         case failed(any Error, retryPolicy: RetryPolicy, pause: Duration?)
     }
 
-    /// Where it stands now.
+    /// The status of a publication.
     public struct Status: Sendable {
         /// The state.
         public var state = State.connecting
-        /// Since when.
+        /// The time since which it has the state.
         public var since = Date()
-        /// How often it was published.
+        /// The number of times that it was published.
         public var count = 0
-        /// Why it failed last; nil once it is published again.
+        /// The reason for the last failure; nil after it was published again.
         public var failure: (any Error)?
-        /// When it is tried again.
+        /// The time of the next retry.
         public var nextAttempt: Date?
-        /// The server's place in the room, while there is a session.
+        /// The server as a viewer of the room, while there is a session.
         public var viewer: RoomViewer?
     }
 
-    /// Where it is published.
+    /// The server's endpoint.
     public nonisolated let endpoint: any PublishingEndpoint
-    /// What happens, in order; one reader.
+    /// The events in order, for one reader.
     public nonisolated let events: AsyncStream<Event>
-    /// Where it stands now.
+    /// The current status.
     public private(set) var status = Status()
     private let continuation: AsyncStream<Event>.Continuation
     private let room: SharingRoom
     private let clock: any Clock<Duration>
-    /// Draws a number from 0 to 1.
+    /// Returns a random number from 0 to 1.
     private let draw: @Sendable () -> Double
     private(set) var pauses = RetryPauses()
     private var running: Task<Void, Never>?
     private var session: (any PublishingSession)?
 
-    /// For how long it has to be published for what comes then to be a trouble of its own.
+    /// The time after which a published share counts as stable, so that the next failure is a new one.
     private static let settledTime = Duration.seconds(30)
 
-    /// A share that ``start()`` has published at a server.
+    /// Creates a publication of a share at a server, which ``start()`` starts.
     public nonisolated convenience init(of room: SharingRoom, at endpoint: some PublishingEndpoint) {
         self.init(of: room, at: endpoint, clock: ContinuousClock()) { .random(in: 0...1) }
     }
 
-    /// The same with a clock and a source of chance that are given.
+    /// Creates a publication with a given clock and source of random numbers.
     nonisolated init(
         of room: SharingRoom, at endpoint: some PublishingEndpoint, clock: any Clock<Duration>,
         drawing draw: @escaping @Sendable () -> Double
@@ -98,7 +99,7 @@ public import RTCShareWireFormat
         (events, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(1024))
     }
 
-    /// Begins to publish. Once; what becomes of it, ``events`` tells.
+    /// Starts to publish, once. ``events`` reports everything that follows.
     public func start() {
         guard running == nil, status.state != .ended else { return }
         running = Task { [weak self] in
@@ -106,7 +107,7 @@ public import RTCShareWireFormat
         }
     }
 
-    /// Ends it, and tells the server so, as far as that can be reached.
+    /// Ends the publication, and notifies the server, if it can be reached.
     public func stop() async {
         change(to: .ended)
         running?.cancel()
@@ -116,9 +117,9 @@ public import RTCShareWireFormat
         continuation.finish()
     }
 
-    // MARK: One try after the other
+    // MARK: Attempts
 
-    /// Publishes until that fails, and waits for the time of the next try; false where there is none.
+    /// Publishes until that fails, and waits for the time of the next retry. Returns false if there is none.
     private func attempt() async -> Bool {
         guard status.state != .ended else { return false }
         status.nextAttempt = nil
@@ -147,7 +148,7 @@ public import RTCShareWireFormat
         return pauses.next(atLeast: requested, chance: draw())
     }
 
-    /// Publishes; returns why that is over.
+    /// Publishes, and returns the reason for the end.
     private func publish() async -> any Error {
         let session: any PublishingSession
         do {
@@ -158,14 +159,14 @@ public import RTCShareWireFormat
         self.session = session
         status.viewer = session.viewer
         let failure = await end(of: session)
-        // A session that the server still has would be in the way of the next.
+        // A session that the server still has would block the next one.
         await session.leave()
         self.session = nil
         return failure
     }
 
     private func end(of session: any PublishingSession) async -> any Error {
-        // Ended while it began.
+        // Ended during the start.
         if status.state == .ended { return CancellationError() }
         var settling: Task<Void, Never>?
         defer { settling?.cancel() }
@@ -202,8 +203,8 @@ public import RTCShareWireFormat
     }
 }
 
-/// A server took its leave, without a reason.
+/// The error of a server that ended the session without a reason.
 public struct PublicationEnded: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What happened.
+    /// A description of the event.
     public var description: String { "the server ended the session" }
 }

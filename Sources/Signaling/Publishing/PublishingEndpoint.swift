@@ -2,53 +2,53 @@ public import RTCShareContentShare
 public import RTCSharePeerConnection
 public import RTCShareWireFormat
 
-/// A server that a room's share can be published at, as a ``Publication`` needs it: WHIP's is ``WHIPEndpoint``, Janus'
-/// ``JanusEndpoint``.
+/// A server to which a ``Publication`` publishes a room's share: ``WHIPEndpoint`` for WHIP, ``JanusEndpoint`` for
+/// Janus.
 public protocol PublishingEndpoint: Sendable {
-    /// How it is spoken to: `whip`, `janus`.
+    /// The protocol's name: `whip`, `janus`.
     var kind: String { get }
-    /// What people know it by, without secrets.
+    /// The name for people, without secrets.
     var name: String { get }
 
-    /// Begins a session, with a place in `room` of its own. It has begun when this returns; whether a path is found its
-    /// events tell. Where this throws, nothing of it is left.
+    /// Starts a session, which is a viewer of `room`. The session exists when this returns; its events report whether
+    /// it connects. If this throws, nothing of it is left.
     func publish(_ room: SharingRoom) async throws -> any PublishingSession
 
-    /// What is to be thought of a session that failed, or did not begin.
+    /// Returns the policy after a session that failed, or did not start.
     func retryPolicy(after error: any Error) -> RetryPolicy
 }
 
-/// A session at a server that a room's share is published at.
+/// A session at a server to which a room's share is published.
 public protocol PublishingSession: Sendable {
-    /// The server's place in the room.
+    /// The server as a viewer of the room.
     var viewer: RoomViewer { get }
-    /// How it goes, in order, until it has ended; one reader.
+    /// The events, in order, until the session has ended, for one reader.
     var events: AsyncStream<PublishingSessionEvent> { get }
 
-    /// Tells the server the end, as far as it can be reached, and leaves the room.
+    /// Notifies the server of the end, if it can be reached, and leaves the room.
     func leave() async
 }
 
-/// How it goes with a session at a server.
+/// An event of a session at a server.
 public enum PublishingSessionEvent: Sendable {
-    /// The connection to the server has this state. While it is disconnected, another path to the server is looked for.
+    /// The connection to the server has this state. While it is disconnected, another route to the server is searched.
     case state(ConnectionState)
-    /// The server misses so many packets: more than it likes.
+    /// The server reports so many lost packets, more than it tolerates.
     case losses(Int)
-    /// The server takes no more than this.
+    /// The server accepts at most this bitrate.
     case limited(DataRate)
-    /// It is over: with an error where it failed, without where the server took its leave.
+    /// The session has ended, with an error if it failed, without one if the server ended it.
     case ended((any Error)?)
 }
 
-/// Whether a failed publication is tried again.
+/// The decision whether a failed publication is retried.
 public enum RetryPolicy: Hashable, Sendable {
-    /// It will be the same each time, unless something is changed.
+    /// A retry fails as well, unless something is changed.
     case permanent
-    /// It may be better the next time: the server could not be reached, or has trouble of its own.
+    /// A retry may succeed: the server could not be reached, or has a problem of its own.
     case transient
-    /// The server itself wants to be asked again, in this time where it says one.
+    /// The server requests a retry, after this time if it names one.
     case retry(after: Duration?)
-    /// Somebody there sent it away on purpose: it is not tried again, whatever was before.
+    /// Somebody there removed it intentionally: it is never retried.
     case removedByServer
 }

@@ -5,27 +5,27 @@ internal import RTCSharePeerConnection
 internal import RTCShareSDP
 public import RTCShareTransport
 
-/// An endpoint of WHIP (RFC 9725), where a ``Publication`` publishes a room's share.
+/// A WHIP endpoint (RFC 9725), to which a ``Publication`` publishes a room's share.
 ///
-/// A WHIP session has one picture and one sound (§4.4.2): by default those of the content.
+/// A WHIP session has one video and one audio (§4.4.2), by default those of the content.
 public struct WHIPEndpoint: PublishingEndpoint {
-    /// What is sent there: of pictures and of sounds one at most.
+    /// The media that are published: at most one video and one audio.
     public var media: Set<SharedMedia> = [.content, .contentAudio]
-    /// Where the server is in the room.
+    /// The server's membership in the room.
     public var membership = RoomMembership()
-    /// What connections to it go by. `trickles` and `restartPatience` are the session's own; where no servers are named that
-    /// help to connect, those are asked that the endpoint names.
+    /// The configuration of connections to it. The session sets `trickles` and `restartPatience`. If it has no ICE
+    /// servers, those that the endpoint names are used.
     public var configuration = Connection.Configuration()
     let url: WebAddress
     let token: AccessToken?
 
-    /// How the server is spoken to.
+    /// The protocol's name.
     public var kind: String { "whip" }
-    /// The URL, without what stands behind its path.
+    /// The URL, without the query.
     public var name: String { url.shown }
 
-    /// The endpoint that a URL names, with what the server wants to be shown. That goes to the URL's own origin alone,
-    /// wherever the server leads to.
+    /// Creates an endpoint with its URL and token. The token is sent only to the URL's own origin, wherever the server
+    /// redirects to.
     public init(url text: String, token: AccessToken? = nil) throws(WHIPError) {
         guard let url = WebAddress(text) else { throw .url }
         guard !url.hasUserInformation else { throw .userInformation }
@@ -33,18 +33,18 @@ public struct WHIPEndpoint: PublishingEndpoint {
         self.token = token
     }
 
-    /// Whether the token goes to another machine in the clear.
+    /// Whether the token is sent to another machine without encryption.
     public var exposesToken: Bool { token != nil && !url.isSecure && !url.isLoopback }
 
-    /// Begins a session.
+    /// Starts a session.
     public func publish(_ room: SharingRoom) async throws -> any PublishingSession {
         let session = try await WHIPSession(at: self, publishing: room)
         try await session.start()
         return session
     }
 
-    /// What a server says is about its own state may change, and so may the way to it. What it refuses for good is what it
-    /// was asked for.
+    /// Returns the policy after an error. A server's state may change, and so may the route to it. A rejection of the
+    /// request itself is permanent.
     public func retryPolicy(after error: any Error) -> RetryPolicy {
         switch error {
         case .refused(let refusal) as WHIPError: Self.retryPolicy(after: refusal)
@@ -70,7 +70,7 @@ public struct WHIPEndpoint: PublishingEndpoint {
 }
 
 extension HTTPClientError {
-    /// Who can't be reached now may be in a while.
+    /// The policy: a server that can't be reached now may be available later.
     var retryPolicy: RetryPolicy {
         switch self {
         case .unavailable, .certificate, .redirection, .redirectionRefused: .permanent

@@ -1,20 +1,21 @@
 package import RTCShareWireFormat
 
-/// Why nothing is published at a WHIP server, or no more.
+/// The reason why a publication to a WHIP server failed or ended.
 public enum WHIPError: Error, Hashable, Sendable {
-    /// It is no URL of the web.
+    /// The URL is not a valid URL of the web.
     case url
-    /// User and password stand in the URL.
+    /// The URL contains a user name and password.
     case userInformation
-    /// The server refuses.
+    /// The server rejected the request.
     case refused(EndpointRefusal)
-    /// The server accepts, and what it says is no answer: its status, and its own words where they are a sentence.
+    /// The server accepted, but its response is not a valid answer: its status, and its own message if that is a
+    /// sentence.
     case noAnswer(status: Int, sentence: String?)
-    /// The answer declines the picture.
+    /// The answer declines the video.
     case pictureDeclined
-    /// The server knows the session no more, as after it was started again.
+    /// The server does not know the session any more, for example after a restart.
     case sessionGone
-    /// The server stopped answering, and no other way to it was found.
+    /// The server stopped answering, and no other route to it was found.
     case lost
 
     init(_ failure: EndpointSession.Failure) {
@@ -27,15 +28,15 @@ public enum WHIPError: Error, Hashable, Sendable {
 }
 
 extension WHIPError: CustomStringConvertible {
-    /// The failure, its reason and its remedy.
+    /// The failure, its reason and a remedy.
     public var description: String { explanation.text }
 }
 
 extension WHIPError: ExplainedError {
-    /// The problem and, separately, its remedy.
+    /// The problem and, separately, a remedy.
     package var explanation: Explanation { explanation(namingToken: "its token") }
 
-    /// The same in the words of a program that has a name of its own for how a token is given.
+    /// Returns the explanation with a program's own name for the token's option.
     package func explanation(namingToken token: String) -> Explanation {
         switch self {
         case .url:

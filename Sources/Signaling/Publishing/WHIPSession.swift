@@ -4,22 +4,22 @@ internal import RTCSharePeerConnection
 internal import RTCShareSDP
 internal import RTCShareTransport
 
-/// One session at a WHIP server (RFC 9725): publishes a room's share, from the room's one encode, until the server, the way
-/// to it or the program ends it.
+/// One session at a WHIP server (RFC 9725): publishes a room's share, encoded once for all viewers, until the server, a
+/// lost route or the program ends it.
 ///
 ///     start() ── POST offer ──▶ connected ⇄ disconnected ── PATCH, while there is a chance ──▶ ended
 ///     leave() ── DELETE ──────────────────────────────────────────────────────────────────────────▲
 ///
-/// While the server does not answer, ICE is restarted where the server takes part in that; a session that is lost is not
-/// begun again: that is for a ``Publication``.
+/// While the server does not answer, ICE is restarted if the server supports that. A lost session is not restarted: a
+/// ``Publication`` does that.
 public final class WHIPSession: PublishingSession {
-    /// The server's place in the room: for statistics and limits.
+    /// The server as a viewer of the room: for statistics and limits.
     public let viewer: RoomViewer
-    /// How it goes, in order, until it has ended; one reader.
+    /// The events, in order, until the session has ended, for one reader.
     public var events: AsyncStream<PublishingSessionEvent> { signaled.events }
     private let signaled: SignaledSession
 
-    /// A session that ``start()`` begins, with a place in the room from now on; ``leave()`` gives it back.
+    /// Creates a session, which ``start()`` starts. It is a viewer of the room from now on, until ``leave()``.
     public init(at endpoint: WHIPEndpoint, publishing room: SharingRoom) async throws {
         let configuration = endpoint.configuration.mending
         viewer = try await room.addViewer(
@@ -33,18 +33,18 @@ public final class WHIPSession: PublishingSession {
             of: viewer.session, at: serverSession, reasons: .init(gone: WHIPError.sessionGone, lost: WHIPError.lost))
     }
 
-    /// Offers the share, and takes the answer. What becomes of it then, ``events`` tells.
-    /// - Throws: ``WHIPError``, ``HTTPClientError``, `NegotiationError`, `ConnectionError`, `CancellationError`. The session
-    ///   has ended then, at the server too.
+    /// Offers the share, and sets the answer. ``events`` reports everything that follows.
+    /// - Throws: ``WHIPError``, ``HTTPClientError``, `NegotiationError`, `ConnectionError`, `CancellationError`. The
+    ///   session has ended then, at the server too.
     public func start() async throws { try await signaled.begin() }
 
-    /// Tells the server the end, as far as it can be reached, and leaves the room.
+    /// Notifies the server of the end, if it can be reached, and leaves the room.
     public func leave() async { await signaled.leave() }
 }
 
 extension SessionDescription {
-    /// Whether an answer takes the pictures that there are: sound alone is no share, and would end that of a room without
-    /// other viewers.
+    /// Whether an answer accepts the video, if there is one: audio without video is not a share, and would end that of
+    /// a room without other viewers.
     var takesPictures: Bool {
         let pictures = media.filter { $0.kind == "video" }
         return pictures.isEmpty || pictures.contains { $0.port != 0 }

@@ -1,28 +1,29 @@
 internal import FoundationEssentials
 internal import Glibc
 
-/// A server's answer that is a refusal: what it says, and what is known of why.
+/// A rejection by a server: its response, and the known reasons.
 public struct EndpointRefusal: Error, Hashable, Sendable {
-    /// The status of HTTP.
+    /// The HTTP status.
     public let status: Int
-    /// The server's own words, a sentence of at most 300 characters: a stranger's, which may steer a terminal.
+    /// The server's own message, a sentence of at most 300 characters, which is untrusted and may contain characters
+    /// that control a terminal.
     public let sentence: String?
-    /// When the server wants to be asked again, where it says so.
+    /// The time before a retry, if the server names one.
     public let retryAfter: Duration?
-    /// Where the server leads to in a way that does not keep the request (301, 302, 303).
+    /// The target of a redirection that does not keep the request (301, 302, 303).
     public let location: String?
-    /// What became of the token.
+    /// The use of the token.
     public let token: TokenUse
     /// Whether the request was not encrypted.
     let isPlain: Bool
 
-    /// What became of a token.
+    /// The use of a token in the rejected request.
     public enum TokenUse: Hashable, Sendable {
-        /// There is none.
+        /// There is no token.
         case none
-        /// The server that refuses was shown it.
+        /// The token was sent to the server.
         case shown
-        /// It was kept from the server that refuses, to whose origin another led.
+        /// The token was withheld from the server, to which another origin had redirected.
         case withheld(from: String)
     }
 
@@ -37,7 +38,7 @@ public struct EndpointRefusal: Error, Hashable, Sendable {
         isPlain = response.url.origin.hasPrefix("http://")
     }
 
-    /// What the status means, in a few words; nil where that is not known.
+    /// The meaning of the status in a few words; nil if it is unknown.
     var meaning: String? {
         switch status {
         case 300..<400: "it redirects to another address"
@@ -54,7 +55,7 @@ public struct EndpointRefusal: Error, Hashable, Sendable {
         }
     }
 
-    /// The refusal with its reason, which is the server's sentence, or the meaning of the status.
+    /// The rejection with its reason, which is the server's sentence, or the meaning of the status.
     var words: String {
         if let sentence, status != 404, status != 405 { return "the server refuses: \(sentence)" }
         guard let meaning else { return "the server refuses with HTTP \(status)" }

@@ -7,52 +7,53 @@ internal import RTCShareSDP
 internal import RTCShareTransport
 internal import RTCShareWireFormat
 
-/// A session at an endpoint of WHIP (RFC 9725) or WHEP (draft-ietf-wish-whep), which are alike in this: a POST of an offer
-/// begins it, a PATCH tells of candidates or restarts ICE, a DELETE ends it.
+/// A session at a WHIP (RFC 9725) or WHEP (draft-ietf-wish-whep) endpoint, which have this in common: a POST of an
+/// offer starts it, a PATCH sends candidates or restarts ICE, a DELETE ends it.
 ///
-/// Servers differ from what is written in nearly all of it. What says that it is an answer is taken for one; that
-/// candidates, restarts or the end are refused is no error.
+/// Servers deviate from nearly all of that. Anything that looks like an answer is accepted as one, and a rejection of
+/// candidates, restarts or the end is not an error.
 @SharingActor final class EndpointSession: ServerSession {
-    /// Why there is no session.
+    /// The reason why there is no session.
     enum Failure: Error {
         case refused(EndpointRefusal)
-        /// The server accepts, and what it says is no answer.
+        /// The server accepted, but its response is not a valid answer.
         case noAnswer(status: Int, sentence: String?)
     }
 
     private let endpoint: WebAddress
     private let token: AccessToken?
     private let connection: Connection
-    /// Whether the program named servers that help to connect: those that the endpoint names are not asked then.
+    /// Whether the program named ICE servers: those that the endpoint names are not used then.
     private let usesOwnServers: Bool
     private let logger: Logger
-    /// Throws if an answer is of no use.
+    /// Throws if an answer is not usable.
     private let check: @Sendable (SessionDescription) throws -> Void
     private let explain: @Sendable (Failure) -> any Error
     private var client = HTTPClient()
-    /// Where the session is at the server; nil before there is one, and where the server did not say. It may hold secrets.
+    /// The URL of the session at the server; nil before there is one, or if the server did not name it. It may contain
+    /// secrets.
     private var resource: WebAddress?
-    /// The endpoint, which says where the session is; nil before it answered.
+    /// The endpoint, which names the session's URL; nil before it answered.
     private var guide: HTTPClient.Guide?
-    /// Where the server says how the session stands; nil if it does not.
+    /// The URL of the session's state at the server; nil if there is none.
     private var stateAddress: WebAddress?
     private var entityTag: String?
     private var offer: SessionDescription?
     private var answer: SessionDescription?
-    /// What the server is to be told yet, by the user name fragment that it belongs to.
+    /// The candidates that the server has not received yet, with their user name fragments.
     private var candidates: [(candidate: CandidateAttribute, mid: String, ufrag: String)] = []
     private var isTelling = false
     private var takesCandidates = true
 
     private static let descriptionType = "application/sdp"
-    /// How long a request goes on that nobody waits for any more: its answer says what there is to end.
+    /// The time for which a canceled request continues: its answer names the session that must be ended.
     private static let grace = Duration.seconds(2)
-    /// How long to wait for own servers before the offer is made.
+    /// The time to wait for the program's ICE servers before the offer is created.
     private static let gatheringPatience = Duration.seconds(5)
-    /// The servers that are used of those that an answer names, and how long looking up their addresses can take.
+    /// The maximum number of the answer's ICE servers that are used, and the timeout for resolving their names.
     private static let mostServers = 8
     private static let resolvingTime = Duration.seconds(5)
-    /// How long the server may take to hear of the end.
+    /// The timeout for the end of the session.
     private static let closingTime = Duration.seconds(3)
 
     nonisolated init(
@@ -69,11 +70,11 @@ internal import RTCShareWireFormat
         self.explain = explain
     }
 
-    // MARK: The beginning
+    // MARK: Start
 
-    /// Offers with all candidates that are known, and takes the answer once `check` finds nothing wrong with it.
-    /// - Throws: what `explain` makes of a ``Failure``, ``HTTPClientError``, `SDPError`, `NegotiationError`, whatever `check`
-    ///   throws. There may be a session at the server all the same: ``end()`` ends it.
+    /// Sends an offer with all known candidates, and sets the answer after `check`.
+    /// - Throws: The error of `explain` for a ``Failure``, ``HTTPClientError``, `SDPError`, `NegotiationError`, or the
+    ///   error of `check`. There may still be a session at the server, which ``end()`` ends.
     func begin() async throws -> DataRate? {
         if usesOwnServers { try await connection.gather(patience: Self.gatheringPatience) }
         let offer = try await connection.makeOffer()
@@ -99,20 +100,20 @@ internal import RTCShareWireFormat
         try await connection.accept(answer: answer, to: offer)
         self.offer = offer
         self.answer = answer
-        // A server that is slow to take candidates delays nothing.
+        // A server that is slow to accept candidates delays nothing.
         Task { await sendWaiting() }
         if !usesOwnServers { await withTimeLimit(Self.resolvingTime) { [self] in await useServers(of: response) } }
         return nil
     }
 
-    /// What begins as an answer does, whatever its type is said to be.
+    /// Returns a body that begins like an answer, whatever its declared type.
     private static func description(in body: ArraySlice<UInt8>) -> [UInt8]? {
         let text = body.drop { $0 == 0x20 || $0 == 0x0A || $0 == 0x0D }
         return text.starts(with: "v=0".utf8) ? Array(text) : nil
     }
 
-    /// Sends the offer. Who gives up meanwhile waits for a moment all the same: a session that nobody knows of would keep
-    /// others from its place until the server misses the packets.
+    /// Sends the offer. After a cancellation it still waits briefly: an unknown session would block others from its URL
+    /// until the server misses the packets.
     private func post(_ offer: SessionDescription) async throws -> HTTPClient.Response {
         let request = HTTPClient.Request(
             method: "POST", url: endpoint,
@@ -130,7 +131,7 @@ internal import RTCShareWireFormat
         }
     }
 
-    /// Gathers from the servers that the answer names; what they find is told one by one.
+    /// Gathers from the ICE servers that the answer names; new candidates are trickled.
     private func useServers(of response: HTTPClient.Response) async {
         let servers = response.all("Link").flatMap { LinkHeader.parse($0) }.filter { $0.iceServer != nil }
         for reading in servers.prefix(Self.mostServers).flatMap(\.iceServerReadings) {
@@ -144,18 +145,18 @@ internal import RTCShareWireFormat
         }
     }
 
-    // MARK: While it lasts
+    // MARK: Events
 
-    /// Servers of these kinds say nothing by themselves.
+    /// Returns at once, because these servers send no events.
     func receiveNotices(_ take: @Sendable (SessionNotice) async -> Void) {}
 
-    /// Tells the server of a candidate, once there is a session.
+    /// Sends a candidate to the server, when there is a session.
     func send(_ candidate: CandidateAttribute, mid: String, ufrag: String) async {
         candidates.append((candidate, mid, ufrag))
         await sendWaiting()
     }
 
-    /// Tells the server what it does not know yet, of which more may come meanwhile.
+    /// Sends the waiting candidates; more may arrive during that.
     private func sendWaiting() async {
         guard !isTelling, offer != nil else { return }
         isTelling = true
@@ -178,14 +179,14 @@ internal import RTCShareWireFormat
             let response = try await patch(resource, lines.map { $0 + "\r\n" }.joined(), ifMatch: entityTag)
             guard !response.isSuccess else { return }
             logger.debug("candidates were refused: \(response.status)")
-            // Who takes none takes no others either; who has another session by now is asked again.
+            // After a rejection no others are sent; after a changed entity tag they are.
             takesCandidates = response.status == 412
         } catch {
             logger.debug("candidates could not be sent: \(error)")
         }
     }
 
-    /// Asks for another way. Until there is one, media go on as they did.
+    /// Requests an ICE restart. Until there is another route, media continues on the old one.
     func restart() async -> SessionRestart {
         guard let resource, let answer else { return .refused }
         await connection.restartICE()
@@ -211,7 +212,7 @@ internal import RTCShareWireFormat
         }
     }
 
-    /// Some servers know the mark of a restart as RFC 9110 has it alone, `*`, and some in quotes.
+    /// Sends a restart. Some servers accept the entity tag of a restart only as in RFC 9110, `*`, and some in quotes.
     private func patchRestart(_ resource: WebAddress, _ fragment: String) async throws -> HTTPClient.Response {
         let response = try await patch(resource, fragment, ifMatch: "*")
         guard response.status == 412 || response.status == 428 else { return response }
@@ -228,7 +229,7 @@ internal import RTCShareWireFormat
         return try await client.perform(request)
     }
 
-    /// How a session stands, as far as its player needs to know.
+    /// The state of a session, for its player.
     enum State: String, Decodable {
         /// The presenter has not admitted the viewer yet.
         case waiting
@@ -238,7 +239,7 @@ internal import RTCShareWireFormat
         case declined
     }
 
-    /// Asks the server how the session stands; nil if it does not say, or says something else.
+    /// Requests the session's state; nil if the server does not report it, or another one.
     func state() async -> State? {
         struct Body: Decodable {
             let state: State
@@ -252,9 +253,9 @@ internal import RTCShareWireFormat
         return (try? JSONDecoder().decode(Body.self, from: Data(response.text)))?.state
     }
 
-    // MARK: The end
+    // MARK: End
 
-    /// Tells the server the end. Its refusal changes nothing.
+    /// Notifies the server of the end. A rejection has no effect.
     func end() async {
         guard let resource else { return }
         self.resource = nil
@@ -263,9 +264,10 @@ internal import RTCShareWireFormat
         _ = try? await client.perform(request("DELETE", at: resource))
     }
 
-    // MARK: The token
+    // MARK: Token
 
-    /// Whoever the endpoint leads to, elsewhere, has a session and not the token, and is no nearer to this machine.
+    /// Returns a request to a session's URL, which does not contain the token if it has another origin than the
+    /// endpoint, and must not be nearer to this machine.
     private func request(_ method: String, at resource: WebAddress) -> HTTPClient.Request {
         let isOwn = resource.origin == endpoint.origin
         return HTTPClient.Request(

@@ -3,51 +3,51 @@ internal import RTCShareSDP
 internal import RTCShareTransport
 internal import RTCShareWireFormat
 
-/// A session as a server has it: what a connection's two ends have to tell each other goes through it.
+/// A session at a server, through which a connection's two ends exchange descriptions and candidates.
 @SharingActor protocol ServerSession: Sendable {
-    /// Meets the server; returns what it takes at most, where it says so. If that throws, there may be a session at the
-    /// server all the same: ``end()`` ends it.
+    /// Starts the session; returns the server's maximum bitrate, if it names one. If this throws, there may still be a
+    /// session at the server, which ``end()`` ends.
     func begin() async throws -> DataRate?
 
-    /// Hands on what the server says of the session by itself, in order, until it says no more.
+    /// Passes the server's events of the session to `take`, in order, until there are no more.
     func receiveNotices(_ take: @Sendable (SessionNotice) async -> Void) async
 
-    /// Asks for another way. Until there is one, media go on as they did.
+    /// Requests an ICE restart. Until there is another route, media continues on the old one.
     func restart() async -> SessionRestart
 
-    /// Tells the server of a candidate.
+    /// Sends a candidate to the server.
     func send(_ candidate: CandidateAttribute, mid: String, ufrag: String) async
 
-    /// Tells the server the end. Its refusal changes nothing.
+    /// Notifies the server of the end. A rejection has no effect.
     func end() async
 }
 
-/// What a server says of a session by itself.
+/// An event of a session from the server.
 enum SessionNotice: Sendable {
-    /// So many packets did not come through, 65536 at most.
+    /// So many packets were lost, at most 65536.
     case losses(Int)
-    /// It is over: with an error where it failed, without where the other side took its leave.
+    /// The session has ended, with an error if it failed, without one if the server ended it.
     case ended((any Error)?)
 }
 
-/// What became of it that another way was asked for.
+/// The outcome of a request for an ICE restart.
 enum SessionRestart: Sendable {
-    /// The server takes part: it is looked for.
+    /// The server supports it: a route is being searched.
     case begun
-    /// The server takes no part in it.
+    /// The server does not support it.
     case refused
-    /// The server knows of no such session.
+    /// The server does not know the session.
     case gone
-    /// The server could not be asked.
+    /// The server could not be reached.
     case unreachable
 }
 
 extension Connection.Configuration {
-    /// The same for a connection whose peer a server can be asked to find again.
+    /// The configuration for a connection whose ICE can be restarted through a server.
     var mending: Self {
         var configuration = self
         configuration.trickles = true
-        // There is a way to restart while this lasts.
+        // ICE can be restarted during this time.
         configuration.restartPatience = .seconds(30)
         return configuration
     }

@@ -3,52 +3,52 @@ internal import RTCSharePeerConnection
 internal import RTCShareSDP
 internal import RTCShareTransport
 
-/// A session with a server, from its beginning to its end: what those that publish and those that play have in common.
+/// A session with a server, from its start to its end: the common part of publishing and playing.
 ///
-///     begin() ──▶ connected ⇄ disconnected ── another way, while there is a chance ──▶ ended
+///     begin() ──▶ connected ⇄ disconnected ── an ICE restart, if possible ──────────▶ ended
 ///     leave() ──────────────────────────────────────────────────────────────────────────▲
 @SharingActor final class SignaledSession {
-    /// Why it ends, where the connection does not know: in the words of the server's kind.
+    /// The reasons for an end that the connection does not know, as errors of the protocol.
     struct Reasons: Sendable {
-        /// The server knows the session no more.
+        /// The server does not know the session any more.
         let gone: any Error
-        /// The server stopped answering, and no other way to it was found.
+        /// The server stopped answering, and no other route to it was found.
         let lost: any Error
     }
 
     private typealias Candidate = (value: CandidateAttribute, mid: String, ufrag: String)
 
-    /// How it goes, in order, until it has ended; one reader.
+    /// The events, in order, until the session has ended, for one reader.
     nonisolated let events: AsyncStream<PublishingSessionEvent>
     private let continuation: AsyncStream<PublishingSessionEvent>.Continuation
     private let session: AttendeeSession
     private let serverSession: any ServerSession
     private let reasons: Reasons
-    /// Reads the connection's signals, and what the server says by itself.
+    /// The task that reads the connection's signals and, below, the one that reads the server's events.
     private var following: Task<Void, Never>?
     private var noticing: Task<Void, Never>?
     private var mending: Task<Void, Never>?
-    /// Tells the server the end.
+    /// The task that notifies the server of the end.
     private var ending: Task<Void, Never>?
-    /// The candidates that wait until the server has taken those before. A slow server must not delay other signals.
+    /// The candidates that wait until the server has accepted those before. A slow server must not delay other signals.
     private let candidates = AsyncStream.makeStream(of: Candidate.self)
-    /// Whether the server takes part in restarts, as far as that is known.
+    /// Whether the server supports restarts, as far as that is known.
     private var takesRestarts = true
-    /// Why it was ended on this side; nil where it was not, or without a reason.
+    /// The reason for an end by this side; nil if there was none.
     private(set) var reason: (any Error)?
     private var isOver = false
     private var isLeaving = false
-    /// What the server missed that nobody was told of yet, and when somebody was last.
+    /// The number of losses that were not reported yet, and the time of the last report.
     private var unreportedLosses = 0
     private var lastReport: ContinuousClock.Instant?
 
-    /// What waits for its reader at most: far more than comes of a session that is worth anything.
+    /// The maximum number of events that wait for their reader, far more than a usable session has.
     private nonisolated static let mostWaiting = 1024
-    /// How long a server's word of why it ended something may take.
+    /// The time to wait for the server's reason for an end.
     private static let wordTime = Duration.seconds(2)
-    /// More lost packets are not counted.
+    /// The maximum number of counted losses.
     private static let maximumUnreported = 1 << 30
-    /// Between two words of losses: Janus has one each second.
+    /// The minimum interval of reports of losses: Janus has one each second.
     private static let lossesPause = Duration.seconds(30)
 
     nonisolated init(of session: AttendeeSession, at server: some ServerSession, reasons: Reasons) {
@@ -64,7 +64,7 @@ internal import RTCShareTransport
         candidates.continuation.finish()
     }
 
-    /// Meets the server. If that throws, the session has ended, at the server too.
+    /// Starts the session. If this throws, the session has ended, at the server too.
     func begin() async throws {
         let signals = session.signals
         following = Task { [weak self] in
@@ -73,7 +73,7 @@ internal import RTCShareTransport
         noticing = Task { [weak self, serverSession] in
             await serverSession.receiveNotices { [weak self] in await self?.server(says: $0) }
         }
-        // It ends with this session, or once the connection is over.
+        // Ends with this session, or when the connection is over.
         Task { [serverSession, candidates = candidates.stream] in
             for await (candidate, mid, ufrag) in candidates {
                 await serverSession.send(candidate, mid: mid, ufrag: ufrag)
@@ -81,35 +81,35 @@ internal import RTCShareTransport
         }
         do {
             let limit = try await serverSession.begin()
-            // Who gave up hears of no session, however far this one came.
+            // A canceled caller must not receive a session, however far this one came.
             try Task.checkCancellation()
             if let limit { continuation.yield(.limited(limit)) }
         } catch {
             await leave()
-            // A leave that came meanwhile found nothing at the server yet.
+            // A leave in the meantime had nothing to end at the server yet.
             await serverSession.end()
             throw error
         }
     }
 
-    /// Tells the server the end, as far as it can be reached, and leaves.
+    /// Notifies the server of the end, if it can be reached, and leaves.
     func leave() async {
         isLeaving = true
         mending?.cancel()
         await endAtServer()
         await session.leave()
-        // Those who hear nothing more are told so.
+        // Readers are notified of the end.
         await following?.value
         await noticing?.value
         continuation.finish()
     }
 
-    /// Why the session ended, which the connection says ended with `error`; nil if the server's side took its leave.
+    /// Returns the reason for the end of a session whose connection ended with `error`; nil if the server ended it.
     func reason(after error: (any Error)?) -> (any Error)? {
         reason ?? ((error as? ConnectionError) == .lost ? reasons.lost : error)
     }
 
-    // MARK: While it lasts
+    // MARK: Events
 
     private func handle(_ signal: ConnectionSignal) async {
         switch signal {
@@ -125,7 +125,7 @@ internal import RTCShareTransport
             }
             candidates.continuation.finish()
             let failure = session.failure
-            // A goodbye over the way of the media may be here before the server's word of why.
+            // A goodbye on the media's route may arrive before the server's reason.
             if failure == nil, !isOver { await withTimeLimit(Self.wordTime) { [noticing] in await noticing?.value } }
             continuation.yield(.ended(reason(after: failure)))
             continuation.finish()
@@ -150,13 +150,13 @@ internal import RTCShareTransport
         (unreportedLosses, lastReport) = (0, .now)
     }
 
-    /// Has another way looked for. A server that no longer knows the session, as after its own restart, shows long before
-    /// consent to send has expired that there is nothing to wait for.
+    /// Starts an ICE restart. A server that no longer knows the session, for example after its own restart, reveals
+    /// long before the expiry of consent that waiting is useless.
     private func mend() {
         guard mending == nil, !isLeaving else { return }
         mending = Task { [weak self, serverSession, takesRestarts] in
             let outcome = takesRestarts ? await findAnotherWay { await serverSession.restart() } : .refused
-            // One that was cancelled may have a successor by now.
+            // A canceled restart may have a successor already.
             if !Task.isCancelled { await self?.mendingDidEnd(outcome) }
         }
     }
@@ -168,12 +168,12 @@ internal import RTCShareTransport
         case .gone: await end(for: reasons.gone)
         case .refused:
             takesRestarts = false
-            // The way that there was may open again, for as long as the server consents.
+            // The old route may work again, as long as consent lasts.
             if await session.connection.needsRestart { await end(for: reasons.lost) }
         }
     }
 
-    /// Ends it, unless it was ended before: a server hangs up on viewers who leave.
+    /// Ends the session, unless it has ended before: a server disconnects viewers who leave.
     private func end(for reason: (any Error)?) async {
         guard !isOver, !isLeaving else { return }
         isOver = true
@@ -189,7 +189,7 @@ internal import RTCShareTransport
     }
 }
 
-/// Looks for another way to a server, again and again while it can't be asked.
+/// Requests an ICE restart, repeatedly while the server can't be reached.
 func findAnotherWay(
     pause: Duration = .seconds(2), by restart: @Sendable () async -> SessionRestart
 ) async -> SessionRestart {

@@ -1,4 +1,4 @@
-/// Runs `body` until it is done or `limit` is over. Then `body` is cancelled, and not waited for any longer.
+/// Runs `body` until it has returned or `limit` has passed. Then `body` is canceled, and not waited for any longer.
 package func withTimeLimit(_ limit: Duration, _ body: @escaping @Sendable () async -> Void) async {
     let (done, continuation) = AsyncStream.makeStream(of: Void.self)
     let task = Task {

@@ -2,19 +2,20 @@ internal import RTCShareLocks
 internal import RTCShareMedia
 internal import RTCSharePeerConnection
 
-/// The packets that wait to be played, and for what they wait.
+/// The packets that wait for playout, with the current stage.
 ///
 ///     announcing ─announced─▶ idle ─first sink─▶ playing
 ///         └─announced, with a sink─────────────────▲
 ///     ended: after all of them
 ///
-/// While it is announcing, the first packets are kept: the program doesn't know of them yet, and its sinks get them all.
+/// While it is announcing, the first packets are kept: the program doesn't know of the audio yet, and its sinks receive
+/// all of them.
 struct AudioInbox {
     enum Stage: Hashable { case announcing, idle, playing, ended }
 
     typealias Recorder = @Sendable (ReceivedAudioPacket) -> Void
 
-    /// What the player's thread does next.
+    /// The next task of the player's thread.
     enum Work {
         case play([ReceivedAudioPacket], jitterBufferTarget: Duration?)
         case end
@@ -26,19 +27,19 @@ struct AudioInbox {
     var statistics: JitterBufferStatistics?
     var jitterBufferTarget: Duration?
     private var packets: [ReceivedAudioPacket] = []
-    /// How many of the kept packets the recorders have.
+    /// The number of kept packets that the recorders have received.
     private var recordedCount = 0
     private var recorders: [(number: Int, body: Recorder)] = []
     private var recordersSoFar = 0
     /// Whether there was a sink.
     private var isHeard = false
 
-    /// Twenty seconds of 20 ms each. If more wait, the oldest is discarded.
+    /// The maximum number of packets: twenty seconds of 20 ms each. Beyond that, the oldest is discarded.
     static let maximumPackets = 1000
 
     // MARK: On the connection's event loop
 
-    /// Returns the recorders that get the packet.
+    /// Adds a packet, and returns the recorders that must receive it.
     mutating func receive(_ packet: ReceivedAudioPacket) -> [Recorder] {
         guard stage == .announcing || stage == .playing else { return recorders.map(\.body) }
         if packets.count >= Self.maximumPackets {
@@ -52,7 +53,8 @@ struct AudioInbox {
 
     // MARK: From the program
 
-    /// The program knows of the sound. To be repeated while it returns a kept packet, which recorders get.
+    /// Records that the program knows of the audio. Call it again while it returns a kept packet, which recorders must
+    /// receive.
     mutating func announced() -> (ReceivedAudioPacket, [Recorder])? {
         guard stage == .announcing else { return nil }
         if !recorders.isEmpty, recordedCount < packets.count {
@@ -64,13 +66,13 @@ struct AudioInbox {
         return nil
     }
 
-    /// There is a sink, and a player.
+    /// Records that there is a sink, and a player.
     mutating func play() {
         isHeard = true
         if stage == .idle { stage = .playing }
     }
 
-    /// Returns the recorder's number.
+    /// Adds a recorder, and returns its number.
     mutating func add(_ recorder: @escaping Recorder) -> Int {
         recordersSoFar += 1
         if stage != .ended { recorders.append((recordersSoFar, recorder)) }
@@ -79,7 +81,7 @@ struct AudioInbox {
 
     mutating func removeRecorder(_ number: Int) { recorders.removeAll { $0.number == number } }
 
-    /// Nothing more is taken or played.
+    /// Ends reception and playout.
     mutating func finish() {
         stage = .ended
         packets = []
@@ -88,7 +90,7 @@ struct AudioInbox {
 
     // MARK: On the player's thread
 
-    /// What is to be done, with what is due at `tick`.
+    /// Returns the next task, with the packets and the tick that is due.
     mutating func next(at tick: Duration?, now: Duration) -> Mailbox<AudioInbox>.Found<Work> {
         if stage == .ended { return .done(.end) }
         guard stage == .playing else { return .wait(until: nil) }

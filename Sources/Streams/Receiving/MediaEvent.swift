@@ -2,17 +2,17 @@ package import RTCShareMedia
 package import RTCSharePeerConnection
 internal import RTCShareTransport
 
-/// What changes about the media that a peer sends. The media themselves go to their receivers.
+/// A change of the media that a peer sends. The media themselves go to their receivers.
 package enum MediaEvent: Sendable {
-    /// What the peer sends by its newest descriptions. The index of each is its receiver's.
+    /// The media that the peer sends by its newest descriptions. The index of each is its receiver's.
     case remoteMediaChanged([RemoteMedia])
-    /// The pictures of a receiver have this size from now on, upright. A receiver that is not known yet takes the place of the
-    /// one that had its index, and keeps its frames until ``VideoReceiver/announced()``.
+    /// The size of a receiver's upright frames from now on. A new receiver replaces the one with the same index, and
+    /// keeps its frames until ``VideoReceiver/announced()``.
     case frameSizeChanged(PixelSize, VideoReceiver)
-    /// A receiver got its first packet of sound. It takes the place of the one that had its index, and keeps its packets until
+    /// A receiver has its first audio packet. It replaces the one with the same index, and keeps its packets until
     /// ``AudioReceiver/announced()``.
     case soundBegan(AudioReceiver)
-    /// Media began to come, or ceased to. After ``ReceiverActivity/ended`` another receiver takes what comes.
+    /// Media started or stopped to arrive. After ``ReceiverActivity/ended`` another receiver replaces it.
     case activityChanged(ReceiverActivity, receiver: Int)
 }
 
@@ -21,7 +21,7 @@ extension MediaEvent: QueuedEvent {
         switch (old, self) {
         case (.remoteMediaChanged, .remoteMediaChanged): true
         case (.frameSizeChanged(_, let receiver), .frameSizeChanged(_, let other)): receiver.index == other.index
-        // A receiver that ended has ended, whatever another one gets in its place.
+        // The end of a receiver remains valid, whatever replaces it.
         case (.activityChanged(let activity, let receiver), .activityChanged(let next, let other)):
             receiver == other && (activity != .ended || next == .ended)
         case (.soundBegan(let receiver), .soundBegan(let other)): receiver.index == other.index
@@ -29,7 +29,7 @@ extension MediaEvent: QueuedEvent {
         }
     }
 
-    /// The reader knows of media before it knows of what comes of them.
+    /// Whether it keeps its position: the reader must know of media before their events.
     package var keepsPlace: Bool {
         if case .remoteMediaChanged = self { true } else { false }
     }

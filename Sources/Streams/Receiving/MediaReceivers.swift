@@ -2,11 +2,11 @@ internal import RTCSharePeerConnection
 internal import RTCShareTransport
 
 extension Connection {
-    /// Gives what the peer sends to receivers from now on, in the place of those that another call made; from any thread.
-    /// Before the first call it is thrown away.
+    /// Passes the peer's media to new receivers from now on, which replace those of an earlier call. Any thread can
+    /// call it. Media before the first call is discarded.
     ///
-    /// Returns what changes about the media, in order, until the connection is over. One reader; of what is a state and was not
-    /// read in time, the newest is kept.
+    /// Returns the changes of the media, in order, until the connection is over. There must be one reader; of states
+    /// that were not read in time, only the newest is kept.
     package nonisolated func receiveMedia() -> AsyncStream<MediaEvent> {
         let events = ConnectionEvents<MediaEvent>()
         setConsumer { MediaReceivers(events) }
@@ -14,12 +14,12 @@ extension Connection {
     }
 }
 
-/// The receivers of a connection. Each begins with the first frame that arrives for it.
+/// The receivers of a connection. Each starts with the first frame that arrives for it.
 private final class MediaReceivers: MediaConsumer {
     private let events: ConnectionEvents<MediaEvent>
-    /// The receivers of video, by the indices of what the peer sends.
+    /// The receivers of video, by the indices of the peer's media.
     private var video: [Int: VideoReceiver] = [:]
-    /// Those of sound likewise.
+    /// The receivers of audio, by the indices of the peer's media.
     private var audio: [Int: AudioReceiver] = [:]
 
     init(_ events: ConnectionEvents<MediaEvent>) { self.events = events }

@@ -3,23 +3,24 @@ internal import RTCShareMedia
 internal import RTCSharePeerConnection
 internal import RTCShareWireFormat
 
-/// The frames that wait for a video's decoder, and for what they wait.
+/// The frames that wait for a video's decoder, with the current stage.
 ///
 ///     unannounced ─key frame─▶ announcing ─announced─▶ idle ─first sink─▶ decoding
 ///                                  │                    ▲                    │
-///                                  │                    └─last sink is gone──┤
+///                                  │                    └─last sink removed──┤
 ///                                  └─announced, with a sink─────────────────▶┘
 ///     ended: after all of them
 ///
-/// While it is announcing, the first frames are kept: the program doesn't know of them yet, and its sinks get them all.
+/// While it is announcing, the first frames are kept: the program doesn't know of the video yet, and its sinks receive
+/// all of them.
 struct VideoInbox {
     enum Stage: Hashable, CaseIterable { case unannounced, announcing, idle, decoding, ended }
 
-    /// What follows from a frame: the size of the pictures from it on, upright, if it is another one, the recorders that get it,
-    /// and whether a key frame must be requested.
+    /// The consequences of a frame: the new size of upright frames, if it has changed, the recorders that must receive
+    /// it, and whether to request a key frame.
     typealias Reception = (size: PixelSize?, recorders: [Recorder.Body], needsKeyFrame: Bool)
 
-    /// Takes encoded frames, from the first on that decodes without another.
+    /// A recorder of encoded frames, from the first key frame on.
     struct Recorder {
         typealias Body = @Sendable (AssembledFrame) -> Void
         let number: Int
@@ -28,17 +29,17 @@ struct VideoInbox {
     }
 
     private(set) var stage = Stage.unannounced
-    /// Frames that did not decode, or for which there was no time or no key frame.
+    /// The number of frames that could not be decoded, or for which there was no time or no key frame.
     private(set) var framesDropped = 0
     private var statistics = VideoDecoderStatistics()
-    /// In the order of decoding. The first one needs none that is not here, or was decoded.
+    /// The frames in decoding order. Those on which the first one depends are decoded already.
     private var frames: [AssembledFrame] = []
     private var byteCount = 0
-    /// Frames that will not be decoded, to be freed when no lock is held.
+    /// The frames that will not be decoded, to be freed when no lock is held.
     private var released: [AssembledFrame] = []
-    /// How many of the kept frames the recorders have.
+    /// The number of kept frames that the recorders have received.
     private var recordedCount = 0
-    /// Whether frames are dropped until one decodes without another.
+    /// Whether frames are dropped until the next key frame.
     private var awaitsKeyFrame = true
     private var isPaused = false
     private var size: PixelSize?
@@ -47,9 +48,9 @@ struct VideoInbox {
     private var recorders: [Recorder] = []
     private var recordersSoFar = 0
 
-    /// A decoder that falls this far behind continues at the next key frame.
+    /// The maximum number of waiting frames, after which the decoder continues at the next key frame.
     static let maximumFrames = 60
-    /// The same in bytes, whatever the frames' sizes are.
+    /// The maximum number of waiting bytes.
     static let maximumBytes = 16 << 20
 
     /// The counts of the decoder; nil if nothing is decoded.
@@ -83,8 +84,8 @@ struct VideoInbox {
         return reception
     }
 
-    /// Appends a frame if the ones before it are here. If too many wait, all are dropped, and a key frame is awaited.
-    /// Returns whether it must be requested.
+    /// Appends a frame if the frames that it depends on are available. If too many wait, all are dropped until the next
+    /// key frame. Returns whether to request that.
     private mutating func append(_ frame: AssembledFrame) -> Bool {
         let overflows =
             frames.count >= Self.maximumFrames || !frames.isEmpty && byteCount + frame.data.count > Self.maximumBytes
@@ -105,7 +106,7 @@ struct VideoInbox {
         release(count)
     }
 
-    /// As ``drop(_:)`` of frames that nobody wants: they don't count as dropped.
+    /// Releases frames that have no sinks, without counting them as dropped.
     private mutating func release(_ count: Int) {
         byteCount -= frames[..<count].reduce(0) { $0 + $1.data.count }
         released += frames[..<count]
@@ -114,13 +115,13 @@ struct VideoInbox {
         if frames.isEmpty { awaitsKeyFrame = true }
     }
 
-    /// The frames that were dropped since the last call.
+    /// Returns the frames that were dropped since the last call.
     mutating func takeReleased() -> [AssembledFrame] {
         defer { released = [] }
         return released
     }
 
-    /// What comes until the next key frame is of no use.
+    /// Drops everything until the next key frame.
     private mutating func skip() {
         awaitsKeyFrame = true
         for index in recorders.indices { recorders[index].awaitsKeyFrame = true }
@@ -135,7 +136,8 @@ struct VideoInbox {
 
     // MARK: From the program
 
-    /// The program knows of the video. To be repeated while it returns a kept frame, which recorders get.
+    /// Records that the program knows of the video. Call it again while it returns a kept frame, which recorders must
+    /// receive.
     mutating func announced() -> (AssembledFrame, [Recorder.Body])? {
         guard stage == .announcing else { return nil }
         if !recorders.isEmpty, recordedCount < frames.count {
@@ -148,7 +150,7 @@ struct VideoInbox {
         return nil
     }
 
-    /// There are sinks, or none. Returns whether a key frame must be requested.
+    /// Sets whether there are sinks. Returns whether to request a key frame.
     mutating func setWatched(_ isWatched: Bool) -> Bool {
         self.isWatched = isWatched
         switch stage {
@@ -161,14 +163,14 @@ struct VideoInbox {
         return false
     }
 
-    /// Nobody looks: what waits is of no use.
+    /// Releases the waiting frames, because there are no sinks.
     private mutating func rest() {
         stage = .idle
         statistics.delays.interrupt()
         release(frames.count)
     }
 
-    /// Returns the recorder's number, and whether a key frame must be requested.
+    /// Adds a recorder. Returns its number, and whether to request a key frame.
     mutating func add(_ recorder: @escaping Recorder.Body) -> (number: Int, needsKeyFrame: Bool) {
         recordersSoFar += 1
         guard stage != .ended else { return (recordersSoFar, false) }
@@ -178,7 +180,7 @@ struct VideoInbox {
 
     mutating func removeRecorder(_ number: Int) { recorders.removeAll { $0.number == number } }
 
-    /// Frames that arrive while it is paused are skipped. Returns whether a key frame must be requested.
+    /// Pauses or resumes. Frames that arrive during a pause are skipped. Returns whether to request a key frame.
     mutating func setPaused(_ isPaused: Bool) -> Bool {
         defer { self.isPaused = isPaused }
         guard isPaused != self.isPaused else { return false }
@@ -191,7 +193,7 @@ struct VideoInbox {
         return stage == .announcing || stage == .decoding || stage == .idle && !recorders.isEmpty
     }
 
-    /// Nothing more is taken. What waits for the decoder is still decoded.
+    /// Ends reception. Frames that wait for the decoder are still decoded.
     mutating func finish() {
         guard stage != .ended else { return }
         if stage != .decoding { release(frames.count) }
@@ -201,7 +203,7 @@ struct VideoInbox {
 
     // MARK: On the decoder's thread
 
-    /// The next frame to decode; nil if none follows.
+    /// Returns the next frame to decode; nil if none follows.
     mutating func next() -> Mailbox<VideoInbox>.Found<AssembledFrame?> {
         guard stage == .decoding || stage == .ended else { return .wait(until: nil) }
         guard let frame = frames.first else { return stage == .ended ? .done(nil) : .wait(until: nil) }
@@ -221,7 +223,7 @@ struct VideoInbox {
         statistics.delays.pictureWasShown(at: end)
     }
 
-    /// A frame did not decode: those that build on it are dropped. Returns whether a key frame must be requested.
+    /// Drops the frames that depend on one that could not be decoded. Returns whether to request a key frame.
     mutating func didNotDecode() -> Bool {
         framesDropped += 1
         let next = frames.firstIndex(where: \.isKeyFrame)
@@ -231,7 +233,7 @@ struct VideoInbox {
 }
 
 extension PixelSize {
-    /// The size of a key frame, upright; nil for other frames.
+    /// Creates the size of a key frame, upright; nil for other frames.
     fileprivate init?(of frame: AssembledFrame) {
         guard let size = frame.size else { return nil }
         self =

@@ -5,12 +5,12 @@ internal import RTCShareTransport
 package import RTCShareVideoCoding
 internal import RTCShareWireFormat
 
-/// Receives one video over one connection (W3C `RTCRtpReceiver`): decodes its frames on a thread of its own while there are
-/// sinks, so that the network never waits for a decoder.
+/// Receives one video over one connection (W3C `RTCRtpReceiver`): decodes its frames on a thread of its own while there
+/// are sinks, so that the network never waits for a decoder.
 package final class VideoReceiver: Sendable {
-    /// Its index among what the peer sends: ``Connection/remoteMedia``.
+    /// Its index among the media that the peer sends: ``Connection/remoteMedia``.
     package let index: Int
-    /// Requests a key frame of the sender.
+    /// Requests a key frame from the sender.
     package let requestKeyFrame: @Sendable () -> Void
     private let inbox = Mailbox(VideoInbox())
     private let broadcaster = VideoBroadcaster()
@@ -25,8 +25,8 @@ package final class VideoReceiver: Sendable {
         inbox.post { $0.finish() }
     }
 
-    /// Takes a frame, on the connection's event loop, in the order of decoding. Returns the size of the pictures from this
-    /// frame on, upright, if it is another one.
+    /// Receives a frame, on the connection's event loop, in decoding order. Returns the size of upright frames from
+    /// this one on, if it has changed.
     func receive(_ frame: AssembledFrame) -> PixelSize? {
         let reception = inbox.change { $0.receive(frame) }
         for record in reception.recorders { record(frame) }
@@ -36,20 +36,20 @@ package final class VideoReceiver: Sendable {
 
     // MARK: From any thread
 
-    /// The program knows of the video: sinks and recorders that it has by now get the frames from the first on. Without a
-    /// sink nothing is decoded.
+    /// Records that the program knows of the video: sinks and recorders that were added before receive all frames from
+    /// the first on. Without a sink nothing is decoded.
     package func announced() {
         while let (frame, recorders) = inbox.change({ $0.announced() }) {
             for record in recorders { record(frame) }
         }
     }
 
-    /// Gives `sink` the pictures: from the next one on if they are decoded already, else from the next key frame on, which it
-    /// requests. A sink that comes after the end gets its end.
+    /// Adds a sink, which receives the decoded frames: from the next one on if decoding is active, otherwise from the
+    /// next key frame on, which this requests. A sink that is added after the end is notified of the end.
     package func add(_ sink: any VideoSink) throws(VideoCodingError) {
         try thread.withLock { thread throws(VideoCodingError) in
             guard thread == nil, inbox.read({ $0.stage != .ended }) else { return }
-            // The thread holds what it decodes with, and not the receiver, which ends it.
+            // The thread holds the decoder, but not the receiver, which ends the thread.
             let decoding = Decoding(
                 decoder: try VP8Decoder(), inbox: inbox, broadcaster: broadcaster, requestKeyFrame: requestKeyFrame)
             do throws(WorkerThreadError) {
@@ -62,25 +62,27 @@ package final class VideoReceiver: Sendable {
         sinksChanged()
     }
 
-    /// Sinks came or went. The inbox sees what there are now, whichever of several callers is the last.
+    /// Updates the inbox after a change of the sinks. It reads their current state, whichever of several callers is the
+    /// last.
     private func sinksChanged() {
         if inbox.change({ $0.setWatched(broadcaster.hasSinks) }) { requestKeyFrame() }
     }
 
-    /// Gives `sink` nothing more. A picture that it takes on the decoder's thread at this moment is its last.
+    /// Removes a sink. A frame that it is receiving on the decoder's thread now is its last.
     package func remove(_ sink: any VideoSink) {
         broadcaster.remove(sink)
         sinksChanged()
     }
 
-    /// Gives the sinks their end, and no picture but one that they take on the decoder's thread at this moment.
+    /// Notifies the sinks of the end, and removes them. A frame that they are receiving on the decoder's thread now is
+    /// their last.
     package func removeSinks() {
         broadcaster.endSinks(closing: false)
         sinksChanged()
     }
 
-    /// Gives `body` each encoded frame as it arrives, on the connection's event loop, from the next key frame on, until the
-    /// returned function is called.
+    /// Passes each encoded frame to `body` as it arrives, on the connection's event loop, from the next key frame on,
+    /// until the returned function is called.
     @discardableResult
     package func record(_ body: @escaping @Sendable (AssembledFrame) -> Void) -> @Sendable () -> Void {
         let (number, needsKeyFrame) = inbox.post { $0.add(body) }
@@ -88,22 +90,23 @@ package final class VideoReceiver: Sendable {
         return { [weak inbox] in inbox?.post { $0.removeRecorder(number) } }
     }
 
-    /// While it is paused, frames are neither decoded nor recorded. Afterwards it continues with a key frame.
+    /// Pauses or resumes. During a pause, frames are neither decoded nor recorded. Afterwards it continues with a key
+    /// frame.
     package func setPaused(_ isPaused: Bool) {
         if inbox.change({ $0.setPaused(isPaused) }) { requestKeyFrame() }
     }
 
-    /// Notifies the sinks that no pictures come for now, or that they come again.
+    /// Notifies the sinks that the video is muted or unmuted.
     package func setMuted(_ isMuted: Bool) { broadcaster.isMuted = isMuted }
 
-    /// Takes nothing more. Returns when the sinks have the pictures of the frames that waited, and their end.
+    /// Ends reception. Returns when the sinks have received the waiting frames and the end.
     package func finish() async {
         inbox.change { $0.finish() }
-        // A decoder that is being started is in the lock, and ends too.
+        // A decoder that is being started is inside the lock, and ends too.
         if let thread = thread.withLock({ $0 }) { await thread.finish() } else { broadcaster.endSinks(closing: true) }
     }
 
-    /// Frames that did not decode, or for which there was no time or no key frame.
+    /// The number of frames that could not be decoded, or for which there was no time or no key frame.
     package var framesDropped: Int { inbox.read { $0.framesDropped } }
 
     /// The counts of the decoder; nil if nothing is decoded.
@@ -111,7 +114,7 @@ package final class VideoReceiver: Sendable {
 }
 
 extension Mailbox<VideoInbox> {
-    /// Changes the inbox. Frames that it drops are freed after the lock is.
+    /// Changes the inbox. Frames that it drops are freed after the lock was released.
     fileprivate func change<Result>(_ body: (inout VideoInbox) -> Result) -> Result {
         let (result, released) = post { (body(&$0), $0.takeReleased()) }
         withExtendedLifetime(released) {}
@@ -119,9 +122,9 @@ extension Mailbox<VideoInbox> {
     }
 }
 
-/// The decoder and its thread's work.
+/// The decoder, for its thread.
 private final class Decoding: Sendable {
-    /// Only the thread uses it.
+    /// Used only by the thread.
     private nonisolated(unsafe) let decoder: VP8Decoder
     private let inbox: Mailbox<VideoInbox>
     private let broadcaster: VideoBroadcaster

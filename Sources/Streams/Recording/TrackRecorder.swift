@@ -3,27 +3,27 @@ internal import RTCShareRecording
 internal import RTCShareTransport
 internal import RTCShareWireFormat
 
-/// Where a stream records what it encodes, beside sending it: a track of a recording.
+/// A track of a recording, to which a stream passes its encoded media.
 final class TrackRecorder: Sendable {
     private let take: @Sendable ([UInt8], Int, MediaTimes) -> Void
 
-    /// What records a picture.
+    /// Creates a recorder of video.
     init(picture take: @escaping @Sendable ([UInt8], Int, MediaTimes) -> Void) {
         self.take = take
     }
 
-    /// What records a sound.
+    /// Creates a recorder of audio.
     init(sound take: @escaping @Sendable ([UInt8], MediaTimes) -> Void) {
         self.take = { packet, _, times in take(packet, times) }
     }
 
-    /// Takes a frame, in the order in which they were encoded.
+    /// Records a frame, in encoding order.
     func receive(_ frame: PacketizedFrame) {
         receive(
             frame.bytes, quarterTurns: frame.quarterTurns, media: frame.captureTime, capture: frame.captureTime)
     }
 
-    /// Takes a packet of sound.
+    /// Records an audio packet.
     func receive(_ frame: EncodedAudioFrame) {
         let media = Duration.seconds(1) * frame.mediaTime / EncodedAudioFrame.clockRate
         receive(frame.payload, media: media, capture: frame.captureTime)

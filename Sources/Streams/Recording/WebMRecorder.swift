@@ -5,22 +5,22 @@ internal import RTCShareTransport
 public import RTCShareVideoCoding
 internal import RTCShareWireFormat
 
-/// Records what is sent or received in a WebM file as it is, VP8 and Opus, without encoding it again.
+/// Records sent or received media in a WebM file, as VP8 and Opus, without encoding it again.
 ///
-/// Each picture and each sound is a track with its attendee's name: `alice#content`, `alice`. They stand together as they
-/// were taken, by what their sender says of its clocks. The file can be played and looked through at every moment, also
-/// where the program is killed: all but the last second is there then.
+/// Each video and each audio stream is a track with its attendee's name: `alice#content`, `alice`. Tracks are
+/// synchronized by their capture times, according to their sender's reports of its clocks. The file can be played, with
+/// seeking, at every moment, even if the program is killed: then only the last second is missing.
 ///
-/// A program gives it to those whose media it is to record, `AttendeeSession` or `SharingRoom`, and closes it at the end.
-/// Disks can be slow: all is written on a thread of the recorder's own, and neither encoder nor network waits for it.
+/// A program passes it to the objects whose media it records, `AttendeeSession` or `SharingRoom`, and closes it at the
+/// end. Disks can be slow: the recorder writes on a thread of its own, and neither encoder nor network waits for it.
 public final class WebMRecorder: Sendable {
-    /// Where the recording goes.
+    /// The path of the recording.
     public let path: String
     private let writing: Writing
     private let thread: WorkerThread
 
-    /// Makes the file, which must not be there yet. Where it can't be written any more, a full disk being the usual reason,
-    /// `onFailure` is called once, from a thread of the recorder's: what was recorded until then is kept.
+    /// Creates the file, which must not exist yet. If writing fails, usually because the disk is full, `onFailure` is
+    /// called once, on a thread of the recorder. The recording up to that time is kept.
     public init(
         path: String, onFailure: @escaping @Sendable (MediaFileError) -> Void = { _ in }
     ) throws(MediaFileError) {
@@ -39,21 +39,21 @@ public final class WebMRecorder: Sendable {
         _ = writing.close()
     }
 
-    /// How long the film is so far.
+    /// The duration of the recording so far.
     public var duration: Duration { writing.mailbox.read { $0.duration } }
 
-    /// Writes what came, and ends the file; one in which nothing is, is removed. Does nothing the second time.
-    /// - Throws: why the recording has ended before.
+    /// Writes the waiting media, and ends the file, or removes it if it is empty. Does nothing the second time.
+    /// - Throws: The reason why the recording ended before.
     public func close() async throws(MediaFileError) {
         guard writing.close() else { return }
         await thread.finish()
         if let failure = writing.mailbox.read({ $0.failure }) { throw failure }
     }
 
-    /// Media of one sender, whose clocks go together.
+    /// Adds the media of one sender, whose clocks are synchronized.
     package func addSource() -> RecordingSource { RecordingSource(recorder: self, sender: nextID()) }
 
-    /// Calls `body` once nothing is recorded any more; at once where that is so.
+    /// Calls `body` when the recording has ended; at once if that is already the case.
     package func onEnd(_ body: @escaping @Sendable () -> Void) {
         let isOpen = writing.mailbox.post { state in
             if state.isOpen { state.endings.append(body) }
@@ -62,7 +62,7 @@ public final class WebMRecorder: Sendable {
         if !isOpen { body() }
     }
 
-    /// Whether anything is still recorded.
+    /// Whether the recording is still active.
     package var isOpen: Bool { writing.mailbox.read { $0.isOpen } }
 
     fileprivate func nextID() -> Int {
@@ -72,7 +72,7 @@ public final class WebMRecorder: Sendable {
         }
     }
 
-    /// Does something with the muxer on the recorder's thread, which holds so many bytes until then.
+    /// Runs a job with the muxer on the recorder's thread; the job holds so many bytes until then.
     fileprivate func enqueue(
         _ byteCount: Int = 0, _ body: @escaping @Sendable (WebMMuxer) throws(MediaFileError) -> Void
     ) {
@@ -80,15 +80,15 @@ public final class WebMRecorder: Sendable {
     }
 }
 
-/// The media of one sender, to be recorded.
+/// The media of one sender, for a recording.
 package struct RecordingSource: Sendable {
-    /// What records them.
+    /// The recorder.
     package let recorder: WebMRecorder
     fileprivate let sender: Int
 
-    /// Returns the function that takes the VP8 frames of a picture, in the order in which they are decoded, each with the
-    /// quarter turns clockwise after which it is upright. A picture of the same name continues in the same track.
-    /// `requestKeyFrame` is called where a key frame would make a place to seek to.
+    /// Returns a function that records the VP8 frames of a video, in decoding order, each with the quarter turns
+    /// clockwise that make it upright. Video of the same name continues in the same track. `requestKeyFrame` is called
+    /// when a key frame would be useful for seeking.
     package func picture(
         name: String, isMain: Bool, requestKeyFrame: @escaping @Sendable () -> Void
     ) -> @Sendable ([UInt8], Int, MediaTimes) -> Void {
@@ -102,7 +102,8 @@ package struct RecordingSource: Sendable {
         }
     }
 
-    /// What takes the Opus packets of a sound. One of the same name goes on in the same track.
+    /// Returns a function that records the Opus packets of an audio stream. Audio of the same name continues in the
+    /// same track.
     package func sound(name: String, isMain: Bool) -> @Sendable ([UInt8], MediaTimes) -> Void {
         let (id, sender, recorder) = (recorder.nextID(), sender, recorder)
         recorder.enqueue { muxer throws(MediaFileError) in
@@ -116,37 +117,37 @@ package struct RecordingSource: Sendable {
     }
 }
 
-/// Something to be done with the muxer.
+/// A job with the muxer.
 private struct Job: Sendable {
     let byteCount: Int
     let body: @Sendable (WebMMuxer) throws(MediaFileError) -> Void
 }
 
-/// The muxer, its thread's work, and the jobs that wait.
+/// The muxer for its thread, and the waiting jobs.
 private final class Writing: Sendable {
     struct State {
         var jobs: [Job] = []
-        /// Of the jobs that are not done.
+        /// The number of bytes of the jobs that are not done.
         var waitingBytes = 0
         var failure: MediaFileError?
         var isClosed = false
         var duration = Duration.zero
         var idsSoFar = 0
-        /// Called when nothing is recorded any more.
+        /// Called at the end of the recording.
         var endings: [@Sendable () -> Void] = []
 
         var isOpen: Bool { !isClosed && failure == nil }
     }
 
     let mailbox = Mailbox(State())
-    /// Only the thread uses it.
+    /// Used only by the thread.
     private nonisolated(unsafe) let muxer: WebMMuxer
     private let path: String
     private let onFailure: @Sendable (MediaFileError) -> Void
 
-    /// As much waits for the disk at most: minutes of what is usual.
+    /// The maximum number of bytes that wait for the disk: minutes of usual media.
     private static let maximumWaitingBytes = 64 << 20
-    /// How long what can be written waits for that.
+    /// The interval at which blocks are written.
     private static let interval = Duration.milliseconds(100)
 
     init(_ muxer: WebMMuxer, path: String, onFailure: @escaping @Sendable (MediaFileError) -> Void) {
@@ -169,11 +170,11 @@ private final class Writing: Sendable {
             state.jobs.append(job)
             return false
         }
-        // Received media come on an event loop, which a program's closure is not to hold up.
+        // Received media arrive on an event loop, which a program's closure must not block.
         if isTooSlow { WorkerThread.start(named: "recorder") { [self] in report(failure) } }
     }
 
-    /// Asks the thread to write what came, and to end the file; false if somebody did before.
+    /// Requests the thread to write the waiting media and to end the file. Returns false if that was requested before.
     func close() -> Bool {
         let isFirst = mailbox.post { state in
             defer { state.isClosed = true }
@@ -208,7 +209,7 @@ private final class Writing: Sendable {
         showDuration()
     }
 
-    /// The jobs that wait, of which there are none at `time`; nil when all are done and nothing more is recorded.
+    /// Returns the waiting jobs, or none at `time`; nil when all are done and the recording has ended.
     private func nextJobs(orAt time: Duration?) -> [Job]? {
         mailbox.take { state in
             guard state.jobs.isEmpty else {

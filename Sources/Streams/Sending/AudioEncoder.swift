@@ -5,14 +5,14 @@ internal import RTCShareMedia
 internal import RTCShareRTP
 internal import RTCShareWireFormat
 
-/// A thread that converts and encodes what a track gives, and never makes the track's source or the network wait.
+/// A thread that converts and encodes the audio of a track, without blocking the track's source or the network.
 ///
-/// The thread adds its sink to the track and removes it. The source hands over a block and continues. Blocks wait in order.
+/// The thread adds its sink to the track and removes it. The source passes a block and continues. Blocks wait in order.
 final class AudioEncoder: Sendable {
-    /// How a block is encoded.
+    /// The parameters of the encoding.
     struct Order: Sendable, Hashable {
         var configuration: OpusEncoder.Configuration
-        /// Samples a channel in a packet.
+        /// The number of samples per channel in a packet.
         var blockSize: Int
     }
 
@@ -32,12 +32,12 @@ final class AudioEncoder: Sendable {
         end()
     }
 
-    /// Encodes the next blocks so.
+    /// Sets the parameters for the next blocks.
     func apply(_ order: Order) { mailbox.post { $0.order = order } }
 
-    /// Encodes another track's sound, or none, from now on: no block that the track before gave is taken after this. The thread
-    /// removes its sink from that track, and adds one to this. `onFrame` is called on the thread for each packet, `onMute` on the
-    /// source's thread when the track holds its sound back or gives it again.
+    /// Encodes another track's audio, or none, from now on: no block of the previous track is accepted after this. The
+    /// thread removes its sink from that track, and adds one to this. `onFrame` is called on the thread with each
+    /// packet, `onMute` on the source's thread when the track is muted or unmuted.
     func replaceTrack(
         with track: AudioTrack?, onFrame: @escaping @Sendable (EncodedAudioFrame) -> Void,
         onMute: @escaping @Sendable (Bool) -> Void
@@ -45,8 +45,8 @@ final class AudioEncoder: Sendable {
         replaceInput(with: track.map { Input($0, mailbox: mailbox, onFrame: onFrame, onMute: onMute) })
     }
 
-    /// Asks the thread to remove its sink from the track and to end, as its last reference's release does too. Blocks that wait
-    /// are not encoded.
+    /// Requests the thread to remove its sink from the track and to end, which the release of the last reference does,
+    /// too. Waiting blocks are not encoded.
     func end() { replaceInput(with: nil, isEnding: true) }
 
     private func replaceInput(with input: Input?, isEnding: Bool = false) {
@@ -55,20 +55,20 @@ final class AudioEncoder: Sendable {
             defer { control = Control(order: control.order, input: input, isEnding: isEnding) }
             return control.input
         }
-        // A track that nobody else has is released after the lock is.
+        // A track without other references is released after the lock was.
         withExtendedLifetime(before) {}
     }
 }
 
 extension AudioEncoder {
-    /// The sink by which the thread takes one track's audio; it takes nothing once another track is encoded.
+    /// The sink for one track's audio; it accepts nothing after the encoder has changed to another track.
     fileprivate final class Input: AudioSink {
         let track: AudioTrack
         let onFrame: @Sendable (EncodedAudioFrame) -> Void
         private let onMute: @Sendable (Bool) -> Void
         private let mailbox: Mailbox<Control>
 
-        /// Some seconds of blocks, after which the thread can't keep up.
+        /// The maximum number of waiting blocks, some seconds, after which the thread can't keep up.
         private static let maximumBlocks = 500
 
         init(
@@ -91,20 +91,20 @@ extension AudioEncoder {
 
     fileprivate typealias Block = (frame: AudioFrame, arrival: Duration)
 
-    /// The orders and blocks that wait for the thread.
+    /// The parameters and blocks that wait for the thread.
     fileprivate struct Control {
         var order: Order
-        /// Whose blocks are encoded.
+        /// The sink whose blocks are encoded.
         var input: Input?
         var blocks: [Block] = []
         var isEnding = false
     }
 
-    /// The thread's own side: libopus and what stands before it.
+    /// The thread's state: libopus, and the conversion before it.
     struct Worker {
         private var encoder: OpusEncoder?
         private var conformer: AudioConformer?
-        /// Samples of each channel since the beginning, at 48 kHz: the media clock, the same for every peer.
+        /// The samples of each channel since the start, at 48 kHz: the media clock, the same for every peer.
         private var mediaTime: UInt64 = 0
         private var expectedTime: Duration?
         private var clock = SourceClock()
@@ -131,13 +131,13 @@ extension AudioEncoder {
             }
         }
 
-        /// The next block is another source's.
+        /// Resets the clock and the conversion, because the next block has another source.
         mutating func restart() {
             clock = SourceClock()
             conformer = nil
         }
 
-        /// Encodes a block that came `now`, on the monotonic clock.
+        /// Encodes a block that arrived at `now`, on the monotonic clock.
         mutating func encode(_ frame: AudioFrame, by order: Order, now: Duration) -> [EncodedAudioFrame] {
             let frame = clock.stamp(frame, now: now)
             let (channels, size) = (order.configuration.channels, order.blockSize)
@@ -163,20 +163,20 @@ extension AudioEncoder {
                     return nil
                 }
                 defer { isInSilence = false }
-                // What a decoder puts out first for this packet is the sound of so much earlier.
+                // The first output of a decoder for this packet is earlier audio, by this delay.
                 let lookahead = Duration.seconds(1) * encoder.lookahead / OpusEncoder.sampleRate
                 return EncodedAudioFrame(
                     payload: payload, mediaTime: time, captureTime: block.timestamp - lookahead,
                     sampleCount: block.sampleCount, startsTalkspurt: isInSilence,
                     level: AudioLevel(block, isVoice: configuration.application == .voice))
             } catch {
-                // A setting that libopus refuses: the next block is tried with another encoder.
+                // libopus rejected a setting: the next block is tried with another encoder.
                 encoder = nil
                 return nil
             }
         }
 
-        /// A source that paused, or was replaced, left time in which nothing was sent: the media clock includes that time.
+        /// Adds the time in which nothing was sent to the media clock, because a source paused or was replaced.
         private mutating func skipGap(before block: AudioFrame) {
             defer { expectedTime = block.timestamp + block.duration }
             guard let expectedTime, block.timestamp > expectedTime + .milliseconds(60) else { return }
@@ -201,15 +201,15 @@ extension AudioEncoder {
     }
 }
 
-/// Stamps the blocks of a source by the monotonic clock, whatever clock the source has.
+/// Stamps the blocks of a source by the monotonic clock, whatever the clock of the source is.
 private struct SourceClock {
     private var offset = Duration.zero
     private var end: Duration?
 
-    /// A block that begins this far from the time of its coming is of another clock.
+    /// The deviation from the arrival time above which a block's timestamp is of another clock.
     private static let largestDeviation = Duration.seconds(2)
 
-    /// The block as of a time near `now`, if it is the first or does not follow the one before.
+    /// Returns the block with a timestamp near `now`, if it is the first or does not follow the one before.
     mutating func stamp(_ frame: AudioFrame, now: Duration) -> AudioFrame {
         guard AudioConformer.instants.contains(frame.timestamp) else { return frame }
         let follows = end.map { Self.isNear(frame.timestamp, $0) } ?? false
@@ -224,7 +224,7 @@ private struct SourceClock {
 }
 
 extension AudioLevel {
-    /// The level of a block (RFC 6464 §3): its root mean square against full scale.
+    /// Creates the level of a block (RFC 6464 §3): its root mean square relative to full scale.
     init(_ block: AudioFrame, isVoice: Bool) {
         let sum = block.samples.reduce(0) { $0 + Double($1) * Double($1) }
         let meanSquare = block.samples.isEmpty ? 0 : sum / Double(block.samples.count)

@@ -3,24 +3,24 @@ internal import RTCSharePeerConnection
 internal import RTCShareTransport
 internal import RTCShareWireFormat
 
-/// The senders of one audio, which all are sent the same encoding: which senders are, and what it is made at. Its owner encodes
-/// and sends.
+/// The senders of one audio stream, which all send the same encoding: determines the active senders and the encoder's
+/// parameters. Its owner encodes and sends.
 struct AudioEncodingGroup<Sender: GroupMember> where Sender.State == AudioSender.State {
-    /// What is wanted, before the peers' limits.
+    /// The settings that the owner wants, before the peers' limits.
     var wanted: AudioSendStream.Settings
-    /// Whether there is something to play.
+    /// Whether there is audio to encode.
     var isPlaying = false
     private(set) var senders: [Sender.ID: Sender] = [:]
-    /// The senders that are sent what is encoded next.
+    /// The senders of the next packet.
     private var receiving = SenderLists<Sender>()
 
     init(wanted: AudioSendStream.Settings) {
         self.wanted = wanted
     }
 
-    // MARK: What happens
+    // MARK: Events
 
-    /// Adds a sender, which is sent something once a description takes it.
+    /// Adds a sender, which sends after a description has agreed to it.
     mutating func add(_ sender: Sender, isActive: Bool) {
         sender.state = AudioSender.State(isActive: isActive)
         senders[sender.id] = sender
@@ -34,41 +34,41 @@ struct AudioEncodingGroup<Sender: GroupMember> where Sender.State == AudioSender
 
     private func contains(_ sender: Sender) -> Bool { senders[sender.id] === sender }
 
-    /// Takes what the descriptions say, which may be the same as before.
+    /// Sets the agreement of the descriptions, which may be unchanged.
     mutating func negotiated(_ agreement: SenderAgreement, of sender: Sender) {
         change(sender) { $0.agreement = agreement }
     }
 
-    /// Sends to a sender, or stops that.
+    /// Activates or deactivates a sender.
     mutating func setActive(_ isActive: Bool, _ sender: Sender) { change(sender) { $0.isActive = isActive } }
 
-    /// Takes what a sender's path has.
+    /// Sets the target bitrate of a sender's route.
     mutating func targetChanged(_ target: BitrateTarget, of sender: Sender) { change(sender) { $0.target = target } }
 
-    /// A peer's newest report misses this share of its packets, 0 to 1.
+    /// Records the fraction of packets that a peer reported as lost, 0 to 1.
     func lossReported(_ share: Double, of sender: Sender) { sender.state.loss.note(share) }
 
-    /// Changes what is known of a sender, and with it whether it is sent something. The only place that does.
+    /// Changes the state of a sender, and with it whether it sends. The only place that does.
     private mutating func change(_ sender: Sender, _ body: (inout AudioSender.State) -> Void) {
         guard contains(sender) else { return }
         let wasSending = sender.state.phase == .sending
         body(&sender.state)
-        // A target from before it became idle is out of date.
+        // A target from before it became idle is outdated.
         if sender.state.phase == .idle { sender.state.target = nil }
         let isSending = sender.state.phase == .sending
         guard isSending != wasSending else { return }
         if isSending { receiving.insert(sender) } else { receiving.remove(sender) }
     }
 
-    // MARK: What follows
+    // MARK: Results
 
-    /// Whether any sender is sent something, or would be if its path had room.
+    /// Whether any sender sends, or would send with a higher bitrate.
     var hasViewer: Bool { senders.values.contains { $0.state.phase != .idle } }
 
-    /// The senders that are sent what is encoded next, in a list for each event loop.
+    /// The senders of the next packet, in a list for each event loop.
     var recipients: [[Sender]] { receiving.lists }
 
-    /// What a sender would use of its path: nothing while there is nothing to play.
+    /// Returns the demand of a sender: zero while there is no audio.
     func demand(of sender: Sender) -> BitrateDemand {
         let state = sender.state
         guard contains(sender), state.phase != .idle, isPlaying else { return .zero }
@@ -78,10 +78,10 @@ struct AudioEncodingGroup<Sender: GroupMember> where Sender.State == AudioSender
             minimum: min(leastBitrate, maximum), maximum: maximum, priority: wanted.isVoice ? .high : .medium)
     }
 
-    /// What the encoder is to make.
+    /// The parameters of the encoder.
     var order: AudioEncoder.Order { AudioEncoder.Order(configuration: configuration, blockSize: blockSize) }
 
-    /// Samples a channel in a packet: 20 ms where the peers' `ptime` and `maxptime` have nothing against it.
+    /// The number of samples per channel in a packet: 20 ms, unless the peers' `ptime` and `maxptime` exclude that.
     private var blockSize: Int {
         let parameters = recipients.joined().map(\.state.parameters)
         let preferred = parameters.compactMap(\.packetTime).min() ?? .milliseconds(20)
@@ -92,13 +92,14 @@ struct AudioEncodingGroup<Sender: GroupMember> where Sender.State == AudioSender
         return parameters.count > 1 ? max(size, AudioSharing.leastBlockSize) : size
     }
 
-    /// What the encoder is to make: what is wanted, as the peers ask for it (RFC 7587 §6.1) and their paths allow.
+    /// The encoder's configuration: the wanted settings, within the peers' parameters (RFC 7587 §6.1) and their
+    /// bitrates.
     ///
-    /// With several, who asks for two channels or FEC has them: every receiver decodes two, and passes over FEC that it has
-    /// no use for. In all else it is the strictest, and so much one peer takes from the others: packets down to 10 ms, a
-    /// band down to wide and the bits for it, a rate that varies (a constant one tells nothing of what is said, RFC 6562),
-    /// pauses that go unsent, and the bits for FEC where it reports losses. Bits are the least that any of them allows
-    /// (`b=`, RFC 8866 §5.8) or has.
+    /// With several peers, one request is sufficient for two channels or FEC: every receiver decodes two channels, and
+    /// ignores FEC that it does not need. For everything else the strictest peer counts, which limits the influence of
+    /// one peer on the others: packets of at least 10 ms, at least wideband and its bitrate, no variable bitrate (a
+    /// constant one reveals nothing about speech, RFC 6562), no DTX, and bits for FEC if it reports losses. The bitrate
+    /// is the lowest that any of them permits (`b=`, RFC 8866 §5.8) or has.
     var configuration: OpusEncoder.Configuration {
         var configuration = OpusEncoder.Configuration(
             channels: wanted.isVoice ? 1 : 2, application: wanted.isVoice ? .voice : .music, bitrate: wanted.bitrate)
@@ -113,7 +114,7 @@ struct AudioEncodingGroup<Sender: GroupMember> where Sender.State == AudioSender
         return configuration
     }
 
-    /// Takes from an encoding what one who is sent it asks for, or has no bits for.
+    /// Limits an encoding to a receiver's parameters and bitrate.
     private func apply(
         _ state: AudioSender.State, to configuration: inout OpusEncoder.Configuration, isShared: Bool
     ) {
@@ -134,12 +135,12 @@ struct AudioEncodingGroup<Sender: GroupMember> where Sender.State == AudioSender
         configuration.expectedLoss = max(configuration.expectedLoss, loss)
     }
 
-    /// Below this the sound is not worth sending: intelligible speech, recognizable music.
+    /// The minimum useful bitrate: intelligible speech, recognizable music.
     private var leastBitrate: DataRate { .kilobitsPerSecond(wanted.isVoice ? 6 : 16) }
 }
 
-/// What a peer's parameters don't take sound below that others are sent too: each shorter packet costs all of them its
-/// headers, and each narrower band what they hear.
+/// The limits of one peer's parameters for audio that others receive too: each shorter packet costs all of them its
+/// headers, and each narrower band affects what they hear.
 private enum AudioSharing {
     static let leastBlockSize = 480
     static let leastPlaybackRate = 16_000

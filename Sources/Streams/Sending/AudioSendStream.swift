@@ -6,22 +6,22 @@ internal import RTCShareRTP
 package import RTCShareTransport
 package import RTCShareWireFormat
 
-/// From a track's sound to any number of peers: one encode for all of them.
+/// Encodes a track's audio once, and sends it to any number of peers.
 ///
 ///     track ─▶ encoder's thread: 48 kHz, 20 ms blocks, Opus ─▶ home loop ─▶ each connection's event loop
 ///
-/// It lives on one event loop, its home, as ``VideoSendStream`` does. What its owner says, what the encoder makes and what
-/// connections report is done there, in the order in which it is said. The track can be replaced while it runs; while nobody
-/// takes it, nothing is captured. `AudioEncodingGroup` decides which sender is sent the packets, and how they are encoded.
+/// It belongs to one event loop, its home, like ``VideoSendStream``. Calls of its owner, packets of the encoder and
+/// reports of connections are processed there, in order. The track can be replaced at any time. Without receivers,
+/// nothing is captured. `AudioEncodingGroup` determines the active senders, and the encoding.
 package actor AudioSendStream {
     /// The settings that the owner wants, before the peers' limits.
     package struct Settings: Sendable, Hashable {
-        /// Whether it is speech: then mono, with pauses left unsent.
+        /// Whether it is speech: then it is mono, and pauses are not sent.
         package var isVoice: Bool
-        /// The largest bitrate of the stream.
+        /// The maximum bitrate of the stream.
         package var bitrate: DataRate
 
-        /// By default 32 kbit/s for speech, 128 kbit/s for whatever a machine plays.
+        /// Creates settings, by default of 32 kbit/s for speech, 128 kbit/s otherwise.
         package init(isVoice: Bool, bitrate: DataRate? = nil) {
             self.isVoice = isVoice
             self.bitrate = bitrate ?? .kilobitsPerSecond(isVoice ? 32 : 128)
@@ -32,36 +32,37 @@ package actor AudioSendStream {
     private let shared = SharedSenders<AudioSender, AudioTrack>()
     private let encoder: AudioEncoder
     private(set) var group: AudioEncodingGroup<AudioSender>
-    /// The track that the owner gave, in the order of all its calls.
+    /// The track that the owner set, in the order of all its calls.
     private var given: AudioTrack?
-    /// The track that the encoder has.
+    /// The track of the encoder.
     private(set) var playing: AudioTrack?
     private var isMuted = false
-    /// The recorder that takes each packet beside the viewers.
+    /// The recorder that receives each packet, in addition to the viewers.
     private var recorder: TrackRecorder?
 
-    /// The home loop.
+    /// The executor of the home event loop.
     package nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
 
-    /// A stream without a track.
+    /// Creates a stream without a track.
     package init(settings: Settings, home: HomeLoop = HomeLoop()) throws(WorkerThreadError) {
         eventLoop = home.eventLoop
         group = AudioEncodingGroup(wanted: settings)
         encoder = try AudioEncoder(group.order)
     }
 
-    /// Does something on the home loop, after all that this thread had done there before.
+    /// Runs `body` on the home event loop, after everything that this thread posted before.
     private nonisolated func post(_ body: @escaping @Sendable (isolated AudioSendStream) -> Void) {
         eventLoop.execute { self.assumeIsolated(body) }
     }
 
     // MARK: The track
 
-    /// The track whose sound is sent.
+    /// The track whose audio is sent.
     package nonisolated var track: AudioTrack? { shared.track }
 
-    /// Sends this track's audio in place of the track before, in the same stream. Without a track, viewers are told that the
-    /// audio is gone. The encoder's thread adds its sink to the track soon after this returns, and removes it from the one before.
+    /// Sends this track's audio instead of the previous track's, in the same stream. Without a track, viewers are
+    /// notified that the audio has ended. The encoder's thread adds its sink to the track soon after this returns, and
+    /// removes it from the previous one.
     package nonisolated func replaceTrack(with track: AudioTrack?) {
         guard shared.replaceTrack(with: track) else { return }
         post { stream in
@@ -70,7 +71,8 @@ package actor AudioSendStream {
         }
     }
 
-    /// Gives the encoder the present track, or none while nobody takes it; returns whether that is another than before.
+    /// Sets the encoder's track to the current one, or to none while nobody receives it. Returns whether it has
+    /// changed.
     private func play() -> Bool {
         let track = group.hasViewer || recorder != nil ? given : nil
         guard track !== playing else { return false }
@@ -90,7 +92,7 @@ package actor AudioSendStream {
         updateDemand()
     }
 
-    /// Changes what is wanted of the running encoder.
+    /// Changes the settings of the running encoder.
     package nonisolated func update(_ body: @escaping @Sendable (inout Settings) -> Void) {
         post { stream in
             stream.change { body(&$0.wanted) }
@@ -110,12 +112,12 @@ package actor AudioSendStream {
 
     // MARK: The senders
 
-    /// Whether the peer at a connection declines it.
+    /// Returns whether the peer at a connection declines it.
     package func isRefused(on connection: Connection) -> Bool {
         group.senders[ObjectIdentifier(connection)]?.state.agreement.media == .refused
     }
 
-    /// Changes what is known, and gives the encoder the track and the order that follow from it.
+    /// Changes the group, and then the encoder's track and parameters accordingly.
     private func change(_ body: (inout AudioEncodingGroup<AudioSender>) -> Void = { _ in }) {
         body(&group)
         encoder.apply(group.order)
@@ -128,14 +130,15 @@ package actor AudioSendStream {
         for sender in senders ?? Array(group.senders.values) { sender.setDemand(group.demand(of: sender)) }
     }
 
-    /// Of so many viewers, each report changes the encoder's order at once. Of more, whose paths change all the time, those
-    /// between two packets change it together: each time all viewers are looked at.
+    /// The number of viewers up to which each report changes the encoder's parameters at once. With more, whose
+    /// bitrates change all the time, all reports between two packets are processed together, because each time all
+    /// viewers are evaluated.
     private static let largestSmallRoom = 16
     private var isRoomLarge: Bool { group.senders.count > Self.largestSmallRoom }
 
-    /// Sends a packet of this track to those who are sent it.
+    /// Sends a packet of this track to its receivers.
     private func send(_ frame: EncodedAudioFrame, of track: AudioTrack?) {
-        // Another track may be played since.
+        // The track may have changed since.
         guard track === playing else { return }
         recorder?.receive(frame)
         Connection.send(frame, through: group.recipients)
@@ -151,7 +154,7 @@ extension AudioSendStream: SendingStream {
     package nonisolated func add(_ sender: AudioSender, isActive: Bool) {
         guard sender.connection.assumeIsolated({ shared.add(sender, isActive: isActive, on: $0) }) else { return }
         post { stream in
-            // Its connection may have ended meanwhile.
+            // Its connection may have ended since.
             guard stream.shared.contains(sender) else { return }
             stream.change { group in
                 if let old = group.senders[sender.id] { group.remove(old) }
@@ -176,7 +179,7 @@ extension AudioSendStream: SendingStream {
             guard !changed.isEmpty else { return }
             stream.change { group in
                 for sender in changed {
-                    // Held back, it keeps its place in the descriptions.
+                    // Paused, it keeps its section in the descriptions.
                     sender.setHeldBack(sender.state.isActive)
                     group.setActive(!sender.state.isActive, sender)
                 }
@@ -200,7 +203,7 @@ extension AudioSendStream: SendingStream {
         change()
     }
 
-    /// Takes what a sender's connection reports, on the connection's event loop.
+    /// Receives a report of a sender's connection, on the connection's event loop.
     nonisolated func receive(_ feedback: SenderFeedback, of sender: AudioSender) {
         if case .ended = feedback { shared.connectionEnded(of: sender) }
         guard eventLoop.inEventLoop else { return post { $0.handle(feedback, of: sender) } }

@@ -2,12 +2,13 @@ internal import RTCSharePeerConnection
 package import RTCShareTransport
 internal import RTCShareWireFormat
 
-/// Sends one audio over one connection (W3C `RTCRtpSender`). Its state says whether the viewer at the connection gets audio.
+/// Sends one audio stream over one connection (W3C `RTCRtpSender`). Its state is whether the viewer at the connection
+/// receives audio.
 ///
-///              agreed and active            the path has no bits for it
+///              agreed and active            its bitrate is too low
 ///     idle ──────────────────────▶ sending ────────────────────────────▶ silent
 ///      ▲                              ▲                                    │ │
-///      │                              └──────────── it has some ───────────┘ │
+///      │                              └──────────── it is enough ──────────┘ │
 ///      └── deactivated, or refused by a description (from each) ─────────────┘
 ///
 /// A sender that was removed, or whose connection ended, belongs to no group.
@@ -15,7 +16,7 @@ package final class AudioSender: RTPSender {
     package let connection: Connection
     package let media: Int
     private let stream: @Sendable () -> AudioSendStream?
-    // Both belong to the group, which is the stream's: they are touched on its home loop only.
+    // Both belong to the group of the stream: they are used only on its home event loop.
     nonisolated(unsafe) var state = State()
     nonisolated(unsafe) var position = 0
 
@@ -28,22 +29,22 @@ package final class AudioSender: RTPSender {
     package func receive(_ feedback: SenderFeedback) { stream()?.receive(feedback, of: self) }
 
     enum Phase: Hashable {
-        /// Nothing is sent: it is not active, or the peer's description has not taken it.
+        /// Nothing is sent: it is inactive, or the peer's description has not agreed.
         case idle
-        /// It is sent the audio.
+        /// Audio is sent.
         case sending
-        /// It is left out: its path has nothing for audio.
+        /// Nothing is sent, because the route has no bitrate for audio.
         case silent
     }
 
     struct State {
-        /// Whether the room has it send (W3C `RTCRtpEncodingParameters.active`).
+        /// Whether it is active in the room (W3C `RTCRtpEncodingParameters.active`).
         var isActive = true
-        /// What the descriptions say.
+        /// The agreement of the descriptions.
         var agreement = SenderAgreement()
-        /// What the path has for it. Nil until that is known, and while it is idle.
+        /// The target bitrate. Nil until it is known, and while the sender is idle.
         var target: BitrateTarget?
-        /// The share of packets that the peer reports as lost.
+        /// The fraction of packets that the peer reports as lost.
         var loss = ExpectedLoss()
 
         var phase: Phase {
@@ -51,12 +52,12 @@ package final class AudioSender: RTPSender {
             return target.map { $0.bitrate > .zero } ?? true ? .sending : .silent
         }
 
-        /// What the peer asks of the encoder.
+        /// The peer's parameters for the encoder.
         var parameters: OpusParameters { agreement.opus ?? OpusParameters(nil) }
     }
 }
 
 extension AudioSender: GroupMember {
-    /// Its connection: a stream has one sender for each.
+    /// The identity of its connection: a stream has one sender per connection.
     package var id: ObjectIdentifier { ObjectIdentifier(connection) }
 }

@@ -2,8 +2,8 @@ internal import RTCShareMedia
 internal import RTCShareRTP
 internal import RTCShareVideoCoding
 
-/// One encoding of a track: an encoder with its settings, as W3C's `RTCRtpEncodingParameters` says them, and the numbers of
-/// its pictures.
+/// One encoding of a track: an encoder with its settings (W3C's `RTCRtpEncodingParameters`), and the counters of its
+/// frames.
 struct Encoding {
     let encoder: VideoEncoder
     private var counters: VP8PictureCounters
@@ -14,7 +14,8 @@ struct Encoding {
         counters = VP8PictureCounters(using: &random)
     }
 
-    /// The next frame, cut into packets. The index tells this encoding and its frames from all others of the stream.
+    /// Returns the next frame, divided into packets. The index distinguishes this encoding and its frames from all
+    /// others of the stream.
     mutating func packets(of frame: EncodedVideoFrame, index: Int) -> PacketizedFrame {
         PacketizedFrame(
             vp8: frame.data, descriptor: counters.next(), isKeyFrame: frame.isKeyFrame, captureTime: frame.timestamp,

@@ -2,32 +2,32 @@ internal import RTCSharePeerConnection
 internal import RTCShareTransport
 internal import RTCShareWireFormat
 
-/// Who is sent the same encoding: the rules.
+/// The rules that assign senders to encodings.
 ///
-///     quality 0    those whose paths carry half or more of what the best one's does
-///     quality 1    of the others, those with half or more of what the best of them has
+///     quality 0    senders with at least half of the best bitrate
+///     quality 1    of the others, those with at least half of the best bitrate among them
 ///     quality 2    the rest
-///     quality 3    those who by their own description take less than half of what others' do, whatever their paths carry
-///     quality 4    of these, those who take less than half of what the best of them does
+///     quality 3    senders whose descriptions permit less than half of what others' do, whatever their bitrates
+///     quality 4    of these, senders that permit less than half of the best of them
 ///
-/// What an encoding is made at is what the least of its senders can take; so nobody takes more than half from another, but
-/// from those who themselves have less than a quarter of the best. A quality that nobody has is not encoded. A sender goes
-/// down soon and comes up late, since each move costs a key frame; what a description says holds at once.
+/// An encoding has the lowest bitrate of its senders. So a sender reduces another's bitrate by at most half, unless
+/// that is less than a quarter of the best. A quality without senders is not encoded. A sender moves down early and up
+/// late, because each move costs a key frame; limits of a description apply at once.
 extension EncodingGroup {
-    /// Qualities that paths make.
+    /// The number of qualities that depend on bitrates.
     static var pathQualityCount: Int { 3 }
-    /// The qualities of those who are limited by their descriptions.
+    /// The qualities of senders that are limited by their descriptions.
     static var limitedQualities: ClosedRange<Int> { pathQualityCount...pathQualityCount + 1 }
-    /// Of what the best of a quality has, what one has to have for it; and to come up to it.
+    /// The fraction of a quality's best bitrate that a sender needs to keep that quality and, below, to move up to it.
     static var leastShare: Double { 0.5 }
     static var climbingShare: Double { 0.6 }
-    /// How long a path has to be too poor, and good enough.
+    /// The time for which a bitrate must be too low, or high enough, before a move.
     static var descentPatience: Duration { .seconds(1) }
     static var climbPatience: Duration { .seconds(5) }
-    /// How long nobody is judged by what was found out of a new path.
+    /// The time for which the measurements of a new route are not used.
     static var trial: Duration { .seconds(2) }
 
-    /// The most that a description takes of one who is sent something: of all, and of those who take little.
+    /// The largest share that the descriptions permit: of all active senders, and of the limited ones.
     private struct Shares {
         let best: Double
         let bestLimited: Double
@@ -36,7 +36,7 @@ extension EncodingGroup {
     /// Whether a sender has another quality than the first.
     var isDivided: Bool { senders.values.contains { !$0.state.isIdle && $0.state.quality.index > 0 } }
 
-    /// The quality of a sender that begins: the first, unless its description takes little.
+    /// Returns the quality of a sender that starts: the first, unless its description is limited.
     func firstQuality(of sender: Sender, now: Duration) -> VideoSender.Quality {
         var quality = VideoSender.Quality(since: now)
         let share = share(of: sender)
@@ -47,21 +47,21 @@ extension EncodingGroup {
         return quality
     }
 
-    /// What an encoding may take for its senders. Nil if nothing is known of their paths.
+    /// Returns the bitrate of an encoding for its senders. Nil if their bitrates are unknown.
     func rate(among members: [Sender], now: Duration) -> DataRate? {
         let all = Self.responsive(members).filter { $0.state.rate != nil }
         let measured = all.filter { !$0.state.isWithheld && now >= $0.state.quality.since + Self.trial }
-        // If all are new, their rates are all that is known.
+        // If all are new, their rates are the only information.
         return (measured.isEmpty ? all : measured).compactMap(\.state.rate).min()
     }
 
-    /// The senders whose peers answer, or all if none does.
+    /// Returns the senders whose peers answer, or all if none does.
     static func responsive(_ members: [Sender]) -> [Sender] {
         let responsive = members.filter { !$0.state.isUnresponsive }
         return responsive.isEmpty ? members : responsive
     }
 
-    /// The senders that have another quality from now on.
+    /// Returns the senders that move to another quality now.
     func moves(now: Duration) -> [(sender: Sender, quality: Int)] {
         let shares = shares()
         let bases = bases(now: now, shares: shares)
@@ -86,10 +86,10 @@ extension EncodingGroup {
         return limitedQualities.contains(other) ? .zero : descentPatience
     }
 
-    /// How much of what is wanted a description takes, up to 1.
+    /// Returns the share of the wanted encoding that a description permits, up to 1.
     private func share(of sender: Sender) -> Double { sender.state.agreement.limits.share(of: wanted) }
 
-    /// Those of all who are sent something, and of one who is about to be.
+    /// Returns the largest shares of all active senders, and of one that is about to start.
     private func shares(with new: Double? = nil) -> Shares {
         var shares = senders.values.filter { !$0.state.isIdle && !$0.state.isWithheld }
             .map { ($0.state.quality.index, share(of: $0)) }
@@ -99,18 +99,18 @@ extension EncodingGroup {
         return Shares(best: best, bestLimited: limited.map(\.1).max() ?? 0)
     }
 
-    /// Whether a description takes so little that one who has that quality now is not sent what others are.
+    /// Returns whether a description is so limited that a sender with its current quality is separated from the others.
     private func isLimited(_ share: Double, in quality: Int, best: Double) -> Bool {
         share < best * (Self.limitedQualities.contains(quality) ? Self.climbingShare : Self.leastShare)
     }
 
-    /// The quality for a description that takes little, from the one that it has.
+    /// Returns the quality for a limited description, by its current one.
     private func limitedQuality(for share: Double, now quality: Int, shares: Shares) -> Int {
         let least = quality == Self.limitedQualities.upperBound ? Self.climbingShare : Self.leastShare
         return share < shares.bestLimited * least ? Self.limitedQualities.upperBound : Self.limitedQualities.lowerBound
     }
 
-    /// The best rate of each quality, as the rates now are.
+    /// Returns the current best bitrate of each quality.
     private func bases(now: Duration, shares: Shares) -> [DataRate] {
         var rates = senders.values.filter {
             !$0.state.isIdle && !$0.state.isUnresponsive && !$0.state.isWithheld
@@ -129,7 +129,7 @@ extension EncodingGroup {
         return bases
     }
 
-    /// The quality that a sender should have.
+    /// Returns the quality that a sender should have.
     private func quality(for sender: Sender, now: Duration, bases: [DataRate], shares: Shares) -> Int {
         let (share, present) = (share(of: sender), sender.state.quality)
         if isLimited(share, in: present.index, best: shares.best) {
@@ -140,13 +140,13 @@ extension EncodingGroup {
         return Self.quality(for: rate, now: current, bases: bases)
     }
 
-    /// The quality for a rate, from the one that it has.
+    /// Returns the quality for a bitrate, by the current one.
     private static func quality(for rate: DataRate, now current: Int, bases: [DataRate]) -> Int {
         for (quality, base) in bases.enumerated() {
             let share = quality < current ? climbingShare : leastShare
             if rate >= base * share { return quality }
         }
-        // Too good for where it is, and not good enough for above: it stays.
+        // Too good for its quality, and not good enough for a better one: no move.
         return max(bases.count - 1, current)
     }
 }

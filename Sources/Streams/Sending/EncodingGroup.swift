@@ -3,42 +3,42 @@ internal import RTCShareTransport
 internal import RTCShareVideoCoding
 internal import RTCShareWireFormat
 
-/// The senders of one video and its encodings: which sender is sent which encoding, and what each encoding is made at. It works
-/// in virtual time. Its owner carries out what ``takeAction()`` returns, and sends.
+/// The senders of one video and its encodings: determines the encoding of each sender, and the settings of each
+/// encoding. It works in virtual time. Its owner carries out the actions of ``takeAction()``, and sends.
 ///
-/// An encoding (W3C's `RTCRtpEncodingParameters`) is one encoder with its settings. Encoding 0 always exists, others exist
-/// while a sender has their quality.
+/// An encoding (W3C's `RTCRtpEncodingParameters`) is one encoder with its settings. Encoding 0 always exists, others
+/// exist while a sender has their quality.
 struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.State {
     enum Action: Hashable {
-        /// An encoder is to begin, that shows what the others do.
+        /// Start an encoder, with the same content as the others.
         case begin(Int)
-        /// An encoding has nobody any more.
+        /// End an encoding without senders.
         case end(Int)
-        /// A key frame is to be made of an encoding, not before a time.
+        /// Make a key frame of an encoding, not before a time.
         case makeKeyFrame(Int, notBefore: Duration)
     }
 
-    /// What is wanted, before the peers' limits.
+    /// The settings that the owner wants, before the peers' limits.
     var wanted: VideoEncoder.Settings
-    /// Which pictures go first.
+    /// The priority of this video over others on the same route.
     let priority: BitratePriority
-    /// Whether there is something to show.
+    /// Whether there is video to encode.
     var isShowing = false
-    /// Whether encoding 0 is recorded: it is made whether somebody is sent it or not.
+    /// Whether encoding 0 is recorded, so that it is encoded even without senders.
     var isRecorded = false
     private(set) var senders: [Sender.ID: Sender] = [:]
-    /// The senders that are sent each encoding now.
+    /// The current senders of each encoding.
     private var receiving: [Int: SenderLists<Sender>] = [:]
     private var keyFrames = KeyFrameSchedule()
-    /// When the next key frame of an encoding is made, where one is asked for.
+    /// The time of the next requested key frame of each encoding.
     private var nextKeyFrames: [Int: Duration] = [:]
-    /// By their qualities.
+    /// The encodings by their qualities.
     private var encodings = [0: 0]
     private var encodingsSoFar = 1
     private var actions: [Action] = []
     private var lastMoves = Duration.zero
 
-    /// How often it is looked who is to have another quality.
+    /// The interval at which qualities are reassigned.
     static var moveInterval: Duration { .milliseconds(200) }
 
     init(wanted: VideoEncoder.Settings, priority: BitratePriority = .medium) {
@@ -46,12 +46,12 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
         self.priority = priority
     }
 
-    /// What is to be done next; nil where everything was.
+    /// Removes and returns the next action; nil if there is none.
     mutating func takeAction() -> Action? { actions.isEmpty ? nil : actions.removeFirst() }
 
-    // MARK: What happens
+    // MARK: Events
 
-    /// Adds a sender, which is sent something once a description takes it.
+    /// Adds a sender, which sends after a description has agreed to it.
     mutating func add(_ sender: Sender, isActive: Bool) {
         sender.state = VideoSender.State(isActive: isActive)
         senders[sender.id] = sender
@@ -69,33 +69,33 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
 
     private func contains(_ sender: Sender) -> Bool { senders[sender.id] === sender }
 
-    /// Takes what the descriptions say, which may be the same as before.
+    /// Sets the agreement of the descriptions, which may be unchanged.
     mutating func negotiated(_ agreement: SenderAgreement, of sender: Sender, now: Duration) {
         guard contains(sender) else { return }
         sender.state.agreement = agreement
         if !startOrStop(sender, now: now) { move(now: now) }
     }
 
-    /// Sends to a sender, or stops that.
+    /// Activates or deactivates a sender.
     mutating func setActive(_ isActive: Bool, _ sender: Sender, now: Duration) {
         guard contains(sender) else { return }
         sender.state.isActive = isActive
         startOrStop(sender, now: now)
     }
 
-    /// Takes what a sender's path has.
+    /// Sets the target bitrate of a sender's route.
     mutating func targetChanged(_ target: BitrateTarget, of sender: Sender, now: Duration) {
-        // A target from before a sender became idle is out of date.
+        // A target from before a sender became idle is outdated.
         guard !sender.state.isIdle else { return }
         let (rate, wasQueueFull) = (sender.state.rate, sender.state.isQueueFull)
         sender.state.target = target
         if target.isQueueFull || wasQueueFull { withhold(in: encoding(of: sender), now: now) }
-        // What was too much for the rate that an encoding had may be little for this one's.
+        // A key frame that was too large for the encoding's rate before may be small for this one.
         if target.bitrate != rate { hurryKeyFrame(for: sender, now: now) }
     }
 
-    /// A peer stopped answering, or answers again. If it does not answer, it is sent what the others are, as long as its queue
-    /// takes it. No encoding depends on its path, and no key frame is made for it.
+    /// Records that a peer has stopped answering, or answers again. A sender whose peer does not answer sends the same
+    /// as others, as long as its queue has room. No encoding depends on its bitrate, and no key frame is made for it.
     mutating func setUnresponsive(_ isUnresponsive: Bool, _ sender: Sender, now: Duration) {
         guard contains(sender) else { return }
         sender.state.isUnresponsive = isUnresponsive
@@ -105,28 +105,28 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
         for sender in senders.values { hurryKeyFrame(for: sender, now: now) }
     }
 
-    /// A peer needs a key frame. A withheld sender gets one with what it is sent next. A key frame that is due already answers
-    /// this request too.
+    /// Schedules a key frame that a peer requested. A withheld sender gets one when it rejoins. A key frame that is
+    /// already due answers this request, too.
     mutating func keyFrameRequested(by sender: Sender, now: Duration) {
         guard !sender.state.isIdle, !sender.state.isWithheld else { return }
         if let next = nextKeyFrames[encoding(of: sender)], next <= now { return }
         makeKeyFrame(for: sender, .request, now: now)
     }
 
-    /// An encoding restarts with a key frame, for all who are sent it: it shows another track.
+    /// Restarts an encoding with a key frame for all its senders, because it has another track.
     mutating func keyFrameNeeded(of encoding: Int, now: Duration) {
         let rate = settings(of: encoding, now: now).bitrate
         makeKeyFrame(of: encoding, notBefore: keyFrames.earliest(of: encoding, at: rate))
     }
 
-    /// A key frame of an encoding was made; a blurred one is to be sharpened.
+    /// Records a key frame of an encoding; a blurred one will be sharpened.
     mutating func keyFrameMade(of encoding: Int, byteCount: Int, isBlurred: Bool, now: Duration) {
         let rate = settings(of: encoding, now: now).bitrate
         keyFrames.made(of: encoding, byteCount: byteCount, at: rate, isBlurred: isBlurred, now: now)
         nextKeyFrames[encoding] = nil
     }
 
-    /// No encoder could be made for an encoding. The senders of its quality are sent the first encoding.
+    /// Handles the failure to create an encoder for an encoding. The senders of its quality use the first encoding.
     mutating func didFailToBegin(_ encoding: Int, now: Duration) {
         for (quality, other) in encodings where other == encoding { encodings[quality] = 0 }
         for sender in senders.values {
@@ -136,7 +136,7 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
         }
     }
 
-    /// Returns the senders of a frame that is sent now, in a list for each event loop.
+    /// Returns the senders of a frame, in a list for each event loop.
     mutating func recipients(of encoding: Int, isKeyFrame: Bool) -> [[Sender]] {
         if isKeyFrame {
             for sender in senders.values {
@@ -147,12 +147,12 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
         return receiving[encoding]?.lists ?? []
     }
 
-    /// Whether it is time to see which senders need another quality.
+    /// Returns whether to reassign qualities now.
     func isMoveDue(now: Duration) -> Bool {
         now >= lastMoves + Self.moveInterval && (senders.count > 1 || isDivided)
     }
 
-    /// Gives another quality to the senders that need one: each from a key frame of its encoding on.
+    /// Moves senders to other qualities, each from a key frame of its encoding on.
     mutating func move(now: Duration) {
         lastMoves = now
         for (sender, quality) in moves(now: now) {
@@ -162,14 +162,14 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
         endUnused()
     }
 
-    // MARK: What follows
+    // MARK: Results
 
-    /// What an encoding is made at: what is wanted, as far as the paths and peers of its senders allow.
+    /// Returns the settings of an encoding: the wanted ones, within the limits of its senders' bitrates and peers.
     func settings(of encoding: Int, now: Duration) -> VideoEncoder.Settings {
         var settings = wanted
         let members = members(of: encoding)
         guard !members.isEmpty else {
-            // What nobody would see is not encoded.
+            // An encoding without viewers is not encoded.
             let isKept = encoding == 0 && isRecorded
             if !isKept, encoding > 0 || hasViewer { settings.bitrate = .zero }
             return settings
@@ -182,13 +182,13 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
         return settings
     }
 
-    /// Whether the queues of all who are sent an encoding, and answer, are full.
+    /// Returns whether the queues of all senders of an encoding that answer are full.
     func isQueueFull(of encoding: Int) -> Bool {
         let members = Self.responsive(members(of: encoding))
         return !members.isEmpty && members.allSatisfy(\.state.isQueueFull)
     }
 
-    /// What a sender would use of its path: nothing while there is nothing to show.
+    /// Returns the demand of a sender: zero while there is no video.
     func demand(of sender: Sender) -> BitrateDemand {
         guard !sender.state.isIdle, isShowing else { return .zero }
         let rate = max(wanted.bitrate, .zero)
@@ -196,7 +196,7 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
         return BitrateDemand(minimum: min(SendingLimits.leastBitrate, maximum), maximum: maximum, priority: priority)
     }
 
-    /// Whether any sender is sent something, or will be.
+    /// Whether any sender sends, or will send.
     var hasViewer: Bool { senders.values.contains { !$0.state.isIdle } }
 
     /// Whether there are senders, and all descriptions decline this.
@@ -204,7 +204,7 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
 
     // MARK: Parts
 
-    /// Changes a sender's phase, and with it who is sent which encoding. The only place that does.
+    /// Changes a sender's phase, and with it the lists of senders. The only place that does.
     private mutating func setPhase(_ phase: VideoSender.Phase, of sender: Sender) {
         let (previous, next) = (sender.state.phase.encoding, phase.encoding)
         sender.state.phase = phase
@@ -213,15 +213,15 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
         if let next { receiving[next, default: SenderLists()].insert(sender) }
     }
 
-    /// Starts or stops a sender, as its description and ``VideoSender/State/isActive`` say. Returns whether it did.
+    /// Starts or stops a sender, by its description and ``VideoSender/State/isActive``. Returns whether it did.
     @discardableResult
     private mutating func startOrStop(_ sender: Sender, now: Duration) -> Bool {
         guard sender.state.isIdle == sender.state.maySend else { return false }
         if sender.state.maySend {
             sender.state.quality = firstQuality(of: sender, now: now)
             join(sender, .request, now: now)
-            // While all queues were full the encoder waited, and no sender was withheld. The new one has room, so that the
-            // others are withheld now.
+            // While all queues were full the encoder waited, and no sender was withheld. The new one has room, so that
+            // the others are withheld now.
             withhold(in: encoding(of: sender), now: now)
         } else {
             setPhase(.idle, of: sender)
@@ -231,7 +231,7 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
         return true
     }
 
-    /// Gives a sender the encoding of its quality from the next key frame on.
+    /// Makes a sender join the encoding of its quality with the next key frame.
     private mutating func join(_ sender: Sender, _ need: KeyFrameSchedule.Need, now: Duration) {
         let encoding = beginEncoding(of: sender.state.quality.index)
         let present = sender.state.phase.encoding
@@ -244,7 +244,7 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
         makeKeyFrame(for: sender, need, now: now)
     }
 
-    /// Returns the encoding of a quality, and begins it if no sender had it before.
+    /// Returns the encoding of a quality, and starts it if it did not exist.
     private mutating func beginEncoding(of quality: Int) -> Int {
         if let encoding = encodings[quality] { return encoding }
         let encoding = encodingsSoFar
@@ -271,15 +271,15 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
         }
     }
 
-    /// The encoding that a sender is sent, or will be.
+    /// Returns the encoding that a sender sends, or will send.
     func encoding(of sender: Sender) -> Int { encodings[sender.state.quality.index] ?? 0 }
 
-    /// The senders that are sent an encoding, or will be.
+    /// Returns the senders that send an encoding, or will send it.
     func members(of encoding: Int) -> [Sender] {
         senders.values.filter { !$0.state.isIdle && self.encoding(of: $0) == encoding }
     }
 
-    /// Requests the key frame that a sender needs from its encoding.
+    /// Schedules the key frame that a sender needs from its encoding.
     private mutating func makeKeyFrame(for sender: Sender, _ need: KeyFrameSchedule.Need, now: Duration) {
         let encoding = encoding(of: sender)
         let isShared = senders.values.contains {
@@ -291,7 +291,7 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
         makeKeyFrame(of: encoding, notBefore: time)
     }
 
-    /// Requests the key frame that a sender awaits as soon as the present rate allows, if it is not yet on its way.
+    /// Schedules the key frame that a sender awaits as early as the current rate permits, if it is not yet due.
     private mutating func hurryKeyFrame(for sender: Sender, now: Duration) {
         guard case .awaitingKeyFrame(let encoding, _) = sender.state.phase, let next = nextKeyFrames[encoding],
             next > now
@@ -306,8 +306,8 @@ struct EncodingGroup<Sender: GroupMember> where Sender.State == VideoSender.Stat
         actions.append(.makeKeyFrame(encoding, notBefore: time))
     }
 
-    /// Withholds senders of an encoding whose queues are full while others' are not. Once theirs are not full either and they
-    /// answer, they rejoin with a key frame.
+    /// Withholds senders of an encoding whose queues are full while others' are not. When their queues have room and
+    /// they answer, they rejoin with a key frame.
     private mutating func withhold(in encoding: Int, now: Duration) {
         let members = members(of: encoding)
         let anyIsReady = Self.responsive(members).contains { !$0.state.isQueueFull }

@@ -1,26 +1,26 @@
-/// The share of packets that is expected to be lost next, of the shares that receiver reports say.
+/// The expected fraction of lost packets, from the fractions in receiver reports.
 ///
-/// One report is a second's fifty packets: a single loss is two percent of it. Loss comes in bursts, so one that is
-/// reported is believed at once by half, and forgotten slowly.
+/// A report covers fifty packets in a second: a single loss is two percent of them. Losses come in bursts, so half of a
+/// reported loss counts at once, and decays slowly.
 struct ExpectedLoss: Sendable, Hashable {
-    /// What a report that says more counts.
+    /// The weight of a report with a higher loss.
     private static let attack = 0.5
-    /// What one that says less counts: half is forgotten after seven of them.
+    /// The weight of a report with a lower loss: half is forgotten after seven of them.
     private static let decay = 0.1
-    /// From nine percent on libopus codes music as speech, so that it can repeat it: worse for music than a gap now and
-    /// then that is concealed.
+    /// The maximum for music: from nine percent on libopus codes music as speech, so that it can repeat it, which is
+    /// worse for music than an occasional concealed gap.
     private static let mostForMusic = 0.08
 
     private var value = 0.0
 
-    /// A report said that this share, 0 to 1, was lost since the one before.
+    /// Records the fraction, 0 to 1, that a report has of packets lost since the one before.
     mutating func note(_ share: Double) {
         guard share.isFinite else { return }
         let share = min(max(share, 0), 1)
         value += (share - value) * (share > value ? Self.attack : Self.decay)
     }
 
-    /// What the encoder is to expect, 0 to 1: what the reports say, or what is known otherwise where that is more.
+    /// Returns the loss that the encoder must expect, 0 to 1: the reported one, or a known one if that is higher.
     func share(isVoice: Bool, atLeast known: Double = 0) -> Double {
         let share = max(value, known.isFinite ? min(max(known, 0), 1) : 0)
         return isVoice ? share : min(share, Self.mostForMusic)

@@ -1,32 +1,33 @@
 internal import RTCShareWireFormat
 
-/// When key frames are made: the one place that spaces them, for all encodings of a picture. In virtual time.
+/// The schedule of key frames: the only place that spaces them, for all encodings of a video. In virtual time.
 ///
-/// A key frame is paid for by everybody who is sent its encoding. One that is asked for is made at once, but not before both
-/// of these have passed:
+/// A key frame costs bitrate for each viewer of its encoding. A requested one is made at once, but not before both of
+/// these times have passed:
 ///
-/// - Since the encoding's last one, 300 ms, and so long that key frames get half of the bits: twice the time that the last
-///   one takes at the encoding's rate of now, up to 3 s. After a blurred one that followed another, twice what was waited
-///   before: each has the picture sharpened anew.
-/// - Where others are sent the encoding too, what the one who asks has to wait: for its first request nothing, then 300 ms,
-///   and each time twice as long, up to 10 s. Half is forgotten in each ten seconds without a request. Who is taken up
-///   again, having been left out or moved, did not ask and sees nothing until then: that is counted apart, up to 2 s.
+/// - Since the last one of the encoding: 300 ms, and so long that key frames use half of the bits: twice the time that
+///   the last one takes at the encoding's current rate, up to 3 s. After a blurred one that followed another, twice the
+///   previous time: each of them restarts the sharpening.
+/// - If the encoding has other viewers, the wait of the requester: none for its first request, then 300 ms, doubled
+///   each time, up to 10 s. Half is forgotten in each ten seconds without a request. A sender that rejoins, after it
+///   was withheld or moved, did not make a request and shows nothing new until then: it is counted separately, up to 2
+///   s.
 ///
-/// A key frame answers everybody who waits for one, whoever asked. The encoder spaces none: it makes one as soon as it is
-/// told and the bits of what it made before are paid for.
+/// A key frame answers all waiting requests. The encoder does not space key frames: it makes one on request, as soon as
+/// the bits of earlier frames are paid for.
 struct KeyFrameSchedule {
-    /// What a sender needs a key frame for.
+    /// The reason for which a sender needs a key frame.
     enum Need {
-        /// Its peer asked for it, or it begins.
+        /// Its peer requested it, or it starts.
         case request
-        /// It was left out while its queue was full, or is sent another encoding.
+        /// It was withheld while its queue was full, or moves to another encoding.
         case rejoining
     }
 
     private var encodings: [Int: EncodingInterval] = [:]
 
-    /// When a key frame of an encoding, which is made at `rate`, is made for a sender with these requests that needs it now.
-    /// `isShared`: others are sent the encoding too.
+    /// Returns the time of a key frame of an encoding with a `rate`, for a sender with these requests that needs it
+    /// now. `isShared` means that the encoding has other senders.
     func time(
         of encoding: Int, at rate: DataRate, for requests: inout KeyFrameRequestIntervals, _ need: Need, isShared: Bool,
         now: Duration
@@ -39,45 +40,45 @@ struct KeyFrameSchedule {
         }
     }
 
-    /// When the key frame that a sender with these requests awaits is made, now that the encoding's rate is this.
+    /// Returns the time of the key frame that a sender with these requests awaits, for the encoding's new rate.
     func time(of encoding: Int, at rate: DataRate, awaitedBy requests: KeyFrameRequestIntervals) -> Duration {
         let answers = [requests.requests.answerTime, requests.rejoinings.answerTime].compactMap { $0 }
         return answers.reduce(earliest(of: encoding, at: rate), max)
     }
 
-    /// When the next key frame of an encoding may be made, whoever needs it.
+    /// Returns the earliest time of the next key frame of an encoding, for any sender.
     func earliest(of encoding: Int, at rate: DataRate) -> Duration { encodings[encoding]?.earliest(at: rate) ?? .zero }
 
-    /// A key frame of an encoding was made, at its rate.
+    /// Records a key frame of an encoding, at its rate.
     mutating func made(of encoding: Int, byteCount: Int, at rate: DataRate, isBlurred: Bool, now: Duration) {
         encodings[encoding, default: EncodingInterval()]
             .made(byteCount: byteCount, at: rate, isBlurred: isBlurred, now: now)
     }
 
-    /// Nobody is sent an encoding any more.
+    /// Ends an encoding.
     mutating func end(_ encoding: Int) { encodings[encoding] = nil }
 }
 
-/// When a sender's needs for key frames are answered.
+/// The times at which a sender's requests for key frames are answered.
 struct KeyFrameRequestIntervals {
     fileprivate var requests = RequestInterval(longest: .seconds(10))
     fileprivate var rejoinings = RequestInterval(longest: .seconds(2))
 }
 
-/// The shortest time between any two key frames of an encoding, and between the first two that one sender asks for: lost
-/// reports ask for one after the other.
+/// The minimum time between two key frames of an encoding, and between the first two requests of one sender: lost
+/// reports cause repeated requests.
 private let shortestInterval = Duration.milliseconds(300)
 
 /// The time between two key frames of an encoding.
 private struct EncodingInterval {
     private static let longest = Duration.seconds(3)
-    /// How long one that follows a blurred one is taken for its repetition.
+    /// The time within which a key frame after a blurred one counts as its repetition.
     private static let repetitionTime = longest * 2
 
     private var last: (time: Duration, byteCount: Int)?
-    /// The least that is waited after the last one.
+    /// The minimum time after the last one.
     private var least = shortestInterval
-    /// When the last one was made, where that was a blurred one.
+    /// The time of the last one, if it was blurred.
     private var lastBlurred: Duration?
 
     func earliest(at rate: DataRate) -> Duration { last.map { $0.time + interval(at: rate) } ?? .zero }
@@ -95,19 +96,19 @@ private struct EncodingInterval {
     }
 }
 
-/// The time between two requests of one sender that are answered.
+/// The time between two answered requests of one sender.
 private struct RequestInterval {
     let longest: Duration
-    /// Half of the interval is forgotten in each such time without a request.
+    /// The time without a request in which half of the interval is forgotten.
     private static let forgettingTime = Duration.seconds(10)
 
     private var interval = shortestInterval
-    /// When the newest request is answered, or was.
+    /// The time at which the newest request is, or was, answered.
     private(set) var answerTime: Duration?
 
     init(longest: Duration) { self.longest = longest }
 
-    /// When a request that is made now is answered. Those that are made before that are answered with it.
+    /// Returns the time at which a request of now is answered. Earlier requests are answered with it.
     mutating func request(now: Duration) -> Duration {
         guard let last = answerTime else {
             answerTime = now

@@ -24,7 +24,7 @@ struct RateLog {
     private let logger: Logger
     private var seconds: [Int: Second] = [:]
 
-    /// Nil if the logger does not log traces.
+    /// Creates a log; nil if the logger does not log traces.
     init?(logger: Logger = Logger(label: "rtcshare.rate")) {
         guard logger.logLevel == .trace else { return nil }
         self.logger = logger

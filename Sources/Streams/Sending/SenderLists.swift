@@ -1,16 +1,15 @@
 /// A sender of a group.
 protocol GroupMember: AnyObject, Identifiable {
     associatedtype State
-    /// What is known of it. Only its group changes it.
+    /// The state, which only its group changes.
     var state: State { get set }
     /// Its index in the ``SenderLists``.
     var position: Int { get set }
-    /// Senders of one loop are sent a frame together.
+    /// The event loop, whose senders send a frame together.
     var loop: ObjectIdentifier { get }
 }
 
-/// The senders that are sent something now, in a list for each event loop. The lists change with the senders' phases, not with
-/// frames.
+/// The active senders, in a list for each event loop. The lists change with the senders' phases, not with frames.
 struct SenderLists<Sender: GroupMember> {
     private(set) var lists: [[Sender]] = []
 
@@ -26,7 +25,7 @@ struct SenderLists<Sender: GroupMember> {
         lists[index].append(sender)
     }
 
-    /// Removes a sender that is in a list.
+    /// Removes a sender from its list.
     mutating func remove(_ sender: Sender) {
         guard let index = index(of: sender.loop), let last = lists[index].popLast() else { return }
         if last !== sender {

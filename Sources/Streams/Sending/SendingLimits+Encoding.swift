@@ -3,16 +3,17 @@ internal import RTCSharePeerConnection
 internal import RTCShareVideoCoding
 internal import RTCShareWireFormat
 
-/// What the limits of a peer's description do to an encoding.
+/// The effect of a peer's limits on an encoding.
 extension SendingLimits {
-    /// Below this no picture is worth sending.
+    /// The minimum useful bitrate of video.
     static let leastBitrate = DataRate.kilobitsPerSecond(30)
-    /// No peer's limits take an encoding that is sent to several below these: what is wanted of a screen at its least.
+    /// The minimum frame rate and size to which one peer's limits reduce an encoding with several viewers: the minimum
+    /// for a screen.
     private static let leastFramesPerSecond = 5.0
     private static let leastMacroblocks = PixelSize(width: 320, height: 180).macroblocks
 
-    /// How much of what is wanted the peer takes, up to 1: the least of its shares of the bits, of the frames and of a
-    /// picture's sides.
+    /// Returns the share of the wanted encoding that the peer permits, up to 1: the smallest of its shares of the
+    /// bitrate, of the frame rate and of a frame's side.
     func share(of wanted: VideoEncoder.Settings) -> Double {
         var share = 1.0
         if let maximumBitrate, wanted.bitrate > .zero {
@@ -26,7 +27,7 @@ extension SendingLimits {
         return share
     }
 
-    /// Has an encoding keep to them; where it is sent to others too, down to the floors.
+    /// Limits an encoding to these limits, but not below the minimum if it has other viewers.
     func apply(to settings: inout VideoEncoder.Settings, isShared: Bool) {
         if let maximumBitrate {
             let rate = isShared ? max(maximumBitrate, Self.leastBitrate) : maximumBitrate
@@ -40,7 +41,7 @@ extension SendingLimits {
             let blocks = isShared ? max(maximumMacroblocks, Self.leastMacroblocks) : maximumMacroblocks
             settings.maximumSize = settings.maximumSize.fitted(withinMacroblocks: blocks)
         }
-        // A viewer that was not told how the picture stands has to be given it upright.
+        // A viewer that does not support the orientation must receive upright frames.
         if !acceptsOrientation { settings.turnsPictures = true }
     }
 }

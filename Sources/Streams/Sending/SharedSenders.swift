@@ -1,12 +1,12 @@
 internal import RTCShareLocks
 internal import RTCShareTransport
 
-/// The track and the senders that the owner of a stream gave it last. Any thread reads them, and what the connections must know
-/// at once is posted to them from the owner's thread, without a visit to the stream's event loop.
+/// The current track and senders of a stream, as its owner set them. Any thread can read them. Urgent changes are
+/// posted to the connections from the owner's thread, not through the stream's event loop.
 final class SharedSenders<Sender: RTPSender, Track: AnyObject & Sendable>: Sendable {
     private struct State {
         var track: Track?
-        /// By their connections.
+        /// The senders by their connections.
         var senders: [ObjectIdentifier: Sender] = [:]
         var isStopped = false
     }
@@ -17,15 +17,16 @@ final class SharedSenders<Sender: RTPSender, Track: AnyObject & Sendable>: Senda
 
     func sender(on connection: Connection) -> Sender? { state.withLock { $0.senders[ObjectIdentifier(connection)] } }
 
-    /// Whether it has this sender, whose connection may have ended since it was added.
+    /// Returns whether it has this sender, whose connection may have ended since it was added.
     func contains(_ sender: Sender) -> Bool { self.sender(on: sender.connection) === sender }
 
-    /// Replaces the track, and has each connection say in its next description whether there is one. Returns false once stopped.
+    /// Replaces the track, and makes the next description of each connection reflect whether there is one. Returns
+    /// false if stopped.
     func replaceTrack(with track: Track?) -> Bool {
         let (senders, _) = state.withLock { state -> ([Sender]?, Track?) in
             guard !state.isStopped else { return (nil, nil) }
             defer { state.track = track }
-            // A track that nobody else has is released after the lock is.
+            // A track without other references is released after the lock was.
             return (Array(state.senders.values), state.track)
         }
         guard let senders else { return false }
@@ -33,7 +34,7 @@ final class SharedSenders<Sender: RTPSender, Track: AnyObject & Sendable>: Senda
         return true
     }
 
-    /// Adds a sender, on its connection's event loop. Returns false once stopped.
+    /// Adds a sender, on its connection's event loop. Returns false if stopped.
     func add(_ sender: Sender, isActive: Bool, on connection: isolated Connection) -> Bool {
         let isSending = state.withLock { state -> Bool? in
             guard !state.isStopped else { return nil }
@@ -41,7 +42,7 @@ final class SharedSenders<Sender: RTPSender, Track: AnyObject & Sendable>: Senda
             return state.track != nil
         }
         guard let isSending else { return false }
-        // Descriptions that are still to be made have a place for it.
+        // The next descriptions have a section for it.
         sender.begin(isSending: isSending, isHeldBack: !isActive, on: connection)
         return true
     }
@@ -51,13 +52,13 @@ final class SharedSenders<Sender: RTPSender, Track: AnyObject & Sendable>: Senda
         state.withLock { $0.senders.removeValue(forKey: ObjectIdentifier(connection)) }
     }
 
-    /// Removes a sender whose connection ended, unless another one took its place.
+    /// Removes a sender whose connection has ended, unless another one has replaced it.
     func connectionEnded(of sender: Sender) {
         let id = ObjectIdentifier(sender.connection)
         state.withLock { if $0.senders[id] === sender { $0.senders[id] = nil } }
     }
 
-    /// Removes the track. No track and no sender is taken after this.
+    /// Removes the track. No track and no sender is accepted after this.
     func stop() {
         let track = state.withLock { state in
             state.isStopped = true

@@ -8,33 +8,33 @@ package import RTCShareTransport
 package import RTCShareVideoCoding
 internal import RTCShareWireFormat
 
-/// From a track to any number of peers: one encode, one cut into packets, for all of them.
+/// Encodes a track's video, divides it into packets once for all peers, and sends it to any number of them.
 ///
 ///     track ─▶ slot of the newest frame ─▶ encoder's thread ─▶ home loop: packets ─▶ each connection's event loop
 ///
-/// It lives on one event loop, its home. What its owner says, what the encoders make and what connections report is done
-/// there, in the order in which it is said; a connection that lives there too is called directly. The encoder never makes the
-/// source or the network wait. The track can be replaced while it runs; while nobody takes it, nothing is captured.
-/// `EncodingGroup` decides which sender is sent which encoding, and what each is made at. The stream carries that out.
+/// It belongs to one event loop, its home. Calls of its owner, frames of the encoders and reports of connections are
+/// processed there, in order; a connection on the same event loop is called directly. The encoder blocks neither the
+/// source nor the network. The track can be replaced at any time. Without receivers, nothing is captured.
+/// `EncodingGroup` determines the encoding of each sender, and the settings of each encoding. The stream carries that
+/// out.
 package actor VideoSendStream {
-    /// What happens to what is sent.
+    /// An event of the stream.
     package enum Event: Sendable {
-        /// The first frame of this track has left the encoder.
+        /// The first frame of this track was sent.
         case began(VideoTrack)
-        /// The present track holds its pictures back, or gives them again: its `isMuted` says which.
+        /// The current track was muted or unmuted, as its `isMuted` shows.
         case muteChanged
-        /// The present track has nothing more to give: with an error where that was not asked for. The last picture
-        /// stays with the viewers.
+        /// The current track has ended, with an error unless that was requested. Viewers keep the last frame.
         case ended((any Error)?)
         /// A frame could not be encoded. The next one is tried.
         case failed(VideoCodingError)
-        /// There is somebody who takes it, or nobody any more, or all decline it: ``hasViewer`` and ``isRefused`` say.
+        /// The stream has viewers, or none any more, or all decline it: ``hasViewer`` and ``isRefused`` have the state.
         case audienceChanged
     }
 
     nonisolated let eventLoop: any EventLoop
     private let shared = SharedSenders<VideoSender, VideoTrack>()
-    /// Who takes what is sent, for its owner to read without a visit to the event loop.
+    /// The state of the viewers, for its owner to read without a visit to the event loop.
     private let audience = Locked((hasViewer: false, isRefused: false))
     private let logger = Logger(label: "rtcshare.sending")
     private let continuation: AsyncStream<Event>.Continuation
@@ -42,31 +42,31 @@ package actor VideoSendStream {
     package nonisolated let events: AsyncStream<Event>
     private var group: EncodingGroup<VideoSender>
     private var encodings: [Int: Encoding] = [:]
-    /// What the owner gave to send, in the order of all that it said.
+    /// The track that the owner set, in the order of all its calls.
     private var given: (track: VideoTrack?, sourceCanWait: Bool) = (nil, false)
-    /// What the encoders were given.
+    /// The track of the encoders.
     private var shown: VideoTrack?
     /// Whether a frame of that was sent.
     private var hasBegun = false
-    /// What takes the frames of encoding 0, beside those who are sent it.
+    /// The recorder of the frames of encoding 0, in addition to its viewers.
     private var recorder: TrackRecorder?
     private var isMuted = false
-    /// The last picture is sent once more although the track is muted.
+    /// Whether the last frame is being repeated although the track is muted.
     private var isRepeated = false
-    /// Whether the encoders are brought to what the paths have now in a moment.
+    /// Whether an update of the encoders to the current bitrates is scheduled.
     private var followsSoon = false
     private var rateLog = RateLog()
 
-    /// The home loop.
+    /// The executor of the home event loop.
     package nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
 
-    /// A stream without a track. Where a path has less than all that is sent there would use, `priority` says who goes
-    /// first.
+    /// Creates a stream without a track. `priority` determines its part of a route's bitrate if that is too low for all
+    /// media.
     package init(
         settings: VideoEncoder.Settings, priority: BitratePriority = .medium, home: HomeLoop = HomeLoop()
     ) throws(VideoCodingError) {
         eventLoop = home.eventLoop
-        // A late reader has missed what is long past.
+        // A late reader has missed old events.
         (events, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(32))
         group = EncodingGroup(wanted: settings, priority: priority)
         let first = try makeEncoding(0, settings: settings)
@@ -92,33 +92,34 @@ package actor VideoSendStream {
         switch event {
         case .failed(let error): continuation.yield(.failed(error))
         case .drifted:
-            // With no viewer a recorder may take what the encoders make.
+            // Without viewers, the encoders may only have a recorder.
             (group.senders.values.first?.connection.logger ?? logger).warning(
                 "after a partial update, viewers had another frame than the encoder: a key frame follows"
             )
-        // The other encoders' sources end too.
+        // The sources of the other encoders end too.
         case .sourceEnded(let error, let source):
             if encoding == 0, source === shown { continuation.yield(.ended(error)) }
         }
     }
 
-    /// Does something on the home loop, after all that this thread had done there before.
+    /// Runs `body` on the home event loop, after everything that this thread posted before.
     private nonisolated func post(_ body: @escaping @Sendable (isolated VideoSendStream) -> Void) {
         eventLoop.execute { self.assumeIsolated(body) }
     }
 
     // MARK: The track
 
-    /// The track whose pictures are sent.
+    /// The track whose video is sent.
     package nonisolated var track: VideoTrack? { shared.track }
 
-    /// Whether that track has given a picture, also where no path had room for it yet.
+    /// Whether that track has sent a frame, even if no route had room for it yet.
     package var hasPicture: Bool { encodings.values.contains(where: \.encoder.hasPicture) }
 
-    /// Sends this track's pictures in place of those before, in the same stream, without a new description (W3C webrtc
-    /// `replaceTrack`), from a key frame on. Without a track, viewers are told that the picture is gone. With
-    /// `sourceCanWait`, the source is held up while the encoder is busy, and none of its frames is replaced by a newer one.
-    /// The encoders' threads add their sinks to the track soon after this returns, and remove those of the one before.
+    /// Sends this track's frames instead of the previous ones, in the same stream, without a new description (W3C
+    /// webrtc `replaceTrack`), from a key frame on. Without a track, viewers are notified that the video has ended.
+    /// With `sourceCanWait`, the source is blocked while the encoder is busy, and no frame is replaced by a newer one.
+    /// The encoders' threads add their sinks to the track soon after this returns, and remove those of the previous
+    /// one.
     package nonisolated func replaceTrack(with track: VideoTrack?, sourceCanWait: Bool = false) {
         guard shared.replaceTrack(with: track) else { return }
         post { stream in
@@ -127,7 +128,8 @@ package actor VideoSendStream {
         }
     }
 
-    /// Gives the encoders the present track, or none while nobody takes it; returns whether that is another than before.
+    /// Sets the encoders' track to the current one, or to none while nobody receives it. Returns whether it has
+    /// changed.
     private func show() -> Bool {
         let track = group.hasViewer || recorder != nil ? given.track : nil
         guard track !== shown else { return false }
@@ -141,7 +143,7 @@ package actor VideoSendStream {
 
     private func show(by encoder: VideoEncoder, _ index: Int) {
         guard let track = shown else { return encoder.show(nil) }
-        // The first encoding may make the source wait; the others take the frames that they can.
+        // Only the first encoding may block the source; the others skip frames.
         let isFirst = index == 0
         let patience = given.sourceCanWait && isFirst ? Self.sourcePatience : .zero
         encoder.show(track, patience: patience) { [weak self] isMuted in
@@ -151,7 +153,7 @@ package actor VideoSendStream {
         group.keyFrameNeeded(of: index, now: Self.now)
     }
 
-    /// How long a source that can wait is held up at most.
+    /// The maximum time for which a source that can wait is blocked.
     private static let sourcePatience = Duration.seconds(1)
 
     /// Whether nothing is encoded because the track is muted.
@@ -163,7 +165,7 @@ package actor VideoSendStream {
         isRepeated = false
         muteEncoders()
         continuation.yield(.muteChanged)
-        // One that was muted before shows where it stands.
+        // A track that was muted before shows its last frame.
         if !hasBegun { repeatPicture() }
     }
 
@@ -174,19 +176,20 @@ package actor VideoSendStream {
 
     // MARK: The senders
 
-    /// Whether there is somebody who takes it.
+    /// Whether there are viewers.
     package nonisolated var hasViewer: Bool { audience.withLock { $0.hasViewer } }
 
     /// Whether there are senders, and the peers' descriptions decline all of them.
     package nonisolated var isRefused: Bool { audience.withLock { $0.isRefused } }
 
-    /// Whether the peer at a connection declines it.
+    /// Returns whether the peer at a connection declines it.
     package func isRefused(on connection: Connection) -> Bool {
         group.senders[ObjectIdentifier(connection)]?.state.agreement.media == .refused
     }
 
-    /// Of so many viewers each is heard at once. Of more, whose paths change all the time, so many as change within
-    /// ``followingInterval`` are heard together: each time all are looked at.
+    /// The number of viewers up to which each bitrate change is processed at once. With more, whose bitrates change all
+    /// the time, the changes within ``followingInterval`` are processed together, because each time all viewers are
+    /// evaluated.
     private static let largestSmallRoom = 16
     private static let followingInterval = TimeAmount.milliseconds(20)
 
@@ -203,9 +206,9 @@ package actor VideoSendStream {
         eventLoop.assumeIsolated().scheduleTask(in: time) { [weak self] in self?.assumeIsolated(body) }
     }
 
-    /// Sends a frame of this source to the viewers who are sent its encoding.
+    /// Sends a frame of this source to the viewers of its encoding.
     func send(_ encoded: EncodedVideoFrame, by encoding: Int, of source: (any VideoSource)?) {
-        // If another source is shown since it was encoded, no viewer gets it, and no frame can build on it.
+        // If the source has changed since it was encoded, no viewer receives it, and no frame may depend on it.
         guard source === shown, let frame = encodings[encoding]?.packets(of: encoded, index: encoding) else {
             encodings[encoding]?.encoder.requestKeyFrame()
             return
@@ -216,7 +219,7 @@ package actor VideoSendStream {
             group.keyFrameMade(
                 of: encoding, byteCount: frame.bytes.count, isBlurred: encoded.isUnfinished, now: now)
         }
-        // What nobody is sent has not begun for anybody.
+        // A track has started only when somebody receives it.
         if let shown, !hasBegun, !recipients.isEmpty {
             hasBegun = true
             continuation.yield(.began(shown))
@@ -244,13 +247,13 @@ package actor VideoSendStream {
 
     // MARK: Encoding
 
-    /// How many encodings there are.
+    /// The number of encodings.
     var encodingCount: Int { encodings.count }
 
-    /// What is wanted of the encoder, before the peers' limits.
+    /// The settings that the owner wants, before the peers' limits.
     package var settings: VideoEncoder.Settings { group.wanted }
 
-    /// Changes what is wanted of the running encoder.
+    /// Changes the settings of the running encoder.
     package nonisolated func update(_ body: @escaping @Sendable (inout VideoEncoder.Settings) -> Void) {
         post { stream in
             stream.change { body(&$0.wanted) }
@@ -258,7 +261,7 @@ package actor VideoSendStream {
         }
     }
 
-    /// Changes what is known, carries out what follows, and brings the encoders to what is wanted and allowed now.
+    /// Changes the group, carries out its actions, and then updates the encoders' settings.
     private func change(_ body: (inout EncodingGroup<VideoSender>) -> Void = { _ in }) {
         body(&group)
         let isShownAnew = show()
@@ -278,9 +281,9 @@ package actor VideoSendStream {
         if isNews { continuation.yield(.audienceChanged) }
     }
 
-    /// Does what follows from what is known of the senders.
+    /// Carries out the group's actions.
     private func carryOut() {
-        // An encoding that begins, or that can't be had, leads to further actions.
+        // An encoding that starts, or fails to, leads to further actions.
         while let action = group.takeAction() {
             switch action {
             case .begin(let index):
@@ -302,10 +305,10 @@ package actor VideoSendStream {
         carryOut()
     }
 
-    /// How long the last picture of a muted track is sent to viewers who need it: until it is sharp.
+    /// The time for which the last frame of a muted track is sent to viewers who need it: until it is sharp.
     private static let repetitionTime = TimeAmount.seconds(2)
 
-    /// Sends the last picture of a muted track once more: viewers who joined, or lost it, see where it stands.
+    /// Repeats the last frame of a muted track, for viewers who joined or lost it.
     private func repeatPicture() {
         guard isMuted, !isRepeated, !group.senders.isEmpty else { return }
         isRepeated = true
@@ -324,15 +327,15 @@ package actor VideoSendStream {
         shared.stop()
         continuation.finish()
         post { stream in
-            // What waits to be sent may leave: nobody is told that the picture is gone.
+            // Packets that wait may still be sent: nobody is notified of the end of the video.
             stream.given.track = nil
             stream.change()
             for encoding in stream.encodings.values { encoding.encoder.end() }
         }
     }
 
-    /// The counts of what is encoded for a connection; without a connection, of what is encoded for the best paths. Nil if
-    /// nothing is.
+    /// Returns the counts of the encoding for a connection; without a connection, of the encoding for the best
+    /// bitrates. Nil if there is none.
     package func statistics(of connection: Connection? = nil) -> PipelineStatistics? {
         var (index, media): (Int?, Int) = (0, 0)
         if let connection {
@@ -353,7 +356,7 @@ extension VideoSendStream: SendingStream {
     package nonisolated func add(_ sender: VideoSender, isActive: Bool) {
         guard sender.connection.assumeIsolated({ shared.add(sender, isActive: isActive, on: $0) }) else { return }
         post { stream in
-            // Its connection may have ended meanwhile.
+            // Its connection may have ended since.
             guard stream.shared.contains(sender) else { return }
             stream.change { group in
                 if let old = group.senders[sender.id] { group.remove(old, now: Self.now) }
@@ -378,7 +381,7 @@ extension VideoSendStream: SendingStream {
             guard !changed.isEmpty else { return }
             stream.change { group in
                 for sender in changed {
-                    // Held back, it keeps its place in the descriptions.
+                    // Paused, it keeps its section in the descriptions.
                     sender.setHeldBack(sender.state.isActive)
                     group.setActive(!sender.state.isActive, sender, now: Self.now)
                 }
@@ -409,7 +412,7 @@ extension VideoSendStream: SendingStream {
         change { $0.isRecorded = recorder != nil }
     }
 
-    /// Takes what a sender's connection reports, on the connection's event loop.
+    /// Receives a report of a sender's connection, on the connection's event loop.
     nonisolated func receive(_ feedback: SenderFeedback, of sender: VideoSender) {
         if case .ended = feedback { shared.connectionEnded(of: sender) }
         guard eventLoop.inEventLoop else { return post { $0.handle(feedback, of: sender) } }
@@ -432,11 +435,11 @@ extension VideoSendStream: SendingStream {
                 changeSoon()
             }
         case .keyFrameRequested:
-            // Of what else is known nothing changes.
+            // Nothing else changes.
             group.keyFrameRequested(by: sender, now: now)
             carryOut()
             repeatPicture()
-        // Its bits are the path's to find.
+        // The congestion control adapts the bitrate.
         case .lossReported: return
         case .unresponsive(let isUnresponsive): change { $0.setUnresponsive(isUnresponsive, sender, now: now) }
         case .ended: change { $0.remove(sender, now: now) }

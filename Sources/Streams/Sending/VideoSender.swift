@@ -2,8 +2,8 @@ internal import RTCSharePeerConnection
 package import RTCShareTransport
 internal import RTCShareWireFormat
 
-/// Sends one video over one connection (W3C `RTCRtpSender`). Its state says whether the viewer at the connection gets frames,
-/// and if not, why: it is inactive, the peer did not agree, it awaits a key frame, or its queue is full.
+/// Sends one video over one connection (W3C `RTCRtpSender`). Its state is whether the viewer at the connection receives
+/// frames and, if not, the reason: it is inactive, the peer did not agree, it awaits a key frame, or its queue is full.
 ///
 ///               agreed and active                  key frame of that encoding
 ///     idle ──────────────────────────▶ awaitingKeyFrame ─────────────────▶ sending
@@ -17,7 +17,7 @@ internal import RTCShareWireFormat
 /// In each phase its peer answers or does not:
 ///
 ///             nothing arrived in return
-///     answers ─────────────────────────▶ isUnresponsive    no encoding depends on its path or its queue, and it stays
+///     answers ─────────────────────────▶ isUnresponsive    no encoding depends on its route or its queue, and it stays
 ///        ▲                                    │             withheld: no key frame is made for it
 ///        └────────────────────────────────────┘
 ///                 something arrives          if it is withheld and has room, it awaits a key frame
@@ -27,7 +27,7 @@ package final class VideoSender: RTPSender {
     package let connection: Connection
     package let media: Int
     private let stream: @Sendable () -> VideoSendStream?
-    // Both belong to the group, which is the stream's: they are touched on its home loop only.
+    // Both belong to the group of the stream: they are used only on its home event loop.
     nonisolated(unsafe) var state = State()
     nonisolated(unsafe) var position = 0
 
@@ -40,16 +40,16 @@ package final class VideoSender: RTPSender {
     package func receive(_ feedback: SenderFeedback) { stream()?.receive(feedback, of: self) }
 
     enum Phase: Hashable {
-        /// Nothing is sent: it is not active, or the peer's description has not taken it.
+        /// Nothing is sent: it is inactive, or the peer's description has not agreed.
         case idle
-        /// From the next key frame of an encoding on it is sent that. Until then it is sent what it was before, if anything.
+        /// It sends an encoding from the next key frame of that on. Until then it sends the previous one, if any.
         case awaitingKeyFrame(of: Int, meanwhile: Int?)
-        /// It is sent an encoding.
+        /// It sends an encoding.
         case sending(Int)
-        /// It is left out while its queue is full, and until it answers.
+        /// Nothing is sent while its queue is full, and until its peer answers.
         case withheld
 
-        /// The encoding whose frames it is sent now.
+        /// The encoding whose frames it sends now.
         var encoding: Int? {
             switch self {
             case .idle, .withheld: nil
@@ -60,40 +60,40 @@ package final class VideoSender: RTPSender {
     }
 
     struct State {
-        /// Whether the room has it send (W3C `RTCRtpEncodingParameters.active`).
+        /// Whether it is active in the room (W3C `RTCRtpEncodingParameters.active`).
         var isActive = true
-        /// What the descriptions say.
+        /// The agreement of the descriptions.
         var agreement = SenderAgreement()
         var phase = Phase.idle
-        /// What the path has for it. Nil until that is known.
+        /// The target bitrate. Nil until it is known.
         var target: BitrateTarget?
-        /// Whether its peer does not answer now. Its target is out of date then.
+        /// Whether its peer does not answer now. Its target is outdated then.
         var isUnresponsive = false
         var quality = Quality(since: .zero)
-        /// When its requests for key frames are answered.
+        /// The times at which its requests for key frames are answered.
         var keyFrameRequests = KeyFrameRequestIntervals()
 
-        /// Whether it is sent something, or will be.
+        /// Whether nothing is sent, and nothing will be sent with the next key frame or later.
         var isIdle: Bool { phase == .idle }
         /// Whether it should not be idle.
         var maySend: Bool { isActive && agreement.media == .agreed }
         var isWithheld: Bool { phase == .withheld }
         var isQueueFull: Bool { target?.isQueueFull ?? false }
-        /// What its path carries. Nil until that is known.
+        /// The bitrate of its route. Nil until it is known.
         var rate: DataRate? { target?.bitrate }
     }
 
-    /// Which of the group's qualities it has.
+    /// The quality that it has in the group.
     struct Quality {
         var index = 0
-        /// Since when its path is measured for it.
+        /// The time since which its route has been measured for it.
         let since: Duration
-        /// The quality that it should have, and since when.
+        /// The quality that it should have, and the time since which it should.
         var next: (index: Int, since: Duration)?
     }
 }
 
 extension VideoSender: GroupMember {
-    /// Its connection: a stream has one sender for each.
+    /// The identity of its connection: a stream has one sender per connection.
     package var id: ObjectIdentifier { ObjectIdentifier(connection) }
 }

@@ -1,30 +1,30 @@
 internal import RTCSharePeerConnection
 package import RTCShareSDP
 
-/// Descriptions: as text, which the program hands on, in the steps of W3C's `RTCPeerConnection`.
+/// Session descriptions as text, which the program exchanges, in the steps of W3C's `RTCPeerConnection`.
 extension Connection {
-    /// Makes the offer, with every candidate that is known: W3C's `createOffer()` and `setLocalDescription()` in one.
+    /// Creates the offer, with every known candidate: W3C's `createOffer()` and `setLocalDescription()` in one.
     public func createOffer() throws -> String {
         let offer = try makeOffer()
         pendingOffer = offer
         return offer.description
     }
 
-    /// Takes the peer's answer to the offer that was made last, and begins to connect: W3C's `setRemoteDescription()` with
-    /// an answer. One that is refused leaves all as it was, and another may follow.
+    /// Sets the peer's answer to the last offer, and starts to connect: W3C's `setRemoteDescription()` with an answer.
+    /// A rejected answer changes nothing, and another may follow.
     public func setRemoteDescription(answer: String) throws {
         guard let offer = pendingOffer else { throw ConnectionError.noPendingOffer }
         try accept(answer: SessionDescription.parse(answer), to: offer)
         pendingOffer = nil
     }
 
-    /// Takes the peer's offer, begins to wait for its checks, and says what to answer, with every candidate that is known:
-    /// W3C's `setRemoteDescription()` with an offer, `createAnswer()` and `setLocalDescription()` in one.
+    /// Sets the peer's offer, starts to wait for its checks, and returns the answer, with every known candidate: W3C's
+    /// `setRemoteDescription()` with an offer, `createAnswer()` and `setLocalDescription()` in one.
     public func createAnswer(to offer: String) throws -> String {
         try answer(offer: SessionDescription.parse(offer)).description
     }
 
-    /// The offer, with every candidate that is known. A closed connection makes none.
+    /// Creates the offer, with every known candidate. Throws if the connection is closed.
     package func makeOffer() throws -> SessionDescription {
         guard !isClosed else { throw PeerConnectionError.ended }
         let offer = try peer.makeOffer()
@@ -32,10 +32,10 @@ extension Connection {
         return offer
     }
 
-    /// Has the next offer ask for something that the peer sends.
+    /// Adds a section to the next offer in which the peer sends.
     package func addReceivingSection(isVideo: Bool) throws { try peer.addReceivingSection(isVideo: isVideo) }
 
-    /// Takes the peer's answer to an offer of this identity, which another connection may have made.
+    /// Sets the peer's answer to an offer of this identity, which another connection may have created.
     package func accept(answer: SessionDescription, to offer: SessionDescription) throws {
         try peer.accept(answer: answer, to: offer, now: MonotonicClock.now)
         registerFragments()
@@ -44,7 +44,8 @@ extension Connection {
         drain()
     }
 
-    /// Takes the peer's offer, begins to wait for its checks, and returns the answer. A closed connection answers none.
+    /// Sets the peer's offer, starts to wait for its checks, and returns the answer. Throws if the connection is
+    /// closed.
     package func answer(offer: SessionDescription) throws -> SessionDescription {
         guard !isClosed else { throw PeerConnectionError.ended }
         let answer = try peer.answer(offer: offer, now: MonotonicClock.now)

@@ -3,16 +3,16 @@ internal import RTCSharePeerConnection
 package import RTCShareRTP
 internal import RTCShareWireFormat
 
-/// One frame for a whole room.
+/// The transmission of one frame to a whole room.
 extension Connection {
-    /// Sends an encoded picture through any number of senders, from any thread. Each list has the senders of one event loop: their
-    /// connections are visited in one go, and what they send at once leaves in one batch. Those of the calling event loop are
-    /// visited last, and before this returns.
+    /// Sends an encoded frame through any number of senders, from any thread. Each list has the senders of one event
+    /// loop: their connections are visited in one step, and their packets leave in one batch. Those of the calling
+    /// event loop are visited last, and before this returns.
     package static func send<Sender: RTPSender>(_ frame: PacketizedFrame, through lists: [[Sender]]) {
         send(through: lists) { $0.send(frame, media: $1, now: $2) }
     }
 
-    /// Sends encoded sound through any number of senders, as ``send(_:through:)`` does pictures.
+    /// Sends encoded audio through any number of senders, as ``send(_:through:)`` does with frames.
     package static func send<Sender: RTPSender>(_ frame: EncodedAudioFrame, through lists: [[Sender]]) {
         send(through: lists) { $0.send(frame, media: $1, now: $2) }
     }

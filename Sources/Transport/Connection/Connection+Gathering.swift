@@ -4,15 +4,15 @@ package import RTCShareICE
 internal import RTCSharePeerConnection
 internal import RTCShareWireFormat
 
-/// Servers that help to connect.
+/// STUN and TURN servers.
 extension Connection {
-    /// Asks the configuration's servers how this machine looks from outside and for addresses to relay from, and returns
-    /// when all have answered or were given up, or after `patience` where one, or the name server, is slow: what comes
-    /// later is used all the same, by who trickles. Where both sides trickle, the peer is then told that no more
-    /// candidates will come; so it is where there are no servers.
+    /// Asks the configuration's servers for the public address of this machine and for relayed addresses. Returns when
+    /// all have answered or timed out, or after `patience` if one, or the name server, is slow: later answers are still
+    /// used if both sides trickle. In that case the peer is then notified of the end of candidates, also if there are
+    /// no servers.
     ///
-    /// - Throws: ``ICEServerError/unresolvable(host:)`` or ``ICEServerError/unanswered(host:)`` where no server has an
-    ///   address; where only some have none, they are left out.
+    /// - Throws: ``ICEServerError/unresolvable(host:)`` or ``ICEServerError/unanswered(host:)`` if no server has an
+    ///   address. If only some have none, they are ignored.
     public func gather(patience: Duration? = nil) async throws(ICEServerError) {
         guard !isClosed else { return }
         askServers()
@@ -21,7 +21,7 @@ extension Connection {
         if servers.known.isEmpty, let failure { throw failure }
     }
 
-    /// Asks the servers whose addresses are known at once, and the others as soon as their names are looked up.
+    /// Asks the servers with known addresses at once, and the others as soon as their names are resolved.
     func askServers() {
         var known = servers.known
         var unknown: [ICEServer] = []
@@ -51,7 +51,7 @@ extension Connection {
         }
     }
 
-    /// Takes what a look-up found.
+    /// Asks the servers at the addresses that a lookup found.
     private func ask(_ addresses: [ICEServerAddress]) {
         servers.lookUps -= 1
         gather(servers: addresses)
@@ -62,8 +62,8 @@ extension Connection {
         servers.recordUnresolvable(server.description, error)
     }
 
-    /// Takes up relayed addresses that another connection left, from the same local addresses and ports, and returns when
-    /// each server has answered or was given up. ``serverReports()`` then tells which still hold theirs.
+    /// Resumes relayed addresses of a previous connection, from the same local addresses and ports, and returns when
+    /// each server has answered or timed out. ``serverReports()`` then shows which relayed addresses are still valid.
     package func resume(_ relays: [RelayState]) async {
         guard !isClosed, !relays.isEmpty else { return }
         isGathering = true
@@ -72,20 +72,20 @@ extension Connection {
         await waitForServers()
     }
 
-    /// What is to be remembered of the relayed addresses over UDP, for another connection to take them up.
+    /// Returns the state of the relayed addresses over UDP, for another connection to resume them.
     package func relayStates() -> [RelayState] {
         peer.relayStates(now: MonotonicClock.now)
     }
 
-    /// Says whether the connection's end, by ``close()`` or by failing, leaves the addresses of ``relayStates()`` with their
-    /// servers for another connection, or gives them back as by default; from any thread.
+    /// Sets whether the end of the connection, by ``close()`` or by a failure, keeps the addresses of ``relayStates()``
+    /// at their servers for another connection, or releases them (the default). Any thread can call it.
     package nonisolated func setKeepsRelays(_ leaves: Bool) {
         eventLoop.execute {
             self.assumeIsolated { $0.peer.keepsRelays = leaves }
         }
     }
 
-    /// Asks servers that are known by their addresses; ``PeerConnection/Event/gatheringComplete`` follows.
+    /// Asks servers with known addresses; ``PeerConnection/Event/gatheringComplete`` follows.
     package func gather(servers: [ICEServerAddress]) {
         guard !isClosed else { return }
         isGathering = true
@@ -94,7 +94,7 @@ extension Connection {
         drain()
     }
 
-    /// Returns when all servers have answered or were given up, or after `patience`. Other callers wait on.
+    /// Waits until all servers have answered or timed out, or for `patience`. Other callers continue to wait.
     func waitForServers(patience: Duration? = nil) async {
         await withCheckedContinuation { waiter in
             guard isGathering, !isClosed else { return waiter.resume() }
@@ -114,12 +114,12 @@ extension Connection {
         gatherWaiters = [:]
     }
 
-    /// What each server answered to each local address.
+    /// Returns each server's answers to each local address.
     package func serverReports() -> [ServerReport] {
         peer.serverReports()
     }
 
-    /// The servers that gave nothing, a line each: which, and why.
+    /// Returns the servers that failed, with the reason, a line each.
     package func serverFailures() -> [String] {
         servers.failures(peer.serverReports())
     }

@@ -2,20 +2,20 @@ internal import Logging
 internal import RTCSharePeerConnection
 internal import RTCShareWireFormat
 
-/// Addresses that come and go while a connection runs.
+/// Changes of the machine's addresses while a connection exists.
 extension Connection {
-    /// Looks at what the interfaces have, and follows.
+    /// Reads the interfaces' addresses, and applies the changes.
     func interfacesDidChange(addsNew: Bool) {
         guard let all = try? NetworkInterfaces.allAddresses() else { return }
         let usable = NetworkInterfaces.usable(of: all).map(\.ip)
-        // All of 127.0.0.0/8 is this machine, whatever its interfaces say.
+        // All of 127.0.0.0/8 is this machine, whatever its interfaces report.
         interfacesDidChange(
             present: Set(all.map(\.ip) + peer.localAddresses.map(\.ip).filter(\.isLoopback)),
             new: addsNew ? usable.filter { !$0.isLoopback } : [])
     }
 
-    /// Gives up the sockets of addresses that are not `present` any more, and all that went from there, and takes up
-    /// `new` ones. An address that was given up is taken up again when it comes back.
+    /// Closes the sockets of addresses that are not `present` any more, with everything sent from there, and opens
+    /// sockets for `new` ones. A removed address is used again when it returns.
     func interfacesDidChange(present: Set<IPAddress>, new: [IPAddress] = []) {
         guard !isClosed else { return }
         sockets.forgetRoutes()
@@ -32,7 +32,7 @@ extension Connection {
         }
     }
 
-    /// Follows a shared port, which follows the interfaces.
+    /// Applies a change of a shared port, which watches the interfaces itself.
     func sharedPortDid(_ change: SharedPort.AddressChange) {
         guard !isClosed else { return }
         switch change {
@@ -49,7 +49,7 @@ extension Connection {
     private func didTakeUp(_ address: IPAddress) {
         logger.info("this machine has a new address: \(address)")
         for address in configuration.publicAddresses { peer.addPublicAddress(address, now: MonotonicClock.now) }
-        // How it looks from outside, and relays that are reached from it.
+        // Its public address, and relays that are reached from it.
         if servers.areAsked { askServers() }
     }
 
@@ -58,7 +58,7 @@ extension Connection {
             try await addLocalAddress(address, port: configuration.port)
             didTakeUp(address)
         } catch {
-            // It may not be fit for use yet: the next change has it tried again.
+            // It may not be usable yet: the next change triggers a retry.
             lostAddresses.insert(address)
             logger.info("\(error)")
         }

@@ -2,17 +2,17 @@ internal import NIOCore
 internal import RTCSharePeerConnection
 package import RTCShareWireFormat
 
-/// Another path for a connection that stands: new credentials, and sockets that come and go with interfaces.
+/// Other routes for an existing connection: new credentials, and sockets that follow the interfaces.
 extension Connection {
-    /// Has the next ``createOffer()`` restart ICE; see `PeerConnection.restartICE()`. Servers are asked again what this
-    /// machine looks like from outside.
+    /// Makes the next ``createOffer()`` restart ICE; see `PeerConnection.restartICE()`. Servers are asked again for the
+    /// public address.
     public func restartICE() {
         peer.restartICE()
         askServersAgain()
     }
 
-    /// Asks servers again, as before the answer to an offer that restarts ICE, and returns when all have answered or were
-    /// given up, or after `patience`.
+    /// Asks servers again, as before the answer to an offer that restarts ICE. Returns when all have answered or timed
+    /// out, or after `patience`.
     package func gatherAgain(patience: Duration) async {
         guard !isClosed else { return }
         askServersAgain()
@@ -25,10 +25,10 @@ extension Connection {
         drain()
     }
 
-    /// Whether there is nothing to send on, and no restart under way that could change it.
+    /// Whether no candidate pair can send, and no ICE restart is in progress that could change that.
     public var needsRestart: Bool { peer.needsRestart }
 
-    /// Takes back an offer that restarts ICE and was not answered; see `PeerConnection.rollbackOffer()`.
+    /// Rolls back an unanswered offer that restarts ICE; see `PeerConnection.rollbackOffer()`.
     public func rollbackOffer() {
         pendingOffer = nil
         peer.rollbackOffer()
@@ -36,15 +36,15 @@ extension Connection {
         drain()
     }
 
-    /// Listens at one more address while the connection runs, at `port` or one that the system picks, and says where. An
-    /// address that has a socket already keeps that.
+    /// Opens a socket at another address of an existing connection, at `port` or one that the system chooses, and
+    /// returns its address. An address that has a socket already keeps that.
     @discardableResult
     package func addLocalAddress(_ address: IPAddress, port: UInt16 = 0) async throws -> TransportAddress {
         guard !isClosed else { throw PeerConnectionError.ended }
         if let known = peer.localAddresses.first(where: { $0.ip == address }) { return known }
         let local = try await sockets.open(at: TransportAddress(ip: address, port: port))
         guard !isClosed else { throw PeerConnectionError.ended }
-        // Another call may have opened one while this waited.
+        // Another call may have opened one in the meantime.
         if let known = peer.localAddresses.first(where: { $0.ip == address }) {
             if known != local { sockets.remove(local) }
             return known
@@ -54,8 +54,9 @@ extension Connection {
         return local
     }
 
-    /// Listens at an address no more, as where its interface is gone: what was relayed or connected from there ends too.
-    /// Media moves to another pair that works, or ``ConnectionSignal/restartNeeded`` says that there is none.
+    /// Closes the socket at an address, for example if its interface was removed, with all relays and TCP connections
+    /// from there. Media moves to another working candidate pair, or ``ConnectionSignal/restartNeeded`` reports that
+    /// there is none.
     package func removeLocalAddress(_ address: IPAddress) {
         for local in peer.localAddresses where local.ip == address {
             sockets.remove(local)

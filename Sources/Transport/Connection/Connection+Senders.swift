@@ -2,22 +2,22 @@ package import RTCSharePeerConnection
 
 /// The senders of a connection.
 extension Connection {
-    /// A sender that is not kept alive. If nobody has it any more, its place can be taken.
+    /// A weak reference to a sender. After its release, its media can be used by another.
     struct SenderReference {
         weak var sender: (any RTPSender)?
         let kind: LocalIdentity.MediaKind
         weak var owner: AnyObject?
     }
 
-    /// Returns the sender of a kind of media for one owner: through media that the descriptions have and nobody took yet, or
-    /// through new media, which take effect with the next offer and its answer. An owner that has a sender gets the same one,
-    /// and another one if the peer rejected it for good. At most `limit` of the same nature (video or audio, content or not) are
-    /// given out.
+    /// Returns the sender of a kind of media for one owner: through media of the descriptions that are not in use, or
+    /// through new media, which take effect with the next offer and its answer. An owner that has a sender gets the
+    /// same one, and another one if the peer has permanently rejected it. At most `limit` of the same nature (video or
+    /// audio, content or not) can be in use.
     package func sender<Owner: SenderOwner>(
         of kind: LocalIdentity.MediaKind, for owner: Owner, atMost limit: Int
     ) throws(SenderError) -> Owner.Sender {
         guard !isClosed else { throw .closed }
-        // What the peer rejected belongs to nobody any more and can be offered again.
+        // Media that the peer has rejected are not in use any more and can be offered again.
         senders = senders.filter { $0.value.sender != nil && !peer.hasEnded(media: $0.key) }
         if let known = senders.values.first(where: { $0.kind == kind }) {
             guard known.owner === owner, let sender = known.sender as? Owner.Sender else { throw .taken }
@@ -42,13 +42,13 @@ extension Connection {
         }
     }
 
-    /// Reports to a sender what is known of it by now.
+    /// Reports the current state to a sender.
     package func report(to sender: some RTPSender) {
         guard hasConnected, !isClosed else { return }
         sender.receive(.negotiated(agreement(of: sender)))
     }
 
-    /// What the descriptions say of a sender.
+    /// Returns the agreement of the descriptions on a sender.
     package func agreement(of sender: some RTPSender) -> SenderAgreement {
         var agreement = SenderAgreement()
         agreement.media = peer.agreement(media: sender.media)
@@ -57,8 +57,8 @@ extension Connection {
         return agreement
     }
 
-    /// Reports to one sender what concerns it only, and to all of them what follows for them from the rest. Returns whether the
-    /// event is for others too.
+    /// Reports an event to the sender that it concerns, and its consequences to all of them. Returns whether the event
+    /// concerns others too.
     func notifySenders(_ event: PeerConnection.Event) -> Bool {
         switch event {
         case .targetBitrateChanged(let target, let media): senders[media]?.sender?.receive(.target(target))

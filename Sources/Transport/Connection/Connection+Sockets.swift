@@ -5,9 +5,9 @@ internal import RTCSharePeerConnection
 internal import RTCShareSDP
 internal import RTCShareWireFormat
 
-/// What arrives and what fails at the sockets.
+/// Received data and failures of the sockets.
 extension Connection {
-    /// How long to wait before a socket that the system closed is opened again.
+    /// The delay before a socket that the system closed is reopened.
     private static var reopenDelay: TimeAmount { .milliseconds(250) }
 
     func listenToSockets() {
@@ -39,7 +39,7 @@ extension Connection {
         for address in localAddresses { peer.addLocalAddress(address, now: MonotonicClock.now) }
     }
 
-    /// Has checks that name the fragments in use come here, where the port is shared.
+    /// Routes checks with the current user name fragments to this connection, if the port is shared.
     func registerFragments() {
         sockets.register(fragments: peer.usernameFragments)
     }
@@ -60,7 +60,7 @@ extension Connection {
         drain()
     }
 
-    /// How a stream to a server or a peer is opened.
+    /// Returns the parameters of a stream to a server or a peer.
     private func setting(for endpoint: DedicatedSocket.Endpoint) -> DedicatedSocket.Setting? {
         guard let framing = peer.framing(of: endpoint.destination, over: endpoint.transport) else { return nil }
         servers.streamDidBegin(endpoint)
@@ -83,8 +83,8 @@ extension Connection {
         drain()
     }
 
-    /// SwiftNIO closes a socket that can't be read any more. The address may come back; until then ICE sees a path without
-    /// answers.
+    /// Reopens a socket that SwiftNIO has closed because it can't be read any more. The address may return; until then
+    /// ICE gets no answers on it.
     private func socketDidClose(_ address: TransportAddress) {
         guard !isClosed, peer.localAddresses.contains(address) else { return }
         logger.info("the socket at \(address) was closed by the system; opening it again")
@@ -98,7 +98,7 @@ extension Connection {
         guard !isClosed, peer.localAddresses.contains(address), sockets.datagrams[address] == nil else { return }
         do {
             _ = try await sockets.open(at: address)
-            // Its interface may have gone while this waited.
+            // Its interface may have been removed in the meantime.
             guard peer.localAddresses.contains(address) else { return sockets.remove(address) }
             drain()
         } catch {

@@ -3,7 +3,7 @@ package import RTCSharePeerConnection
 internal import RTCShareWireFormat
 
 extension Connection {
-    /// The counts of what these connections send. Each event loop is visited once.
+    /// Returns the counts of the media that these connections send. Each event loop is visited once.
     package nonisolated static func summaries(
         of connections: [Connection]
     ) async -> [ObjectIdentifier: SendingSummary] {
@@ -14,7 +14,7 @@ extension Connection {
         return summaries
     }
 
-    /// The counts of connections on this connection's event loop.
+    /// Returns the counts of the connections on this connection's event loop.
     private func summaries(onThisLoop connections: [Connection]) -> [ObjectIdentifier: SendingSummary] {
         let now = MonotonicClock.now
         return connections.reduce(into: [:]) { summaries, connection in

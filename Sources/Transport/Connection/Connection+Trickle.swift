@@ -2,18 +2,18 @@ public import RTCSharePeerConnection
 public import RTCShareSDP
 internal import RTCShareWireFormat
 
-/// Candidates of the peer: those that its descriptions hold, and those that it tells one by one (RFC 8838).
+/// The peer's candidates: those in its descriptions, and those that it sends one by one (RFC 8838).
 extension Connection {
-    /// Takes a candidate that the peer told apart from its description; a name is resolved first. An empty text says that
-    /// no more will come. `mid` is the `a=mid` of its section, `ufrag` the user name fragment of the description that it
-    /// belongs to, where the candidate does not say it itself.
+    /// Adds a candidate that the peer sent separately from its description; a name is resolved first. An empty text
+    /// means the end of candidates. `mid` is the `a=mid` of its section, and `ufrag` the user name fragment of its
+    /// description, if the candidate does not have one itself.
     public func addRemoteCandidate(
         _ line: String, mid: String? = nil, ufrag: String? = nil
     ) throws(RemoteCandidateError) {
         handle(try peer.addRemoteCandidate(line, mid: mid, ufrag: ufrag, now: MonotonicClock.now))
     }
 
-    /// Takes a candidate that the peer told apart from its description; a name is resolved first.
+    /// Adds a candidate that the peer sent separately from its description; a name is resolved first.
     public func addRemoteCandidate(
         _ candidate: CandidateAttribute, mid: String? = nil, ufrag: String? = nil
     ) throws(RemoteCandidateError) {
@@ -25,16 +25,16 @@ extension Connection {
         drain()
     }
 
-    /// No candidate of the peer's description with this user name fragment, or of the newest one, will follow. Names that
-    /// are being resolved are waited for.
+    /// Ends the candidates of the peer's description with this user name fragment, or of the newest one, after the
+    /// names that are being resolved.
     public func endRemoteCandidates(ufrag: String? = nil) {
         guard ufrag == nil || ufrag == peer.remoteUsernameFragment else { return }
         resolutions.endingFragment = peer.remoteUsernameFragment
         finishRemoteCandidates()
     }
 
-    /// After a description: candidates may name hosts, `.local` ones above all; each that resolves is one more pair to
-    /// check.
+    /// Resolves the host names, usually `.local` ones, of candidates in a description. Each name that resolves is
+    /// another pair to check.
     func resolveRemoteNames() {
         let candidates = peer.namedCandidates
         if !candidates.isEmpty { resolve(candidates) }

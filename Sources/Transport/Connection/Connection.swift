@@ -9,89 +9,91 @@ public import RTCShareWireFormat
 
 /// A peer connection on a network: its sockets, its timer and its clock.
 ///
-/// All of it lives on one event loop, which is this actor's executor: what arrives is handled where it arrives, without
-/// a hop, and nothing is shared. Frames come in from the encoder's thread through `send(_:media:)`.
+/// A connection belongs to one event loop, which is this actor's executor: received data is handled where it arrives,
+/// without a thread switch, and nothing is shared. Frames come from the encoder's thread through `send(_:media:)`.
 public actor Connection {
-    /// Where a connection listens, and how far it may go.
+    /// The addresses and limits of a connection.
     public struct Configuration: Sendable {
         /// The addresses to listen at; empty for every usable one of this machine.
         public var addresses: [IPAddress] = []
-        /// The port to listen at, on each address; 0 has the system pick.
+        /// The port to listen at, on each address; 0 lets the system choose.
         public var port: UInt16 = 0
-        /// The addresses under which this machine is known outside, where a router forwards them port for port (1:1 NAT):
-        /// told to the peer beside the machine's own.
+        /// The public addresses of this machine that a router forwards port for port (1:1 NAT). The peer receives them
+        /// in addition to the machine's own.
         public var publicAddresses: [IPAddress] = []
-        /// Servers that ``gather(patience:)`` asks: how this machine looks from outside, and for addresses to relay from.
+        /// The servers that ``gather(patience:)`` asks for the public address of this machine, and for relayed
+        /// addresses.
         public var iceServers: [ICEServer] = []
-        /// Whose certificates servers behind `turns:` URLs may have.
+        /// The roots of trust for the certificates of servers behind `turns:` URLs.
         public var trustRoots: TrustRoots = .system
-        /// Which paths may be taken.
+        /// The permitted kinds of candidates.
         public var iceTransportPolicy: ICETransportPolicy {
             get { peer.iceTransportPolicy }
             set { peer.iceTransportPolicy = newValue }
         }
-        /// Whether host names among the peer's candidates are looked up in DNS, and not only those under `.local` on the
-        /// local network. Whoever serves a name is told so who asks; where relays alone may be used, no name is looked up.
+        /// Whether host names among the peer's candidates are looked up in DNS, and not only those under `.local` on
+        /// the local network. A lookup reveals this machine to the name's owner. If only relays are permitted, no name
+        /// is looked up.
         public var resolvesHostNames: Bool {
             get { peer.resolvesHostNames }
             set { peer.resolvesHostNames = newValue }
         }
-        /// The most that is sent: pictures, sound, retransmissions and headers together.
+        /// The maximum total bitrate of video, audio, retransmissions and headers.
         public var maxBitrate: DataRate {
             get { peer.maximumBitrate }
             set { peer.maximumBitrate = newValue }
         }
-        /// What the path is taken to carry until something is known of it.
+        /// The assumed bitrate of the route before it is measured.
         public var startBitrate: DataRate {
             get { peer.startBitrate }
             set { peer.startBitrate = newValue }
         }
-        /// How long to look for a path to the peer before giving up.
+        /// The timeout for the connection to the peer.
         public var connectTimeout: Duration {
             get { peer.connectTimeout }
             set { peer.connectTimeout = newValue }
         }
-        /// How long to wait for an ICE restart once nothing can be sent any more, before the connection fails: some 30
-        /// seconds suit who has a way to exchange descriptions while it stands. Zero, the default, is for who has none.
+        /// The time to wait for an ICE restart after nothing can be sent any more, before the connection fails. Some 30
+        /// seconds are adequate if descriptions can still be exchanged. The default is zero, for programs that can't.
         public var restartPatience: Duration {
             get { peer.restartPatience }
             set { peer.restartPatience = newValue }
         }
-        /// Whether candidates are exchanged with the peer one by one (RFC 8838), where the peer does so too.
+        /// Whether candidates are exchanged with the peer one by one (RFC 8838), if the peer supports that, too.
         public var trickles: Bool {
             get { peer.trickles }
             set { peer.trickles = newValue }
         }
-        /// Whether OpenSSL's state of DTLS is let go once the peer's media have come: some 40 kilobytes a connection less,
-        /// where one program has hundreds.
+        /// Whether the DTLS state of OpenSSL is released after the first media of the peer. It saves some 40 kilobytes
+        /// per connection, for programs with hundreds.
         public var releasesHandshake: Bool {
             get { peer.releasesHandshake }
             set { peer.releasesHandshake = newValue }
         }
-        /// A port that is shared with other connections; addresses and port are then its own.
+        /// A port that is shared with other connections, which then determines the addresses and the port.
         public var sharedPort: SharedPort?
-        /// Whether addresses that the machine gets later are used too, where ``addresses`` names none.
+        /// Whether addresses that the machine gets later are used too, if ``addresses`` is empty.
         public var followsInterfaces = true
-        /// The event loops of which the connection lives on one; nil for those that SwiftNIO has for the whole process. They
-        /// are the program's, which ends them when its connections are closed. With a ``sharedPort`` the connection lives
-        /// where that does.
+        /// The event loops, one of which the connection uses; nil for SwiftNIO's event loops of the whole process. They
+        /// belong to the program, which shuts them down after closing its connections. With a ``sharedPort`` the
+        /// connection uses the port's event loop.
         public var eventLoopGroup: MultiThreadedEventLoopGroup?
-        /// Where the connection says what happens to it.
+        /// The logger of the connection's events.
         public var logger = Logger(label: "rtcshare.connection")
-        /// Where servers' names are looked up.
+        /// The lookup of servers' names.
         var serverNames = ServerNames.system
-        /// What the peer connection goes by.
+        /// The configuration of the peer connection.
         package var peer = PeerConnection.Configuration()
 
-        /// Every usable address, ports that the system picks.
+        /// Creates a configuration of every usable address, with ports that the system chooses.
         public init() {}
     }
 
-    /// The states of the connection and what else its session must know, in order, until the connection is over. One
-    /// reader; of what is a state and was not read in time, the newest is kept.
+    /// The connection's states and the other events for its session, in order, until the connection is over. There must
+    /// be one reader; of states that were not read in time, only the newest is kept.
     package nonisolated let signals: AsyncStream<ConnectionSignal>
 
-    /// The event loop: whoever calls this actor is taken there.
+    /// The executor of the event loop.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
 
     package nonisolated let eventLoop: any EventLoop
@@ -101,40 +103,40 @@ public actor Connection {
     var peer: PeerConnection
     let sockets: ConnectionSockets
     private var monitor: InterfaceMonitor?
-    /// Servers that help to connect.
+    /// The STUN and TURN servers.
     var servers = ServerLookups()
-    /// Addresses that this machine had and has no longer.
+    /// The addresses that this machine had and lost.
     var lostAddresses: Set<IPAddress> = []
-    /// What the peer was told of how this side looks from outside, maybe by another process.
+    /// The server-reflexive candidates of this side that the peer has received, possibly from another process.
     var offeredReflexive: [ConnectivityFacts.Candidate] = []
-    /// The offer that ``createOffer()`` made last, until it is answered or taken back.
+    /// The last offer of ``createOffer()``, until it is answered or rolled back.
     package var pendingOffer: SessionDescription?
     var isGathering = false
-    /// The callers that wait in ``waitForServers(patience:)``, by the order of their calls.
+    /// The callers that wait in ``waitForServers(patience:)``, in the order of their calls.
     var gatherWaiters: [Int: CheckedContinuation<Void, Never>] = [:]
     var gatherWaiterCount = 0
-    /// What it shares with the other connections of its event loop.
+    /// The state shared with the other connections of its event loop.
     private(set) lazy var loop = ConnectionLoop.of(eventLoop)
-    /// Its timer.
+    /// The timer.
     private var entry: ConnectionLoop.Entry?
     private(set) var isClosed = false
     /// Whether it was closed by this side or the peer, or failed.
     var isOver = false
-    /// Whether media could flow once.
+    /// Whether media could flow at least once.
     var hasConnected = false
     /// The senders that use it, by the indices of their media.
     var senders: [Int: SenderReference] = [:]
-    /// Takes what the peer sends; nil until there is one.
+    /// The consumer of the peer's media; nil until there is one.
     var consumer: (any MediaConsumer)?
     /// The names of the peer's candidates that are being resolved.
     var resolutions = NameResolutions()
-    /// Those who wait in ``drainQueue()``.
+    /// The callers that wait in ``drainQueue()``.
     private var queueWaiters: [CheckedContinuation<Void, Never>] = []
 
-    /// The time in which the pacer lets everything go that waits.
+    /// The maximum time in which the pacer sends everything that waits.
     private static let longestQueue = TimeAmount.seconds(2)
 
-    /// Makes a connection and opens its sockets, as ``open(_:)`` does.
+    /// Creates a connection and opens its sockets, as ``open(_:)`` does.
     package init(
         as part: PeerConnection.Part, identity: LocalIdentity, configuration: Configuration = Configuration(),
         endpoints: [TransportAddress]? = nil
@@ -143,7 +145,7 @@ public actor Connection {
         try await open(endpoints)
     }
 
-    /// Makes a connection without sockets.
+    /// Creates a connection without sockets.
     package init(
         unopenedAs part: PeerConnection.Part, identity: LocalIdentity, configuration: Configuration = Configuration()
     ) throws {
@@ -159,8 +161,8 @@ public actor Connection {
         sockets = ConnectionSockets(on: eventLoop)
     }
 
-    /// Opens the sockets that `endpoints` name, or one of every address in the configuration. A connection that is closed, by
-    /// then or while they are opened, has none.
+    /// Opens the sockets of `endpoints`, or one for every address in the configuration. A connection that is closed,
+    /// before or during that, opens none.
     package func open(_ endpoints: [TransportAddress]? = nil) async throws {
         guard !isClosed else { throw PeerConnectionError.ended }
         listenToSockets()
@@ -204,7 +206,7 @@ public actor Connection {
                 do {
                     peer.addLocalAddress(try await sockets.open(at: endpoint), now: MonotonicClock.now)
                 } catch let error as ConnectionError {
-                    // An address may have gone since it was listed, with its interface: the others are worth a try.
+                    // An address may have been removed with its interface after it was listed: the others are tried.
                     guard case .addressUnusable = error else { throw error }
                     unusable = unusable ?? error
                     logger.info("\(error)")
@@ -217,9 +219,9 @@ public actor Connection {
         }
     }
 
-    /// Releases what a connection holds that was let go of without ``close()``.
+    /// Releases the resources of a connection that was not closed by ``close()``.
     deinit {
-        // The timer is the event loop's. It fires once more, and its weak reference is nil by then.
+        // The timer belongs to the event loop. It fires once more, and its weak reference is nil by then.
         resolutions.cancel()
         monitor?.stop()
         pendingSignals.finish()
@@ -227,27 +229,27 @@ public actor Connection {
 
     // MARK: Descriptions
 
-    /// The addresses that the sockets have.
+    /// The addresses of the sockets.
     public var localAddresses: [TransportAddress] {
         sockets.addresses.sorted { $0.description < $1.description }
     }
 
-    /// Whether a STUN server told of an address that is not this machine's own.
+    /// Whether a STUN server reported an address that is not this machine's own.
     package var hasReflexiveCandidate: Bool { peer.hasReflexiveCandidate }
 
-    /// What the peer sends, as its description names it; the index is the receiver's in events.
+    /// The media that the peer sends, in the order of its description; the index is the receiver's in events.
     package var remoteMedia: [RemoteMedia] { peer.remoteMedia }
 
-    /// What this side may send, in the order of the descriptions; the index is the media's in events.
+    /// The media that this side may send, in the order of the descriptions; the index is the media's in events.
     package var localMedia: [LocalMedia] { peer.localMedia }
 
-    /// Whether a description of the peer's was accepted.
+    /// Whether a description of the peer was accepted.
     package var isNegotiated: Bool { peer.isNegotiated }
 
     // MARK: Media
 
-    /// Sets the most that all media together may take, in place of what the configuration says; from any thread. Higher
-    /// rates are probed for.
+    /// Sets the maximum bitrate of all media together, which replaces the configuration's. Any thread can call it.
+    /// Higher rates are probed.
     package nonisolated func setMaximumBitrate(_ rate: DataRate) {
         onEventLoop { $0.setMaximumBitrate(rate, now: MonotonicClock.now) }
     }
@@ -261,27 +263,27 @@ public actor Connection {
         }
     }
 
-    /// Has the next description ask for what a receiver gets, or decline it for now.
+    /// Sets whether the next description requests a receiver's media, or declines it for now.
     package func setReceiving(_ isReceiving: Bool, receiver index: Int) {
         peer.setReceiving(isReceiving, receiver: index)
     }
 
-    /// Requests a key frame of the peer, because what arrived can't be decoded; from any thread.
+    /// Requests a key frame of the peer, because the received frames can't be decoded. Any thread can call it.
     package nonisolated func requestKeyFrame(ofReceiver index: Int) {
         onEventLoop { $0.requestKeyFrame(ofReceiver: index, now: MonotonicClock.now) }
     }
 
-    /// Asks the peer now whether it still consents to be sent to; the state is ``ConnectionState/disconnected`` in two
-    /// seconds if the peer does not answer.
+    /// Checks the peer's consent now; the state is ``ConnectionState/disconnected`` in two seconds if the peer does not
+    /// answer.
     package func checkConsent() {
         peer.checkConsent(now: MonotonicClock.now)
         drain()
     }
 
-    /// A report of all counts, as `getStats()` gives it.
+    /// Returns a report of all counts, like W3C's `getStats()`.
     public func statistics() -> [StatisticsObject] { report().objects }
 
-    /// A report of the counts of the peer, of the sockets and of the consumer.
+    /// Returns a report of the counts of the peer, of the sockets and of the consumer.
     package func report() -> StatisticsReport {
         var report = peer.report(now: MonotonicClock.now)
         report.transport?.packetsDroppedByStreams = sockets.droppedMessages
@@ -290,23 +292,23 @@ public actor Connection {
         return report
     }
 
-    /// Why the connection failed; nil if it did not.
+    /// The reason why the connection failed; nil if it did not.
     package var failure: PeerConnection.Failure? { peer.failure }
 
-    /// What is known of the paths to the peer.
+    /// The known facts about the candidate pairs.
     package var connectivityFacts: ConnectivityFacts {
         var facts = peer.connectivityFacts
         facts.add(offeredReflexive)
         return facts
     }
 
-    /// Each pair of addresses and what became of it, a line each.
+    /// Returns each candidate pair with its fate, a line each.
     package func pairReports() -> [String] {
         peer.pairReports()
     }
 
-    /// Returns when every packet that was queued has left, the connection is closed, or it takes longer than the pacer's
-    /// longest queue.
+    /// Waits until every queued packet has been sent, the connection is closed, or the maximum time of the pacer's
+    /// queue has passed.
     package func drainQueue() async {
         guard peer.hasQueuedPackets, !isClosed else { return }
         await withCheckedContinuation { waitForQueue($0) }
@@ -324,7 +326,7 @@ public actor Connection {
         queueWaiters = []
     }
 
-    /// Says goodbye (RTCP BYE, DTLS close_notify), and closes the sockets once that has left.
+    /// Sends the goodbye (RTCP BYE, DTLS close_notify), and then closes the sockets.
     public func close() async {
         guard !isClosed else { return }
         peer.close(now: MonotonicClock.now)
@@ -343,7 +345,7 @@ public actor Connection {
 
     // MARK: Time
 
-    /// Sends what there is to send, tells what happened, and sets the timer: after every input, whatever it was.
+    /// Sends all pending packets, reports events, and sets the timer. Called after every input.
     func drain(now: Instant = MonotonicClock.now) {
         guard !isClosed else { return }
         let loop = loop

@@ -1,7 +1,7 @@
 package import RTCSharePeerConnection
 
 extension ConnectionError {
-    /// Why a connection ended, with what its candidate pairs show.
+    /// Creates the error for a connection's failure, with the facts about its candidate pairs.
     package init(_ failure: PeerConnection.Failure, on connection: Connection) async {
         switch failure {
         case .unreachable: self = .unreachable(await connection.connectivityFacts)

@@ -1,35 +1,35 @@
 public import RTCSharePeerConnection
 public import RTCShareWireFormat
 
-/// Why a connection could not begin or go on.
+/// The reason why a connection could not start, or failed.
 public enum ConnectionError: Error, Sendable, Equatable {
-    /// Another program has the port that the offer named.
+    /// Another program uses the port of the offer.
     case portTaken(TransportAddress)
     /// A socket can't be bound to this address.
     case addressUnusable(TransportAddress, reason: String)
     /// No interface has an address that a peer could reach.
     case noAddress
-    /// No path to the peer was found.
+    /// No candidate pair works.
     case unreachable(ConnectivityFacts)
-    /// The DTLS handshake failed or took too long, or the peer's certificate isn't the one that its description announced.
+    /// The DTLS handshake failed or timed out, or the peer's certificate differs from the one in its description.
     case insecure(reason: String)
-    /// There is no offer that an answer could be to.
+    /// There is no offer to which the answer could belong.
     case noPendingOffer
-    /// The peer stopped answering, longer ago than consent lasts (RFC 7675).
+    /// The peer has not answered for longer than consent lasts (RFC 7675).
     case lost
 }
 
 extension ConnectionError: CustomStringConvertible {
-    /// The failure, its reason and its remedy.
+    /// The failure, its reason and a remedy.
     public var description: String { explanation.text }
 }
 
 extension ConnectionError: ExplainedError {
-    /// What failed, and why; apart, what to try.
+    /// The failure and its reason and, separately, a remedy.
     package var explanation: Explanation { explanation(naming: \.description) }
 
-    /// The same in the words of a program that has names of its own for what is to be set. Of a connection that found no
-    /// path, the problem is a report of several lines.
+    /// Returns the explanation with a program's own names for settings. If no candidate pair works, the problem is a
+    /// report of several lines.
     package func explanation(naming name: (NetworkAdvice.Setting) -> String) -> Explanation {
         switch self {
         case .portTaken(let address):

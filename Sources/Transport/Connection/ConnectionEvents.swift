@@ -1,13 +1,13 @@
 internal import RTCShareLocks
 
-/// An event that waits for its reader, who may be slow or never come.
+/// An event that waits for its reader, who may be slow or missing.
 ///
-/// A peer causes them, so that their number is bounded: of what is a state the newest waits. What happens once, and local
+/// A peer causes events, so their number is limited: of states, only the newest waits. Single events, and local
 /// candidates, all wait: a peer can't cause more of them.
 package protocol QueuedEvent: Sendable {
-    /// Whether a reader of this event has no use for `old`.
+    /// Returns whether this event makes `old` useless for a reader.
     func outdates(_ old: Self) -> Bool
-    /// Whether it takes the place of what it outdates, before what happened since.
+    /// Whether it takes the position of the event that it outdates, before later events.
     var keepsPlace: Bool { get }
 }
 
@@ -33,7 +33,7 @@ struct EventQueue<Event: QueuedEvent> {
     mutating func takeFirst() -> Event? { events.isEmpty ? nil : events.removeFirst() }
 }
 
-/// Events of a connection on their way to their reader, of whom there is one.
+/// The events of a connection for their only reader.
 package final class ConnectionEvents<Event: QueuedEvent>: Sendable {
     private typealias Reader = CheckedContinuation<Event?, Never>
 
@@ -42,7 +42,7 @@ package final class ConnectionEvents<Event: QueuedEvent>: Sendable {
         var isFinished = false
         var reader: Reader?
 
-        /// The reader that waits, and what it waits for, or that nothing will come any more.
+        /// Removes and returns the waiting reader, with the event for it, or nil if no event will follow.
         mutating func takeReader() -> (reader: Reader, event: Event?)? {
             guard let reader, isFinished || queue.count > 0 else { return nil }
             self.reader = nil
@@ -52,10 +52,10 @@ package final class ConnectionEvents<Event: QueuedEvent>: Sendable {
 
     private let state = Locked(State())
 
-    /// Without an event.
+    /// Creates an empty queue.
     package init() {}
 
-    /// What happened, in order, until the connection is closed.
+    /// The events in order, until the connection is closed.
     package var stream: AsyncStream<Event> {
         AsyncStream { [self] in
             await next()
@@ -73,7 +73,7 @@ package final class ConnectionEvents<Event: QueuedEvent>: Sendable {
         waiting?.reader.resume(returning: waiting?.event)
     }
 
-    /// Ends the stream once what waits has been read.
+    /// Ends the stream after the waiting events.
     package func finish() {
         let waiting = state.withLock { state in
             state.isFinished = true
@@ -85,7 +85,7 @@ package final class ConnectionEvents<Event: QueuedEvent>: Sendable {
     private func next() async -> Event? {
         await withCheckedContinuation { continuation in
             let waiting: (reader: Reader, event: Event?)? = state.withLock { state in
-                // A second reader is told of the end.
+                // A second reader receives the end.
                 guard state.reader == nil else { return (continuation, nil) }
                 state.reader = continuation
                 return state.takeReader()

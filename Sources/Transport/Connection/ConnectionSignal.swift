@@ -3,16 +3,17 @@ package import RTCShareSDP
 
 /// A report of a connection to its session.
 package enum ConnectionSignal: Sendable {
-    /// The connection has another state. It is closed when the peer says goodbye; why it failed, ``Connection/failure`` says.
+    /// The connection's state has changed. It is closed when the peer sends its goodbye. ``Connection/failure`` is the
+    /// reason for a failure.
     case state(ConnectionState)
-    /// No packet can be sent; an ICE restart can find another path.
+    /// No packet can be sent; an ICE restart can find another route.
     case restartNeeded
     /// A candidate for the peer, if both sides trickle.
     case localCandidate(CandidateAttribute, mid: String, ufrag: String)
     /// No further candidate will come, unless an address is added.
     case localCandidatesEnded
 
-    /// Nil for an event that is reported elsewhere.
+    /// Creates the signal; nil for an event that is reported elsewhere.
     init?(_ event: PeerConnection.Event) {
         switch event {
         case .stateChanged(let state): self = .state(state)
@@ -28,7 +29,7 @@ package enum ConnectionSignal: Sendable {
 extension ConnectionSignal: QueuedEvent {
     package func outdates(_ old: ConnectionSignal) -> Bool {
         switch (old, self) {
-        // A slow reader learns that it was connected, and how it is now.
+        // A slow reader receives that it was connected, and the current state.
         case (.state(let old), .state(.connected)): old.hasConnected
         case (.restartNeeded, .state(.connected)): true
         case (.state(let old), .state(let new)): old == new

@@ -3,13 +3,13 @@ package import RTCSharePeerConnection
 package import RTCShareSDP
 
 extension LocalIdentity {
-    /// Draws an identity from the system's random numbers, valid from now on.
+    /// Creates an identity with the system's random numbers, valid from now on.
     package init(media: [MediaKind]) throws {
         var random = SystemRandomNumberGenerator()
         try self.init(media: media, unixTime: Int64(time(nil)), random: &random)
     }
 
-    /// Checks whether a peer's first offer can be answered with what this identity sends: negotiates without a connection.
+    /// Checks whether a peer's first offer can be answered with this identity's media: negotiates without a connection.
     package func checkAnswerable(_ offer: SessionDescription) throws {
         var peer = try PeerConnection(
             as: .answerer, identity: self, configuration: PeerConnection.Configuration(),

@@ -1,21 +1,21 @@
 internal import NIOCore
 package import RTCSharePeerConnection
 
-/// Takes the media that the peer of a connection sends. The connection owns it and calls it on its event loop.
+/// A receiver of the media that a connection's peer sends. The connection owns it and calls it on its event loop.
 package protocol MediaConsumer: AnyObject {
-    /// Takes a frame or a packet, in the order of decoding.
+    /// Receives a frame or a packet, in decoding order.
     func receive(_ received: PeerConnection.Received, from connection: isolated Connection)
-    /// Takes note of an event, after everything that was received before it.
+    /// Handles an event, after everything that was received before it.
     func handle(_ event: PeerConnection.Event, from connection: isolated Connection)
-    /// Adds its counts to a report of the connection's.
+    /// Adds its counts to a report of the connection.
     func add(to report: inout StatisticsReport)
-    /// Takes note that the connection is over.
+    /// Handles the end of the connection.
     func finish()
 }
 
 extension Connection {
-    /// Gives what the peer sends to the consumer that `make` returns, from now on; from any thread. Before the first consumer it
-    /// is thrown away.
+    /// Sets the consumer of the peer's media, which `make` returns. Any thread can call it. Media before the first
+    /// consumer is discarded.
     package nonisolated func setConsumer(_ make: @escaping @Sendable () -> any MediaConsumer) {
         eventLoop.execute { self.assumeIsolated { $0.begin(with: make()) } }
     }
@@ -26,7 +26,7 @@ extension Connection {
         if isOver { consumer.finish() }
     }
 
-    /// Gives the consumer what arrived.
+    /// Passes received media to the consumer.
     func passOnReceived() {
         while let received = peer.nextReceived() { consumer?.receive(received, from: self) }
     }

@@ -1,13 +1,13 @@
 package import RTCSharePeerConnection
 
-/// Sends one medium over one connection (W3C `RTCRtpSender`).
+/// A sender of one medium over one connection (W3C `RTCRtpSender`).
 package protocol RTPSender: AnyObject, Sendable {
-    /// The connection that it sends over.
+    /// The connection that it uses.
     var connection: Connection { get }
     /// The media's index on the connection.
     var media: Int { get }
 
-    /// Takes feedback of the connection, on the connection's event loop. Must not wait.
+    /// Handles feedback of the connection, on the connection's event loop. Must not wait.
     func receive(_ feedback: SenderFeedback)
 }
 
@@ -17,7 +17,7 @@ extension RTPSender {
 
     // MARK: On the connection's event loop
 
-    /// Sends the media, or holds it back for now, from the next description on that has a place for it.
+    /// Starts sending the media, or pauses it for now, from the next description on that has a section for it.
     package func begin(isSending: Bool, isHeldBack: Bool, on connection: isolated Connection) {
         let now = MonotonicClock.now
         if isHeldBack { connection.peer.setHeldBack(true, media: media, now: now) }
@@ -27,8 +27,8 @@ extension RTPSender {
 
     // MARK: From any thread
 
-    /// Sends the media, or stops sending it, and notifies the peer. The next offer says so too. Media that the peer has not agreed
-    /// to keep their place in the descriptions.
+    /// Starts or stops sending the media, and notifies the peer. The next offer has the same state. Media to which the
+    /// peer has not agreed keep their section in the descriptions.
     package func setSending(_ isSending: Bool) {
         connection.onEventLoop { [media] peer in
             guard isSending || peer.agreement(media: media) == .agreed else { return }
@@ -36,55 +36,55 @@ extension RTPSender {
         }
     }
 
-    /// Holds the media back, or sends it again, and notifies the peer. Its place in the descriptions stays as it is.
+    /// Pauses or resumes the media, and notifies the peer. Its section in the descriptions does not change.
     package func setHeldBack(_ isHeldBack: Bool) {
         connection.onEventLoop { [media] in $0.setHeldBack(isHeldBack, media: media, now: MonotonicClock.now) }
     }
 
-    /// Notifies the peer that the media is shared to a subgroup, or with nil to everybody.
+    /// Notifies the peer of the subgroup with which the media is shared, or with nil that there is none.
     package func setSubgroup(_ subgroup: String?) {
         connection.onEventLoop { [media] in $0.setSubgroup(subgroup, media: media, now: MonotonicClock.now) }
     }
 
-    /// Sets what the encoder could use, by which the path's rate is divided.
+    /// Sets the bitrate that the encoder could use, by which the route's bitrate is divided.
     package func setDemand(_ demand: BitrateDemand) {
         connection.onEventLoop { [media] in $0.setDemand(demand, media: media, now: MonotonicClock.now) }
     }
 }
 
-/// What a connection reports to one of its senders.
+/// The feedback of a connection to one of its senders.
 package enum SenderFeedback: Sendable {
-    /// The newest descriptions' agreement, once media can flow. It may be the same as before.
+    /// The agreement of the newest descriptions, when media can flow. It may be unchanged.
     case negotiated(SenderAgreement)
-    /// What the path has for it.
+    /// The target bitrate for it.
     case target(BitrateTarget)
     /// The peer needs a key frame.
     case keyFrameRequested
-    /// The peer's newest report misses this share of its packets, 0 to 1.
+    /// The fraction of packets that the peer reported as lost, 0 to 1.
     case lossReported(Double)
-    /// The peer stopped answering and may come back, or it answers again.
+    /// Whether the peer has stopped answering, and may return.
     case unresponsive(Bool)
     /// The connection is over.
     case ended
 }
 
-/// What the descriptions say of one sender.
+/// The agreement of the descriptions on one sender.
 package struct SenderAgreement: Sendable, Hashable {
-    /// Whether the peer takes it.
+    /// Whether the peer accepts it.
     package var media = MediaAgreement.pending
     /// The peer's limits.
     package var limits = SendingLimits()
     /// The peer's parameters of audio. Nil for video.
     package var opus: OpusParameters?
 
-    /// Nothing is known before the peer's description.
+    /// Creates the state before the peer's description.
     package init() {}
 }
 
-/// Sends over connections, through a sender for each.
+/// An owner of senders, one for each connection.
 package protocol SenderOwner: AnyObject, Sendable {
     associatedtype Sender: RTPSender
 
-    /// Makes the sender for the media of this index.
+    /// Creates the sender for the media of this index.
     func makeSender(over connection: Connection, media: Int) -> Sender
 }

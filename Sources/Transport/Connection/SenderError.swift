@@ -1,13 +1,13 @@
-/// Why nothing can be sent as a media of a connection.
+/// The reason why a media of a connection can't be sent.
 package enum SenderError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Somebody has them already.
+    /// Another sender uses it already.
     case taken
     /// As many as this are in use.
     case limit(Int)
     /// The connection is closed.
     case closed
 
-    /// The problem and its remedy.
+    /// The problem and a remedy.
     package var description: String {
         switch self {
         case .taken: "this media of the connection is in use; stop its other user first"

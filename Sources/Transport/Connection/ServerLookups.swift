@@ -1,51 +1,52 @@
 internal import RTCShareICE
 internal import RTCSharePeerConnection
 
-/// The servers that help a connection to connect, and what became of those that gave nothing.
+/// The STUN and TURN servers of a connection, and their failures.
 struct ServerLookups: Sendable {
-    /// Those whose addresses are known; addresses of ours that come later ask them too.
+    /// The servers with known addresses. Local addresses that are added later ask them too.
     private(set) var known: [ICEServerAddress] = []
-    /// How many names are being looked up.
+    /// The number of names that are being resolved.
     var lookUps = 0
-    /// Those whose names have no address.
+    /// The servers whose names have no address.
     private var unresolvable: [(url: String, error: ICEServerError)] = []
-    /// What streams to servers ended for, in words.
+    /// The reasons for the end of streams to servers.
     private(set) var streamFailures: [DedicatedSocket.Endpoint: String] = [:]
 
-    /// For how many streams it is remembered why they ended, for people: a peer names any number of them.
+    /// The maximum number of streams for which a reason is kept: a peer can name any number of them.
     private static let mostStreamFailures = 64
 
-    /// Whether there are servers that are asked, or were to be.
+    /// Whether there are servers to ask, including failed ones.
     var areAsked: Bool { !known.isEmpty || !unresolvable.isEmpty || lookUps > 0 }
 
-    /// Takes note of servers that are asked.
+    /// Records the servers that are asked.
     mutating func ask(_ servers: [ICEServerAddress]) {
         for server in servers where !known.contains(server) { known.append(server) }
         unresolvable.removeAll { failure in servers.contains { $0.url == failure.url } }
     }
 
-    /// Takes note that a server's name has no address.
+    /// Records that a server's name has no address.
     mutating func recordUnresolvable(_ url: String, _ error: ICEServerError) {
         unresolvable.removeAll { $0.url == url }
         unresolvable.append((url, error))
     }
 
-    /// Why the first of these servers can't be asked whose name has no address; nil where there is none.
+    /// Returns the error of the first of these servers whose name has no address; nil if there is none.
     func unresolvable(of urls: [String]) -> ICEServerError? {
         urls.lazy.compactMap { url in unresolvable.first { $0.url == url }?.error }.first
     }
 
-    /// A stream that is opened has not failed any more.
+    /// Removes the failure of a stream that is opened again.
     mutating func streamDidBegin(_ endpoint: DedicatedSocket.Endpoint) {
         streamFailures[endpoint] = nil
     }
 
-    /// Takes note of why a stream has ended.
+    /// Records the reason for the end of a stream.
     mutating func streamDidEnd(_ endpoint: DedicatedSocket.Endpoint, reason: String) {
         if streamFailures.count < Self.mostStreamFailures { streamFailures[endpoint] = reason }
     }
 
-    /// The servers that gave nothing, a line each: which, and why. `reports`: what each answered to each local address.
+    /// Returns the servers that failed, with the reason, a line each. `reports` are each server's answers to each local
+    /// address.
     func failures(_ reports: [ServerReport]) -> [String] {
         var lines = unresolvable.map { "\($0.url): \($0.error)" }
         for report in reports {

@@ -3,23 +3,23 @@ internal import NIOCore
 internal import RTCShareCDatagrams
 internal import RTCShareWireFormat
 
-/// Datagrams on their way to the kernel: those of all connections of an event loop leave together.
+/// The datagrams to send with the next system call: those of all connections of an event loop are sent together.
 ///
-/// They are written one after another into memory that is used again and again, and handed over in as few system calls
-/// as there are sockets. Where the kernel can cut datagrams by itself (generic segmentation offload), those that go to
-/// one destination in a row, of one size but for the last, are one message. Nothing is allocated for a datagram.
+/// They are written one after another into memory that is reused, and sent in as few system calls as there are sockets.
+/// If the kernel supports generic segmentation offload, consecutive datagrams to one destination and of one size,
+/// except for the last, are one message. No memory is allocated per datagram.
 ///
-/// What a full socket does not take waits with it, up to a limit. What is refused is counted and reported.
+/// Datagrams that a full socket rejects wait with it, up to a limit. Other rejections are counted and reported.
 final class DatagramBatch {
-    /// The largest datagram that is built: 1200 bytes of packet, as every path carries them, and some slack.
+    /// The maximum size of a datagram: a packet of 1200 bytes, which each route can transfer, and some reserve.
     static let maximumDatagram = 1280
     private static let capacity = Int(DATAGRAMS_MOST)
     private static let arenaByteCount = 2 * capacity * maximumDatagram
-    /// What the kernel takes at most as one message to be cut: datagrams, and bytes.
+    /// The kernel's limits for a message to segment: datagrams, and bytes.
     private static let maximumSegments = 48
     private static let maximumMessage = 60_000
 
-    /// Who sends a message, from where.
+    /// The sender and the socket of a message.
     private struct Origin {
         let socket: DatagramSocket
         let sender: ConnectionSockets
@@ -31,7 +31,7 @@ final class DatagramBatch {
     private let names = UnsafeMutablePointer<socket_name>.allocate(capacity: capacity)
     private var origins: [Origin] = []
     private var used = 0
-    /// Of the newest message: what its next datagram may be of at most, to be part of it.
+    /// The maximum size of the next datagram to become part of the newest message.
     private var joinable = 0
     private let eventLoop: any EventLoop
 
@@ -48,14 +48,14 @@ final class DatagramBatch {
         names.deallocate()
     }
 
-    /// Memory for the next datagram, until ``commit(_:from:to:name:by:)`` says how much of it is used, or that is not
-    /// called.
+    /// Returns memory for the next datagram, until ``commit(_:from:to:name:by:)`` is called with the number of bytes,
+    /// or is not called.
     func reserve() -> UnsafeMutableRawBufferPointer {
         if origins.count == Self.capacity || used + Self.maximumDatagram > arena.count { flush() }
         return UnsafeMutableRawBufferPointer(rebasing: arena[used..<used + Self.maximumDatagram])
     }
 
-    /// Takes the first `byteCount` bytes of what was reserved last to send.
+    /// Adds the first `byteCount` bytes of the last reserved memory to the batch.
     func commit(
         _ byteCount: Int, from socket: DatagramSocket, to destination: TransportAddress, name: borrowing SocketName,
         by sender: ConnectionSockets
@@ -85,7 +85,7 @@ final class DatagramBatch {
         joinable = socket.cutsMessages ? byteCount : 0
     }
 
-    /// Hands all there is to the kernel.
+    /// Passes all datagrams to the kernel.
     func flush() {
         var start = 0
         while start < origins.count {
@@ -112,7 +112,7 @@ final class DatagramBatch {
             }
             if DatagramSocket.meansNoRoom(error) { return queue(next..<range.upperBound) }
             if messages[next].segment > 0 {
-                // It may be the cutting that this kernel, or this interface, can't do.
+                // This kernel, or this interface, may not support segmentation.
                 socket.cutsMessages = false
                 sendOneByOne(next, through: socket)
             } else {
@@ -154,7 +154,7 @@ final class DatagramBatch {
         for index in range { forEachDatagram(of: index) { queue($0, of: index) } }
     }
 
-    /// Leaves a datagram to its socket, which sends it once the kernel has room.
+    /// Queues a datagram at its socket, which sends it when the kernel has room.
     private func queue(_ bytes: UnsafeRawBufferPointer, of index: Int) {
         let origin = origins[index]
         if !origin.socket.queue(bytes, to: origin.destination, by: origin.sender) { origin.sender.countRefused(1) }
@@ -167,7 +167,7 @@ final class DatagramBatch {
         let count = message.segment == 0 ? 1 : (Int(message.length) + segment - 1) / segment
         origin.sender.countRefused(datagrams ?? count)
         let box = NIOLoopBound(origin, eventLoop: eventLoop)
-        // Whoever flushes is in the middle of something.
+        // The caller of a flush is in the middle of its work.
         eventLoop.execute {
             let origin = box.value
             origin.sender.datagramRefused(from: origin.socket.address, to: origin.destination)

@@ -5,21 +5,21 @@ internal import RTCShareCDatagrams
 internal import RTCShareMedia
 internal import RTCShareWireFormat
 
-/// Opens the UDP sockets of a connection. Each is bound to one local address, so that what arrives says by its socket
-/// where it was sent to, and what leaves says it by the socket too.
+/// A UDP socket of a connection. Each is bound to one local address, so that the socket determines the destination of
+/// received and the source of sent datagrams.
 ///
-/// SwiftNIO's channel receives. What is sent goes by ``DatagramBatch``, through a descriptor of the same socket, and waits
-/// here where the kernel has no room for it: the channel would end at the first datagram that the kernel refuses for good,
-/// whatever the others' destinations are. It lives on its event loop, where it is opened.
+/// SwiftNIO's channel receives. ``DatagramBatch`` sends, through a descriptor of the same socket. Datagrams wait here
+/// if the kernel has no room: the channel would close at the first datagram that the kernel rejects, whatever the
+/// destinations of the others. It is used on its event loop.
 final class DatagramSocket {
     let channel: any Channel
-    /// Where it is bound, with the port that the system picked where none was asked for.
+    /// The bound address, with the port that the system chose if it was 0.
     let address: TransportAddress
-    /// A descriptor of the socket beside the channel's, which nobody else closes; -1 where there is none, or no longer.
+    /// A descriptor of the socket in addition to the channel's, owned by this object; -1 if there is none.
     private(set) var descriptor: Int32
-    /// Whether the kernel cuts messages for this socket (generic segmentation offload).
+    /// Whether the kernel segments messages for this socket (generic segmentation offload).
     var cutsMessages = true
-    /// Datagrams that the kernel had no room for, the oldest first.
+    /// The datagrams for which the kernel had no room, the oldest first.
     private var waiting = CircularBuffer<WaitingDatagram>()
     private var waitingBytes = 0
 
@@ -30,15 +30,15 @@ final class DatagramSocket {
         let sender: ConnectionSockets
     }
 
-    /// The most bytes that wait.
+    /// The maximum number of waiting bytes.
     private static let mostWaiting = 1 << 20
-    /// How long to wait until the kernel may have room again. It doesn't say when where a device's queue was full.
+    /// The delay before a retry. The kernel does not notify if a device's queue was full.
     private static let retryInterval = TimeAmount.milliseconds(1)
 
     private init(channel: any Channel, address: TransportAddress) throws {
         self.channel = channel
         self.address = address
-        // Checks that this is the event loop, and ends the program where it is not.
+        // Checks that this is the event loop, and traps if not.
         descriptor =
             try channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) {
                 fcntl($0, F_DUPFD_CLOEXEC, 0)
@@ -53,10 +53,10 @@ final class DatagramSocket {
 
     deinit { closeDescriptor() }
 
-    /// Closes the socket. Once the channel is closed, the port is free.
+    /// Closes the socket. The port is free when the channel is closed.
     @discardableResult
     func close() -> EventLoopFuture<Void> {
-        // The system keeps the port for as long as anybody has a descriptor.
+        // The system keeps the port as long as there is a descriptor.
         closeDescriptor()
         return channel.close()
     }
@@ -66,32 +66,33 @@ final class DatagramSocket {
         descriptor = -1
     }
 
-    /// Binds a socket on `eventLoop`, whose actor the caller must be. `receive` is called with each datagram, where it came
-    /// from and where it arrived; `closed` when the socket is closed, also by an error. One that `isShared` has room for
-    /// the datagrams of many connections.
+    /// Binds a socket on `eventLoop`, whose actor the caller must be. `receive` is called with each datagram, its
+    /// source and its destination; `closed` when the socket is closed, also by an error. With `isShared`, the socket
+    /// has room for the datagrams of many connections.
     static func open(
         at address: TransportAddress, on eventLoop: any EventLoop, isShared: Bool = false,
         receive: @escaping (inout ByteBuffer, TransportAddress, TransportAddress) -> Void,
         closed: @escaping (TransportAddress) -> Void
     ) async throws -> DatagramSocket {
-        // What comes for a whole room while it is sent a picture waits, and is read before anything else is done.
+        // Datagrams that a whole room sends during the transmission of a frame wait, and are read before anything else
+        // is done.
         let (reads, roomToWait): (UInt, SocketOptionValue) = isShared ? (64, 1 << 22) : (4, 1 << 20)
         do {
             let channel = try await DatagramBootstrap(group: eventLoop)
-                // A vector read shares one buffer among its messages: each gets room for the largest packet of a path
-                // with Ethernet's MTU.
+                // A vectored read shares one buffer among its messages: each gets room for the largest packet with
+                // Ethernet's MTU.
                 .channelOption(.datagramVectorReadMessageCount, value: 16)
                 .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 16 * 2048))
                 .channelOption(.maxMessagesPerRead, value: reads)
                 .channelOption(.socketOption(.so_rcvbuf), value: roomToWait)
-                // A key frame is hundreds of packets; those the pacer lets go must not be refused here.
+                // A key frame has hundreds of packets; those that the pacer sends must not be rejected here.
                 .channelOption(.socketOption(.so_sndbuf), value: 1 << 20)
                 .channelInitializer { channel in
                     channel.eventLoop.makeCompletedFuture {
                         try channel.pipeline.syncOperations.addHandler(DatagramHandler(on: channel.eventLoop))
                     }
                 }
-                // Until it is known who listens.
+                // Until the handler is set.
                 .channelOption(.autoRead, value: false)
                 .bind(to: address.socketAddress).get()
             guard let bound = channel.localAddress.flatMap(TransportAddress.init) else {
@@ -119,17 +120,18 @@ final class DatagramSocket {
 
     // MARK: Sending
 
-    /// Hands a datagram to the kernel; false where that refuses it for good. One that it has no room for is lost.
+    /// Sends a datagram. Returns false if the kernel rejects it permanently. If the kernel has no room, the datagram is
+    /// lost.
     func send(_ bytes: ByteBuffer, to destination: TransportAddress) -> Bool {
         let error = refusal(of: bytes, to: destination)
         return error == 0 || Self.meansNoRoom(error)
     }
 
-    /// Whether datagrams can be handed to the kernel: none waits for room.
+    /// Whether datagrams can be sent directly, because none waits.
     var takesDirectly: Bool { descriptor >= 0 && waiting.isEmpty }
 
-    /// Keeps a datagram until the kernel has room. False where too much waits already, or the socket is closed: then it is
-    /// dropped.
+    /// Queues a datagram until the kernel has room. Returns false, and drops it, if too much waits already, or the
+    /// socket is closed.
     func queue(
         _ bytes: UnsafeRawBufferPointer, to destination: TransportAddress, by sender: ConnectionSockets
     ) -> Bool {
@@ -156,7 +158,7 @@ final class DatagramSocket {
         }
     }
 
-    /// Hands a datagram to the kernel; returns the number of the error that it was refused with, or 0.
+    /// Sends a datagram; returns the number of the error with which it was rejected, or 0.
     private func refusal(of bytes: ByteBuffer, to destination: TransportAddress) -> Int32 {
         guard descriptor >= 0 else { return EBADF }
         let name = SocketName(destination)
@@ -171,20 +173,20 @@ final class DatagramSocket {
         }
     }
 
-    /// Whether the kernel takes a datagram later that it refused for this reason.
+    /// Returns whether the kernel can accept a datagram later after rejecting it with this error.
     static func meansNoRoom(_ error: Int32) -> Bool {
         error == EAGAIN || error == EWOULDBLOCK || error == ENOBUFS
     }
 }
 
-/// Tells the owner of a socket what arrived.
+/// Passes received datagrams to the owner of a socket.
 final class DatagramHandler: ChannelInboundHandler {
     typealias InboundIn = AddressedEnvelope<ByteBuffer>
 
     struct Listener {
-        /// A datagram and where it came from.
+        /// Called with a datagram and its source.
         var receive: (inout ByteBuffer, TransportAddress) -> Void
-        /// The socket's end.
+        /// Called at the end of the socket.
         var closed: () -> Void = {}
     }
 
@@ -197,7 +199,7 @@ final class DatagramHandler: ChannelInboundHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        // What is answered to all that is read at a time leaves together.
+        // The answers to all datagrams of a read are sent together.
         if !isReading {
             isReading = true
             loop.beginGathering()
@@ -225,6 +227,6 @@ final class DatagramHandler: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // A receive error (an ICMP answer to something sent) says nothing that ICE's own checks don't find out.
+        // A receive error (an ICMP answer to a sent datagram) adds nothing to the results of ICE's own checks.
     }
 }

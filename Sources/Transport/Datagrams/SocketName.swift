@@ -2,13 +2,13 @@ internal import Glibc
 internal import RTCShareCDatagrams
 internal import RTCShareWireFormat
 
-/// A destination as the kernel wants it, made once for all that goes there.
+/// A destination in the kernel's format, created once for all datagrams to it.
 struct SocketName {
     let name: socket_name
-    /// How much of it the kernel is to read.
+    /// The number of bytes that the kernel reads.
     let byteCount: Int
 
-    /// The name of an address.
+    /// Creates the name of an address.
     init(_ address: TransportAddress) {
         var name = socket_name()
         name.port = address.port.bigEndian
@@ -26,7 +26,7 @@ struct SocketName {
         self.name = name
     }
 
-    /// Of `sockaddr_in` and `sockaddr_in6`.
+    /// The sizes of `sockaddr_in` and `sockaddr_in6`.
     private static let v4ByteCount = 16
     private static let v6ByteCount = 28
 }

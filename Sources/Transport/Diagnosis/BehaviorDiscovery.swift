@@ -1,9 +1,9 @@
 internal import RTCShareSTUN
 internal import RTCShareWireFormat
 
-/// The attributes with which a STUN server helps to find out how a NAT behaves (RFC 5780 §7).
+/// The attributes with which a STUN server helps to find out the behavior of a NAT (RFC 5780 §7).
 enum BehaviorDiscovery {
-    /// What a server is asked to answer from.
+    /// The part of the server's address that its answer must change.
     enum Change: UInt8 {
         case port = 2
         case addressAndPort = 6
@@ -12,12 +12,12 @@ enum BehaviorDiscovery {
     static let changeRequest = AttributeType(rawValue: 0x0003)
     static let otherAddress = AttributeType(rawValue: 0x802C)
 
-    /// CHANGE-REQUEST (RFC 5780 §7.2).
+    /// Returns the attribute CHANGE-REQUEST (RFC 5780 §7.2).
     static func attribute(for change: Change) -> Attribute {
         .unknown(changeRequest, [0, 0, 0, change.rawValue])
     }
 
-    /// OTHER-ADDRESS: where the server answers too; nil where it does not say (RFC 5780 §7.4).
+    /// Returns the OTHER-ADDRESS, from which the server can answer too; nil if there is none (RFC 5780 §7.4).
     static func otherAddress(in message: STUNMessage) -> TransportAddress? {
         for case .unknown(otherAddress, let value) in message.attributes {
             var reader = ByteReader(value.span.bytes)

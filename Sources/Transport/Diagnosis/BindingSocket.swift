@@ -2,11 +2,11 @@ internal import NIOCore
 internal import RTCShareSTUN
 internal import RTCShareWireFormat
 
-/// A UDP socket that asks STUN servers what they see of it, and waits for no longer than a person would.
+/// A UDP socket that asks STUN servers for its public address, with timeouts that are short enough for a waiting user.
 actor BindingSocket {
     nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
 
-    /// What came of a request.
+    /// The outcome of a request.
     enum Outcome: Sendable {
         case answered(Answer)
         case refused(ErrorCode)
@@ -17,7 +17,7 @@ actor BindingSocket {
 
     struct Answer: Sendable {
         let mapped: TransportAddress
-        /// Where the server answers too (RFC 5780).
+        /// The other address from which the server answers (RFC 5780).
         let other: TransportAddress?
         let roundTripTime: Duration
     }
@@ -32,7 +32,7 @@ actor BindingSocket {
     private var routes: RouteProbe
     private var requests: [TransactionID: Request] = [:]
 
-    /// When a request is sent, from the first time on, and when it is given up.
+    /// The times at which a request is sent, after the first one, and its timeout.
     private static let schedule: [TimeAmount] = [.zero, .milliseconds(300), .milliseconds(900)]
     private static let patience = TimeAmount.milliseconds(1900)
 
@@ -45,7 +45,7 @@ actor BindingSocket {
         socket?.channel.close(promise: nil)
     }
 
-    /// Binds to an address, at a port that the system picks; gives the whole address.
+    /// Binds to an address, at a port that the system chooses, and returns the complete address.
     func open(at ip: IPAddress) async throws -> TransportAddress {
         let socket = try await DatagramSocket.open(
             at: TransportAddress(ip: ip, port: 0), on: eventLoop,
@@ -60,7 +60,7 @@ actor BindingSocket {
         socket = nil
     }
 
-    /// Asks a server, which is to answer from where `change` says.
+    /// Asks a server, which must answer from the address that `change` requires.
     func ask(_ server: TransportAddress, change: BehaviorDiscovery.Change? = nil) async -> Outcome {
         var random = SystemRandomNumberGenerator()
         let id = TransactionID(using: &random)
@@ -77,7 +77,7 @@ actor BindingSocket {
                     self?.assumeIsolated { $0.send(bytes, of: id, to: server) }
                 }
             }
-            // It holds the socket: somebody waits for the answer.
+            // It holds the socket: a caller waits for the answer.
             loop.scheduleTask(in: Self.patience) { self.assumeIsolated { $0.finish(id, .silent) } }
         }
     }

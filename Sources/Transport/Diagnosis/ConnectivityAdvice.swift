@@ -1,15 +1,15 @@
 internal import RTCSharePeerConnection
 internal import RTCShareWireFormat
 
-/// What to try next, from what is known of a connection that found no path. Facts go in, advice comes out.
+/// Advice for a connection without a working candidate pair, from the known facts.
 enum ConnectivityAdvice {
-    /// One to three sentences: what the facts say, and what to do about it.
+    /// Returns one to three sentences: the meaning of the facts, and a remedy.
     static func lines(for facts: ConnectivityFacts) -> [NetworkAdvice] {
         let advice = facts.pairs.isEmpty ? withoutPairs(facts) : withPairs(facts)
         return Array(advice.prefix(3))
     }
 
-    /// There was nothing to send a check to.
+    /// Returns the advice if there was no candidate pair to check.
     private static func withoutPairs(_ facts: ConnectivityFacts) -> [NetworkAdvice] {
         let ours = families(facts.localCandidates)
         let theirs = families(facts.remoteCandidates)
@@ -51,15 +51,14 @@ enum ConnectivityAdvice {
         var advice = names(facts)
         let isPeerThere: NetworkAdvice =
             "Check that the peer is still running: an old answer does not fit a new offer."
-        // Between addresses that should reach each other, an absent peer is the likelier reason.
+        // Between addresses that should reach each other, a missing peer is the more probable reason.
         if isDirect(facts) { advice.append(isPeerThere) }
         if let relay = missingRelay(facts) { advice.append(relay) }
         if !isDirect(facts) { advice.append(isPeerThere) }
         return advice
     }
 
-    /// Whether one of the pairs leads from an address to another of the same kind of network, with nothing in between that
-    /// would have to let it in.
+    /// Returns whether one of the pairs connects two addresses of the same kind of network, without a NAT in between.
     private static func isDirect(_ facts: ConnectivityFacts) -> Bool {
         guard !(facts.localCandidates + facts.remoteCandidates).contains(where: { $0.type == .relayed }) else {
             return false
@@ -71,7 +70,7 @@ enum ConnectivityAdvice {
         }
     }
 
-    /// Something came back, or came here: then the paths are not the question.
+    /// Returns the advice if something was received: then the route is not the problem.
     private static func oneSided(_ facts: ConnectivityFacts) -> NetworkAdvice? {
         let pairs = facts.pairs
         let wasRefused = pairs.contains { if case .refused(401, _) = $0.fate { true } else { false } }
@@ -92,7 +91,7 @@ enum ConnectivityAdvice {
         return nil
     }
 
-    /// What became of host names instead of addresses.
+    /// Returns the advice about host names instead of addresses.
     private static func names(_ facts: ConnectivityFacts) -> [NetworkAdvice] {
         var advice: [NetworkAdvice] = []
         if facts.unresolvedNames > 0 { advice.append(unresolved) }
@@ -112,7 +111,7 @@ enum ConnectivityAdvice {
         "The peer's .local names were not found: they need multicast DNS (UDP port 5353) between both machines. In "
         + "another network, use a STUN or TURN server on the peer too."
 
-    /// What a server would help with, by what both sides have; nil where both have relays.
+    /// Returns the advice to use a server, by the candidates of both sides; nil if both have relays.
     private static func missingRelay(_ facts: ConnectivityFacts) -> NetworkAdvice? {
         let all = facts.localCandidates + facts.remoteCandidates
         guard !all.contains(where: { $0.type == .relayed }) else {
@@ -146,13 +145,13 @@ enum ConnectivityAdvice {
         }
     }
 
-    /// How one side looks from outside.
+    /// The public reachability of one side.
     private enum Standing {
-        /// An address of its own that everybody can send to.
+        /// It has a public address.
         case reachable
-        /// A server saw another address than its own.
+        /// A server saw an address other than its own.
         case behindNAT
-        /// Nothing that means anything outside its network.
+        /// It has only private addresses.
         case privateOnly
 
         init(_ candidates: [ConnectivityFacts.Candidate]) {
@@ -174,7 +173,7 @@ enum ConnectivityAdvice {
 }
 
 extension IPAddress {
-    /// Whether the address means nothing outside its own network: RFC 1918, carriers' shared space (RFC 6598), unique
+    /// Whether the address is valid only inside its own network: RFC 1918, carriers' shared space (RFC 6598), unique
     /// local (RFC 4193), link-local and loopback.
     var isPrivate: Bool {
         if isLoopback || isLinkLocal { return true }

@@ -3,8 +3,8 @@ internal import RTCShareSDP
 internal import RTCShareWireFormat
 
 extension ConnectivityFacts {
-    /// The server-reflexive candidates that an offer names. Who made it may have learned of them in another process, which
-    /// alone has asked the servers.
+    /// Returns the server-reflexive candidates of an offer. They may come from another process, the only one that asked
+    /// the servers.
     static func reflexiveCandidates(of offer: SessionDescription) -> [Candidate] {
         var found: [Candidate] = []
         for candidate in offer.media.flatMap({ (try? $0.candidates()) ?? [] }) {
@@ -17,7 +17,7 @@ extension ConnectivityFacts {
         return found
     }
 
-    /// Takes up candidates of this side that are not known yet.
+    /// Adds candidates of this side that are not known yet.
     mutating func add(_ candidates: [Candidate]) {
         localCandidates += candidates.filter { !localCandidates.contains($0) }
     }

@@ -1,12 +1,12 @@
 internal import RTCSharePeerConnection
 internal import RTCShareWireFormat
 
-/// What a person reads of a connection that found no path: each pair with its fate, and what to try next.
+/// A report for people about a connection without a working candidate pair: each pair with its fate, and advice.
 enum ConnectivityReport {
-    /// A peer can name hundreds of candidates; the best pairs say enough.
+    /// The maximum number of pairs: a peer can name hundreds of candidates, and the best pairs are sufficient.
     static let maximumPairs = 16
 
-    /// The whole report, in which `name` says what is to be set.
+    /// Returns the whole report, in which `name` returns the names of settings.
     static func text(
         for facts: ConnectivityFacts, naming name: (NetworkAdvice.Setting) -> String = \.description
     ) -> String {
@@ -17,7 +17,7 @@ enum ConnectivityReport {
         }
         lines.append("Try:")
         lines += ConnectivityAdvice.lines(for: facts).map { "  - " + $0.words(naming: name) }
-        // Peers and servers have their words in it: lines are ended here, and by nobody else.
+        // It contains texts of peers and servers: only this code ends lines.
         return lines.map(\.printable).joined(separator: "\n")
     }
 
@@ -47,7 +47,8 @@ enum ConnectivityReport {
         return items.count > maximumPairs ? shown + " and \(items.count - maximumPairs) more" : shown
     }
 
-    /// `host 192.0.2.1:9 → srflx 203.0.113.2:9: no answer to 10 checks, 2 checks came from there`.
+    /// Returns a line such as `host 192.0.2.1:9 → srflx 203.0.113.2:9: no answer to 10 checks, 2 checks came from
+    /// there`.
     static func line(for pair: ConnectivityFacts.Pair) -> String {
         let checks = "\(pair.checksSent) \(pair.checksSent == 1 ? "check" : "checks")"
         let fate =

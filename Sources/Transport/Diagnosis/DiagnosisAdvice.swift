@@ -1,6 +1,6 @@
 internal import RTCShareWireFormat
 
-/// What to do about a network, from what was found out of it. Facts go in, advice comes out.
+/// Advice for a network, from the results of its diagnosis.
 enum DiagnosisAdvice {
     static func lines(for diagnosis: NetworkDiagnosis) -> [NetworkAdvice] {
         let used = diagnosis.interfaces.filter { $0.unusedBecause == nil }.compactMap { IPAddress($0.address) }

@@ -5,8 +5,8 @@ internal import NIOPosix
 internal import RTCShareICE
 internal import RTCShareWireFormat
 
-/// Finds out whether multicast DNS works on this machine: asks for a name that nobody but this process knows, and listens
-/// for the question as a responder does (RFC 6762).
+/// Finds out whether multicast DNS works on this machine: asks for a name that only this process knows, and listens for
+/// the question as a responder does (RFC 6762).
 actor MulticastProbe {
     nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
 
@@ -24,7 +24,8 @@ actor MulticastProbe {
         self.name = name
     }
 
-    /// Whether the question is heard: what went out through an interface is given to who listens there too.
+    /// Returns whether the question is received: a datagram sent through an interface is also delivered to listeners
+    /// there.
     func run() async -> Bool {
         for group in [MulticastDNSMessage.groupV4, MulticastDNSMessage.groupV6] {
             do {
@@ -37,7 +38,7 @@ actor MulticastProbe {
         let client = MulticastDNSClient(eventLoop: eventLoop, logger: logger)
         let search = Task { [name] in
             await client.resolve([name.description]) { _, _ in }
-            // Nobody answers: it asked three times, and gave up.
+            // There was no answer to three questions.
             finish(false)
         }
         let wasHeard = await withCheckedContinuation { waiter = $0 }
@@ -69,7 +70,7 @@ actor MulticastProbe {
             .bind(to: anyAddress).get()
         channels.append(channel)
         guard let multicast = channel as? any MulticastChannel else { return }
-        // An interface joins once, however many addresses it has.
+        // Each interface joins once, however many addresses it has.
         var joined: Set<Int> = []
         for device in try System.enumerateDevices() where device.multicastSupported {
             guard let address = device.address.flatMap(IPAddress.init), address.isV4 == group.ip.isV4,

@@ -1,25 +1,25 @@
 package import RTCShareWireFormat
 
-/// Which outside address a NAT gives to one inside (RFC 4787 §4.1, RFC 5780 §4.3).
+/// The public addresses that a NAT assigns to a private one (RFC 4787 §4.1, RFC 5780 §4.3).
 package enum NATMapping: String, Sendable, Hashable, Codable {
-    /// Servers see the address that this machine has.
+    /// There is no NAT: servers see the address of this machine.
     case none
-    /// One outside address for every destination: what a STUN server sees, peers can use.
+    /// One public address for every destination: peers can use the one that a STUN server sees.
     case endpointIndependent = "endpoint-independent"
-    /// Another outside address for another destination: what a STUN server sees is of no use to a peer.
+    /// Another public address for each destination address: peers can't use the one that a STUN server sees.
     case addressDependent = "address-dependent"
-    /// Another outside address even for another port of one destination, as a symmetric NAT has it.
+    /// Another public address even for each port of a destination, as in a symmetric NAT.
     case addressAndPortDependent = "address- and port-dependent"
-    /// What was seen does not tell.
+    /// The observations are not sufficient.
     case unknown
 
-    /// What a server saw of a socket of ours.
+    /// A server's observation of a local socket.
     package struct Observation: Sendable, Hashable {
         /// The socket's own address.
         package let base: TransportAddress
-        /// Where the server was asked.
+        /// The server's address.
         package let server: TransportAddress
-        /// What it saw.
+        /// The address that the server saw.
         package let mapped: TransportAddress
 
         /// An observation.
@@ -30,7 +30,7 @@ package enum NATMapping: String, Sendable, Hashable, Codable {
         }
     }
 
-    /// What observations tell together. Only those of one socket can be compared; the worst of the sockets counts.
+    /// Creates the result of observations. Only those of one socket are comparable; the worst of the sockets counts.
     package init(_ observations: [Observation]) {
         let verdicts = Dictionary(grouping: observations, by: \.base).values.map(Self.verdict)
         let order: [NATMapping] = [.addressAndPortDependent, .addressDependent, .unknown, .endpointIndependent, .none]
@@ -45,24 +45,24 @@ package enum NATMapping: String, Sendable, Hashable, Codable {
             }
         }
         if Set(observations.map(\.mapped)).count > 1 { return .addressDependent }
-        // One address of one server, or two of its ports, say nothing of other servers.
+        // One address of a server, or two of its ports, prove nothing about other servers.
         return Set(observations.map(\.server.ip)).count > 1 ? .endpointIndependent : .unknown
     }
 }
 
-/// From whom a NAT or firewall lets packets in to an address that was used (RFC 4787 §5, RFC 5780 §4.4).
+/// The sources from which a NAT or firewall admits packets to an address that was used (RFC 4787 §5, RFC 5780 §4.4).
 package enum NATFiltering: String, Sendable, Hashable, Codable {
-    /// From everybody.
+    /// All sources.
     case endpointIndependent = "endpoint-independent"
-    /// From addresses that were sent to.
+    /// The addresses to which packets were sent.
     case addressDependent = "address-dependent"
-    /// From the addresses and ports that were sent to.
+    /// The addresses and ports to which packets were sent.
     case addressAndPortDependent = "address- and port-dependent"
-    /// No server offers what it takes to tell (RFC 5780).
+    /// No server supports this test (RFC 5780).
     case unknown
 
-    /// What it means that a server's answer came, or did not, from its other address, and from its other port alone; nil
-    /// where that was not tried.
+    /// Creates the result of whether a server's answer arrived from its other address, and only from its other port;
+    /// nil for a test that was not made.
     package init(fromOtherAddress: Bool?, fromOtherPort: Bool?) {
         switch (fromOtherAddress, fromOtherPort) {
         case (true?, _): self = .endpointIndependent

@@ -1,11 +1,11 @@
-/// What a person can try about a network: a sentence, in which each setting stands as a ``Setting``.
+/// A sentence of advice about a network, in which each setting is a ``Setting``.
 ///
-/// A program that has names of its own for its settings, options of a command line for instance, says the sentence by
-/// ``words(naming:)``; ``description`` names them as this library does.
+/// ``words(naming:)`` returns the sentence with a program's own names of settings, for example options of a command
+/// line; ``description`` uses this library's names.
 package struct NetworkAdvice: Sendable, Hashable {
-    /// What a program would set, or do, to follow the advice.
+    /// A setting, or an action, to follow the advice.
     package enum Setting: Sendable, Hashable {
-        /// A server among ``Connection/Configuration/iceServers``: its URL, in which capitals stand for what only the user
+        /// A server among ``Connection/Configuration/iceServers``: its URL, with capitals for parts that only the user
         /// knows.
         case iceServer(String)
         /// Any of ``Connection/Configuration/iceServers``.
@@ -14,18 +14,18 @@ package struct NetworkAdvice: Sendable, Hashable {
         case address
         /// ``Connection/Configuration/port``.
         case port
-        /// User name and password, which ``ICEServer/init(url:username:password:)`` takes.
+        /// The user name and password of ``ICEServer/init(url:username:password:)``.
         case credentials
         /// ``Connection/Configuration/resolvesHostNames``.
         case resolvesHostNames
-        /// ``NetworkDiagnosis/examine(servers:trustRoots:eventLoopGroup:logger:)``, with such servers.
+        /// A call of ``NetworkDiagnosis/examine(servers:trustRoots:eventLoopGroup:logger:)``, with such servers.
         case examination([String])
 
-        /// A relay that is asked over UDP.
+        /// A relay over UDP.
         static let relay = Setting.iceServer("turn:USER:PASSWORD@HOST")
-        /// A relay that is asked over TCP.
+        /// A relay over TCP.
         static let relayOverTCP = Setting.iceServer("turn:USER:PASSWORD@HOST?transport=tcp")
-        /// A server that says how this machine looks from outside.
+        /// A server that reports the public address of this machine.
         static let reflexive = Setting.iceServer("stun:HOST")
     }
 
@@ -36,12 +36,12 @@ package struct NetworkAdvice: Sendable, Hashable {
 
     fileprivate let parts: [Part]
 
-    /// What it takes to follow the advice, in the order of the sentence.
+    /// The settings to follow the advice, in the order of the sentence.
     package var settings: [Setting] {
         parts.compactMap { if case .setting(let setting) = $0 { setting } else { nil } }
     }
 
-    /// The sentence, with each setting as `name` says it.
+    /// Returns the sentence, with each setting as `name` returns it.
     package func words(naming name: (Setting) -> String) -> String {
         parts.map { part in
             switch part {
@@ -78,28 +78,28 @@ extension NetworkAdvice.Setting: CustomStringConvertible {
 }
 
 extension NetworkAdvice: ExpressibleByStringInterpolation {
-    /// A sentence as it is written, with its settings in their places.
+    /// A sentence in the source code, with its settings.
     package struct StringInterpolation: StringInterpolationProtocol {
         fileprivate var parts: [Part] = []
 
-        /// An empty sentence.
+        /// Creates an empty sentence.
         package init(literalCapacity: Int, interpolationCount: Int) {}
 
-        /// Goes on with these words.
+        /// Appends a text.
         package mutating func appendLiteral(_ literal: String) {
             if !literal.isEmpty { parts.append(.text(literal)) }
         }
 
-        /// Goes on with these words.
+        /// Appends a text.
         package mutating func appendInterpolation(_ text: String) { appendLiteral(text) }
 
-        /// Goes on with a setting.
+        /// Appends a setting.
         package mutating func appendInterpolation(_ setting: Setting) { parts.append(.setting(setting)) }
     }
 
-    /// A sentence without a setting.
+    /// Creates a sentence without a setting.
     package init(stringLiteral value: String) { parts = [.text(value)] }
 
-    /// A sentence with settings.
+    /// Creates a sentence with settings.
     package init(stringInterpolation: StringInterpolation) { parts = stringInterpolation.parts }
 }

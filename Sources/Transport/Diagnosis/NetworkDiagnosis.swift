@@ -1,6 +1,6 @@
 internal import RTCShareWireFormat
 
-/// How this machine's network looks to a connection: what a person needs to know before, or after, one fails.
+/// The properties of this machine's network that matter for a connection, for users before or after a failure.
 package struct NetworkDiagnosis: Sendable, Encodable {
     /// An address of an interface.
     package struct Interface: Sendable, Hashable, Encodable {
@@ -8,64 +8,64 @@ package struct NetworkDiagnosis: Sendable, Encodable {
         package var name: String
         /// The address, without a zone.
         package var address: String
-        /// Why no candidate is made of it; nil for an address that is used.
+        /// The reason why it is not a candidate; nil for an address that is used.
         package var unusedBecause: String?
     }
 
-    /// An address that a peer would be told.
+    /// An address that would be sent to a peer.
     package struct Candidate: Sendable, Hashable, Encodable {
-        /// `host`, `srflx` or `relay`.
+        /// The type `host`, `srflx` or `relay`.
         package var type: String
         /// The address with its port.
         package var address: String
     }
 
-    /// What a server answered to one address of ours.
+    /// A server's answer to one local address.
     package struct Server: Sendable, Hashable, Encodable {
         /// Its URL, without user and password.
         package var url: String
         /// Whether it is asked to relay.
         package var isRelay: Bool
-        /// `udp`, `tcp` or `tls`.
+        /// The transport `udp`, `tcp` or `tls`.
         package var transport: String
-        /// The server's address with its port; nil where its name has none.
+        /// The server's address with its port; nil if its name has none.
         package var address: String?
-        /// What it was asked from.
+        /// The local address.
         package var base: String?
-        /// What it sees of us.
+        /// The public address that it reports.
         package var mappedAddress: String?
-        /// The address that it relays from.
+        /// The relayed address.
         package var relayedAddress: String?
-        /// How long its answer took, in milliseconds; of a relay all of its challenge and answer.
+        /// The time until its answer, in milliseconds; for a relay, including the challenge.
         package var milliseconds: Double?
-        /// Why there is no answer, and what to do about it.
+        /// The reason for a failure, and a remedy.
         package var error: String?
-        /// Whether nothing at all came back.
+        /// Whether there was no answer at all.
         package var isSilent = false
 
-        /// Whether it gave what it was asked for.
+        /// Whether the request succeeded.
         package var isUsable: Bool { error == nil }
     }
 
     /// The addresses of this machine.
     package var interfaces: [Interface] = []
-    /// What a peer would be told.
+    /// The candidates that would be sent to a peer.
     package var candidates: [Candidate] = []
-    /// What each server answered.
+    /// The servers' answers.
     package var servers: [Server] = []
-    /// How the NAT maps addresses.
+    /// The address mapping of the NAT.
     package var mapping = NATMapping.unknown
-    /// What the NAT or firewall lets in.
+    /// The filtering of the NAT or firewall.
     package var filtering = NATFiltering.unknown
-    /// Whether names under `.local` can be asked for.
+    /// Whether names under `.local` can be resolved.
     package var multicastWorks = false
-    /// What to do about it.
+    /// The advice.
     package var advice: [NetworkAdvice] { DiagnosisAdvice.lines(for: self) }
 
-    /// Nothing known.
+    /// Creates an empty diagnosis.
     package init() {}
 
-    /// Whether other machines can be reached by what was found: a usable address, and a usable server if servers were asked.
+    /// Whether other machines can be reached: through a usable address, and a usable server if servers were asked.
     package var hasWayOut: Bool { hasAddress && (servers.isEmpty || servers.contains(where: \.isUsable)) }
 
     /// Whether an interface has an address that other machines can reach.
@@ -77,7 +77,7 @@ package struct NetworkDiagnosis: Sendable, Encodable {
         case interfaces, candidates, servers, mapping, filtering, multicastWorks, hasWayOut
     }
 
-    /// Everything but the advice, which is for whoever shows it to word.
+    /// Encodes everything except the advice, whose words depend on the program.
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(interfaces, forKey: .interfaces)

@@ -6,14 +6,14 @@ internal import RTCShareSTUN
 internal import RTCShareWireFormat
 
 extension NetworkDiagnosis {
-    /// Looks at this machine's interfaces, asks the servers, and finds out what stands between. Takes some seconds where
-    /// somebody does not answer.
+    /// Examines this machine's interfaces, asks the servers, and finds out the behavior of the NAT. Takes some seconds
+    /// if there is an answer missing.
     ///
     /// - Parameters:
-    ///   - servers: Whom to ask.
-    ///   - trustRoots: Whose certificates servers behind `turns:` URLs may have.
-    ///   - eventLoopGroup: Whose event loop to ask on.
-    ///   - logger: Where it is said what can't be asked.
+    ///   - servers: The servers to ask.
+    ///   - trustRoots: The roots of trust for the certificates of servers behind `turns:` URLs.
+    ///   - eventLoopGroup: The event loops, one of which is used.
+    ///   - logger: The logger of errors.
     package static func examine(
         servers: [ICEServer], trustRoots: TrustRoots = .system,
         eventLoopGroup: MultiThreadedEventLoopGroup = .singleton, logger: Logger = Logger(label: "rtcshare.diagnosis")
@@ -23,7 +23,7 @@ extension NetworkDiagnosis {
     }
 }
 
-/// Asks everybody who is to be asked for a ``NetworkDiagnosis``.
+/// Sends all requests for a ``NetworkDiagnosis``.
 private struct NetworkExaminer: Sendable {
     let eventLoop: any EventLoop
     let trustRoots: TrustRoots
@@ -41,7 +41,7 @@ private struct NetworkExaminer: Sendable {
         var helper: (server: TransportAddress, other: TransportAddress)?
     }
 
-    /// What a server said to one base.
+    /// A server's reply to one base.
     private struct Reply: Sendable {
         var report: NetworkDiagnosis.Server
         var observation: NATMapping.Observation?
@@ -92,7 +92,7 @@ private struct NetworkExaminer: Sendable {
             if matching.isEmpty {
                 report.error =
                     "no address of this machine can reach it: the IP version differs, or it is a loopback address"
-                // One family of a server that has both is no fault.
+                // A missing address family of a server that has both is not a fault.
                 if addresses.count == 1 { answers.servers.append(report) }
             }
             for reply in await ask(address, host: server.host, from: matching, report) {
@@ -105,7 +105,7 @@ private struct NetworkExaminer: Sendable {
         }
     }
 
-    /// Asks from all bases at once: whoever is silent is waited for once.
+    /// Asks from all bases at once, so that a missing answer is waited for only once.
     private func ask(
         _ server: ICEServerAddress, host: String, from bases: [Base], _ blank: NetworkDiagnosis.Server
     ) async -> [Reply] {
@@ -149,7 +149,7 @@ private struct NetworkExaminer: Sendable {
         return reply
     }
 
-    /// Asks the other address and port of a server that has them (RFC 5780 §4.3), from the sockets that asked before.
+    /// Asks the other address and port of a server that has them (RFC 5780 §4.3), from the same sockets.
     private func discoverMapping(from bases: [Base], _ answers: inout Answers) async {
         guard let helper = answers.helper else { return }
         let asked = bases.filter { base in
@@ -164,7 +164,8 @@ private struct NetworkExaminer: Sendable {
         }
     }
 
-    /// Has the server answer from elsewhere (RFC 5780 §4.4), to a socket that has sent nowhere else.
+    /// Makes the server answer from its other addresses (RFC 5780 §4.4), to a socket that has sent only to its first
+    /// one.
     private func discoverFiltering(_ answers: Answers) async -> NATFiltering {
         guard let helper = answers.helper,
             let base = answers.observations.first(where: { $0.server == helper.server })?.base
@@ -220,7 +221,7 @@ extension NetworkDiagnosis.Server {
 }
 
 extension NetworkDiagnosis.Interface {
-    /// Every address of this machine, and why some are not used.
+    /// Returns every address of this machine, with the reason why some are not used.
     fileprivate static func all() throws -> [NetworkDiagnosis.Interface] {
         let all = try NetworkInterfaces.allAddresses()
         let used = Set(NetworkInterfaces.usable(of: all))

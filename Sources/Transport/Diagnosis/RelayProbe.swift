@@ -3,7 +3,7 @@ internal import RTCShareICE
 internal import RTCShareSTUN
 internal import RTCShareWireFormat
 
-/// Asks a TURN server for a relayed address, as a connection does, and gives it back at once.
+/// Requests a relayed address from a TURN server, as a connection does, and releases it at once.
 actor RelayProbe {
     nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
 
@@ -15,12 +15,12 @@ actor RelayProbe {
 
     struct Failure: Error, CustomStringConvertible {
         let error: TURNError
-        /// What the socket to the server ended for, in words; nil where it did not.
+        /// The reason for the end of the socket to the server; nil if it did not end.
         let reason: String?
 
         var description: String { reason.map { "no connection: \($0)" } ?? error.description }
 
-        /// Whether nothing came back, as where a firewall drops what is sent; a refusal comes from somebody.
+        /// Whether there was no answer, as behind a firewall that drops packets. A rejection is an answer.
         var isSilence: Bool {
             guard reason == nil else { return false }
             return switch error {
@@ -43,7 +43,7 @@ actor RelayProbe {
 
     private static let patience = Duration.seconds(5)
 
-    /// - Parameter host: Whom the certificate of a server over TLS must name.
+    /// - Parameter host: The name in the certificate of a server over TLS.
     init(
         _ server: ICEServerAddress, credentials: LongTermCredentials, host: String, trustRoots: TrustRoots,
         eventLoop: any EventLoop
@@ -55,14 +55,14 @@ actor RelayProbe {
         var configuration = TURNConfiguration(
             server: server.address, transport: server.transport, credentials: credentials,
             family: server.address.ip.isV4 ? .v4 : .v6)
-        // A person waits: three times within five seconds is enough to call it silence.
+        // A user waits: three requests within five seconds are enough to conclude that there is no answer.
         configuration.timing.transmissions = 3
         configuration.timing.finalWait = 5
         configuration.timing.streamTimeout = Self.patience
         allocation = TURNAllocation(configuration: configuration, generator: SystemRandomNumberGenerator())
     }
 
-    /// The relayed address, or why there is none.
+    /// Returns the relayed address, or the reason why there is none.
     func run(from base: IPAddress) async -> Result<Relay, Failure> {
         socket = DedicatedSocket(
             DedicatedSocket.Endpoint(
@@ -97,7 +97,7 @@ actor RelayProbe {
 
     private func advance() {
         while let transmit = allocation.pollTransmit() {
-            // Another server that this one names is not followed.
+            // A redirection to another server is ignored.
             guard transmit.server == server.address else { continue }
             socket?.write(ByteBuffer(bytes: transmit.bytes))
         }
@@ -106,7 +106,7 @@ actor RelayProbe {
             switch event {
             case .allocated(let relayed, let reflexive):
                 relay = Relay(relayed: relayed, reflexive: reflexive, time: MonotonicClock.now - started)
-                // Others may want the port.
+                // The address is not needed any more.
                 allocation.release(now: MonotonicClock.now)
                 return advance()
             case .failed(let error):

@@ -5,26 +5,26 @@ internal import NIOPosix
 internal import RTCShareICE
 internal import RTCShareWireFormat
 
-/// Finds the addresses of the host names among a peer's candidates.
+/// Resolves the host names among a peer's candidates.
 ///
-/// Names under `.local` are asked for by multicast (RFC 6762): browsers hide their addresses behind them. Others go to
-/// the machine's resolver; whoever does not want that hands none over. A name that nobody knows is no error: the peer's
-/// own checks may still reach this side.
+/// Names under `.local` are resolved by multicast (RFC 6762): browsers hide their addresses behind them. Others go to
+/// the machine's resolver, if the program permits that. An unknown name is not an error: the peer's own checks may
+/// still reach this side.
 struct HostNameResolver: Sendable {
     let eventLoop: any EventLoop
     let logger: Logger
-    /// Asks for one name: the machine's resolver, or in a test whoever stands for it.
+    /// Resolves one name: by the machine's resolver or, in a test, its replacement.
     var lookUp: @Sendable (_ name: String) async -> [IPAddress] = HostNameResolver.systemAddresses(of:)
 
-    /// The most names that the machine's resolver is asked for: a description can hold thousands.
+    /// The maximum number of names for the machine's resolver: a description can contain thousands.
     static let maximumNames = 16
 
-    /// Yields each address as it is found, and finishes when there is nobody left to wait for.
+    /// Yields each address as it is found, and finishes after all answers and timeouts.
     func resolve(_ names: Set<String>) -> AsyncStream<(name: String, address: IPAddress)> {
         AsyncStream { continuation in
             let task = Task {
                 await withTaskGroup(of: Void.self) { group in
-                    // By what is asked for, the names as they were written.
+                    // The original names by their query.
                     let namesByQuery = Dictionary(grouping: names) { MulticastDNSName($0)?.description }
                     for name in namesByQuery[nil, default: []].sorted().prefix(Self.maximumNames) {
                         group.addTask {
@@ -46,18 +46,19 @@ struct HostNameResolver: Sendable {
         }
     }
 
-    /// The threads that wait for the machine's resolver, for peers' names; and for servers' names, which peers' don't delay.
+    /// The threads that wait for the machine's resolver, for peers' names and, below, for servers' names, which peers'
+    /// names must not delay.
     private static let threads = startThreads()
     private static let serverThreads = startThreads()
-    /// How long an answer is waited for. The resolver itself can take minutes where several name servers are silent.
+    /// The timeout for an answer. The resolver itself can take minutes if several name servers do not answer.
     private static let patience = TimeAmount.seconds(15)
 
-    /// The addresses that the machine's resolver finds for a peer's name; empty where it finds none in time.
+    /// Returns the addresses that the machine's resolver finds for a peer's name; empty if it finds none in time.
     static func systemAddresses(of name: String) async -> [IPAddress] {
         await answer(on: threads) { blockingAddresses(of: name) } ?? []
     }
 
-    /// The same for a server's name; nil where no name server answers.
+    /// Returns the addresses of a server's name; nil if no name server answers.
     static func systemAddresses(ofServer name: String) async -> [IPAddress]? {
         await answer(on: serverThreads) { blockingAddresses(of: name) }
     }

@@ -1,29 +1,29 @@
 package import RTCShareWireFormat
 
-/// An address of one of this machine's interfaces, and what the kernel knows of both.
+/// An address of one of this machine's interfaces, with the kernel's information about both.
 package struct InterfaceAddress: Hashable, Sendable {
-    /// What is at the other end of an interface.
+    /// The kind of an interface.
     package enum Kind: Hashable, Sendable {
         /// A network, as far as is known.
         case network
-        /// One other machine, through which others may be reached: a VPN, a modem.
+        /// A link to one other machine, through which others may be reached: a VPN, a modem.
         case tunnel
-        /// As a rule, virtual machines and containers of this machine alone.
+        /// A bridge, usually to virtual machines and containers of this machine only.
         case bridge
     }
 
     /// The state of an address (`IFA_F_…` of linux/if_addr.h).
     struct State: OptionSet, Hashable {
         let rawValue: UInt32
-        /// Made to be replaced soon, so that nobody is tracked by it (RFC 8981).
+        /// Replaced soon, to prevent tracking (RFC 8981).
         static let temporary = State(rawValue: 0x01)
         /// Usable although it is tentative (RFC 4429).
         static let optimistic = State(rawValue: 0x04)
         /// Another machine has it.
         static let duplicate = State(rawValue: 0x08)
-        /// Not for new connections: it expires soon (RFC 4862 §5.5.4).
+        /// Not for new connections, because it expires soon (RFC 4862 §5.5.4).
         static let deprecated = State(rawValue: 0x20)
-        /// The network is still being asked whether another machine has it (RFC 4862 §5.4).
+        /// Not verified yet to be unique in the network (RFC 4862 §5.4).
         static let tentative = State(rawValue: 0x40)
     }
 
@@ -46,10 +46,10 @@ package struct InterfaceAddress: Hashable, Sendable {
     /// Whether the address is one of those that are replaced soon.
     package var isTemporary: Bool { state.contains(.temporary) }
 
-    /// Whether the address is ready, and for more than the next hours.
+    /// Whether the address is ready, and will be for the next hours.
     package var isLasting: Bool { isReady && !isTemporary && !state.contains(.deprecated) }
 
-    /// Whether another address is of the same interface and prefix.
+    /// Whether another address has the same interface and prefix.
     package func sharesNetwork(with other: InterfaceAddress) -> Bool {
         interface == other.interface && ip.isV4 == other.ip.isV4
             && ip.prefix(prefixLength) == other.ip.prefix(other.prefixLength)
@@ -57,9 +57,9 @@ package struct InterfaceAddress: Hashable, Sendable {
 }
 
 extension InterfaceAddress {
-    /// Every address that an interface has, in the kernel's order.
+    /// Returns every address of the interfaces, in the kernel's order.
     static func all() throws -> [InterfaceAddress] {
-        // Some sandboxes let programs list addresses, but not interfaces.
+        // Some sandboxes permit listing addresses, but not interfaces.
         let interfaces = (try? Netlink.list(getLink, byteCount: linkByteCount).compactMap(Interface.init)) ?? []
         let byNumber = Dictionary(interfaces.map { ($0.number, $0) }) { first, _ in first }
         return try Netlink.list(getAddress, byteCount: addressByteCount).compactMap { message in
@@ -67,12 +67,12 @@ extension InterfaceAddress {
         }
     }
 
-    /// `RTM_NEWLINK`, `RTM_GETLINK`, `RTM_NEWADDR` and `RTM_GETADDR` of linux/rtnetlink.h, and how long `ifinfomsg` and
-    /// `ifaddrmsg` are.
+    /// `RTM_NEWLINK`, `RTM_GETLINK`, `RTM_NEWADDR` and `RTM_GETADDR` of linux/rtnetlink.h, and the sizes of `ifinfomsg`
+    /// and `ifaddrmsg`.
     private static let (newLink, getLink, linkByteCount): (UInt16, UInt16, Int) = (16, 18, 16)
     private static let (newAddress, getAddress, addressByteCount): (UInt16, UInt16, Int) = (20, 22, 8)
 
-    /// What a list of interfaces says of one.
+    /// An interface in a list.
     struct Interface {
         let number: UInt32
         let name: String
@@ -97,7 +97,7 @@ extension InterfaceAddress {
             }
         }
 
-        /// VirtualBox and VMware connect their guests by interfaces that only the name tells from a network's.
+        /// Returns whether an interface connects guests of VirtualBox or VMware, which only the name shows.
         private static func isOfHypervisor(_ name: String) -> Bool {
             name.hasPrefix("vboxnet") || name.hasPrefix("vmnet")
         }
@@ -119,7 +119,7 @@ extension InterfaceAddress {
 }
 
 extension IPAddress {
-    /// The address of 4 or 16 bytes.
+    /// Creates the address of 4 or 16 bytes.
     fileprivate init?(networkOrder bytes: ArraySlice<UInt8>) {
         if bytes.count == 4, let value: UInt32 = bytes.native(at: 0) {
             self = .v4(UInt32(bigEndian: value))
@@ -130,7 +130,7 @@ extension IPAddress {
         }
     }
 
-    /// The first `length` bits, the others zero.
+    /// Returns the first `length` bits, with the others zero.
     func prefix(_ length: UInt8) -> IPAddress {
         let length = Int(length)
         return switch self {

@@ -3,7 +3,7 @@ internal import NIOCore
 internal import NIOPosix
 internal import RTCShareLocks
 
-/// Reports when this machine gets or loses an address (rtnetlink(7)).
+/// Reports changes of this machine's addresses (rtnetlink(7)).
 final class InterfaceMonitor: Sendable {
     struct State {
         var channel: (any Channel)?
@@ -14,7 +14,8 @@ final class InterfaceMonitor: Sendable {
     private let eventLoop: any EventLoop
     private let changed: @Sendable () -> Void
 
-    /// Changes come in groups: an interface goes down with all its addresses.
+    /// The delay in which changes are collected: they come in groups, because an interface goes down with all its
+    /// addresses.
     private static let settle = TimeAmount.milliseconds(100)
 
     /// `sockaddr_nl` of linux/netlink.h, with the groups `RTMGRP_IPV4_IFADDR` and `RTMGRP_IPV6_IFADDR` of
@@ -31,13 +32,13 @@ final class InterfaceMonitor: Sendable {
         self.changed = changed
     }
 
-    /// Starts to listen; nil where the system does not permit it. `changed` is called on the event loop.
+    /// Starts to listen; nil if the system does not permit it. `changed` is called on the event loop.
     static func start(on eventLoop: any EventLoop, changed: @escaping @Sendable () -> Void) async -> InterfaceMonitor? {
         let monitor = InterfaceMonitor(on: eventLoop, changed: changed)
         return await monitor.listen() ? monitor : nil
     }
 
-    /// Listens no longer.
+    /// Stops listening.
     func stop() {
         state.withLock { state in
             state.isStopped = true
@@ -87,8 +88,8 @@ final class InterfaceMonitor: Sendable {
         return descriptor
     }
 
-    /// The kernel drops messages for which a socket has no room, and says so by an error (ENOBUFS), which ends the channel.
-    /// A new one follows; what changed meanwhile is unknown.
+    /// Restarts after the kernel has dropped messages for which the socket had no room, which it reports by an error
+    /// (ENOBUFS) that closes the channel. Changes in between are unknown.
     private func restart() {
         eventLoop.scheduleTask(in: Self.settle) { [weak self] in
             guard let self, !state.withLock({ $0.isStopped }) else { return }
@@ -99,7 +100,7 @@ final class InterfaceMonitor: Sendable {
         }
     }
 
-    /// What exactly changed is not read: the monitor's owner reads all addresses again.
+    /// Handles messages without reading the changes: the monitor's owner reads all addresses again.
     private final class Handler: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
         private weak var monitor: InterfaceMonitor?

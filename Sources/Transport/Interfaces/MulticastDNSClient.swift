@@ -5,9 +5,10 @@ internal import NIOPosix
 internal import RTCShareICE
 internal import RTCShareWireFormat
 
-/// Asks the local network for the addresses of `.local` names (RFC 6762), through every interface that takes multicast.
+/// Asks the local network for the addresses of `.local` names (RFC 6762), through every interface that supports
+/// multicast.
 ///
-/// Responders answer to the group, so each socket is bound to mDNS's own port, beside whoever else uses it.
+/// Responders answer to the group, so each socket is bound to mDNS's own port, together with its other users.
 actor MulticastDNSClient {
     nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
 
@@ -24,8 +25,8 @@ actor MulticastDNSClient {
         self.logger = logger
     }
 
-    /// Asks for `names`, tells of each address as it comes, and returns when every name is resolved or given up, or the
-    /// task is cancelled.
+    /// Resolves `names`, calls `found` with each address, and returns when every name is resolved or has timed out, or
+    /// the task is canceled.
     func resolve(_ names: Set<String>, found: @escaping @Sendable (String, IPAddress) -> Void) async {
         self.found = found
         await openSockets()
@@ -97,8 +98,8 @@ actor MulticastDNSClient {
         try await multicast.joinGroup(try group.socketAddress, device: device).get()
         switch device.address.flatMap(IPAddress.init) {
         case .v4(let address):
-            // SwiftNIO gives the option eight bytes, which are an `ip_mreq` (ip(7)): the group, not looked at, and the
-            // interface's address, both in network order.
+            // SwiftNIO passes the option as eight bytes, which are an `ip_mreq` (ip(7)): the group, which is ignored,
+            // and the interface's address, both in network order.
             let request =
                 [UInt8](repeating: 0, count: 4) + [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: address >> $0) }
             let value = request.withUnsafeBytes { $0.loadUnaligned(as: Int.self) }
@@ -136,7 +137,7 @@ actor MulticastDNSClient {
             }
         }
         guard let deadline = resolver.nextDeadline else { return end() }
-        // One timer, whatever else the group's members talk of: each datagram comes here.
+        // A single timer, because each datagram of the group comes here.
         timer?.cancel()
         timer = eventLoop.assumeIsolated().scheduleTask(
             deadline: .uptimeNanoseconds(UInt64(max(0, deadline.nanoseconds)))

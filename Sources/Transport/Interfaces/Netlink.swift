@@ -13,16 +13,16 @@ enum Netlink {
     /// `NETLINK_ROUTE` of linux/netlink.h.
     static let route: Int32 = 0
 
-    /// What linux/netlink.h has of messages.
+    /// The constants of messages in linux/netlink.h.
     private static let (error, done): (UInt16, UInt16) = (2, 3)
     private static let (request, dump, wasInterrupted): (UInt16, UInt16, UInt16) = (0x1, 0x300, 0x10)
     private static let headerByteCount = 16
-    /// The kernel fills no more than half of it at a time.
+    /// The size of the buffer, of which the kernel fills at most half at a time.
     private static let bufferByteCount = 1 << 16
-    /// How often a list is read again that changed while it was read.
+    /// The maximum number of times that a list is read because it changed while it was read.
     private static let attempts = 4
 
-    /// Asks for a list by its `RTM_GET…`, whose request has `byteCount` bytes behind the header.
+    /// Requests a list by its `RTM_GET…`, whose request has `byteCount` bytes after the header.
     static func list(_ type: UInt16, byteCount: Int) throws -> [Message] {
         let descriptor = socket(AF_NETLINK, Int32(SOCK_RAW.rawValue) | Int32(SOCK_CLOEXEC.rawValue), route)
         guard descriptor >= 0 else { throw IOError(errnoCode: errno, reason: "a socket of netlink") }
@@ -60,7 +60,7 @@ enum Netlink {
         }
     }
 
-    /// The messages of a datagram, up to the first that is cut off.
+    /// Returns the messages of a datagram, up to the first truncated one.
     static func messages(in bytes: ArraySlice<UInt8>) -> [Message] {
         var messages: [Message] = []
         var rest = bytes
@@ -74,7 +74,7 @@ enum Netlink {
         return messages
     }
 
-    /// The attributes of a message by their types, up to the first that is cut off.
+    /// Returns the attributes of a message by their types, up to the first truncated one.
     static func attributes(in bytes: ArraySlice<UInt8>) -> [UInt16: ArraySlice<UInt8>] {
         var attributes: [UInt16: ArraySlice<UInt8>] = [:]
         var rest = bytes
@@ -90,13 +90,13 @@ enum Netlink {
 }
 
 extension ArraySlice<UInt8> {
-    /// A number of the machine's byte order, or nil behind the end.
+    /// Returns a number in the machine's byte order, or nil behind the end.
     func native<Number: FixedWidthInteger>(at offset: Int) -> Number? {
         guard offset >= 0, offset + MemoryLayout<Number>.size <= count else { return nil }
         return withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: Number.self) }
     }
 
-    /// A text that ends with a zero.
+    /// The text up to the first zero.
     var zeroTerminated: String { String(decoding: prefix { $0 != 0 }, as: UTF8.self) }
 }
 

@@ -5,12 +5,13 @@ package import RTCShareWireFormat
 
 /// The addresses of this machine that a peer could reach.
 package enum NetworkInterfaces {
-    /// The usable addresses in the system's order; those of the loopback interface where there is nothing else.
+    /// Returns the usable addresses in the system's order; those of the loopback interface if there are no others.
     package static func usableAddresses() throws -> [IPAddress] {
         uniqued(usable(of: try allAddresses()).map(\.ip))
     }
 
-    /// Every address that an interface has. Where the system shows no list, the addresses that datagrams leave from.
+    /// Returns every address of the interfaces. If the system does not permit the list, returns the source addresses of
+    /// datagrams.
     package static func allAddresses() throws -> [InterfaceAddress] {
         do {
             return try InterfaceAddress.all()
@@ -21,11 +22,11 @@ package enum NetworkInterfaces {
         }
     }
 
-    /// The addresses that a peer could reach, and that sockets can be bound to.
+    /// Returns the addresses that a peer could reach, and that sockets can be bound to.
     ///
-    /// Link-local IPv6 addresses need a zone that no candidate can carry and are left out. Of several IPv6 addresses in a
-    /// network, one is used: a temporary one, so that nobody is tracked by the others (RFC 8445 §5.1.1.1). Addresses that
-    /// expire are used only where a family has no others.
+    /// Link-local IPv6 addresses are excluded, because they need a zone, which candidates can't contain. Of several
+    /// IPv6 addresses in a network, one is used: a temporary one, to prevent tracking by the others (RFC 8445
+    /// §5.1.1.1). Addresses that expire are used only if a family has no others.
     package static func usable(of addresses: [InterfaceAddress]) -> [InterfaceAddress] {
         let ready = addresses.filter { $0.isReady && !$0.ip.isUnspecified && ($0.ip.isV4 || !$0.ip.isLinkLocal) }
         let reachable = ready.filter { !$0.ip.isLoopback }
@@ -46,7 +47,7 @@ package enum NetworkInterfaces {
         return addresses.filter { seen.insert($0).inserted }
     }
 
-    /// The addresses that datagrams for other networks leave from, IPv4 first. Nothing is sent to find them out.
+    /// Returns the source addresses of datagrams for other networks, IPv4 first, without sending any.
     package static func routedAddresses() -> [IPAddress] {
         elsewhere.compactMap(source(toward:)).filter { !$0.isLoopback && !$0.isUnspecified }
     }
@@ -75,14 +76,14 @@ package enum NetworkInterfaces {
 extension IPAddress {
     init?(_ address: SocketAddress) {
         guard let text = address.ipAddress else { return nil }
-        // The system writes the zone of a scoped address behind a percent sign.
+        // The system appends the zone of a scoped address after a percent sign.
         self.init(text.prefix { $0 != "%" })
     }
 }
 
 extension TransportAddress {
     init?(_ address: SocketAddress) {
-        // Read from where the kernel wrote it: it is asked for with every datagram.
+        // Read directly from the kernel's memory, because this happens for every datagram.
         let name: socket_name? = address.withSockAddr { pointer, byteCount in
             guard byteCount <= MemoryLayout<socket_name>.size else { return nil }
             var name = socket_name()
@@ -107,7 +108,7 @@ extension TransportAddress {
         }
     }
 
-    /// This address as SwiftNIO has it, made without going through text: it is made for every packet.
+    /// This address in SwiftNIO's format, created without a text, because this happens for every packet.
     var socketAddress: SocketAddress {
         get throws {
             try SocketAddress(packedIPAddress: ip.packed, port: Int(port))

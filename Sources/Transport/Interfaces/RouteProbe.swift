@@ -2,16 +2,16 @@ internal import Glibc
 internal import NIOCore
 internal import RTCShareWireFormat
 
-/// Asks the kernel whether a datagram from one address could leave for another.
+/// Asks the kernel whether a datagram could be sent from one address to another.
 ///
-/// SwiftNIO closes a datagram channel when a send fails for want of a route. A throwaway socket is asked first:
-/// connecting it sends nothing, and fails with the error that the send would meet.
+/// SwiftNIO closes a datagram channel when a send fails without a route. So a temporary socket is tried first:
+/// connecting it sends nothing, and fails with the error of the send.
 struct RouteProbe {
     private let probe: (IPAddress, TransportAddress) -> Bool
     private var answers: [Path: Answer] = [:]
-    /// A peer names destinations as it likes; what is remembered of them stays bounded.
+    /// The maximum number of remembered destinations, because a peer can name any number.
     static let maximumAnswers = 256
-    /// How long a missing route is taken for missing: an interface that went away may be back.
+    /// The time after which a missing route is checked again, because an interface may return.
     private static let patience = Duration.milliseconds(500)
 
     private struct Answer {
@@ -24,13 +24,13 @@ struct RouteProbe {
         let destination: TransportAddress
     }
 
-    /// A probe that remembers nothing yet; it asks the kernel, or in a test whoever stands for it.
+    /// Creates an empty probe, which asks the kernel or, in a test, its replacement.
     init(asking probe: @escaping (IPAddress, TransportAddress) -> Bool = Self.kernelHasRoute) {
         self.probe = probe
     }
 
-    /// Whether there is a route. One that exists is remembered until ``forget()``, for the system says where it ends by
-    /// closing the socket; one that is missing is asked for again after a while.
+    /// Returns whether there is a route. An existing route is remembered until ``forget()``, because the system reports
+    /// its end by closing the socket; a missing one is checked again after a while.
     mutating func hasRoute(from source: IPAddress, to destination: TransportAddress, now: Instant) -> Bool {
         guard source.isV4 == destination.ip.isV4, destination.port != 0 else { return false }
         let path = Path(source: source, destination: destination)
@@ -41,7 +41,7 @@ struct RouteProbe {
         return hasRoute
     }
 
-    /// Routes may have changed: ask again.
+    /// Forgets all routes after a possible change.
     mutating func forget() {
         answers.removeAll(keepingCapacity: true)
     }
@@ -52,7 +52,7 @@ struct RouteProbe {
         else { return false }
         let family = sourceIP.isV4 ? AF_INET : AF_INET6
         let descriptor = socket(family, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        // Without a descriptor to ask with, the send itself has to find out.
+        // Without a descriptor for the test, the send itself is the test.
         guard descriptor >= 0 else { return true }
         defer { close(descriptor) }
         return source.withSockAddr { bind(descriptor, $0, socklen_t($1)) } == 0

@@ -2,22 +2,22 @@ internal import NIOCore
 internal import RTCShareLocks
 internal import RTCShareWireFormat
 
-/// What the connections of one event loop have in common: the timer that wakes them, and the way of what they send.
+/// The shared state of the connections of one event loop: the timer that wakes them, and the batch of their datagrams.
 ///
-/// Deadlines that fall into the same millisecond are served together where there are many, in one wakeup, and what a
-/// wakeup, a read or a frame has connections send leaves in one batch. It lives as long as somebody has it, connections,
-/// sockets and a timer that is set, and on its event loop: ``of(_:)`` gives it to nobody elsewhere, and it can't be sent.
+/// If there are many deadlines, those in the same millisecond are handled in one wakeup. The datagrams of a wakeup, a
+/// read or a frame are sent in one batch. The loop exists as long as there are references to it, by connections,
+/// sockets and an active timer. It is used only on its event loop: ``of(_:)`` checks that, and it is not Sendable.
 final class ConnectionLoop {
-    /// A connection's place among those that wait for their time.
+    /// The timer of one connection.
     final class Entry {
         fileprivate(set) var deadline = Instant.distantFuture
-        /// Its row among those that wait; nil while it doesn't.
+        /// Its row in the heap; nil while it has no deadline.
         fileprivate var row: DeadlineHeap.Row?
-        /// It is being woken, and has not said yet when it is to be woken next.
+        /// Whether it is being woken, and has not set its next deadline yet.
         fileprivate var isDue = false
         let wake: (Instant) -> Void
 
-        /// `wake` is called when the time has come.
+        /// Creates a timer that calls `wake` at its deadline.
         init(wake: @escaping (Instant) -> Void) {
             self.wake = wake
         }
@@ -26,32 +26,32 @@ final class ConnectionLoop {
     let batch: DatagramBatch
     private let eventLoop: any EventLoop
     fileprivate var deadlines = DeadlineHeap()
-    /// The entries that wait, by their rows.
+    /// The entries by their rows.
     private var entries: [Entry?] = []
     private var timer: Scheduled<Void>?
     private var timerDeadline = Instant.distantFuture
     private var gathering = 0
 
-    /// From so many connections on, deadlines are put together.
+    /// The number of connections from which on deadlines are merged.
     private static let coalescedCount = 16
-    /// In nanoseconds.
+    /// The interval of merged deadlines in nanoseconds.
     private static let coalescedTime: Int64 = 1_000_000
-    /// The least time until the timer rings. SwiftNIO runs every task that is due before it looks at the sockets, so that
-    /// one that is always due, as where the processor is too slow for the room, would leave what arrived unread: feedback
-    /// would be lost, and rates would fall for it.
+    /// The minimum time until the timer fires. SwiftNIO runs every due task before it reads the sockets, so a task that
+    /// is always due, as on a machine that is too slow for the room, would prevent reading: feedback would be lost, and
+    /// bitrates would fall for that reason.
     private static let readingPause = Duration.microseconds(50)
 
-    /// Knows the one of an event loop, which may end, as its group may, once nobody has it.
+    /// The weak reference to the loop of an event loop, both of which can end when they are not used any more.
     fileprivate struct Known: @unchecked Sendable {
-        // Sendable: on other threads nothing is done with the loop but to see whether it is there. Should that be the last
-        // to let go of it, what it frees is memory that nobody else has.
+        // Sendable: other threads only check whether the loop still exists. If such a thread drops the last reference,
+        // it frees memory that nobody else uses.
         weak var loop: ConnectionLoop?
         weak var eventLoop: (any EventLoop)?
     }
 
     fileprivate static let known = Locked<[ObjectIdentifier: Known]>([:])
 
-    /// The one of this event loop, on which the caller must be.
+    /// Returns the loop of this event loop, on which the caller must be.
     static func of(_ eventLoop: any EventLoop) -> ConnectionLoop {
         eventLoop.preconditionInEventLoop()
         let bound = known.withLock { known in
@@ -86,7 +86,7 @@ final class ConnectionLoop {
 
     // MARK: Waking
 
-    /// Has an entry woken at `deadline`, and at no other time.
+    /// Sets the deadline of an entry, which replaces the previous one.
     func schedule(_ entry: Entry, at deadline: Instant) {
         let wasDue = entry.isDue
         entry.isDue = false
@@ -116,7 +116,7 @@ final class ConnectionLoop {
         deadlines.remove(row)
     }
 
-    /// When the timer is to ring for a deadline: never before it.
+    /// Returns the time at which the timer fires for a deadline, which is never before it.
     private func ringing(for deadline: Instant) -> Instant {
         guard deadlines.count >= Self.coalescedCount else { return deadline }
         let (units, rest) = deadline.nanoseconds.quotientAndRemainder(dividingBy: Self.coalescedTime)
@@ -127,7 +127,7 @@ final class ConnectionLoop {
     private func setTimer() {
         guard gathering == 0, let first = deadlines.first else { return }
         let time = max(ringing(for: first.deadline), MonotonicClock.now.advanced(by: Self.readingPause))
-        // One that rings too early finds nothing to do, and is set anew.
+        // A timer that fires too early has no effect, and is set again.
         guard time < timerDeadline else { return }
         timer?.cancel()
         timerDeadline = time
@@ -157,9 +157,9 @@ final class ConnectionLoop {
     }
 }
 
-/// The timers of this process's connections, for whoever looks for what is left behind.
+/// The timers of this process's connections, for tests of leaks.
 package enum ConnectionTimers {
-    /// How many wait, on all event loops.
+    /// Returns the number of waiting timers on all event loops.
     package static func waitingCount() async -> Int {
         var count = 0
         for known in ConnectionLoop.known.withLock({ Array($0.values) }) {

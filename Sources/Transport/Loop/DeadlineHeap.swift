@@ -1,11 +1,10 @@
 internal import RTCShareWireFormat
 
-/// Deadlines, of which the earliest is asked for: a binary heap whose members are moved, in place, to later and earlier
-/// times.
+/// A binary heap of deadlines, whose members are moved in place to later and earlier times.
 ///
-/// What a member stands for lies all over memory, so that what is moved and compared here are numbers alone.
+/// The owners of deadlines are scattered in memory, so the heap moves and compares only numbers.
 struct DeadlineHeap {
-    /// A member's name, for as long as it is one: a small number, which is used again.
+    /// The number of a member, which is small, and is reused after the member's removal.
     typealias Row = Int
 
     private struct Node {
@@ -13,21 +12,21 @@ struct DeadlineHeap {
         let row: Row
     }
 
-    /// Each deadline is no earlier than the one at half its position.
+    /// Each deadline is not earlier than the one at half its position.
     private var nodes: [Node] = []
-    /// Where each row stands among the nodes.
+    /// The position of each row among the nodes.
     private var positions: [Int] = []
     private var freeRows: [Row] = []
 
-    /// How many members there are.
+    /// The number of members.
     var count: Int { nodes.count }
 
-    /// The earliest deadline, and whose it is; nil without members.
+    /// The earliest deadline with its row; nil without members.
     var first: (deadline: Instant, row: Row)? {
         nodes.first.map { ($0.deadline, $0.row) }
     }
 
-    /// Takes a member in.
+    /// Inserts a member.
     mutating func insert(_ deadline: Instant) -> Row {
         let row = freeRows.popLast() ?? positions.count
         if row == positions.count { positions.append(0) }
@@ -36,7 +35,7 @@ struct DeadlineHeap {
         return row
     }
 
-    /// Gives a member another deadline.
+    /// Changes the deadline of a member.
     mutating func move(_ row: Row, to deadline: Instant) {
         let position = positions[row]
         let isEarlier = deadline < nodes[position].deadline
@@ -44,7 +43,7 @@ struct DeadlineHeap {
         if isEarlier { rise(position) } else { sink(position) }
     }
 
-    /// Lets a member go.
+    /// Removes a member.
     mutating func remove(_ row: Row) {
         freeRows.append(row)
         let position = positions[row]

@@ -2,14 +2,14 @@ internal import Glibc
 internal import NIOCore
 package import RTCShareWireFormat
 
-/// The clock that all instants are read from, `CLOCK_MONOTONIC`: the event loop's own, and that of captured frames.
+/// The clock of all instants, `CLOCK_MONOTONIC`: the same as the event loop's, and that of captured frames.
 package enum MonotonicClock {
-    /// This instant.
+    /// The current time.
     package static var now: Instant {
         Instant(nanoseconds: Int64(clamping: NIODeadline.now().uptimeNanoseconds))
     }
 
-    /// What the wallclock showed when the monotonic clock stood at zero, since 1 January 1970.
+    /// The time of the wall clock since 1 January 1970 when the monotonic clock read zero.
     package static var unixTimeAtZero: Duration {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)

@@ -2,34 +2,34 @@ package import RTCShareICE
 package import RTCShareSTUN
 package import RTCShareWireFormat
 
-/// A server that helps to connect, as RFC 7064 (`stun:`) and RFC 7065 (`turn:`, `turns:`) name it, with what it asks of
-/// its user. Nothing that describes it shows the password.
+/// A STUN or TURN server with its URL (RFC 7064 `stun:`, RFC 7065 `turn:` and `turns:`) and the credentials of its
+/// user. No description of it contains the password.
 public struct ICEServer: Sendable, Hashable {
     /// The server's name or address.
     public let host: String
-    /// Its port: 3478 where the URL names none, 5349 for `turns:`.
+    /// The port: 3478 if the URL has none, 5349 for `turns:`.
     public let port: UInt16
-    /// How messages get there.
+    /// The transport of its messages.
     package let transport: TransportProtocol
-    /// Who asks for relayed addresses; nil for a STUN server.
+    /// The credentials for relayed addresses; nil for a STUN server.
     package let credentials: LongTermCredentials?
-    /// What ``init(url:username:password:)`` would make the same server from. It holds the password.
+    /// The arguments of ``init(url:username:password:)`` for the same server. It contains the password.
     package let source: Source
 
-    /// A URL and credentials, as they are kept in a file that only its owner reads.
+    /// A URL and credentials, as in a file that only its owner can read.
     package struct Source: Sendable, Hashable, Codable {
         package var url: String
         package var username: String?
         package var password: String?
     }
 
-    /// The port of `stun:` and `turn:`.
+    /// The default port of `stun:` and `turn:`.
     public static let defaultPort: UInt16 = 3478
-    /// The port of `turns:`.
+    /// The default port of `turns:`.
     public static let defaultSecurePort: UInt16 = 5349
 
-    /// Reads a URL. User and password may stand before the host, `turn:USER:PASSWORD@HOST`, percent-encoded; where they
-    /// don't, the arguments count for relays, and STUN servers leave them alone.
+    /// Parses a URL. User name and password may precede the host, percent-encoded: `turn:USER:PASSWORD@HOST`.
+    /// Otherwise, the arguments apply to relays, and STUN servers ignore them.
     public init(url: String, username: String? = nil, password: String? = nil) throws(ICEServerError) {
         let parts = try ICEServerURL(url)
         let description = parts.description
@@ -51,12 +51,12 @@ public struct ICEServer: Sendable, Hashable {
         source = Source(url: description, username: username, password: password)
     }
 
-    /// The same server again.
+    /// Creates the same server again.
     package init(_ source: Source) throws(ICEServerError) {
         try self.init(url: source.url, username: source.username, password: source.password)
     }
 
-    /// The server's addresses, of both families, in the order that the machine's resolver prefers.
+    /// Returns the server's addresses, of both families, in the order of the machine's resolver.
     package func resolve() async throws(ICEServerError) -> [ICEServerAddress] { try await resolve(by: .system) }
 
     func resolve(by names: ServerNames) async throws(ICEServerError) -> [ICEServerAddress] {
@@ -65,7 +65,7 @@ public struct ICEServer: Sendable, Hashable {
         return addresses(found)
     }
 
-    /// The same where it is known without waiting; nil where the name is being looked up.
+    /// Returns the addresses if they are known without waiting; nil while the name is being resolved.
     func resolveKnown(by names: ServerNames) throws(ICEServerError) -> [ICEServerAddress]? {
         if let address = IPAddress(host) { return addresses([address]) }
         guard let known = names.knownAddresses(of: host) else { return nil }
@@ -73,7 +73,7 @@ public struct ICEServer: Sendable, Hashable {
         return addresses(known)
     }
 
-    /// Starts to look up the server's name, so that connections need not wait for it.
+    /// Starts to resolve the server's name, so that connections don't have to wait for it.
     package func prepare() {
         if IPAddress(host) == nil { _ = ServerNames.system.knownAddresses(of: host) }
     }

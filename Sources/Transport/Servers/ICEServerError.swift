@@ -1,49 +1,49 @@
 package import RTCShareWireFormat
 
-/// Why a server that helps to connect can't be used. No case holds a password.
+/// The reason why a STUN or TURN server can't be used. No case contains a password.
 public enum ICEServerError: Error, Sendable, Hashable {
-    /// The URL is none of RFC 7064 and RFC 7065; with user and password left out.
+    /// The URL does not conform to RFC 7064 or RFC 7065; its user name and password are removed.
     case invalidURL(String, reason: Reason)
-    /// A relay asks who uses it, and nobody said.
+    /// A relay requires credentials, and there are none.
     case missingCredentials(url: String)
-    /// User name or password is empty or holds what RFC 8265 has no place for, or the user name is too long.
+    /// User name or password is empty or has characters that RFC 8265 excludes, or the user name is too long.
     case unusableCredentials(url: String)
     /// The server's name has no address.
     case unresolvable(host: String)
     /// No name server answers for the server's name.
     case unanswered(host: String)
 
-    /// What is wrong with a URL.
+    /// The fault in a URL.
     public enum Reason: Sendable, Hashable {
         /// Another scheme, or none.
         case scheme
-        /// No host, or one that can't be a host.
+        /// No host, or an invalid one.
         case host
-        /// No number from 1 to 65535.
+        /// A port that is not a number from 1 to 65535.
         case port
-        /// Something behind the question mark that means nothing there.
+        /// An unknown query after the question mark.
         case query
-        /// `stuns:`; what a server sees of a TLS connection is of no use for datagrams.
+        /// The scheme `stuns:`. The address of a TLS connection that the server sees is useless for datagrams.
         case secureSTUN
-        /// `turns:` over UDP: DTLS.
+        /// The scheme `turns:` over UDP, which would be DTLS.
         case secureDatagrams
-        /// User and password before a STUN server, which asks nobody.
+        /// User name and password for a STUN server, which needs none.
         case needlessCredentials
-        /// User and password are not `USER:PASSWORD` with percent signs where those are needed.
+        /// User name and password that are not `USER:PASSWORD`, percent-encoded where necessary.
         case userInformation
     }
 }
 
 extension ICEServerError: CustomStringConvertible {
-    /// The failure, its reason and its remedy.
+    /// The failure, its reason and a remedy.
     public var description: String { explanation.text }
 }
 
 extension ICEServerError: ExplainedError {
-    /// What failed, and why; apart, what to try.
+    /// The failure and its reason and, separately, a remedy.
     package var explanation: Explanation { explanation(naming: \.description) }
 
-    /// The same in the words of a program that has names of its own for what is to be set.
+    /// Returns the explanation with a program's own names for settings.
     package func explanation(naming name: (NetworkAdvice.Setting) -> String) -> Explanation {
         switch self {
         case .invalidURL(let url, let reason): reason.explanation("can't use the server \(url)")
@@ -62,7 +62,7 @@ extension ICEServerError: ExplainedError {
 }
 
 extension ICEServerError.Reason: CustomStringConvertible {
-    /// What is wrong, and how it is written right.
+    /// The problem, and the valid form.
     public var description: String { "\(words.problem); \(words.remedy)" }
 
     fileprivate func explanation(_ introduction: String) -> Explanation {

@@ -1,7 +1,7 @@
 internal import RTCShareWireFormat
 
-/// The parts of a `stun:`, `turn:` or `turns:` URL (RFC 7064 §3.1, RFC 7065 §3.1), and user and password before the host
-/// as people write them there.
+/// The parts of a `stun:`, `turn:` or `turns:` URL (RFC 7064 §3.1, RFC 7065 §3.1), and a user name and password before
+/// the host, as users write them.
 struct ICEServerURL: CustomStringConvertible {
     let isRelay: Bool
     let host: String
@@ -31,7 +31,8 @@ struct ICEServerURL: CustomStringConvertible {
         (host, port) = try Self.hostAndPort(rest, scheme: scheme, refuse)
     }
 
-    /// The last `@` ends them, so that one which nobody encoded shows up in no host.
+    /// Splits off the user name and password. The last `@` ends them, so that an unencoded one does not become part of
+    /// the host.
     private static func userInformation(
         _ text: Substring, _ refuse: (ICEServerError.Reason) -> ICEServerError
     ) throws(ICEServerError) -> (String?, String?, Substring) {
@@ -74,23 +75,23 @@ struct ICEServerURL: CustomStringConvertible {
             return (String(host), scheme == "turns" ? ICEServer.defaultSecurePort : ICEServer.defaultPort)
         }
         let digits = tail.dropFirst()
-        // `UInt16` reads a sign too.
+        // `UInt16` also parses a sign.
         guard tail.first == ":", digits.allSatisfy({ $0.isASCII && $0.isNumber }), let port = UInt16(digits), port > 0
         else {
-            // What stands in a port's place may be a password whose `@HOST` was forgotten.
+            // The text in a port's place may be a password without its `@HOST`.
             throw .invalidURL("\(scheme):\(name):…", reason: .port)
         }
         return (String(host), port)
     }
 
-    /// The text without what may be a password: everything between the scheme and the last `@`.
+    /// Returns the text without a possible password: everything between the scheme and the last `@`.
     static func redacted(_ url: String) -> String {
         guard let at = url.lastIndex(of: "@") else { return url }
         let scheme = url.firstIndex(of: ":").map { url[...$0] } ?? ""
         return scheme.endIndex <= at ? scheme + "…" + url[at...] : "…" + url[at...]
     }
 
-    /// The URL with what is not the default, without user and password.
+    /// The URL without defaults, and without user name and password.
     var description: String {
         let scheme = isRelay ? (transport == .tls ? "turns" : "turn") : "stun"
         let name = host.contains(":") ? "[\(host)]" : host

@@ -1,18 +1,18 @@
 internal import RTCShareLocks
 internal import RTCShareWireFormat
 
-/// The addresses of servers' names, kept from connection to connection, so that a name server that does not answer delays
-/// none of them twice.
+/// The addresses of servers' names, kept across connections, so that a name server that does not answer delays only the
+/// first of them.
 ///
-/// Names that have addresses are looked up again after a minute, and meanwhile keep those they had: also where the name
-/// server does not answer any more (RFC 8767). Names without addresses are looked up again after some seconds.
+/// Names with addresses are resolved again after a minute, and keep their old addresses until then, even if the name
+/// server does not answer any more (RFC 8767). Names without addresses are resolved again after some seconds.
 final class ServerNames: Sendable {
-    /// What is kept of a name.
+    /// The state of a name.
     private struct Entry {
         var addresses: [IPAddress] = []
-        /// When the newest look-up ended; nil while the first is under way.
+        /// The time of the newest answer; nil during the first lookup.
         var answered: Instant?
-        /// Whether no name server answered the newest look-up.
+        /// Whether no name server answered the newest lookup.
         var isUnanswered = false
         var lookUp: Task<[IPAddress], Never>?
     }
@@ -20,9 +20,9 @@ final class ServerNames: Sendable {
     /// The names of this process.
     static let system = ServerNames()
 
-    /// How long an answer counts as new: one with addresses, and one without.
+    /// The time for which an answer is new: one with addresses, and one without.
     static let (lifetime, emptyLifetime) = (Duration.seconds(60), Duration.seconds(15))
-    /// The most names that are kept: servers name others.
+    /// The maximum number of names: servers can name others.
     static let limit = 64
 
     private let entries = Locked<[String: Entry]>([:])
@@ -38,23 +38,23 @@ final class ServerNames: Sendable {
         self.now = now
     }
 
-    /// How many names are kept.
+    /// The number of names.
     var count: Int { entries.withLock { $0.count } }
 
-    /// The addresses that are known without waiting, or nil where the name is being looked up. Starts the look-up where one
-    /// is due.
+    /// Returns the addresses that are known without waiting, or nil while the name is being resolved. Starts a lookup
+    /// if necessary.
     func knownAddresses(of name: String) -> [IPAddress]? {
         read(name).known
     }
 
-    /// The name's addresses, once they are known; empty where it has none, or no name server answers.
+    /// Returns the name's addresses, after waiting for them; empty if it has none, or no name server answers.
     func addresses(of name: String) async -> [IPAddress] {
         let (known, lookUp) = read(name)
         if let known { return known }
         return await lookUp?.value ?? []
     }
 
-    /// Why a name has no addresses, as far as its look-up has ended.
+    /// Returns the reason why a name has no addresses, by its last complete lookup.
     func failure(of name: String) -> ICEServerError {
         let isUnanswered = entries.withLock { $0[name]?.isUnanswered ?? false }
         return isUnanswered ? .unanswered(host: name) : .unresolvable(host: name)
@@ -92,7 +92,7 @@ final class ServerNames: Sendable {
         }
     }
 
-    /// Forgets the name whose answer is the oldest. Those that are being looked up stay.
+    /// Removes the name with the oldest answer, but not one that is being resolved.
     private static func makeRoom(in entries: inout [String: Entry]) {
         let answers = entries.compactMap { name, entry in
             entry.lookUp == nil ? entry.answered.map { (name, $0) } : nil

@@ -3,12 +3,12 @@ package import RTCShareICE
 internal import RTCShareSTUN
 internal import RTCShareWireFormat
 
-/// A relayed address as a file keeps it between two programs. The file keeps the server's credentials beside it; here
-/// are none.
+/// A relayed address in a file between two programs. The file has the server's credentials elsewhere, not in this
+/// value.
 package struct StoredRelay: Codable, Hashable, Sendable {
     /// The server, without credentials.
     package let url: String
-    /// When the server lets go of it, unless it is taken up before.
+    /// The time at which the server releases it, unless it is resumed before.
     package let expiresAt: Date
 
     private let username: String?
@@ -31,7 +31,7 @@ package struct StoredRelay: Codable, Hashable, Sendable {
         var transportAddress: TransportAddress? { TransportAddress(address, port: port) }
     }
 
-    /// What is kept of a relayed address, at `now`.
+    /// Creates the stored form of a relayed address at `now`.
     package init(_ relay: RelayState, now: Date) {
         url = relay.server.description
         expiresAt = now.addingTimeInterval(relay.allocation.lifetime.seconds)
@@ -43,8 +43,8 @@ package struct StoredRelay: Codable, Hashable, Sendable {
         challenge = relay.allocation.challenge
     }
 
-    /// The relayed address again, with the credentials of its server among `servers`; nil where that is missing or an
-    /// address is none.
+    /// Returns the relayed address, with the credentials of its server among `servers`; nil if that is missing, or an
+    /// address is invalid.
     package func relay(servers: [ICEServer], now: Date) -> RelayState? {
         let asked = servers.first { $0.description == url && $0.credentials?.username == username }
         guard let credentials = asked?.credentials,

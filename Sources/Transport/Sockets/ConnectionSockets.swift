@@ -2,39 +2,39 @@ internal import NIOCore
 internal import RTCSharePeerConnection
 internal import RTCShareWireFormat
 
-/// What a connection sends from and receives at: a UDP socket for each local address, or its part of a shared one, and
-/// the sockets that serve one server or peer alone, which open when something first goes there.
+/// The sockets of a connection: a UDP socket for each local address, or its part of a shared one, and sockets for
+/// single servers or peers, which open when they are first used.
 ///
-/// It lives in its connection, and so on its event loop.
+/// It belongs to its connection, and so to its event loop.
 final class ConnectionSockets {
-    /// Who hears what arrives, and what can't be sent or comes to its end.
+    /// The owner's handlers of received data and failures.
     struct Owner {
         var receive: (inout ByteBuffer, TransportAddress, TransportAddress, TransportProtocol) -> Void
         var fail: (DedicatedSocket.Endpoint, _ reason: String) -> Void
         var close: (TransportAddress) -> Void
-        /// The kernel refuses to send from an address to another.
+        /// Called when the kernel refuses to send from one address to another.
         var refuse: (TransportAddress, TransportAddress) -> Void
-        /// How a dedicated socket is to be opened; nil where nothing of ours goes there.
+        /// Returns the parameters of a dedicated socket; nil if this connection does not use that destination.
         var setting: (DedicatedSocket.Endpoint) -> DedicatedSocket.Setting?
     }
 
     var owner: Owner?
     private(set) var datagrams: [TransportAddress: DatagramSocket] = [:]
     private var dedicated: [DedicatedSocket.Endpoint: DedicatedSocket] = [:]
-    /// The ports of datagram sockets that the system has closed: by its port a server knows an allocation.
+    /// The ports of datagram sockets that the system has closed: a server identifies an allocation by its port.
     private var formerPorts: [DedicatedSocket.Endpoint: UInt16] = [:]
     private var endedDropped = 0
     private var routes = RouteProbe()
-    /// Where nearly all goes, as it was found out last.
+    /// The last used route, which nearly all datagrams take.
     private var route: Route?
-    /// Datagrams that the kernel did not take.
+    /// The number of datagrams that the kernel rejected.
     private(set) var refusedDatagrams = 0
     private var unflushedDedicated: Set<DedicatedSocket.Endpoint> = []
     private var lease: SharedPort.Lease?
     private let eventLoop: any EventLoop
     private var isClosed = false
 
-    /// A socket and the name of a destination, of which everything that is to be asked has been asked.
+    /// A socket and the name of a destination, for which all checks have been made.
     private struct Route {
         let source: TransportAddress
         let destination: TransportAddress
@@ -43,44 +43,44 @@ final class ConnectionSockets {
         let ends: Instant
     }
 
-    /// How long a route stands without being asked for again.
+    /// The time for which a route is used without another check.
     private static let routeLifetime = Duration.seconds(1)
 
-    /// A peer names destinations as it likes: more than this aren't opened at a time.
+    /// The maximum number of dedicated sockets: a peer can name any number of destinations.
     static let dedicatedLimit = 32
 
     init(on eventLoop: any EventLoop) {
         self.eventLoop = eventLoop
     }
 
-    /// Where datagrams arrive.
+    /// The addresses at which datagrams arrive.
     var addresses: [TransportAddress] { lease?.addresses ?? Array(datagrams.keys) }
 
-    /// Messages that slow streams let fall.
+    /// The number of messages that slow streams dropped.
     var droppedMessages: Int { dedicated.values.reduce(endedDropped) { $0 + $1.droppedMessages } }
 
-    /// Counts datagrams that the kernel did not take, nor the queue before it.
+    /// Counts datagrams that neither the kernel nor the queue before it accepted.
     func countRefused(_ count: Int) {
         refusedDatagrams += count
     }
 
-    /// Says that something could not be sent, after the fact.
+    /// Reports a datagram that was rejected later.
     func datagramRefused(from source: TransportAddress, to destination: TransportAddress) {
         forgetRoutes()
         owner?.refuse(source, destination)
     }
 
-    /// Takes part in a shared port instead of opening sockets.
+    /// Joins a shared port instead of opening sockets.
     func join(_ lease: SharedPort.Lease) {
         self.lease = lease
     }
 
-    /// Has requests to these user name fragments come here, and no others; on a shared port alone.
+    /// Routes requests with these user name fragments to this connection, and no others; only for a shared port.
     func register(fragments: [String]) {
         lease?.register(fragments: fragments)
     }
 
-    /// Opens a UDP socket; gives the address that it has.
+    /// Opens a UDP socket and returns its address.
     func open(at endpoint: TransportAddress) async throws -> TransportAddress {
         let socket = try await DatagramSocket.open(
             at: endpoint, on: eventLoop,
@@ -100,7 +100,7 @@ final class ConnectionSockets {
         owner?.close(address)
     }
 
-    /// Ends the socket at an address that this machine has no longer; its owner is not told.
+    /// Closes the socket at an address that this machine has lost, without notifying its owner.
     func remove(_ address: TransportAddress) {
         forgetRoutes()
         datagrams.removeValue(forKey: address)?.close()
@@ -112,19 +112,19 @@ final class ConnectionSockets {
         formerPorts = formerPorts.filter { $0.key.base != address }
     }
 
-    /// Routes may have changed.
+    /// Forgets all routes after a possible change.
     func forgetRoutes() {
         routes.forget()
         route = nil
     }
 
-    /// Hands on what was written into the memory that the batch reserved last; it leaves at its next flush. False where it
-    /// can't.
+    /// Sends the bytes in the memory that the batch reserved last, with its next flush. Returns false if that is not
+    /// possible.
     func send(
         _ bytes: UnsafeRawBufferPointer, _ transmission: Transmission, in batch: DatagramBatch, now: Instant
     ) -> Bool {
         let (source, destination) = (transmission.source, transmission.destination)
-        // What is not STUN has no meaning but to the peer.
+        // Only the peer understands data that is not STUN.
         if let route, route.destination == destination, route.source == source, now < route.ends,
             !isDedicated(transmission), bytes.count > 0, bytes[0] >= Self.firstOfOthers
         {
@@ -134,7 +134,7 @@ final class ConnectionSockets {
         return route(bytes, transmission, in: batch, now: now)
     }
 
-    /// STUN's messages begin with bytes below this (RFC 7983 §7).
+    /// The minimum first byte of data other than STUN messages (RFC 7983 §7).
     private static let firstOfOthers = 20
 
     private func route(
@@ -157,8 +157,9 @@ final class ConnectionSockets {
         return true
     }
 
-    /// Whether a socket of its own sends it. A server knows an allocation by the port that asks (RFC 8656 §3.2): where
-    /// several connections share one, each has another for its relay, and for nothing else that goes to the server.
+    /// Returns whether a dedicated socket sends it. A server identifies an allocation by the client's port (RFC 8656
+    /// §3.2): if several connections share a port, each has another one for its relay, and for nothing else to that
+    /// server.
     private func isDedicated(_ transmission: Transmission) -> Bool {
         transmission.transport.isStream || lease != nil && transmission.isForRelay
     }
@@ -193,13 +194,14 @@ final class ConnectionSockets {
         owner?.fail(endpoint, reason)
     }
 
-    /// Sends what was handed on to sockets that serve one destination.
+    /// Sends the data that was written to dedicated sockets.
     func flushDedicated() {
         for endpoint in unflushedDedicated { dedicated[endpoint]?.flush() }
         if !unflushedDedicated.isEmpty { unflushedDedicated.removeAll(keepingCapacity: true) }
     }
 
-    /// Ends everything. What was flushed to a UDP socket has left; streams end behind what was written to them.
+    /// Closes everything. Datagrams that were flushed have been sent; streams end after the data that was written to
+    /// them.
     func close() async {
         guard !isClosed else { return }
         isClosed = true

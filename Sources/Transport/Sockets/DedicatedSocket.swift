@@ -3,28 +3,28 @@ internal import NIOPosix
 internal import RTCShareICE
 internal import RTCShareWireFormat
 
-/// A socket that serves one destination alone: a TCP or TLS connection to a TURN server or to a peer, or a UDP socket
-/// beside a shared one. It opens by itself; what is written before that waits, up to a limit.
+/// A socket for only one destination: a TCP or TLS connection to a TURN server or to a peer, or a UDP socket in
+/// addition to a shared one. It opens by itself; data written before that waits, up to a limit.
 ///
-/// It lives where it is made: on its connection's event loop.
+/// It is used where it was created: on its connection's event loop.
 final class DedicatedSocket {
-    /// Which socket it is: ICE names it by the base of the interface, whose port it does not have.
+    /// The identification of the socket: ICE identifies it by the base of the interface, whose port it does not have.
     struct Endpoint: Hashable, Sendable {
         let transport: TransportProtocol
         let base: TransportAddress
         let destination: TransportAddress
     }
 
-    /// What a stream of its kind needs to be understood.
+    /// The parameters of a socket.
     struct Setting: Sendable {
         var framing = StreamFraming.turn
-        /// Whom the server's certificate must name.
+        /// The name that the server's certificate must have.
         var host: String?
         var trustRoots: TrustRoots = .system
-        /// How long the opening may take. TCP, and TLS on top, take a few round trips, and lost packets are sent again
+        /// The timeout for opening. TCP, and TLS on top, take a few round trips, and lost packets are retransmitted
         /// after 1, 3 and 7 s.
         var openingLimit: Duration = .seconds(10)
-        /// The port to send datagrams from; 0 has the system pick.
+        /// The port to send datagrams from; 0 lets the system choose.
         var port: UInt16 = 0
     }
 
@@ -35,9 +35,9 @@ final class DedicatedSocket {
     }
 
     let endpoint: Endpoint
-    /// The port that it sends from, once it is open.
+    /// The port that it sends from, when it is open.
     private(set) var port: UInt16 = 0
-    /// Messages that were let fall: the socket was not ready, or the path is slower than what is sent.
+    /// The number of dropped messages: the socket was not ready, or the route is slower than the media.
     private(set) var droppedMessages = 0
     private let eventLoop: any EventLoop
     private let framing: StreamFraming
@@ -48,18 +48,20 @@ final class DedicatedSocket {
     private var channel: (any Channel)?
     private var isUnflushed = false
 
-    /// Requests and checks wait for the socket; media never comes that early.
+    /// The maximum number of messages that wait for the opening: requests and checks, because media never starts that
+    /// early.
     static let waitingLimit = 64
-    /// What waits for the path beyond this is late: TCP must not make a queue out of a call. It is a third of a second
-    /// of 2.5 Mbit/s.
+    /// The maximum number of waiting bytes, beyond which media would be late: TCP must not turn a call into a queue. It
+    /// is a third of a second at 2.5 Mbit/s.
     private static let queueLimit = 96 << 10
-    /// The part of it that lies in the kernel.
+    /// The part of that in the kernel.
     private static let unsentLimit = 16 << 10
-    /// Requests to a server aren't sent again over a stream, and pass the limit for media; none piles up that high.
+    /// The limit for requests to a server, which are not retransmitted over a stream and may exceed the limit for
+    /// media; they never reach it.
     private static let requestLimit = 2 * queueLimit
 
-    /// Begins to open. `receive` hears each whole message, `ended` once why there is no socket, or no longer; neither is
-    /// called after ``close()``, and none before this returns.
+    /// Starts to open. `receive` is called with each whole message, and `ended` once with the reason why there is no
+    /// socket any more. Neither is called before this returns, or after ``close()``.
     init(
         _ endpoint: Endpoint, setting: Setting, on eventLoop: any EventLoop,
         receive: @escaping (inout ByteBuffer) -> Void, ended: @escaping (String) -> Void
@@ -81,12 +83,12 @@ final class DedicatedSocket {
         channel?.close(mode: .all, promise: nil)
     }
 
-    /// Hands a message to the socket; it leaves at the next ``flush()``.
+    /// Writes a message, which is sent with the next ``flush()``.
     func write(_ message: ByteBuffer) {
         switch state {
         case .opening(var waiting):
             guard waiting.count < Self.waitingLimit else { return droppedMessages += 1 }
-            // The array moves, so that it is not copied.
+            // The array is moved, so that it is not copied.
             state = .closed
             waiting.append(message)
             state = .opening(waiting)
@@ -106,20 +108,20 @@ final class DedicatedSocket {
         return waiting < Self.requestLimit
     }
 
-    /// Whether it is a STUN message other than a Send indication.
+    /// Returns whether it is a STUN message other than a Send indication.
     private static func isRequest(_ message: ByteBuffer) -> Bool {
         guard let type = message.getInteger(at: message.readerIndex, as: UInt16.self) else { return false }
         return type & 0xC000 == 0 && type != 0x0016
     }
 
-    /// Sends what was written.
+    /// Sends the written messages.
     func flush() {
         guard isUnflushed, case .open(let channel) = state else { return }
         isUnflushed = false
         channel.flush()
     }
 
-    /// Ends the socket; nobody is told.
+    /// Closes the socket without calling `ended`.
     func close() {
         opening?.cancel()
         opening = nil
@@ -163,7 +165,7 @@ final class DedicatedSocket {
         }
     }
 
-    /// What a channel is made of, once SwiftNIO has it.
+    /// The parts of a channel, for its creation by SwiftNIO.
     private struct Parts {
         weak var socket: DedicatedSocket?
         let handler: DedicatedSocketHandler

@@ -3,7 +3,7 @@ internal import RTCShareICE
 internal import RTCShareSTUN
 internal import RTCShareWireFormat
 
-/// Takes what arrives at a dedicated socket apart into messages, and tells its owner of its beginning and end.
+/// Splits the data of a dedicated socket into messages, and notifies its owner of its start and end.
 final class DedicatedSocketHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
@@ -21,7 +21,7 @@ final class DedicatedSocketHandler: ChannelInboundHandler {
     private let ended: (String) -> Void
     private var failure: String?
 
-    /// Without a framing, whole messages arrive.
+    /// Creates a handler. Without a framing, it receives whole messages.
     init(
         framing: StreamFraming?, isSecure: Bool, ready: @escaping (any Channel) -> Void,
         receive: @escaping (inout ByteBuffer) -> Void, ended: @escaping (String) -> Void
@@ -39,7 +39,7 @@ final class DedicatedSocketHandler: ChannelInboundHandler {
     }
 
     func channelActive(context: ChannelHandlerContext) {
-        // A TLS channel has its handshake before it.
+        // A TLS channel has its handshake first.
         if !isSecure { ready(context.channel) }
         context.fireChannelActive()
     }
@@ -56,7 +56,7 @@ final class DedicatedSocketHandler: ChannelInboundHandler {
         switch framer {
         case .none: receive(&bytes)
         case .turn(var framer):
-            // The framer moves, so that its buffer is not copied.
+            // The framer is moved, so that its buffer is not copied.
             self.framer = .none
             framer.append(bytes.readableBytesSpan)
             do {
@@ -79,7 +79,7 @@ final class DedicatedSocketHandler: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // A receive error of a datagram socket says nothing that the server's silence does not.
+        // A receive error of a datagram socket adds nothing to the server's missing answer.
         if isStream { fail(SocketFailure.reason(of: error), context) }
     }
 
@@ -94,8 +94,8 @@ final class DedicatedSocketHandler: ChannelInboundHandler {
     }
 }
 
-/// Lets a datagram socket look like a stream of whole messages to and from one address. The socket is not connected: the
-/// ICMP errors of a server that is gone for a moment would end a connected one, and with its port the allocation.
+/// Makes a datagram socket behave like a stream of whole messages to and from one address. The socket is not connected:
+/// ICMP errors of a server that is briefly unavailable would close a connected one, and with its port the allocation.
 final class EnvelopeHandler: ChannelDuplexHandler {
     typealias InboundIn = AddressedEnvelope<ByteBuffer>
     typealias InboundOut = ByteBuffer

@@ -1,27 +1,27 @@
 internal import RTCShareSTUN
 internal import RTCShareWireFormat
 
-/// Says whom a datagram at a shared port is for: without input or output, as its owner's tables.
+/// Determines the connection of each datagram at a shared port. It does no I/O, like the tables of its owner.
 ///
-/// A request says it by the user name fragment it is for, a response by the transaction that one of the connections
-/// began. Everything else goes by its source, which is believed to be a connection's only once that connection has
-/// shown that it accepts it: it answered a check from there with success; or, which weighs more, as somebody there has
-/// answered it, it nominated the pair or sent something else than STUN there. An address that is in use stays whose it
-/// is, so that a peer of one connection takes nothing from another by forging where its checks come from.
+/// A request has the user name fragment of its connection, a response the transaction of its request. Everything else
+/// is assigned by its source, which belongs to a connection only after that connection has shown that it accepts it: it
+/// answered a check from there with success or, with higher weight after an answer from there, it nominated the pair or
+/// sent data other than STUN. An address in use keeps its connection, so that the peer of one connection can't take an
+/// address from another by forging the source of its checks.
 struct PortDemultiplexer {
     typealias Member = Int
 
-    /// What became of what arrived.
+    /// The counts of received datagrams that could not be assigned.
     struct Statistics: Hashable, Sendable {
-        /// Requests for nobody here.
+        /// The number of requests with an unknown fragment.
         var unknownFragments = 0
-        /// Responses to no transaction of ours.
+        /// The number of responses with an unknown transaction.
         var unknownTransactions = 0
-        /// Anything else from an address that is nobody's.
+        /// The number of other datagrams from an unknown source.
         var unknownSources = 0
-        /// STUN that can't be read.
+        /// The number of invalid STUN messages.
         var malformed = 0
-        /// Addresses that one connection claimed while they served another.
+        /// The number of addresses that one connection claimed while another used them.
         var contested = 0
     }
 
@@ -33,13 +33,13 @@ struct PortDemultiplexer {
     private struct Claim {
         let member: Member
         var used: Instant
-        /// Whether somebody at the address has answered the connection.
+        /// Whether the peer at the address has answered the connection.
         var isConfirmed: Bool
     }
 
     private struct Membership {
         var fragments: [String] = []
-        /// In the order in which they began; the oldest are forgotten first.
+        /// In the order of their start; the oldest are removed first.
         var transactions: [TransactionID] = []
         var paths: [Path] = []
     }
@@ -51,21 +51,21 @@ struct PortDemultiplexer {
     private var claims: [Path: Claim] = [:]
     private var nextMember = 0
 
-    /// Each connection is remembered for so much; more pushes out its own oldest.
+    /// The maximum number of transactions and addresses of each connection; more replace its own oldest.
     static let transactionLimit = 256
     static let pathLimit = 64
-    /// An address that a connection did not use for as long as consent lasts (RFC 7675) is free.
+    /// The time after which an unused address of a connection is free: that of consent (RFC 7675).
     static let claimLifetime = Duration.seconds(30)
 
-    /// A new connection.
+    /// Adds a connection.
     mutating func join() -> Member {
         defer { nextMember += 1 }
         members[nextMember] = Membership()
         return nextMember
     }
 
-    /// Requests to these fragments are for `member`, but for those that another connection has; those to fragments that it
-    /// had before are for nobody. Which are in use the connection knows: it has a few.
+    /// Assigns requests with these fragments to `member`, except for fragments of other connections, and removes its
+    /// previous ones. The connection knows its current fragments, which are few.
     mutating func register(_ live: [String], of member: Member) {
         guard let membership = members[member] else { return }
         for fragment in membership.fragments where !live.contains(fragment) { fragments[fragment] = nil }
@@ -73,7 +73,7 @@ struct PortDemultiplexer {
         members[member]?.fragments = live.filter { fragments[$0] == member }
     }
 
-    /// Forgets a connection.
+    /// Removes a connection.
     mutating func leave(_ member: Member) {
         guard let membership = members.removeValue(forKey: member) else { return }
         for fragment in membership.fragments { fragments[fragment] = nil }
@@ -81,7 +81,7 @@ struct PortDemultiplexer {
         for path in membership.paths where claims[path]?.member == member { claims[path] = nil }
     }
 
-    /// Whom a datagram is for; nil for nobody, which is counted.
+    /// Returns the connection of a datagram; nil, and counts it, if there is none.
     mutating func member(for bytes: RawSpan, from remote: TransportAddress, at local: TransportAddress) -> Member? {
         guard STUNMessage.isSTUN(bytes) else { return owner(of: Path(local: local, remote: remote)) }
         let message: STUNMessage
@@ -93,7 +93,7 @@ struct PortDemultiplexer {
         }
         switch message.messageClass {
         case .request:
-            // The receiver's fragment stands first (RFC 8445 §7.2.2).
+            // The receiver's fragment is first (RFC 8445 §7.2.2).
             let fragment = message.username?.split(separator: ":", maxSplits: 1).first.map(String.init)
             if let member = fragment.flatMap({ fragments[$0] }) { return member }
             statistics.unknownFragments += 1
@@ -111,7 +111,7 @@ struct PortDemultiplexer {
         return nil
     }
 
-    /// Learns from what a connection sends.
+    /// Records the information in a datagram that a connection sends.
     mutating func note(
         _ bytes: RawSpan, sentBy member: Member, from local: TransportAddress, to remote: TransportAddress, now: Instant
     ) {
@@ -132,7 +132,7 @@ struct PortDemultiplexer {
         transactions[id] = member
         members[member]?.transactions.append(id)
         guard let known = members[member]?.transactions, known.count > 2 * Self.transactionLimit else { return }
-        // Many at once, so that the array is moved seldom.
+        // Many at once, so that the array is seldom moved.
         for old in known.prefix(Self.transactionLimit) { transactions[old] = nil }
         members[member]?.transactions.removeFirst(Self.transactionLimit)
     }

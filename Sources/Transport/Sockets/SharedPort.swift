@@ -2,58 +2,58 @@ internal import NIOCore
 public import NIOPosix
 public import RTCShareWireFormat
 
-/// One UDP port for any number of connections: ``Connection/Configuration/sharedPort`` has a connection use it.
+/// One UDP port for any number of connections, which use it by ``Connection/Configuration/sharedPort``.
 ///
-/// What arrives is told apart by ICE's user name fragments, by transactions, and by the addresses that a connection has
-/// accepted (RFC 8445 §5.3, RFC 7983). The connections all live on the port's event loop. A TURN server over UDP is
-/// spoken to from another port, one for each connection: it takes one port for one client.
+/// Received datagrams are assigned by ICE user name fragments, by transactions, and by the addresses that a connection
+/// has accepted (RFC 8445 §5.3, RFC 7983). All connections use the port's event loop. A TURN server over UDP is reached
+/// from another port, one for each connection, because it identifies a client by its port.
 public actor SharedPort {
-    /// What arrived for nobody.
+    /// The counts of received datagrams that belong to no connection.
     public struct Statistics: Hashable, Sendable {
-        /// ICE requests whose user name fragment is no connection's.
+        /// The number of ICE requests with an unknown user name fragment.
         public let unknownFragments: Int
-        /// STUN responses to nothing that was asked.
+        /// The number of STUN responses without a request.
         public let unknownTransactions: Int
-        /// Other datagrams from addresses that no connection has accepted.
+        /// The number of other datagrams from addresses that no connection has accepted.
         public let unknownSources: Int
-        /// STUN messages that can't be read.
+        /// The number of invalid STUN messages.
         public let malformed: Int
-        /// Times that a connection wanted the address of another's peer.
+        /// The number of times that a connection claimed the address of another's peer.
         public let contested: Int
     }
 
-    /// What became of where the port listens.
+    /// A change of the port's addresses.
     enum AddressChange {
         case added(TransportAddress)
         case removed(TransportAddress)
     }
 
-    /// The event loop: whoever calls this actor is taken there.
+    /// The executor of the event loop.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
 
     nonisolated let eventLoop: any EventLoop
-    /// Connections reach it from their event loop, which is this one; each time it is checked that they do.
+    /// The state that connections access from their event loop, which is this one, as each access checks.
     private nonisolated let port: NIOLoopBoundBox<Port>
-    /// Those that were asked for; empty for all that this machine has.
+    /// The requested addresses; empty for all of this machine.
     private let addresses: [IPAddress]
-    /// The same on every address.
+    /// The port number, the same on every address.
     private var number: UInt16 = 0
     private var monitor: InterfaceMonitor?
-    /// Where a socket was closed that is opened again.
+    /// The addresses of closed sockets that are being reopened.
     private var reopening: Set<TransportAddress> = []
     private var isClosed = false
 
-    /// Opens `port` on each address that is ready; without addresses on every usable one of this machine, without a port on
-    /// one that the system picks, the same on each. As addresses come and go with the machine's interfaces, so does the port
-    /// there. It lives on an event loop of `eventLoopGroup`, which the program ends, where it is the program's, when the port
-    /// is closed.
+    /// Opens `port` on each address that is ready. Without addresses, it uses every usable one of this machine. Without
+    /// a port, it uses one that the system chooses, the same on each address. The addresses follow changes of the
+    /// machine's interfaces. The port uses an event loop of `eventLoopGroup`. If that belongs to the program, the
+    /// program shuts it down after the port is closed.
     public init(
         addresses: [IPAddress] = [], port: UInt16 = 0, eventLoopGroup: MultiThreadedEventLoopGroup = .singleton
     ) async throws {
         try await self.init(addresses: addresses, port: port, on: eventLoopGroup.next())
     }
 
-    /// The same on an event loop that was chosen.
+    /// Opens the port on a given event loop.
     init(addresses: [IPAddress], port: UInt16, on eventLoop: any EventLoop) async throws {
         self.eventLoop = eventLoop
         self.addresses = addresses
@@ -68,11 +68,11 @@ public actor SharedPort {
         monitor = await InterfaceMonitor.start(on: eventLoop) { [weak self] in
             self?.assumeIsolated { $0.interfacesDidChange() }
         }
-        // What changed before the monitor listened.
+        // For changes before the monitor started.
         interfacesDidChange()
     }
 
-    /// How many ports of the system's choice are tried, until one is free at every address.
+    /// The maximum number of ports of the system's choice that are tried until one is free at every address.
     private static let attempts = 8
 
     private func open(_ addresses: [IPAddress]) async throws {
@@ -115,10 +115,11 @@ public actor SharedPort {
         return socket.address
     }
 
-    /// How long to wait before a socket that was closed is opened again, where that fails at once.
+    /// The delay before another attempt to reopen a closed socket.
     private static var reopenDelay: TimeAmount { .milliseconds(250) }
 
-    /// SwiftNIO closes a socket that can't be read any more. The connections of the port have no other at this address.
+    /// Reopens a socket that SwiftNIO has closed because it can't be read any more. The connections of the port have no
+    /// other at this address.
     private func socketDidClose(_ address: TransportAddress) {
         guard port.value.sockets.removeValue(forKey: address) != nil, !isClosed else { return }
         reopening.insert(address)
@@ -135,19 +136,19 @@ public actor SharedPort {
     private func tryReopening(_ address: TransportAddress) async {
         guard !isClosed, reopening.contains(address) else { return }
         guard (try? await open(address.ip)) != nil else { return reopen(address, after: Self.reopenDelay) }
-        // Its interface may have gone while this waited.
+        // Its interface may have been removed in the meantime.
         if reopening.remove(address) == nil { port.value.sockets.removeValue(forKey: address)?.close() }
     }
 
     private func interfacesDidChange() {
         guard let all = try? NetworkInterfaces.allAddresses() else { return }
-        // All of 127.0.0.0/8 is this machine, whatever its interfaces say.
+        // All of 127.0.0.0/8 is this machine, whatever its interfaces report.
         interfacesDidChange(
             present: Set(all.map(\.ip) + (addresses + localAddresses.map(\.ip)).filter(\.isLoopback)),
             usable: NetworkInterfaces.usable(of: all).map(\.ip))
     }
 
-    /// Listens no more where this machine is not reached any more, and anew where it is now.
+    /// Closes the sockets of removed addresses, and opens sockets at new ones.
     func interfacesDidChange(present: Set<IPAddress>, usable: [IPAddress]) {
         guard !isClosed else { return }
         let held = localAddresses + reopening
@@ -160,19 +161,19 @@ public actor SharedPort {
         let wanted = addresses.isEmpty ? usable : addresses.filter(present.contains)
         for address in wanted where !known.contains(address) {
             Task {
-                // It may not be fit for use yet: the next change has it tried again.
+                // It may not be usable yet: the next change triggers a retry.
                 guard let added = try? await self.open(address) else { return }
                 self.port.value.tell(.added(added))
             }
         }
     }
 
-    /// Where the port listens.
+    /// The addresses of the port.
     public var localAddresses: [TransportAddress] {
         port.value.sockets.keys.sorted { $0.description < $1.description }
     }
 
-    /// What arrived for nobody so far.
+    /// The counts of received datagrams that belong to no connection.
     public var statistics: Statistics {
         let counts = port.value.demultiplexer.statistics
         return Statistics(
@@ -180,7 +181,7 @@ public actor SharedPort {
             unknownSources: counts.unknownSources, malformed: counts.malformed, contested: counts.contested)
     }
 
-    /// Closes the port, whoever still uses it: their paths end.
+    /// Closes the port. Connections that still use it lose their routes.
     public func close() async {
         isClosed = true
         monitor?.stop()
@@ -188,7 +189,7 @@ public actor SharedPort {
         for closing in port.value.closeSockets() { try? await closing.get() }
     }
 
-    /// A connection's part of the port; the caller is on the event loop.
+    /// Creates a connection's part of the port. The caller must be on the event loop.
     nonisolated func lease(
         receive: @escaping (inout ByteBuffer, TransportAddress, TransportAddress) -> Void,
         change: @escaping (AddressChange) -> Void
@@ -199,13 +200,13 @@ public actor SharedPort {
     }
 
     deinit {
-        // A closed one's event loop may have ended.
+        // The event loop of a closed port may have ended.
         guard !isClosed else { return }
         let port = port
         eventLoop.execute { port.value.closeSockets() }
     }
 
-    /// What the connections of the port share.
+    /// The shared state of the port's connections.
     final class Port {
         var sockets: [TransportAddress: DatagramSocket] = [:]
         var demultiplexer = PortDemultiplexer()
@@ -230,13 +231,13 @@ public actor SharedPort {
         @discardableResult
         func closeSockets() -> [EventLoopFuture<Void>] {
             let closing = sockets.values
-            // What is closed on purpose is not opened again.
+            // Sockets that are closed intentionally are not reopened.
             sockets = [:]
             return closing.map { $0.close() }
         }
     }
 
-    /// A connection's part of a port, up to its `deinit`, which may be anywhere.
+    /// A connection's part of a port, until its `deinit`, which can run on any thread.
     final class Lease {
         private let bound: NIOLoopBoundBox<Port>
         private let eventLoop: any EventLoop
@@ -256,10 +257,10 @@ public actor SharedPort {
             port.demultiplexer.register(fragments, of: member)
         }
 
-        /// The socket at one of the port's addresses.
+        /// Returns the socket at one of the port's addresses.
         func socket(at address: TransportAddress) -> DatagramSocket? { port.sockets[address] }
 
-        /// Learns from what is sent whose the answers are.
+        /// Records sent data, to assign its answers.
         func note(
             _ bytes: UnsafeRawBufferPointer, from local: TransportAddress, to remote: TransportAddress, now: Instant
         ) {
@@ -267,7 +268,7 @@ public actor SharedPort {
         }
 
         deinit {
-            // Its event loop may have ended where it is not this one.
+            // If this is not the event loop, it may have ended.
             guard !eventLoop.inEventLoop else { return Self.leave(bound.value, member) }
             eventLoop.execute { [bound, member] in Self.leave(bound.value, member) }
         }

@@ -3,25 +3,24 @@ public import NIOPosix
 public import RTCShareWireFormat
 internal import Synchronization
 
-/// A shared port on each of several event loops, for rooms that are more than one processor carries.
+/// A shared port on each of several event loops, for rooms that need more than one processor.
 ///
-/// Each event loop has a port of its own, so that what arrives for a connection arrives where it lives: the candidates of a
-/// connection name its loop's port. With one port for all loops it would be the kernel that chooses among them, by a hash
-/// of the addresses, which knows nothing of user name fragments. `Connection.send(_:to:)` visits
-/// each loop once, all at the same time.
+/// Each event loop has its own port, so that datagrams of a connection arrive on its event loop: the connection's
+/// candidates have that port. With one port for all event loops, the kernel would choose among them by a hash of the
+/// addresses, without regard to user name fragments. `Connection.send(_:to:)` visits all event loops in parallel.
 public final class SharedPorts: Sendable {
-    /// One a loop.
+    /// The ports, one per event loop.
     public let ports: [SharedPort]
     private let turn = Atomic(0)
 
-    /// Ports that are open already, of which there is one at least.
+    /// Uses open ports, at least one.
     package init(_ ports: [SharedPort]) { self.ports = ports }
 
-    /// Opens a port the system picks on each of `count` event loops of `eventLoopGroup`, of which SwiftNIO's for the whole
-    /// process has as many as there are processors; at the addresses that
-    /// ``SharedPort/init(addresses:port:eventLoopGroup:)`` would open one at.
+    /// Opens a port that the system chooses on each of `count` event loops of `eventLoopGroup`. SwiftNIO's group for
+    /// the whole process has as many as there are processors. The addresses are those of
+    /// ``SharedPort/init(addresses:port:eventLoopGroup:)``.
     ///
-    /// - Parameter count: how many; nil for one an event loop, which more than that is held to.
+    /// - Parameter count: The number of ports; nil for one per event loop, which is also the maximum.
     public init(
         addresses: [IPAddress] = [], count: Int? = nil, eventLoopGroup: MultiThreadedEventLoopGroup = .singleton
     ) async throws {
@@ -38,13 +37,13 @@ public final class SharedPorts: Sendable {
         self.ports = ports
     }
 
-    /// The port for the next connection's ``Connection/Configuration/sharedPort``: each in its turn.
+    /// Returns the port for the next connection's ``Connection/Configuration/sharedPort``, in turn.
     public func next() -> SharedPort {
         let turn = turn.wrappingAdd(1, ordering: .relaxed).oldValue
         return ports[Int(UInt(bitPattern: turn) % UInt(ports.count))]
     }
 
-    /// Closes all of them.
+    /// Closes all ports.
     public func close() async {
         for port in ports { await port.close() }
     }

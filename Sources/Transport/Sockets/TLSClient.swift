@@ -5,17 +5,17 @@ internal import RTCShareMedia
 internal import RTCShareSecureTransport
 internal import RTCShareWireFormat
 
-/// Whom TLS connections to servers trust.
+/// The roots of trust of TLS connections to servers.
 public enum TrustRoots: Sendable, Hashable {
-    /// The certificates that the system comes with.
+    /// The system's certificates.
     case system
-    /// Those in a file of PEM certificates, and no others.
+    /// Only those in a file of PEM certificates.
     case file(String)
 }
 
-/// TLS to a TURN server: the certificate must be valid and name the host of the URL.
+/// TLS to a TURN server: the certificate must be valid and contain the host of the URL.
 enum TLSClient {
-    /// The handler of a new connection to `host`, which is a name or an address.
+    /// Creates the handler of a new connection to `host`, which is a name or an address.
     static func handler(host: String?, trustRoots: TrustRoots) throws(TLSError) -> TLSHandler {
         guard let host else { throw .unknownHost }
         let context =
@@ -27,7 +27,7 @@ enum TLSClient {
     }
 }
 
-/// Errors of connections in words.
+/// Returns descriptions of connections' errors.
 package enum SocketFailure {
     package static func reason(of error: any Error) -> String {
         switch error {
@@ -41,7 +41,7 @@ package enum SocketFailure {
     }
 }
 
-/// Options of TCP that SwiftNIO has no name for.
+/// TCP options for which SwiftNIO has no name.
 enum TCPOption {
     /// `TCP_NOTSENT_LOWAT` of `linux/tcp.h`: the socket is writable while less than this is unsent in the kernel.
     static let notSentLowWater: CInt = 25

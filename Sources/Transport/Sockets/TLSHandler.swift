@@ -1,10 +1,11 @@
 package import NIOCore
 package import RTCShareSecureTransport
 
-/// The handshake has succeeded: what is written goes out from now on.
+/// The event of a successful handshake, after which written data is sent.
 package struct TLSHandshakeCompleted: Sendable {}
 
-/// Puts TLS between a channel's stream and its other handlers. What they write before the handshake is through waits for it.
+/// Adds TLS between a channel's stream and its other handlers. Data that they write before the end of the handshake
+/// waits.
 package final class TLSHandler: ChannelDuplexHandler {
     package typealias InboundIn = ByteBuffer
     package typealias InboundOut = ByteBuffer
@@ -32,7 +33,7 @@ package final class TLSHandler: ChannelDuplexHandler {
         flushOutgoing(context)
     }
 
-    // MARK: What arrives
+    // MARK: Reading
 
     package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let text = unwrapInboundIn(data).withUnsafeReadableBytes { connection.receive($0) }
@@ -53,7 +54,7 @@ package final class TLSHandler: ChannelDuplexHandler {
         context.fireChannelInactive()
     }
 
-    /// Tells the others of the connection's end, once.
+    /// Notifies the other handlers of the connection's end, once.
     private func endIfOver(_ context: ChannelHandlerContext) {
         guard !hasEnded else { return }
         switch connection.state {
@@ -67,7 +68,7 @@ package final class TLSHandler: ChannelDuplexHandler {
         context.close(promise: nil)
     }
 
-    // MARK: What leaves
+    // MARK: Writing
 
     package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         let bytes = unwrapOutboundIn(data)

@@ -21,7 +21,7 @@ struct BroadcastTokenOptions: ParsableArguments {
             """, valueName: "file"), completion: .file())
     var peerTokenFile: String?
 
-    /// The tokens; those of files go before those of the environment. Throws where there are none.
+    /// Returns the tokens; those of files take precedence over those of the environment. Throws if there are none.
     func tokens(remedy: String = BroadcastTokens.remedy) throws -> BroadcastTokens {
         var given = ProcessInfo.processInfo.environment
         if let myTokenFile { given[BroadcastTokens.myVariable] = try Self.read(myTokenFile) }
@@ -46,10 +46,11 @@ extension BroadcastTokens {
     fileprivate static let myVariable = "RTCSHARE_MY_TOKEN"
     fileprivate static let peerVariable = "RTCSHARE_PEER_TOKEN"
 
-    /// What to do about missing tokens, for the command that starts a process.
+    /// The remedy for missing tokens, for the command that starts a process.
     static let remedy = "--my-token-file FILE --peer-token-file FILE"
 
-    /// The tokens that `RTCSHARE_MY_TOKEN` and `RTCSHARE_PEER_TOKEN` hold, or the variables of their former names.
+    /// Creates the tokens from `RTCSHARE_MY_TOKEN` and `RTCSHARE_PEER_TOKEN`, or from the variables with their former
+    /// names.
     init(environment: [String: String], remedy: String = Self.remedy) throws {
         func value(_ variable: String) -> String? {
             environment[variable] ?? environment[variable.replacing("RTCSHARE_", with: "RTCSHARE_BROADCAST_")]

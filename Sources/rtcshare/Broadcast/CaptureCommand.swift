@@ -63,13 +63,13 @@ struct CaptureCommand: AsyncParsableCommand {
         @Option(help: ArgumentHelp("Stop after this many seconds.", valueName: "s"), transform: OptionValue.duration)
         var duration: Double?
 
-        /// The sources that they name.
+        /// The selected sources.
         var selection: SourceSelection {
             SourceSelection(source: source, audio: audio, microphone: microphone, camera: nil)
         }
     }
 
-    /// The process that gets the captured frames, or the session to share from here.
+    /// The process that receives the captured frames, or the session to share from here.
     struct DestinationOptions: ParsableArguments {
         @Option(
             help: ArgumentHelp("Port of its --source process:PORT.", valueName: "n"), transform: OptionValue.port)
@@ -132,7 +132,7 @@ struct CaptureCommand: AsyncParsableCommand {
         }
     }
 
-    /// Shares from here, for as long as the session's file is there.
+    /// Shares from here, as long as the session's file exists.
     private func share(_ session: String, answer: String) async throws {
         var sharing = SharingOptions(
             sources: try .parse([]), output: try .parse([]), quality: try .parse([]), special: try .parse([]))
@@ -148,15 +148,16 @@ struct CaptureCommand: AsyncParsableCommand {
     }
 }
 
-/// An extension at work: from the first search for the app to the end of the share, of the source, or by Ctrl-C.
+/// A capture in progress: from the first search for the sharing process to the end of the share or of the source, or to
+/// Ctrl-C.
 private struct Broadcasting {
     let sender: BroadcastSender
     let sources: OpenedSources
     private let runner = SourceRunner()
-    /// How long the sources and the sender can take to end.
+    /// The timeout for the end of the sources and the sender.
     private static let closingTime = Duration.seconds(3)
 
-    /// What can happen.
+    /// An event of the capture.
     fileprivate enum Occurrence: Sendable {
         case connected
         case waiting(String)
@@ -241,10 +242,10 @@ private struct Broadcasting {
     }
 }
 
-/// Turns what the sender and the source tell into occurrences.
+/// Converts the notifications of the sender and the source to occurrences.
 private final class BroadcastingListener: BroadcastSenderObserver, CaptureSourceObserver {
     private let continuation: AsyncStream<Broadcasting.Occurrence>.Continuation
-    /// Tells the person at the terminal what happens to sounds.
+    /// Reports interruptions of audio to the user.
     let ofSounds = SoundListener()
 
     init(_ continuation: AsyncStream<Broadcasting.Occurrence>.Continuation) {
@@ -256,12 +257,12 @@ private final class BroadcastingListener: BroadcastSenderObserver, CaptureSource
     func broadcastSenderDidEnd(error: BroadcastError?) { continuation.yield(.ended(error)) }
 
     func captureDidFail(error: CaptureSourceError) {
-        // A frame that was left out is no end.
+        // A dropped frame is not an end.
         if error.kind != .invalidFrame { continuation.yield(.sourceFailed(error)) }
     }
 }
 
-/// Tells the person at the terminal why a sound is away. Its end, or its failure, does not end the broadcast.
+/// Reports the reason for missing audio to the user. Its end, or its failure, does not end the capture.
 private final class SoundListener: CaptureSourceObserver {
     func captureWasInterrupted(by interruption: CaptureInterruption) {
         Terminal.shared.say("The capture continues without audio: \(interruption).")

@@ -1,17 +1,18 @@
 internal import FoundationEssentials
 
-/// A file of options that a person wants without typing them: `config.toml`.
+/// A file of options that a user wants without typing them: `config.toml`.
 ///
-/// Its keys are the options' names. Those at its top are for each command that has the option; those in a table with a
-/// command's name, such as `[serve]`, are for that command.
+/// Its keys are the options' names. Keys at its top apply to each command that has the option; keys in a table with a
+/// command's name, such as `[serve]`, apply to that command.
 struct ConfigurationFile {
-    /// Nobody writes more options than this.
+    /// The maximum size of the file.
     private static let maximumBytes = 1 << 18
 
     let path: String
     let tables: [TOMLReader.Table]
 
-    /// `$XDG_CONFIG_HOME/rtcshare/config.toml`, or that in `~/.config`; nil for a process without a home.
+    /// Returns `$XDG_CONFIG_HOME/rtcshare/config.toml`, or the one in `~/.config`; nil for a process without a home
+    /// directory.
     static func defaultPath(environment: [String: String]) -> String? {
         let folder =
             environment["XDG_CONFIG_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
@@ -19,7 +20,7 @@ struct ConfigurationFile {
         return folder.map { $0 + "/rtcshare/config.toml" }
     }
 
-    /// Reads a file that has to exist.
+    /// Reads a file that must exist.
     init(path: String) throws {
         let text = try StandardStreams.readText(path, what: "configuration file", atMost: Self.maximumBytes)
         do {
@@ -31,7 +32,7 @@ struct ConfigurationFile {
         self.path = path
     }
 
-    /// The keys and values of a table, or of the top.
+    /// Returns the keys and values of a table, or of the top.
     func entries(of table: String?) -> [String: TOMLReader.Entry] {
         tables.first { $0.name == table }?.entries ?? [:]
     }

@@ -12,8 +12,8 @@ extension SendCommand: ConfigurableCommand {}
 
 /// The options that a configuration file and the environment add to the command line of `serve` or `send`.
 ///
-/// The command line wins over the environment, and the environment over the file: of an option that is given in several
-/// places, the values of one place count.
+/// The command line has precedence over the environment, and the environment over the file: if an option is given in
+/// several places, only the values of one place count.
 struct ConfiguredOptions {
     fileprivate struct Setting {
         let name: String
@@ -26,7 +26,7 @@ struct ConfiguredOptions {
     static let commands: [String: any ParsableCommand.Type] = [
         "serve": ServeCommand.self, "send": SendCommand.self,
     ]
-    /// What an option on the command line takes the place of, beside itself.
+    /// The options that an option on the command line replaces, in addition to itself.
     private static let alternatives = [
         "link-token-file": ["no-token"], "no-token": ["link-token-file"],
         "tls-self-signed": ["tls-certificate", "tls-key"],
@@ -34,14 +34,14 @@ struct ConfiguredOptions {
         "control": ["name", "no-control"], "no-control": ["name", "control"],
     ]
 
-    /// Variables that are not of options.
+    /// The variables that do not set options.
     private static let otherVariables = [
         "config", "log", "ice-username", "ice-password", "whip-token", "whep-token", "my-token", "peer-token",
         "broadcast-my-token", "broadcast-peer-token",
     ]
 
     private let settings: [Setting]
-    /// Flags of the command line that undo a setting, such as `--no-ask`, which the parser does not know.
+    /// The flags of the command line that undo a setting, such as `--no-ask`, which the parser does not know.
     private var undoing: Set<String> = []
 
     /// - Parameter arguments: A whole command line without the program's name.
@@ -81,12 +81,12 @@ struct ConfiguredOptions {
     /// The options that are set, each with its file and line or its variable.
     var origins: [String] { settings.map { "--\($0.name): \($0.place)" } }
 
-    /// The command line with the options, behind the command's name.
+    /// Returns the command line with the options, after the command's name.
     func added(to arguments: [String]) -> [String] {
         added(to: arguments, settings)
     }
 
-    /// Where the option is that makes the command line wrong; nil if it is wrong without the options.
+    /// Returns the place of the option that makes the command line invalid; nil if it is invalid without the options.
     func locationOfFault(in arguments: [String]) -> String? {
         settings.indices.first { index in
             var others = settings
@@ -102,7 +102,8 @@ struct ConfiguredOptions {
             + typed.dropFirst(options.count)
     }
 
-    /// A failure of the command with the file's line or the variable, if that sets the option or names the file at fault.
+    /// Returns a failure of the command with the file's line or the variable, if that sets the option or names the
+    /// faulty file.
     func placing(_ failure: CommandFailure) -> CommandFailure {
         let words = failure.message.split { $0.isWhitespace || ",:;'\"".contains($0) }.map(String.init)
         let setting = settings.first { setting in
@@ -112,7 +113,7 @@ struct ConfiguredOptions {
         return isPlaced ? failure : setting.map { failure.located(at: $0.place) } ?? failure
     }
 
-    /// Rejects a variable whose name is a former one of an option, or nearly that of an option.
+    /// Rejects a variable with a former name of an option, or with a misspelled one.
     private static func checkNames(of environment: [String: String], for command: String) throws {
         let prefix = "RTCSHARE_"
         let names = try allNames().union(otherVariables)
@@ -130,17 +131,17 @@ struct ConfiguredOptions {
         }
     }
 
-    /// The file that these arguments, the environment or the default name; nil if there is none.
+    /// Returns the file that these arguments, the environment or the default name; nil if there is none.
     static func file(arguments: [String], environment: [String: String]) throws -> ConfigurationFile? {
         if let index = arguments.lastIndex(where: { $0 == "--config" || $0.hasPrefix("--config=") }) {
             let path = arguments[index].split(separator: "=", maxSplits: 1).dropFirst().first.map(String.init)
-            // The parser says what is missing where nothing follows.
+            // If nothing follows, the parser reports the missing value.
             return try (path ?? arguments.dropFirst(index + 1).first).map { try ConfigurationFile(path: $0) }
         }
         if let path = environment["RTCSHARE_CONFIG"], !path.isEmpty { return try ConfigurationFile(path: path) }
         guard let path = ConfigurationFile.defaultPath(environment: environment) else { return nil }
         var status = stat()
-        // One that can't be looked at may hold options that count.
+        // A file that can't be accessed may contain relevant options.
         if lstat(path, &status) != 0, [ENOENT, ENOTDIR].contains(errno) { return nil }
         return try ConfigurationFile(path: path)
     }
@@ -160,7 +161,7 @@ struct ConfiguredOptions {
                 let place = "\(file.path), line \(entry.line)"
                 guard let option = known[key] else {
                     let names = table == nil ? try allNames() : Set(known.keys)
-                    // At the top is also what only another command has.
+                    // The top also has options of other commands.
                     guard table == nil, names.contains(key) else {
                         throw unknown(key, at: place, of: name, among: names)
                     }
@@ -173,7 +174,7 @@ struct ConfiguredOptions {
         return settings
     }
 
-    /// The names of the options of all commands.
+    /// Returns the names of the options of all commands.
     private static func allNames() throws -> Set<String> {
         var names = Set(try commands.values.flatMap { try KnownOption.all(of: $0).keys })
         names.remove("config")
@@ -194,7 +195,7 @@ extension KnownOption {
     /// The environment variable that sets the option.
     fileprivate var variable: String { "RTCSHARE_" + name.replacing("-", with: "_").uppercased() }
 
-    /// What a variable sets: several values are apart by spaces.
+    /// Returns the value of a variable: spaces separate several values.
     fileprivate func value(ofVariable text: String, at place: String) throws -> ConfiguredValue {
         guard isFlag else { return isRepeatable ? .list(text.split(separator: " ").map(String.init)) : .text(text) }
         switch text.lowercased() {
@@ -204,7 +205,7 @@ extension KnownOption {
         }
     }
 
-    /// What sets the option on a command line. `name` is what errors call the key or the variable.
+    /// Returns the setting of the option for a command line. `name` is the name of the key or the variable in errors.
     /// - Throws: `CommandFailure` for a value of another kind than the option's.
     fileprivate func setting(
         _ value: ConfiguredValue, at place: String, named name: String

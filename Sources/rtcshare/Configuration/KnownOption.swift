@@ -11,7 +11,7 @@ struct KnownOption {
     /// Whether `--no-NAME` turns the flag off.
     var isInvertible = false
 
-    /// The options of a command, by name. What only asks for help or the version is left out.
+    /// Returns the options of a command, by name, without those that only print help or the version.
     static func all(of command: any ParsableCommand.Type) throws -> [String: KnownOption] {
         let description = try JSONDecoder().decode(Description.self, from: Data(command._dumpHelp().utf8))
         var known: [String: KnownOption] = [:]

@@ -1,15 +1,16 @@
-/// Reads the part of TOML 1.0 that options need: tables, and keys whose values are texts of one line, decimal numbers,
+/// Parses the part of TOML 1.0 that options need: tables, and keys whose values are texts of one line, decimal numbers,
 /// `true`, `false`, and lists of these.
 ///
-/// The libraries for TOML throw C++ exceptions, for which the package has no tables, and do not give the line of a key.
+/// The libraries for TOML throw C++ exceptions, for which the package has no tables, and do not report the line of a
+/// key.
 struct TOMLReader {
-    /// A value, and the line on which its key is.
+    /// A value, with the line of its key.
     struct Entry: Hashable {
         let value: ConfiguredValue
         let line: Int
     }
 
-    /// A table, and the line on which its name is; the table of the top has no name.
+    /// A table, with the line of its name; the table of the top has no name.
     struct Table {
         let name: String?
         let line: Int
@@ -26,7 +27,7 @@ struct TOMLReader {
 
     private init(_ text: String) { rest = text[...].unicodeScalars }
 
-    /// The tables of a text, that of the top first.
+    /// Parses the tables of a text, that of the top first.
     static func read(_ text: String) throws(Problem) -> [Table] {
         var reader = TOMLReader(text)
         return try reader.readTables()
@@ -144,7 +145,7 @@ struct TOMLReader {
         throw problem("unknown escape after \\. Write \\\\, or use '…' for a string with backslashes")
     }
 
-    /// Goes to the next scalar that is not blank, over ends of lines and comments.
+    /// Skips to the next scalar that is not blank, over ends of lines and comments.
     /// - Returns: False at the end of the text.
     private mutating func skipBlankLines() -> Bool {
         while true {

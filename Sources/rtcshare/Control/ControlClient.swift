@@ -4,7 +4,7 @@ internal import NIOHTTP1
 internal import RTCShareLocks
 internal import RTCShareSignaling
 
-/// Which running share a command is about.
+/// The running share that a command controls.
 struct ControlOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -21,7 +21,7 @@ struct ControlOptions: ParsableArguments {
         if name != nil, control != nil { throw ValidationError("--name and --control exclude each other: use one") }
     }
 
-    /// A client of the share, which runs.
+    /// Returns a client of the share. Throws if it does not run.
     func connect() throws(CommandFailure) -> ControlClient {
         let socket = try socket()
         guard let descriptor = try socket.connect() else {
@@ -62,9 +62,9 @@ struct ControlOptions: ParsableArguments {
     }
 }
 
-/// A command's client of a running share.
+/// A command's client for a running share.
 struct ControlClient: Sendable {
-    /// The share closed the connection before it answered, or while it was watched.
+    /// The error of a share that closed the connection before it answered, or while it was watched.
     private struct Ended: Error {}
 
     private struct Problem: Decodable {
@@ -77,15 +77,15 @@ struct ControlClient: Sendable {
     let path: String
     var peer = SocketPeer(user: geteuid())
 
-    /// An offer takes as long as the slowest ICE server, and a source may wait for a person.
+    /// The timeout for a change: an offer takes as long as the slowest ICE server, and a source may wait for the user.
     private static let patience = Duration.seconds(60)
-    /// The share gives its state at once.
+    /// The timeout for the state, which the share returns at once.
     private static let statePatience = Duration.seconds(10)
-    /// No event is longer.
+    /// The maximum size of an event.
     private static let maximumEventBytes = 1 << 20
 
     /// Sends a request, and waits for the answer.
-    /// - Throws: the reason if the share refuses.
+    /// - Throws: The reason if the share rejects it.
     func ask<Answer: Decodable>(_ request: ControlRequest, _ type: Answer.Type) async throws -> Answer {
         do {
             return try Self.read(type, from: try await send(try request.call))
@@ -108,7 +108,7 @@ struct ControlClient: Sendable {
         }
     }
 
-    /// The state of the share, each second until the share ends.
+    /// Returns the state of the share, each second until the share ends.
     func states() -> AsyncThrowingStream<ControlledShare, any Error> {
         let (states, continuation) = AsyncThrowingStream.makeStream(of: ControlledShare.self)
         let received = Locked<[UInt8]>([])
@@ -136,8 +136,8 @@ struct ControlClient: Sendable {
         return states
     }
 
-    /// The data of the server-sent events (HTML §9.2) that `piece` completes; nil if one is too long. The share writes the data
-    /// of an event as one line.
+    /// Returns the data of the server-sent events (HTML §9.2) that `piece` completes; nil if one is too long. The share
+    /// writes the data of an event in one line.
     private static func events(in received: inout [UInt8], with piece: [UInt8]) -> [[UInt8]]? {
         received += piece
         guard received.count <= maximumEventBytes else { return nil }
@@ -155,7 +155,7 @@ struct ControlClient: Sendable {
         }
     }
 
-    /// The body of the response, unless `receive` takes it.
+    /// Returns the body of the response, unless `receive` accepts it.
     private func send(_ call: ControlCall, receive: (@Sendable ([UInt8]) -> Bool)? = nil) async throws -> [UInt8] {
         let patience = call.method == .GET ? Self.statePatience : Self.patience
         let client = LocalHTTPClient(

@@ -181,7 +181,7 @@ struct SetCommand: ControlCommand {
     func run() async throws { try await perform(.set(parameters)) }
 }
 
-/// Which of a share's sounds to mute or unmute.
+/// The audio of a share that is muted or unmuted.
 struct SoundFlags: ParsableArguments {
     @Flag(help: "Only the shared audio.") var audio = false
     @Flag(help: "Only your microphone.") var microphone = false
@@ -327,7 +327,7 @@ struct AdmitCommand: ControlCommand {
     @Argument(help: ArgumentHelp("Number of the viewer, as rtcshare status lists it.", valueName: "n"))
     var viewer: String
 
-    /// Before there was `accept`, `admit` took an answer, too.
+    /// Before `accept` existed, `admit` also accepted an answer.
     @Option(name: .customLong("viewer"), help: .hidden, transform: OptionValue.viewer)
     var invited: Int?
 
@@ -347,7 +347,7 @@ struct AdmitCommand: ControlCommand {
 }
 
 extension ControlCommand {
-    /// Passes an invited viewer's answer to the share. This process reports what is wrong with the text, with its line.
+    /// Passes an invited viewer's answer to the share. This process reports errors in the text, with the line.
     fileprivate func accept(_ path: String, of viewer: Int?) async throws {
         try await reportingFailure {
             let client = try share.connect()
@@ -413,7 +413,7 @@ struct LinkCommand: ControlCommand {
 }
 
 extension RoomMembership {
-    /// What `--subgroup` and `--no-main` say.
+    /// Creates the membership of `--subgroup` and `--no-main`.
     init(main: Bool, subgroups names: [String]) throws {
         let subgroups = Set(try names.map { try Subgroup($0) })
         self = main ? RoomMembership(subgroups: subgroups) : try RoomMembership(onlySubgroups: subgroups)

@@ -11,7 +11,7 @@ enum ControlRequest: Hashable, Sendable {
     case pause(slate: Bool)
     case resume
     case source(SourceSpecification)
-    /// Another picture of the attendee, or `none`.
+    /// Another camera of the presenter, or `none`.
     case camera(CameraSpecification)
     case light(isOn: Bool)
     /// Properties that are nil stay unchanged.
@@ -31,7 +31,7 @@ enum ControlRequest: Hashable, Sendable {
     case link(subgroup: String?)
 }
 
-/// Which sounds `rtcshare mute` is about.
+/// The audio that `rtcshare mute` mutes.
 enum ControlledSounds: Hashable, Sendable {
     case all
     case audio
@@ -40,14 +40,14 @@ enum ControlledSounds: Hashable, Sendable {
 
 /// The answer of a running share.
 enum ControlAnswer: Hashable, Sendable {
-    /// It is done; with a sentence about what changed.
+    /// The request succeeded; `notice` is a sentence about the change.
     case done(notice: String?)
     case status(ControlledShare)
-    /// The offer to somebody else who is to view.
+    /// The offer for an invited viewer.
     case offer(viewer: Int, description: String)
     /// The links of the share, or of a subgroup, best first.
     case links([String])
-    /// It is not done: the exit status that says so, why, the things to choose from, and what to try.
+    /// The request failed, with the exit status, the reason, the alternatives, and a remedy.
     case failed(status: Int32, reason: String, list: [String] = [], remedy: String?)
 
     init(_ failure: CommandFailure) {
@@ -57,78 +57,78 @@ enum ControlAnswer: Hashable, Sendable {
     }
 }
 
-/// How a share stands, as `rtcshare status --json` prints it.
+/// The state of a share, as `rtcshare status --json` prints it.
 struct ControlledShare: Codable, Hashable, Sendable {
     enum State: String, Codable, Sendable {
-        /// No viewer is there, or all of them wait to be admitted.
+        /// There are no viewers, or all of them wait for admission.
         case waiting
         case connecting, sharing, paused
     }
 
     struct Camera: Codable, Hashable, Sendable {
         let spec: String
-        /// Why it stands still; nil where it goes on.
+        /// The reason for an interruption; nil if there is none.
         var interruption: String?
-        /// Nil where it has no light that could be switched.
+        /// Whether the light is on; nil if the camera has none.
         var isLightOn: Bool?
     }
 
     /// A source of audio.
     struct Sound: Codable, Hashable, Sendable {
         let spec: String
-        /// Why it is silent; nil where it is not.
+        /// The reason for an interruption; nil if there is none.
         var interruption: String?
     }
 
     struct Viewer: Codable, Hashable, Sendable {
         let id: Int
-        /// The state of its connection: it is new until its answer is accepted.
+        /// The state of its connection, which is new until its answer is accepted.
         let state: ConnectionState
-        /// Whether it waits to be admitted.
+        /// Whether it waits for admission.
         let isWaiting: Bool
-        /// The names of the subgroups that it is in, and `main` for the main room.
+        /// The names of its subgroups, and `main` for the main room.
         let groups: [String]
-        /// Where it asks from, of who came by a link.
+        /// The address of a viewer that joined through a link.
         var address: String?
         var browser: String?
-        /// When it came.
+        /// The time at which it joined.
         var since: Date?
         /// The bitrate to the viewer, in kbit/s.
         var bitrate: Double?
-        /// The part of the packets that it reports as lost.
+        /// The fraction of packets that it reports as lost.
         var fractionLost: Double?
-        /// In seconds.
+        /// The round trip in seconds.
         var roundTripTime: Double?
         var path: ViewerRates.Path?
     }
 
     struct Recording: Codable, Hashable, Sendable {
         let file: String
-        /// How long the film is.
+        /// The duration of the recording.
         let seconds: Double
     }
 
-    /// A server that it is published at.
+    /// A server to which it is published.
     struct Server: Codable, Hashable, Sendable {
         let id: Int
-        /// How the server is spoken to: `whip`, `janus`.
+        /// The protocol: `whip`, `janus`.
         let kind: String
-        /// What people know it by: its URL, without what may be secret in it.
+        /// The name for people: its URL, without secrets.
         let name: String
         let state: Publication.State
-        /// Since when it is so.
+        /// The time since which it has the state.
         let since: Date
-        /// How often the share was published there.
+        /// The number of times that the share was published there.
         let count: Int
-        /// Why that failed last; nil once it is there again.
+        /// The reason for the last failure; nil after it was published again.
         var failure: String?
-        /// When it is tried again.
+        /// The time of the next retry.
         var nextAttempt: Date?
         /// The bitrate to the server, in kbit/s.
         var bitrate: Double?
-        /// The part of the packets that it reports as lost.
+        /// The fraction of packets that it reports as lost.
         var fractionLost: Double?
-        /// In seconds.
+        /// The round trip in seconds.
         var roundTripTime: Double?
         var path: ViewerRates.Path?
     }
@@ -137,26 +137,26 @@ struct ControlledShare: Codable, Hashable, Sendable {
     let pid: Int32
     let attendee: String
     let state: State
-    /// The SPEC of what is shared.
+    /// The SPEC of the shared source.
     let source: String
-    /// Why the source stands still, or can't be seen where it is; nil where it goes on.
+    /// The reason why the source is interrupted, or can't be seen on the screen; nil if there is none.
     let interruption: String?
-    /// What gives the attendee's own picture; nil where none is sent.
+    /// The presenter's camera; nil if none is sent.
     var camera: Camera?
-    /// What gives the sound of what is shared.
+    /// The sources of the shared audio.
     var sounds: [Sound]?
-    /// What gives the attendee's own voice; nil where none is sent.
+    /// The presenter's microphone; nil if none is sent.
     var microphone: Sound?
-    /// What was sent last; nil before anything was.
+    /// The size of the last sent frame; nil before the first.
     var width: Int?
     var height: Int?
     var framesPerSecond: Double
-    /// Everything that goes out, in kbit/s.
+    /// The total outgoing bitrate in kbit/s.
     var bitrate: Double
-    /// In kbit/s.
+    /// The maximum bitrate in kbit/s.
     let maxBitrate: Int
     let maxFramerate: Double
-    /// The largest size of its video; nil if none was set.
+    /// The maximum size of its video; nil if none was set.
     var maxWidth: Int?
     var maxHeight: Int?
     let hint: SharingOptions.Hint?
@@ -165,29 +165,29 @@ struct ControlledShare: Codable, Hashable, Sendable {
     let isAudioMuted: Bool
     let isMicrophoneMuted: Bool
     let destination: String
-    /// The subgroups that the owner has joined.
+    /// The subgroups that the presenter has joined.
     let subgroups: [String]
     /// Whether new viewers can't join; nil if there is no link.
     var isLocked: Bool?
     /// Whether viewers wait until the presenter admits them; nil if there is no link.
     var needsApproval: Bool?
-    /// What is sent is recorded in a film; nil where it is not.
+    /// The recording of the sent media; nil if there is none.
     var recording: Recording?
     var viewers: [Viewer]
-    /// The servers that it is published at.
+    /// The servers to which it is published.
     var servers: [Server] = []
-    /// Seconds since the share was started.
+    /// The seconds since the start of the share.
     var uptime: Double
 }
 
-/// What was done, in a sentence; nil where there is nothing to say.
+/// The result of a change, as a sentence; nil if there is nothing to report.
 struct ControlNotice: Codable, Hashable, Sendable {
     let notice: String?
 }
 
-/// W3C's `RTCSessionDescriptionInit`, and the viewer that it is for or from.
+/// W3C's `RTCSessionDescriptionInit`, with the viewer that it is for or from.
 struct ControlDescription: Codable, Hashable, Sendable {
-    /// Nil for the answer of the only invited viewer.
+    /// The viewer; nil for the answer of the only invited viewer.
     var viewer: Int?
     let type: SessionDescriptionType
     let sdp: String

@@ -3,23 +3,23 @@ internal import NIOHTTP1
 internal import RTCShareContentShare
 internal import RTCShareSignaling
 
-/// A route of the control interface. `openapi.json` describes each for those who use it.
+/// A route of the control interface. `openapi.json` describes each for its users.
 struct ControlRoute: Sendable {
-    /// What the server does with a request.
+    /// The server's action for a request.
     enum Action: Hashable, Sendable {
         case ask(ControlRequest)
         /// Streams the state of the share.
         case watch
-        /// Responds with the description of the interface.
+        /// Responds with the OpenAPI description of the interface.
         case describe
     }
 
     let method: HTTPMethod
-    /// A segment in braces stands for any.
+    /// The path; a segment in braces matches any segment.
     let path: String
-    /// The name of the operation in the description.
+    /// The name of the operation in the OpenAPI description.
     let operation: String
-    /// Reads a request; `segment` is what stands for the one in braces.
+    /// Parses a request; `segment` is the one that matches the segment in braces.
     let read: @Sendable (_ request: HTTPRequest, _ segment: String) throws -> Action
 
     private init(
@@ -66,7 +66,7 @@ struct ControlRoute: Sendable {
         return number
     }
 
-    /// What a request asks for.
+    /// Returns the action for a request.
     static func action(for request: HTTPRequest) throws(ProblemDetails) -> Action {
         let found = all.compactMap { route in route.segment(of: request.target).map { (route, $0) } }
         guard !found.isEmpty else { throw unknown("there is no such path", .notFound) }
@@ -88,7 +88,7 @@ struct ControlRoute: Sendable {
         }
     }
 
-    /// What stands for the segment in braces, empty without one; nil for another path.
+    /// Returns the segment that matches the one in braces, empty without one; nil for another path.
     private func segment(of target: HTTPTarget) -> String? {
         let pattern = path.split(separator: "/")
         guard pattern.count == target.segments.count, !target.endsInSlash else { return nil }
@@ -100,7 +100,7 @@ struct ControlRoute: Sendable {
         return segment
     }
 
-    /// The path of the member that could not be decoded.
+    /// Returns the path of the member that could not be decoded.
     fileprivate static func place(of error: DecodingError) -> String {
         let path: [any CodingKey] =
             switch error {
@@ -119,7 +119,7 @@ struct ControlRoute: Sendable {
     }
 }
 
-/// Who is invited: to the main room unless `main` is false, and to subgroups.
+/// The membership of an invited viewer: the main room unless `main` is false, and subgroups.
 private struct Invitation: Codable {
     var main: Bool?
     var subgroups: [String]?
@@ -132,7 +132,7 @@ private struct Admission: Codable {
 // MARK: Reading requests
 
 extension HTTPRequest {
-    /// The message in the body: JSON, without members that the message does not have.
+    /// Decodes the message in the body: JSON, without unknown members.
     fileprivate func json<Message: Codable>(_ type: Message.Type) throws(ProblemDetails) -> Message {
         guard contentType == "application/json" || contentType == "application/merge-patch+json" else {
             throw ProblemDetails(
@@ -155,7 +155,7 @@ extension HTTPRequest {
         }
     }
 
-    /// The subgroup that the query names.
+    /// The subgroup in the query.
     fileprivate var subgroup: String? {
         get throws {
             guard let query = target.query, !query.isEmpty else { return nil }
@@ -166,12 +166,12 @@ extension HTTPRequest {
     }
 }
 
-/// The members of a JSON text, whatever their values are.
+/// The members of a JSON text, without their values.
 private enum Members: Decodable {
     case object([String: Members])
     case other
 
-    /// The path of the first member, in alphabetic order, that `known` does not have.
+    /// Returns the path of the first member, in alphabetic order, that `known` does not have.
     func firstUnknown(besides known: Members) -> String? {
         guard case .object(let members) = self else { return nil }
         guard case .object(let known) = known else { return members.keys.min() }

@@ -9,8 +9,8 @@ internal import Synchronization
 
 /// Answers HTTP requests at a share's socket, as ``ControlRoute`` and `openapi.json` describe them.
 ///
-/// Clients are processes of this user, or of root. Names of other hosts are refused: a page that reaches a forwarded socket
-/// has such a name (DNS rebinding).
+/// Clients are processes of this user, or of root. Requests with the names of other hosts are rejected, because a page
+/// that reaches a forwarded socket has such a name (DNS rebinding).
 final class ControlServer: Sendable {
     typealias Respond = @Sendable (ControlRequest) async -> ControlAnswer
 
@@ -20,17 +20,17 @@ final class ControlServer: Sendable {
     private let socket: ControlSocket
     private let end: AsyncStream<Void>.Continuation
 
-    /// How long an answer that is under way at the end may take.
+    /// The timeout for an answer in progress at the end.
     private static let closingTime = Duration.seconds(1)
     private static let timeBetweenEvents = Duration.seconds(1)
-    /// The streams of events at a time: the other connections are for requests.
+    /// The maximum number of streams of events: the other connections are for requests.
     private static let maximumWatchers = 8
 
     private init(server: HTTPServer, socket: ControlSocket, end: AsyncStream<Void>.Continuation) {
         (self.server, self.socket, self.end) = (server, socket, end)
     }
 
-    /// Answers at a socket that listens.
+    /// Starts to answer at a listening socket.
     static func start(
         _ listening: ControlSocket.Listening, limits: HTTPServer.Limits = .ownPrograms, respond: @escaping Respond
     ) async throws -> ControlServer {
@@ -52,7 +52,7 @@ final class ControlServer: Sendable {
         return ControlServer(server: server, socket: listening.socket, end: end)
     }
 
-    /// Listens no more, and answers those who wait for the share's end. Answers under way are still given.
+    /// Stops listening, and answers clients that wait for the share's end. Answers in progress are still sent.
     func close() async {
         socket.remove()
         end.finish()
@@ -101,7 +101,7 @@ final class ControlServer: Sendable {
         }
     }
 
-    /// The state of the share at once, and then each second.
+    /// Returns the state of the share at once, and then each second.
     private static func events(for watcher: Watcher, _ respond: @escaping Respond) -> AsyncStream<[UInt8]> {
         AsyncStream {
             if watcher.hasBegun.exchange(true, ordering: .relaxed),
@@ -145,7 +145,7 @@ final class ControlServer: Sendable {
     }
 }
 
-/// The streams of events that are open.
+/// The open streams of events.
 private final class Watchers: Sendable {
     private let count = Locked(0)
 
@@ -162,7 +162,7 @@ private final class Watchers: Sendable {
     fileprivate func remove() { count.withLock { $0 -= 1 } }
 }
 
-/// One stream of events. It counts as long as it exists.
+/// An open stream of events, which counts as long as it exists.
 private final class Watcher: Sendable {
     let hasBegun = Atomic(false)
     private let watchers: Watchers

@@ -10,15 +10,15 @@ struct ControlSocket: Sendable {
     /// The name of the share.
     let name: String
 
-    /// What a share is called where nothing else is said.
+    /// The default name of a share.
     static let defaultName = "share"
     private static let suffix = ".sock"
-    /// Of shares with the same name so many find a name of their own.
+    /// The maximum number of shares with the same name, which get numbers.
     private static let mostShares = 100
-    /// What `sun_path` holds beside the zero at its end (unix(7)).
+    /// The capacity of `sun_path` without the zero at its end (unix(7)).
     private static let maximumPathBytes = 107
 
-    /// `$XDG_RUNTIME_DIR/rtcshare`, or where sessions are.
+    /// The directory `$XDG_RUNTIME_DIR/rtcshare` or, without that variable, the directory of sessions.
     static var folder: String {
         let runtime = ProcessInfo.processInfo.environment["XDG_RUNTIME_DIR"] ?? ""
         guard runtime.hasPrefix("/") else {
@@ -27,13 +27,13 @@ struct ControlSocket: Sendable {
         return runtime + "/rtcshare"
     }
 
-    /// The place of a share of this name.
+    /// Creates the socket's location for a share of this name.
     init(name: String) throws(CommandFailure) {
         try Self.check(name: name)
         self.init(path: "\(Self.folder)/\(name)\(Self.suffix)", name: name)
     }
 
-    /// A place of one's own.
+    /// Creates a location at a given path.
     init(path: String) {
         self.init(path: path, name: URL(filePath: path).deletingPathExtension().lastPathComponent)
     }
@@ -43,7 +43,7 @@ struct ControlSocket: Sendable {
         self.name = name
     }
 
-    /// Rejects an invalid name, which is part of a path, and that of a capture's socket in the same directory.
+    /// Rejects an invalid name, which becomes part of a path, and that of a capture's socket in the same directory.
     static func check(name: String) throws(CommandFailure) {
         let isPlain = name.utf8.allSatisfy { byte in
             switch byte {
@@ -62,16 +62,16 @@ struct ControlSocket: Sendable {
         }
     }
 
-    // MARK: The share's side
+    // MARK: For the share
 
-    /// A socket that listens, and what a person should know of where.
+    /// A listening socket, with a notice for the user about its location.
     struct Listening {
         let socket: ControlSocket
         let descriptor: Int32
         let notice: String?
     }
 
-    /// Listens for a share of this name; where another that runs has it, with a number behind it.
+    /// Listens for a share of this name. If another running share has it, appends a number.
     static func listen(name: String) throws(CommandFailure) -> Listening {
         let lock = try PrivateFolder(folder)
         defer { lock.close() }
@@ -90,7 +90,7 @@ struct ControlSocket: Sendable {
             .unavailable, "\(mostShares) shares named \(name) are already running", try: "another --name")
     }
 
-    /// Listens at a path of the user's own.
+    /// Listens at a path of the user's choice.
     static func listen(path: String) throws(CommandFailure) -> Listening {
         let socket = ControlSocket(path: path)
         guard let descriptor = try socket.listen() else {
@@ -99,7 +99,8 @@ struct ControlSocket: Sendable {
         return Listening(socket: socket, descriptor: descriptor, notice: nil)
     }
 
-    /// A socket that listens at the path, or nil where somebody else does. What a share left that has ended is removed.
+    /// Returns a socket that listens at the path, or nil if another process does. Removes the socket of a share that
+    /// has ended.
     private func listen() throws(CommandFailure) -> Int32? {
         var status = stat()
         if lstat(path, &status) == 0 {
@@ -117,7 +118,7 @@ struct ControlSocket: Sendable {
                     .cannotCreate, "can't create the socket \(path): \(systemMessage(errno, path: path))",
                     try: "another path with --control")
             }
-            // Nobody can connect before it listens, and then the mode holds.
+            // Nobody can connect before it listens, and then the mode is set.
             guard chmod(path, 0o600) == 0, Glibc.listen(descriptor, 16) == 0 else {
                 let reason = Self.reason
                 unlink(path)
@@ -130,12 +131,12 @@ struct ControlSocket: Sendable {
         return descriptor
     }
 
-    /// Removes the socket of a share that ends.
+    /// Removes the socket at the end of a share.
     func remove() { unlink(path) }
 
-    // MARK: The commands' side
+    // MARK: For commands
 
-    /// A connection to the share; nil if none runs there.
+    /// Returns a connection to the share; nil if none runs there.
     func connect() throws(CommandFailure) -> Int32? {
         let descriptor = try Self.open()
         do throws(CommandFailure) {
@@ -159,7 +160,7 @@ struct ControlSocket: Sendable {
             "can't reach the share at \(path): \(reason)")
     }
 
-    /// Whether a share listens there; where that can't be found out, one is taken to.
+    /// Whether a share listens there; also true if that is unknown.
     var isAnswered: Bool {
         do {
             guard let descriptor = try connect() else { return false }
@@ -170,10 +171,10 @@ struct ControlSocket: Sendable {
         }
     }
 
-    /// The shares of this user that run, by name.
+    /// Returns the running shares of this user, by name.
     static func running() -> [ControlSocket] { sockets.filter(\.isAnswered) }
 
-    /// What lies in the folder: of shares that run, and of some that have ended without a word.
+    /// The sockets in the directory: of running shares, and of some that have crashed.
     private static var sockets: [ControlSocket] {
         let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         return files.filter { $0.hasSuffix(suffix) }.map { String($0.dropLast(suffix.count)) }.sorted().compactMap {
@@ -188,13 +189,13 @@ struct ControlSocket: Sendable {
     private static func open() throws(CommandFailure) -> Int32 {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw CommandFailure(.inputOutput, "can't create a socket: \(reason)") }
-        // A share that hangs lets nobody in, and keeps nobody.
+        // A share that hangs accepts nobody, and must not block commands.
         var time = timeval(tv_sec: 5, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
         return descriptor
     }
 
-    /// Lends `path` as the system wants it.
+    /// Lends `path` in the system's format.
     private static func with(
         _ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
     ) throws(CommandFailure) -> Int32 {
@@ -216,25 +217,25 @@ struct ControlSocket: Sendable {
     }
 }
 
-/// The process at the other end of a Unix socket, as Linux names it (`struct ucred`, unix(7)).
+/// The process at the other end of a Unix domain socket, in the layout of Linux (`struct ucred`, unix(7)).
 struct SocketPeer {
     private(set) var process: Int32 = 0
     private(set) var user: UInt32 = .max
     private var group: UInt32 = .max
 
-    /// The process of this user.
+    /// Creates a process of this user.
     init(user: UInt32) { self.user = user }
 
-    /// The process that a socket is connected to, or that listens there; of no user where that is not known.
+    /// Returns the process to which a socket is connected, or that listens there; without a user if it is unknown.
     init(of descriptor: Int32) {
         var length = socklen_t(MemoryLayout<SocketPeer>.size)
         _ = getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &self, &length)
     }
 
-    /// Whether a process of `user` talks to it: it is the same user's, or root's.
+    /// Returns whether a process of `user` may communicate with it: it belongs to the same user, or to root.
     func isTrusted(by user: UInt32) -> Bool { self.user == user || self.user == 0 }
 
-    /// The failure of a share that can't answer because its process is stopped (proc_pid_stat(5)); nil if it runs.
+    /// The failure for a share that can't answer because its process is stopped (proc_pid_stat(5)); nil if it runs.
     var stop: CommandFailure? {
         guard let bytes = try? OpenFile(reading: "/proc/\(process)/stat").read(atMost: 512),
             let state = String(decoding: bytes, as: UTF8.self).split(separator: ")").last?.dropFirst().first,
@@ -246,7 +247,7 @@ struct SocketPeer {
     }
 }
 
-/// The folder of the sockets: this user's, and locked while a socket in it is looked for and made.
+/// This user's directory of the sockets, locked while a socket in it is searched and created.
 private struct PrivateFolder {
     private let descriptor: Int32
 

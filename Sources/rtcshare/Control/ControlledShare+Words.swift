@@ -4,7 +4,7 @@ internal import RTCSharePeerConnection
 internal import RTCShareSignaling
 internal import RTCShareWireFormat
 
-/// What `rtcshare status` prints for people.
+/// The output of `rtcshare status` for people.
 extension ControlledShare {
     /// A line for each property: its name, and its value.
     var lines: [String] {
@@ -57,7 +57,7 @@ extension ControlledShare {
 }
 
 extension VideoEncodingParameters {
-    /// The parameters as the control interface has them.
+    /// Creates the parameters from those of the control interface.
     init(kilobitsPerSecond: Int?, maxFramerate: Double?, width: Int?, height: Int?, hint: SharingOptions.Hint?) {
         self.init(
             maxBitrate: kilobitsPerSecond.map(DataRate.kilobitsPerSecond), maxFramerate: maxFramerate,
@@ -65,7 +65,7 @@ extension VideoEncodingParameters {
             contentHint: hint?.contentHint)
     }
 
-    /// `3000 kbit/s per viewer, 15 frames per second, 640x360 pixels, hint motion`.
+    /// The text `3000 kbit/s per viewer, 15 frames per second, 640x360 pixels, hint motion`.
     var words: String {
         [
             maxBitrate.map { "\($0) per viewer" }, maxFramerate.map { "\($0.words) frames per second" },
@@ -113,7 +113,7 @@ extension ControlledShare.Server {
     }
 }
 
-/// The path to a viewer or a server, for people.
+/// Returns the route to a viewer or a server, for people.
 private func wordsForPath(
     _ bitrate: Double?, _ fractionLost: Double?, _ roundTripTime: Double?, _ path: ViewerRates.Path?
 ) -> [String] {

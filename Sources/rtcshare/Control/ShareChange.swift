@@ -3,11 +3,11 @@ internal import RTCShareMedia
 internal import RTCShareSignaling
 internal import RTCShareWireFormat
 
-/// One change of a share, as `PATCH /v1/share` takes it: a merge patch (RFC 7396) of the members that ``ControlledShare``
-/// has.
+/// A change of a share, in the format of `PATCH /v1/share`: a merge patch (RFC 7396) of the members of
+/// ``ControlledShare``.
 struct ShareChange: Codable, Hashable {
     struct Camera: Codable, Hashable {
-        /// `none` turns it off.
+        /// The camera; `none` turns it off.
         var spec: String?
         var isLightOn: Bool?
     }
@@ -16,7 +16,7 @@ struct ShareChange: Codable, Hashable {
     var isSlateShown: Bool?
     var source: String?
     var camera: Camera?
-    /// In kbit/s.
+    /// The maximum bitrate in kbit/s.
     var maxBitrate: Int?
     var maxFramerate: Double?
     var maxWidth: Int?
@@ -27,7 +27,7 @@ struct ShareChange: Codable, Hashable {
     var destination: String?
     var isLocked: Bool?
 
-    /// The request that this is; a share makes one change after the other, each of them whole or not at all.
+    /// The request for it. A share applies one change after the other, each completely or not at all.
     var request: ControlRequest {
         get throws {
             let asked = [
@@ -82,7 +82,7 @@ struct ShareChange: Codable, Hashable {
 }
 
 extension ShareChange {
-    /// The change that a request asks for; without members for other requests.
+    /// Creates the change of a request; without members for other requests.
     init(_ request: ControlRequest) {
         switch request {
         case .pause(let slate): self.init(isPaused: true, isSlateShown: slate)

@@ -1,6 +1,6 @@
-/// `rtcshare status --watch`: follows the state of a running share until the share ends.
+/// `rtcshare status --watch`: shows the state of a running share until the share ends.
 ///
-/// A terminal shows the present state. A file or a pipe gets a block of lines for each change or, as JSON, one line.
+/// A terminal shows the current state. A file or a pipe gets a block of lines for each change or, as JSON, one line.
 struct StatusWatch {
     private let client: ControlClient
     private let isJSON: Bool
@@ -31,7 +31,8 @@ struct StatusWatch {
 }
 
 extension ControlledShare {
-    /// Whether something other than a clock differs; sizes, rates, losses and round trips count as `inMeasurements` says.
+    /// Returns whether anything except the time differs; sizes, rates, losses and round trips count only if
+    /// `inMeasurements` is true.
     func differs(from other: ControlledShare, inMeasurements: Bool) -> Bool {
         steady(keepingMeasurements: inMeasurements) != other.steady(keepingMeasurements: inMeasurements)
     }

@@ -99,7 +99,7 @@ struct DoctorCommand: AsyncParsableCommand {
     }
 }
 
-/// What a program reads: the diagnosis, with its advice in the words of the command line.
+/// The output for programs: the diagnosis, with its advice in the words of the command line.
 struct DiagnosisReport: Encodable {
     let diagnosis: NetworkDiagnosis
     let machine: MachineDiagnosis
@@ -123,6 +123,6 @@ struct DiagnosisReport: Encodable {
 }
 
 extension NetworkDiagnosis {
-    /// What to do, with options and commands.
+    /// The advice, with options and commands.
     fileprivate var adviceLines: [String] { advice.map { $0.words(naming: \.words) } }
 }

@@ -33,7 +33,7 @@ struct InspectCommand: AsyncParsableCommand {
         }
     }
 
-    /// What messages call the file.
+    /// The file's name in messages.
     private var name: String { file == "-" ? "the input" : file }
 
     private func explainDescription(_ bytes: [UInt8]) throws {
@@ -52,7 +52,7 @@ struct InspectCommand: AsyncParsableCommand {
                 String(printing: "%4d  ", line.number) + line.text, "        " + line.explanation + problem,
             ])
         }
-        // A line's problem was shown with the line.
+        // A line's problem was printed with the line.
         let count = lines.count { $0.problem != nil }
         let marked =
             (count == 1 ? "1 line has" : "\(count) lines have") + " a problem" + (json ? "" : ", marked with !!")

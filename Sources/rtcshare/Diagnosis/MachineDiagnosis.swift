@@ -3,14 +3,14 @@ internal import Glibc
 internal import RTCShareCapture
 internal import RTCSharePlayback
 
-/// What `rtcshare doctor` finds on this machine beside its network. Each part has lines for people.
+/// The results of `rtcshare doctor` about this machine, except its network. Each part has lines for people.
 struct MachineDiagnosis {
     /// The reasons why parts are empty or incomplete, by the part's name in JSON.
     private(set) var problems: [String: String] = [:]
     private(set) var screens: [String] = []
     private(set) var sound: [String] = []
     private(set) var cameras: [String] = []
-    /// What shows the window of `rtcshare view`.
+    /// The library that shows the window of `rtcshare view`.
     private(set) var window: [String] = []
     /// The port of the viewer page.
     private(set) var page: [String] = []
@@ -18,7 +18,7 @@ struct MachineDiagnosis {
     private(set) var configuration: [String] = []
     private(set) var advice: [String] = []
 
-    /// - Parameter port: The port that `rtcshare serve` takes if it can.
+    /// - Parameter port: The port that `rtcshare serve` uses if it is free.
     init(environment: [String: String], port: UInt16 = 8080) {
         findScreens(environment)
         findSound(server: environment["PULSE_SERVER"].flatMap { $0.isEmpty ? nil : $0 })
@@ -40,20 +40,20 @@ struct MachineDiagnosis {
         findConfiguration(environment)
     }
 
-    /// A part for people, with its problem if it has one.
+    /// Returns a part for people, with its problem if it has one.
     func lines(_ part: KeyPath<MachineDiagnosis, [String]>, _ name: String) -> [String] {
         let found = self[keyPath: part]
         guard let problem = problems[name] else { return found }
         return found + [(found.isEmpty ? "none: " : "") + problem]
     }
 
-    /// What failed and, if something helps, what to try.
+    /// Returns the failure and, if there is one, a remedy.
     static func reason(for error: CaptureError) -> String {
         if case .displayUnavailable(display: nil, _) = error {
             return "DISPLAY is not set. Try: run rtcshare in a desktop session, or set DISPLAY"
         }
         var failure = CommandFailure(explaining: error)
-        // Another source is of no use to a command that lists or checks the display.
+        // Another source is useless to a command that lists or checks the display.
         if case .displayUnavailable = error {
             failure = CommandFailure(.unavailable, failure.message, try: "set DISPLAY to a running X server")
         }
@@ -139,7 +139,7 @@ struct MachineDiagnosis {
         }
     }
 
-    /// Whether a TCP socket can listen at a port on all addresses.
+    /// Returns whether a TCP socket can listen at a port on all addresses.
     static func isFree(_ port: UInt16) -> Bool {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return false }

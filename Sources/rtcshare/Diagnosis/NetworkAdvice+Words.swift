@@ -16,7 +16,7 @@ extension NetworkAdvice.Setting {
         }
     }
 
-    /// A shell would take a question mark for a pattern.
+    /// Returns the option with quotes around a question mark, which is a pattern in a shell.
     private static func option(_ url: String) -> String {
         url.contains("?") ? "--ice-server '\(url)'" : "--ice-server \(url)"
     }

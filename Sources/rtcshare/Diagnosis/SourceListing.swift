@@ -3,11 +3,11 @@ internal import Glibc
 internal import RTCShareCapture
 internal import RTCShareMedia
 
-/// What can be shared on a machine, as `rtcshare sources` prints it. The names of the properties are those in JSON.
+/// The sources of a machine, as `rtcshare sources` prints them. The names of the properties are those in JSON.
 struct SourceListing: Encodable {
     struct Display: Encodable {
         let spec: String
-        /// What stands in `DISPLAY`.
+        /// The value of `DISPLAY`.
         let name: String
         let width: Int
         let height: Int
@@ -16,7 +16,7 @@ struct SourceListing: Encodable {
     struct Output: Encodable {
         let spec: String
         let name: String
-        /// What its maker calls it.
+        /// The manufacturer's product name.
         let product: String?
         let x: Int
         let y: Int
@@ -24,7 +24,7 @@ struct SourceListing: Encodable {
         let height: Int
         let primary: Bool
 
-        /// All keys are there in each entry; what is not known is null.
+        /// Encodes all keys of each entry; unknown values are null.
         func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: CodingKeys.self)
             try container.encode(spec, forKey: .spec)
@@ -52,7 +52,7 @@ struct SourceListing: Encodable {
         let height: Int
         let minimized: Bool
 
-        /// All keys are there in each entry; what is not known is null.
+        /// Encodes all keys of each entry; unknown values are null.
         func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: CodingKeys.self)
             try container.encode(spec, forKey: .spec)
@@ -74,7 +74,7 @@ struct SourceListing: Encodable {
         let spec: String
         let name: String
         let description: String
-        /// `source` for an input, `sink` for an output.
+        /// The kind: `source` for an input, `sink` for an output.
         let kind: String
         let isDefault: Bool
 
@@ -84,21 +84,21 @@ struct SourceListing: Encodable {
         }
     }
 
-    /// What a Wayland desktop asks a person to choose from.
+    /// A choice that a Wayland desktop offers to the user.
     struct Portal: Encodable {
         let spec: String
-        /// `monitor` or `window`.
+        /// The kind: `monitor` or `window`.
         let kind: String
     }
 
-    /// A camera with what it gives.
+    /// A camera with its formats.
     struct Camera: Encodable {
         struct Format: Encodable {
-            /// `YUY2` and the like.
+            /// The layout of the pixels, such as `YUY2`.
             let pixels: String
             let width: Int
             let height: Int
-            /// A second, the most first; none where the camera doesn't say.
+            /// The frame rates per second, the highest first; empty if the camera names none.
             let frameRates: [Double]
         }
 
@@ -122,14 +122,14 @@ struct SourceListing: Encodable {
     private(set) var outputs: [Output] = []
     private(set) var windows: [Window] = []
     private(set) var sounds: [Sound] = []
-    /// Why a part is empty, by the part's name.
+    /// The reasons why parts are empty, by the part's name.
     private(set) var problems: [String: String] = [:]
 
     private enum CodingKeys: String, CodingKey, CaseIterable {
         case portal, displays, outputs, windows, cameras, sounds, problems
     }
 
-    /// Asks the desktop, the display and the sound server that the environment names.
+    /// Lists the sources of the desktop, the display and the sound server in the environment.
     init(environment: [String: String], includingMinimised: Bool) {
         let server = environment["PULSE_SERVER"].flatMap { $0.isEmpty ? nil : $0 }
         let desktop = DesktopSession(environment: environment)
@@ -202,7 +202,7 @@ struct SourceListing: Encodable {
         }
     }
 
-    /// Adds the windows of a display, and with `isWhole` its screen, which XWayland does not show.
+    /// Adds the windows of a display and, with `isWhole`, its screen, which XWayland does not show.
     private mutating func addDisplay(
         _ name: String?, isWhole: Bool, includingMinimised: Bool
     ) throws(CaptureError) {
@@ -228,7 +228,7 @@ struct SourceListing: Encodable {
         }
     }
 
-    /// For people: a heading for each kind, columns below.
+    /// Returns a table for people: a heading for each kind, with columns below.
     func table() -> [String] {
         var parts: [(name: String, key: CodingKeys, rows: [[String]])] = [
             (
@@ -282,7 +282,7 @@ struct SourceListing: Encodable {
         ["file:PATH.wav", "for --audio: an audio file"],
     ]
 
-    /// Lines whose columns stand below each other; the last one is as long as it is.
+    /// Returns lines with aligned columns; the last column has no padding.
     private static func aligned(_ rows: [[String]]) -> [String] {
         let count = rows.map(\.count).max() ?? 0
         let widths = (0..<count).map { column in rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0 }

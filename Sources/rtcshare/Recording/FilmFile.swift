@@ -5,15 +5,15 @@ internal import RTCShareStreams
 internal import RTCShareVideoCoding
 internal import RTCShareWireFormat
 
-/// The film that `--record FILE.webm` makes of what is shared or viewed. Where the disk has no room for more, that is said,
-/// and all else goes on.
+/// The recording that `--record FILE.webm` makes of shared or viewed media. If the disk is full, that is reported, and
+/// everything else continues.
 final class FilmFile: Sendable {
     let recorder: WebMRecorder
 
     private static let ending = "webm"
 
-    /// Makes the file; `activity` is what goes on without it. Where the file is there already and `isNumbered`, the film has
-    /// the next free number in its name: FILE-2.webm.
+    /// Creates the file; `activity` is what continues without it. If the file exists and `isNumbered` is true, the
+    /// recording has the next free number in its name: FILE-2.webm.
     init(path: String, activity: String, isNumbered: Bool = false) throws(CommandFailure) {
         do throws(MediaFileError) {
             recorder = try Self.makeRecorder(path: path, isNumbered: isNumbered) { error in
@@ -41,23 +41,23 @@ final class FilmFile: Sendable {
         }
     }
 
-    /// The path of the film with this number among those of one name.
+    /// Returns the path of the recording with this number among those of one name.
     private static func numbered(_ path: String, _ number: Int) -> String {
         guard number > 1, let dot = path.lastIndex(of: ".") else { return path }
         return "\(path[..<dot])-\(number)\(path[dot...])"
     }
 
-    /// Refuses a path that does not end in `.webm`.
+    /// Rejects a path that does not end in `.webm`.
     static func validate(_ path: String?) throws {
         guard let path, URL(filePath: path).pathExtension.lowercased() != ending else { return }
         throw ValidationError("--record \(path): recordings are WebM files. Use a name that ends in .\(ending)")
     }
 
-    /// How long it is.
+    /// The duration of the recording.
     var duration: Duration { recorder.duration }
 
-    /// Ends the film, and says how long it is.
-    /// - Throws: why it has ended before.
+    /// Ends the recording, and reports its duration.
+    /// - Throws: The reason if it has ended before.
     func close() async throws(CommandFailure) {
         do {
             try await recorder.close()

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import FoundationEssentials
 internal import Glibc
 
-/// `rtcshare report`: what was measured over time, as a page.
+/// `rtcshare report`: statistics over time, as a page.
 struct ReportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "report",
@@ -55,7 +55,7 @@ struct ReportCommand: AsyncParsableCommand {
         files.map { $0 == "-" ? "standard input" : URL(filePath: $0).lastPathComponent }.joined(separator: " and ")
     }
 
-    /// Two files are of one page if they are of one time.
+    /// Throws if two files do not overlap in time, because they need separate pages.
     private func checkOverlap(of history: StatisticsHistory) throws(CommandFailure) {
         let (first, second) = (history.connections.filter { $0.file == 0 }, history.connections.filter { $0.file == 1 })
         guard let begin = second.map(\.first).min(), let end = second.map(\.last).max(),

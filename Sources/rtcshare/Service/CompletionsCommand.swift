@@ -1,6 +1,6 @@
 internal import ArgumentParser
 
-/// `rtcshare completions`: the script that has a shell complete this program's command line.
+/// `rtcshare completions`: the script that makes a shell complete this program's command line.
 struct CompletionsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "completions",

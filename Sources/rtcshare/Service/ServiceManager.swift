@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import Glibc
 internal import RTCShareWireFormat
 
-/// The service manager that started this process, where one did: it learns when the work has begun, and how it stands
+/// The service manager that started this process, if one did. It is notified of the start of the work, and of its state
 /// (sd_notify(3)).
 enum ServiceManager {
     /// Whether one started this process.
@@ -10,16 +10,16 @@ enum ServiceManager {
 
     private static var socketPath: String? { ProcessInfo.processInfo.environment["NOTIFY_SOCKET"] }
 
-    /// The work has begun.
+    /// Notifies that the work has started.
     static func ready() { send("READY=1") }
 
-    /// The work is about to end.
+    /// Notifies that the work is about to end.
     static func stopping() { send("STOPPING=1") }
 
-    /// Says how things stand, in a line for people.
+    /// Sends the state, in a line for people.
     static func status(_ line: String) { send("STATUS=" + line.printable) }
 
-    /// Whether what is written to a descriptor goes to the journal: `stream` is what systemd says of it, device and inode
+    /// Returns whether a descriptor writes to the journal: `stream` is systemd's device and inode of it
     /// (systemd.exec(5)).
     static func keeps(
         _ descriptor: Int32, stream: String? = ProcessInfo.processInfo.environment["JOURNAL_STREAM"]
@@ -33,8 +33,8 @@ enum ServiceManager {
         if let socketPath { notify(state, at: socketPath) }
     }
 
-    /// Sends one datagram to the socket, whose path begins with `/`, or with `@` in the abstract namespace. That nobody
-    /// takes it changes nothing for what is shared; returns whether somebody did.
+    /// Sends one datagram to the socket, whose path begins with `/`, or with `@` in the abstract namespace. A failure
+    /// does not affect the share. Returns whether the datagram was accepted.
     @discardableResult
     static func notify(_ state: String, at path: String) -> Bool {
         var bytes = Array(path.utf8)
@@ -46,7 +46,7 @@ enum ServiceManager {
         if first == UInt8(ascii: "@") { bytes[0] = 0 }
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
-        // An abstract name is as long as the address says (unix(7)).
+        // The length of an abstract name is that of the address (unix(7)).
         let length = socklen_t(MemoryLayout.offset(of: \sockaddr_un.sun_path).map { $0 + bytes.count } ?? 0)
         let descriptor = socket(
             AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)

@@ -3,13 +3,13 @@ internal import FoundationEssentials
 internal import Glibc
 internal import RTCShareCapture
 
-/// What a shell offers where the values depend on the machine: its screens, windows, sound devices and running shares.
+/// The completions that depend on the machine: screens, windows, audio devices and running shares.
 enum ShellCompletion {
     /// A SPEC of `--source`.
     static let source = CompletionKind.custom { _, _, prefix in literal(sources(prefix)) }
     /// A SPEC of `--audio`.
     static let sound = CompletionKind.custom { _, _, prefix in literal(sounds(prefix)) }
-    /// The name of a share that runs.
+    /// The name of a running share.
     static let runningShare = CompletionKind.custom { _, _, _ in plain(ControlSocket.running().map(\.name)) }
 
     private static let sourceKinds = [
@@ -17,18 +17,18 @@ enum ShellCompletion {
     ]
     private static let soundKinds = ["none", "tone", "beep", "file:", "microphone", "system", "process"]
 
-    /// What a SPEC of pictures that begins with `prefix` can be.
+    /// Returns the possible SPECs of video that begin with `prefix`.
     static func sources(
         _ prefix: String, environment: [String: String] = ProcessInfo.processInfo.environment
     ) -> [String] {
         if prefix.hasPrefix("file:") { return files(prefix, endingIn: ".y4m") }
         var found = sourceKinds
-        // Whoever completes is not to have the desktop ask its person.
+        // A completion must not make the desktop ask the user.
         if prefix.hasPrefix("camera"), !CameraDevice.requiresPermission {
             found += ((try? CameraDevice.all()) ?? []).map { SourceSpecification.camera(name: $0.name).description }
         }
         if let display = environment["DISPLAY"], !display.isEmpty {
-            // A display that does not answer has nothing to offer; the command itself will say so.
+            // A display that does not answer has no completions; the command itself will report that.
             found += ((try? DisplaySource.outputs(display: display)) ?? []).map {
                 SourceSpecification.display(output: $0.name).description
             }
@@ -39,19 +39,19 @@ enum ShellCompletion {
         return plain(found)
     }
 
-    /// What a SPEC of sound that begins with `prefix` can be.
+    /// Returns the possible SPECs of audio that begin with `prefix`.
     static func sounds(
         _ prefix: String, environment: [String: String] = ProcessInfo.processInfo.environment
     ) -> [String] {
         if prefix.hasPrefix("file:") { return files(prefix, endingIn: ".wav") }
-        // Devices are asked for only where one is begun: the sound server may take its time.
+        // Devices are listed only after a matching prefix, because the sound server may be slow.
         guard prefix.hasPrefix("microphone") || prefix.hasPrefix("system") else { return soundKinds }
         let server = environment["PULSE_SERVER"].flatMap { $0.isEmpty ? nil : $0 }
         let devices = (try? PulseSource.devices(server: server)) ?? []
         return plain(soundKinds + devices.map(\.specification.description))
     }
 
-    /// The files, and the folders to look further in, that a `file:` SPEC can name.
+    /// Returns the files that a `file:` SPEC can name, and the directories to search further.
     private static func files(_ prefix: String, endingIn suffix: String) -> [String] {
         let path = prefix.dropFirst("file:".count)
         let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
@@ -65,7 +65,7 @@ enum ShellCompletion {
             })
     }
 
-    /// Those alone that mean themselves in every shell: bash expands what it is offered, and a file may be called `$(…)`.
+    /// Returns only words that are literal in every shell: bash expands completions, and a file may be named `$(…)`.
     static func plain(_ words: [String]) -> [String] {
         words.filter { word in
             word.unicodeScalars.allSatisfy { scalar in
@@ -77,19 +77,19 @@ enum ShellCompletion {
         }
     }
 
-    /// The words as the asking shell takes them: to zsh, what follows a colon is a description.
+    /// Returns the words in the form for the requesting shell: for zsh, a colon begins a description.
     private static func literal(_ words: [String]) -> [String] {
         CompletionShell.requesting == .zsh ? words.map { $0.replacing(":", with: "\\:") } : words
     }
 
-    /// The script that a shell sources.
+    /// Returns the script that a shell sources.
     static func script(for shell: CompletionShell) -> String {
         let script = RTCShareCommand.completionScript(for: shell) + "\n"
         return shell == .bash ? script + bashWords : script
     }
 
-    /// bash takes a SPEC apart at its colons, where the generated script expects one word. And a unit is made of another
-    /// command, whose options are offered.
+    /// An addition for bash, which splits a SPEC at its colons, although the generated script expects one word. And
+    /// `unit` has another command as its argument, whose options are completed.
     private static let bashWords = #"""
 
         _rtcshare_words() {

@@ -6,17 +6,18 @@ struct SystemdUnit {
     /// The unit's name, without `.service`.
     let name: String
     let executable: String
-    /// The command and its options, as a person gave them.
+    /// The command and its options, as the user typed them.
     let arguments: [String]
-    /// Where relative paths among them begin.
+    /// The directory of relative paths among them.
     let folder: String
-    /// A file of variables, where tokens may stand.
+    /// A file of variables, which may contain tokens.
     let environmentFile: String?
     let restart: UnitCommand.Restart
-    /// Whether it takes the screen, which is there only while somebody is logged in at it.
+    /// Whether it captures the screen, which exists only while a user is logged in there.
     let needsScreen: Bool
 
-    /// What would end again the same way: usage, bad input, missing input, no permission, a file that can't be made.
+    /// The exit statuses after which a restart is useless: usage, bad input, missing input, no permission, a file that
+    /// can't be created.
     private static let hopeless: [CommandFailure.Status] = [
         .usage, .badInput, .inputMissing, .cannotCreate, .notPermitted,
     ]
@@ -41,19 +42,20 @@ struct SystemdUnit {
         lines += ["", "[Unit]", "Description=rtcshare \(arguments.first ?? "")"]
         if needsScreen { lines += ["PartOf=\(target)", "After=\(target)"] }
         lines += [
-            // A display or a network that is away for an hour is no reason to give up.
+            // A display or a network that is missing for an hour is not a reason to give up.
             "StartLimitIntervalSec=0",
             "", "[Service]", "Type=notify", "ExecStart=\(command)",
             "WorkingDirectory=\(Self.specifiersEscaped(folder))",
         ]
-        // A desktop asks its person what to share, who may be away.
+        // A desktop asks the user what to share, who may be absent.
         if needsScreen { lines.append("TimeoutStartSec=infinity") }
         if let environmentFile { lines.append("EnvironmentFile=\(Self.specifiersEscaped(environmentFile))") }
         lines += [
             "Restart=\(restart.rawValue)", "RestartSec=5", "RestartPreventExitStatus=\(hopeless)",
-            // The first SIGTERM has viewers told.
+            // After the first SIGTERM, viewers are notified.
             "KillSignal=SIGTERM", "TimeoutStopSec=15",
-            // Of what confines a service, what leaves it the X server's socket in /tmp, shared memory and the network.
+            // The restrictions of a service that do not block the X server's socket in /tmp, shared memory and the
+            // network.
             "NoNewPrivileges=yes", "UMask=0077", "LimitCORE=0", "LockPersonality=yes", "MemoryDenyWriteExecute=yes",
             "RestrictRealtime=yes", "RestrictSUIDSGID=yes", "RestrictNamespaces=yes",
             "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK", "SystemCallArchitectures=native",
@@ -63,7 +65,7 @@ struct SystemdUnit {
         return lines.joined(separator: "\n")
     }
 
-    /// An argument of ExecStart: quoted where it has to be, and nothing in it means anything to systemd.
+    /// Returns an argument of ExecStart, quoted if necessary, without any special meaning for systemd.
     static func quoted(_ argument: String) -> String {
         let text = escaped(argument).replacing("$", with: "$$")
         let isPlain =
@@ -79,7 +81,7 @@ struct SystemdUnit {
         return isPlain ? text : "\"\(text)\""
     }
 
-    /// The program of ExecStart, in which no variable is looked for.
+    /// Returns the program of ExecStart, in which systemd expands no variables.
     private static func path(_ path: String) -> String { "\"\(escaped(path))\"" }
 
     private static func escaped(_ text: String) -> String {
@@ -95,10 +97,10 @@ struct SystemdUnit {
         }
     }
 
-    /// A setting that is a path and is not quoted.
+    /// Returns a setting that is a path and is not quoted.
     private static func specifiersEscaped(_ path: String) -> String { path.replacing("%", with: "%%") }
 
-    /// Whether a setting that is not quoted can hold the path.
+    /// Returns whether an unquoted setting can contain the path.
     static func canHold(_ path: String) -> Bool {
         !path.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7F || "\\*?[".unicodeScalars.contains($0) }
             && path.last?.isWhitespace == false

@@ -61,7 +61,7 @@ struct UnitCommand: AsyncParsableCommand {
         }
     }
 
-    /// The options that name files with secrets, and what errors call these files.
+    /// The options that name files with secrets, with the names of these files in errors.
     private static let secretFiles = [
         "--link-token-file": "token file", "--whip-token-file": "token file", "--janus-token-file": "token file",
         "--my-token-file": "token file", "--peer-token-file": "token file", "--janus-pin-file": "pin file",
@@ -82,18 +82,18 @@ struct UnitCommand: AsyncParsableCommand {
         }
     }
 
-    /// The unit that `arguments` make, all that follows `rtcshare unit`.
+    /// Returns the unit of `arguments`, those after `rtcshare unit`.
     static func unit(of arguments: [String], executable: String, folder: String) throws -> SystemdUnit {
         try parse(arguments).unit(executable: executable, folder: folder)
     }
 
-    /// The unit of this program, for a command that would be run in `folder`.
+    /// Returns the unit of this program, for a command that would be run in `folder`.
     func unit(executable: String, folder: String) throws -> SystemdUnit {
         let environmentFile = environmentFile.map { $0.hasPrefix("/") ? $0 : "\(folder)/\($0)" }
         for path in [folder, environmentFile ?? folder] where !SystemdUnit.canHold(path) {
             throw CommandFailure(.usage, "a unit can't name \(path): its path has characters that systemd interprets")
         }
-        // What is passed on begins with the service's name.
+        // The arguments for the command begin with the service's name.
         if ["-h", "--help"].contains(command.first) { throw CleanExit.helpRequest(Self.self) }
         let command = CommandArguments.prepared(command)
         guard let name = command.first, let service = Self.services.first(where: { $0.isNamed(name) }) else {
@@ -191,6 +191,6 @@ struct UnitCommand: AsyncParsableCommand {
 }
 
 extension ParsableCommand {
-    /// Whether the command line calls the command by this name.
+    /// Returns whether the command has this name on the command line.
     fileprivate static func isNamed(_ name: String) -> Bool { ([_commandName] + configuration.aliases).contains(name) }
 }

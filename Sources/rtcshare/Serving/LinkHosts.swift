@@ -1,21 +1,21 @@
 internal import RTCShareTransport
 internal import RTCShareWireFormat
 
-/// The addresses and names of this machine that links have.
+/// The addresses and names of this machine for links.
 struct LinkHosts {
-    /// The hosts, best first: those that the person named, the addresses that others reach this machine at, and
-    /// localhost where the page is served there.
+    /// The hosts, best first: those that the user named, the addresses at which others reach this machine, and
+    /// localhost if the page is served there.
     let hosts: [String]
-    /// Addresses that others may reach this machine at, too.
+    /// Further addresses at which others may reach this machine.
     let leftOut: [String]
 
     /// - Parameters:
-    ///   - given: The hosts that the person named.
-    ///   - listening: Where the page is served; empty for all addresses.
+    ///   - given: The hosts that the user named.
+    ///   - listening: The addresses at which the page is served; empty for all addresses.
     ///   - zone: The interface of link-local addresses among these.
     ///   - all: Whether links have all addresses of this machine.
     ///   - interfaces: The addresses of this machine.
-    ///   - routed: The addresses that datagrams for other networks leave from.
+    ///   - routed: The source addresses of datagrams for other networks.
     init(
         given: [String], listening: [IPAddress], zone: String? = nil, all: Bool, interfaces: [InterfaceAddress],
         routed: [IPAddress]
@@ -23,7 +23,7 @@ struct LinkHosts {
         var addresses = listening.filter { !$0.isLoopback && !$0.isUnspecified }
         var others: [IPAddress] = []
         if listening.isEmpty || listening.contains(where: \.isUnspecified) {
-            // 0.0.0.0 is of IPv4 alone, :: of both.
+            // 0.0.0.0 is only IPv4, :: is both.
             let hasIPv6 = listening.isEmpty || listening.contains { !$0.isV4 }
             let served = interfaces.filter { hasIPv6 || $0.ip.isV4 }
             let reachable = ReachableAddresses(served, routed: routed.filter { hasIPv6 || $0.isV4 })
@@ -40,7 +40,7 @@ struct LinkHosts {
         leftOut = given.isEmpty ? others.map(\.description).filter { !known.contains($0) } : []
     }
 
-    /// The hosts of this machine as it is now.
+    /// Returns the hosts of this machine in its current state.
     init(given: [String], listening: [IPAddress], zone: String? = nil, all: Bool) throws {
         self.init(
             given: given, listening: listening, zone: zone, all: all, interfaces: try NetworkInterfaces.allAddresses(),
@@ -48,9 +48,9 @@ struct LinkHosts {
     }
 }
 
-/// The addresses that others reach this machine at, one of each interface.
+/// The addresses at which others reach this machine, one per interface.
 private struct ReachableAddresses {
-    /// The address of the default route. Where that is a tunnel's or missing, those of all networks.
+    /// The address of the default route. If that is a tunnel's or missing, those of all networks.
     var best: [IPAddress] = []
     var others: [IPAddress] = []
 
@@ -80,7 +80,7 @@ private struct ReachableAddresses {
         others = (networks + tunnels).map(\.ip).filter { !best.contains($0) }
     }
 
-    /// The address of an interface that a link lasts with: not a temporary one, where there is another.
+    /// Returns the most durable address of an interface: not a temporary one, if there is another.
     private static func best(
         of candidates: [InterfaceAddress], in all: [InterfaceAddress], route: InterfaceAddress?
     ) -> InterfaceAddress? {
@@ -99,10 +99,10 @@ private struct ReachableAddresses {
     }
 }
 
-/// `[ADDR:]PORT` on the command line.
+/// The form `[ADDR:]PORT` on the command line.
 struct ListenAddress: Equatable {
     let address: IPAddress?
-    /// The interface that a link-local address belongs to, behind its `%` (RFC 4007 §11).
+    /// The interface of a link-local address, after its `%` (RFC 4007 §11).
     var zone: String?
     let port: UInt16
 

@@ -1,12 +1,12 @@
 internal import RTCShareCQREncode
 
-/// A QR code (ISO/IEC 18004) as lines of a terminal, two modules to a line's height.
+/// A QR code (ISO/IEC 18004) as lines of a terminal, with two modules per line height.
 enum QRCode {
-    /// Light modules around the code, which readers look for.
+    /// The number of light modules around the code, which readers need.
     private static let margin = 2
 
-    /// The lines for a text; nil where it is too long. With `colors`, black stands on white whatever the terminal's own
-    /// colors are; without, light modules are drawn, as for a dark terminal.
+    /// Returns the lines for a text; nil if it is too long. With `colors`, it is black on white, whatever the
+    /// terminal's own colors are; without, light modules are drawn, as for a dark terminal.
     static func lines(for text: String, colors: Bool) -> [String]? {
         guard let code = QRcode_encodeString(text, 0, QR_ECLEVEL_L, QR_MODE_8, 1) else { return nil }
         defer { QRcode_free(code) }

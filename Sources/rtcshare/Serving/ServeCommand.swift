@@ -109,11 +109,11 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
-    /// Opens the port that all media go over.
+    /// Opens the port of all media.
     private func openMediaPort(_ configuration: ViewerServer.Configuration) async throws -> SharedPort {
         let addresses = configuration.connection.addresses
         if let port = portOption.port { return try await SharedPort(addresses: addresses, port: port) }
-        // One number to remember for a firewall, where it is free.
+        // A single port number to remember for a firewall, if it is free.
         do {
             return try await SharedPort(addresses: addresses, port: configuration.port)
         } catch {
@@ -164,19 +164,19 @@ struct ServeCommand: AsyncParsableCommand {
             "can't listen on \(place): \(reason)", try: "rtcshare serve --listen 0")
     }
 
-    /// Prints the links, and what a person should know about them.
+    /// Prints the links, and notices about them.
     private func tell(
         _ server: ViewerServer, _ hosts: LinkHosts, _ configuration: ViewerServer.Configuration
     ) async throws {
         let links = server.links(hosts: hosts.hosts)
-        // What a service prints is kept where others read it, and links are secret.
+        // The output of a service is stored where others read it, and links are secret.
         if StandardStreams.areKept {
             Terminal.shared.say("Viewers can join now. To print the link, run: rtcshare link")
         } else {
-            // At a terminal, the lines that begin with Watch have them.
+            // On a terminal, the lines that begin with Watch have them.
             if !StandardStreams.areOneTerminal {
                 let urls = links.map(\.url)
-                // A pipe that is full holds up nothing but this.
+                // A full pipe delays nothing else.
                 try await WorkerThread.run(named: "standard output") { () throws(CommandFailure) in
                     try StandardStreams.writeLines(urls)
                 }
@@ -218,7 +218,7 @@ struct ServeCommand: AsyncParsableCommand {
             let label = index == 0 ? "Watch:  " : "        "
             Terminal.shared.say(label + link.url.padded(to: width + 2) + reach)
         }
-        // A camera that reads localhost looks for the share on its own machine.
+        // A phone that reads localhost would search for the share on itself.
         let link = links.first { $0.reach != .machine } ?? (self.link.qr == true ? links.first : nil)
         if let link, self.link.qr ?? Terminal.shared.isTerminal {
             Terminal.shared.show(qrCodeOf: link.url)

@@ -5,7 +5,7 @@ internal import RTCShareContentShare
 internal import RTCShareSignaling
 internal import RTCShareWireFormat
 
-/// Where viewers find a share, and who gets in.
+/// The options for the link of a share, and for admission.
 struct LinkOptions: ParsableArguments {
     @Flag(help: "Make each viewer wait until you run rtcshare admit N.") var ask = false
 
@@ -34,7 +34,7 @@ struct LinkOptions: ParsableArguments {
         help: ArgumentHelp(
             "URL of the page as seen from outside (router, proxy, tunnel). Links start with it.", valueName: "url"),
         transform: { text in
-            // A single word is more likely a slip than a host without a domain.
+            // A single word is more likely a mistake than a host without a domain.
             guard let url = PublicURL(text), text.contains("://") || url.host.contains(where: { ".:".contains($0) })
             else {
                 throw ValidationError("use a URL such as https://share.example/office")
@@ -107,12 +107,12 @@ struct LinkOptions: ParsableArguments {
         return text.hasPrefix("/") && isPlain ? parts : nil
     }
 
-    /// Puts what they say into a server's configuration.
+    /// Applies the options to a server's configuration.
     func apply(to configuration: inout ViewerServer.Configuration, now: Date = Date()) throws {
         configuration.port = listen?.port ?? 8080
         configuration.addresses = listen?.address.map { [$0] } ?? []
         configuration.zone = listen?.zone
-        // What was asked for is not silently something else.
+        // A requested port is not silently replaced by another.
         configuration.otherPorts = listen == nil ? 20 : 0
         configuration.names = address + [ProcessInfo.processInfo.hostName, ProcessInfo.processInfo.hostName + ".local"]
         configuration.publicURL = publicURL
@@ -160,7 +160,7 @@ struct LinkOptions: ParsableArguments {
     }
 }
 
-/// The certificate of `--tls-self-signed`: the same from start to start, so that browsers ask once.
+/// The certificate of `--tls-self-signed`, which is kept across starts, so that browsers ask only once.
 enum OwnCertificate {
     private struct Stored: Codable {
         let hosts: [String]
@@ -168,7 +168,7 @@ enum OwnCertificate {
         let key: String
     }
 
-    /// `$XDG_STATE_HOME/rtcshare/certificate.json`, of mode 0600.
+    /// The path `$XDG_STATE_HOME/rtcshare/certificate.json`, of mode 0600.
     private static var path: String {
         URL(filePath: SessionFile.defaultPath).deletingLastPathComponent().appending(path: "certificate.json").path
     }

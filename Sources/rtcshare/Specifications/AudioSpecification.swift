@@ -4,19 +4,19 @@ internal import RTCShareCapture
 internal import RTCShareCaptureBroadcast
 internal import RTCShareMedia
 
-/// What sound to share, as a person writes it after `--audio`.
+/// The audio to share, as users write it after `--audio`.
 ///
-/// | SPEC | sound |
+/// | SPEC | audio |
 /// | --- | --- |
 /// | `none` | none |
-/// | `tone`, `tone:HZ` | a steady tone, 440 Hz where nothing is said |
+/// | `tone`, `tone:HZ` | a steady tone, by default of 440 Hz |
 /// | `beep` | a short beep at each whole second of the monotonic clock, when the test pattern flashes |
-/// | `file:PATH.wav`, `file:PATH.wav:loop` | a WAVE file at its own rate, once or again and again |
+/// | `file:PATH.wav`, `file:PATH.wav:loop` | a WAVE file at its own rate, once or repeatedly |
 /// | `microphone`, `microphone:DEVICE` | the default microphone, or a named source of the sound server |
 /// | `process` | the audio that comes with the source `process:…`; after `--microphone`, the microphone there |
-/// | `system`, `system:SINK` | what the machine plays, on the default output or a named sink of the sound server |
+/// | `system`, `system:SINK` | the machine's playback, on the default output or a named sink of the sound server |
 enum AudioSpecification: Specification {
-    /// No sound.
+    /// No audio.
     case none
     /// A steady tone.
     case tone(frequency: Double)
@@ -26,14 +26,15 @@ enum AudioSpecification: Specification {
     case file(path: String, loop: Bool)
     /// A source of the sound server; nil is the default one.
     case microphone(device: String?)
-    /// What comes with a broadcast's pictures: ``BroadcastSource/sound``, or as the voice ``BroadcastSource/microphone``.
+    /// The audio of a capturing process: ``BroadcastSource/sound`` or, as the microphone,
+    /// ``BroadcastSource/microphone``.
     case broadcast
-    /// What a sink of the sound server plays; nil is the default one.
+    /// The audio that a sink of the sound server plays; nil is the default one.
     case system(sink: String?)
 
-    /// The words that a SPEC begins with.
+    /// The words with which a SPEC begins.
     private static let kinds = ["none", "tone", "beep", "file", "microphone", "system", "process"]
-    /// Words that people try for audio of another name.
+    /// The words that users try for audio with another name.
     private static let synonyms = [
         "computer": "system", "desktop": "system", "display": "system", "mike": "microphone", "off": "none",
         "output": "system", "sine": "tone", "sound": "system", "speaker": "system", "speakers": "system",
@@ -43,12 +44,12 @@ enum AudioSpecification: Specification {
     private static let loopSuffix = ":loop"
     private static let defaultFrequency = 440.0
 
-    /// Reads a SPEC.
+    /// Parses a SPEC.
     init(_ text: String) throws(SpecificationError) {
         let kind = String(text.prefix { $0 != ":" })
         let argument = text.dropFirst(kind.count).isEmpty ? nil : String(text.dropFirst(kind.count + 1))
         switch kind {
-        // `broadcast` is what `process` was called before there was `capture`.
+        // `broadcast` is the name of `process` before `capture` existed.
         case "none", "beep", "process", "broadcast":
             guard argument == nil else {
                 throw .invalidSpecification(
@@ -71,15 +72,16 @@ enum AudioSpecification: Specification {
         }
     }
 
-    /// The SPEC that was probably meant by a text that is none.
+    /// Returns the SPEC that was probably meant by an invalid text.
     private static func meant(by text: String, kind: String) -> String? {
         if text.lowercased().hasSuffix(".wav"), kind == text { return "file:\(text)" }
         return synonyms[kind.lowercased()] ?? Suggestion.nearest(to: kind, among: kinds)
     }
 
-    /// Opens the source, ready to be started: its format is known, what cannot be shared has thrown. Nil for ``none``.
+    /// Opens the source, ready to be started: its format is known, and an invalid source has thrown. Returns nil for
+    /// ``none``.
     ///
-    /// `environment` says in `PULSE_SERVER` which sound server to ask; where it does not, the session's is.
+    /// `PULSE_SERVER` in `environment` is the sound server; without it, the session's is used.
     func open(
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws -> (any AudioCaptureSource)? {
@@ -143,7 +145,7 @@ extension AudioSpecification {
 }
 
 extension SoundDevice {
-    /// What shares its sound.
+    /// The SPEC for the device's audio.
     var specification: AudioSpecification {
         switch kind {
         case .source: .microphone(device: name)

@@ -4,25 +4,25 @@ internal import RTCShareCapture
 internal import RTCShareCaptureBroadcast
 internal import RTCShareMedia
 
-/// What to share, as a person writes it after `--source`.
+/// The source to share, as users write it after `--source`.
 ///
 /// | SPEC | source |
 /// | --- | --- |
-/// | `test`, `test:WxH`, `test:WxH@FPS` | the test pattern, 1280x720 where no size is given |
-/// | `display`, `display:OUTPUT` | the whole screen of `$DISPLAY`, or one output (monitor) of it; on a Wayland desktop, what `portal:monitor` gives |
-/// | `portal`, `portal:monitor`, `portal:window` | what a person chooses when a Wayland desktop asks |
+/// | `test`, `test:WxH`, `test:WxH@FPS` | the test pattern, by default of 1280x720 |
+/// | `display`, `display:OUTPUT` | the screen of `$DISPLAY`, or one output; on Wayland, that of `portal:monitor` |
+/// | `portal`, `portal:monitor`, `portal:window` | the user's choice when a Wayland desktop asks |
 /// | `region:WxH+X+Y` | a rectangle of that screen |
 /// | `window:ID`, `window:title=TEXT` | one window, by its number (decimal or 0x…), or by its title or a part of it |
 /// | `camera`, `camera:NAME` | the first camera, or one by its name or a part of it |
-/// | `file:PATH`, `file:PATH:loop` | a y4m file at its own rate, once or again and again |
+/// | `file:PATH`, `file:PATH:loop` | a y4m file at its own rate, once or repeatedly |
 /// | `file:-` | y4m on standard input, each frame sent as it arrives |
-/// | `process:PORT`, `process:PATH` | what another process captures, `rtcshare capture`, which connects to this port of the loopback interface, or to a socket at this path |
+/// | `process:PORT`, `process:PATH` | video of `rtcshare capture`, at this loopback port or a socket at this path |
 enum SourceSpecification: Specification {
-    /// The test pattern; a rate of nil is the one that ``open(environment:framesPerSecond:)`` is given.
+    /// The test pattern; with a rate of nil it has that of ``open(environment:framesPerSecond:)``.
     case test(size: PixelSize, framesPerSecond: Double?)
     /// The screen, or one output of it.
     case display(output: String?)
-    /// What a person chooses on a Wayland desktop.
+    /// The user's choice on a Wayland desktop.
     case portal(ScreenCastPortal.Kind)
     /// A rectangle of the screen.
     case region(PixelRectangle)
@@ -34,12 +34,12 @@ enum SourceSpecification: Specification {
     case file(path: String, loop: Bool)
     /// y4m on standard input.
     case standardInput
-    /// What another process captures and hands over here.
+    /// The video that another process captures.
     case broadcast(BroadcastEndpoint)
 
-    /// The words that a SPEC begins with.
+    /// The words with which a SPEC begins.
     private static let kinds = ["test", "display", "portal", "region", "window", "camera", "file", "process"]
-    /// Words that people try for a source of another name.
+    /// The words that users try for a source with another name.
     private static let synonyms = [
         "cam": "camera", "desktop": "display", "fullscreen": "display", "monitor": "display", "output": "display",
         "pattern": "test", "screen": "display", "stdin": "file:-", "-": "file:-", "wayland": "portal",
@@ -48,7 +48,7 @@ enum SourceSpecification: Specification {
     private static let formsRemedy = "rtcshare help sources"
     private static let defaultTestSize = PixelSize(width: 1280, height: 720)
 
-    /// Reads a SPEC.
+    /// Parses a SPEC.
     init(_ text: String) throws(SpecificationError) {
         let kind = String(text.prefix { $0 != ":" })
         let argument = text.dropFirst(kind.count).isEmpty ? nil : String(text.dropFirst(kind.count + 1))
@@ -75,7 +75,7 @@ enum SourceSpecification: Specification {
             self = try Self.file(argument ?? "", in: text)
         case "window":
             self = .window(try Self.window(argument ?? "", in: text))
-        // Its name before there was `capture`.
+        // Its name before `capture` existed.
         case "process", "broadcast":
             self = .broadcast(try Self.endpoint(argument ?? "", in: text))
         case "camera":
@@ -90,7 +90,7 @@ enum SourceSpecification: Specification {
         }
     }
 
-    /// The SPEC that was probably meant by a text that is none: with a kind that is spelt in another way, or without a kind.
+    /// Returns the SPEC that was probably meant by an invalid text: with a misspelled kind, or without a kind.
     static func meant(by text: String) -> String? {
         let kind = String(text.prefix { $0 != ":" })
         if let meant = synonyms[kind.lowercased()] ?? Suggestion.nearest(to: kind, among: kinds) {
@@ -98,11 +98,12 @@ enum SourceSpecification: Specification {
         }
         if text.lowercased().hasPrefix("title=") { return "window:title=" + text.dropFirst(6) }
         if text.lowercased().hasSuffix(".y4m") { return "file:\(text)" }
-        // Titles of windows begin with a capital letter or have several words; nothing else does.
+        // Titles of windows begin with a capital letter or have several words, unlike everything else.
         return text.contains { $0.isUppercase || $0 == " " } ? "window:title=\(text)" : nil
     }
 
-    /// What to share without `--source`, the display if there is one, else the test pattern, with a sentence about it.
+    /// Returns the source without `--source`, the display if there is one, otherwise the test pattern, with a sentence
+    /// about it.
     static func preferred(
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) -> (specification: SourceSpecification, sentence: String?) {
@@ -120,12 +121,12 @@ enum SourceSpecification: Specification {
 
     private static let chooseSource = "To choose another source, add --source."
 
-    /// Opens the source, ready to be started: its size is known, what cannot be shared has thrown.
+    /// Opens the source, ready to be started: its size is known, and an invalid source has thrown.
     ///
-    /// For standard input this waits until the header has been read. `framesPerSecond` is the rate of a screen, and
-    /// of a test pattern that names none; a file has its own. `broadcastTokens` are what a broadcast's two sides know each
-    /// other by; without them, those in the environment (``BroadcastTokens/init(environment:)``). With `choosesAnew` a desktop
-    /// asks its person again what to share.
+    /// For standard input this waits until the header has been read. `framesPerSecond` is the rate of a screen, and of
+    /// a test pattern without a rate; a file has its own. `broadcastTokens` authenticate a capturing process; without
+    /// them, those in the environment are used (``BroadcastTokens/init(environment:)``). With `choosesAnew` a desktop
+    /// asks the user again what to share.
     func open(
         environment: [String: String] = ProcessInfo.processInfo.environment, framesPerSecond: Double = 30,
         broadcastTokens: BroadcastTokens? = nil, choosesAnew: Bool = false
@@ -242,14 +243,14 @@ extension SourceSpecification {
         }
         let isHexadecimal = argument.hasPrefix("0x") || argument.hasPrefix("0X")
         let digits = isHexadecimal ? argument.dropFirst(2) : argument[...]
-        // Swift's integers would take a sign.
+        // Swift's integers would accept a sign.
         guard let first = digits.first, first.isHexDigit, let id = UInt32(digits, radix: isHexadecimal ? 16 : 10) else {
             throw .invalidSpecification(text: text, problem: windowProblem(argument), remedy: windowRemedy)
         }
         return .id(id)
     }
 
-    /// What is wrong with an argument that is neither a number nor a title.
+    /// Returns the problem with an argument that is neither a number nor a title.
     private static func windowProblem(_ argument: String) -> String {
         guard argument.contains(where: \.isLetter), !argument.hasPrefix("0") else {
             return argument.isEmpty ? "the window's number is missing" : "'\(argument)' is not a window number"
@@ -298,7 +299,7 @@ extension SourceSpecification {
         return PixelSize(width: width, height: height)
     }
 
-    /// A decimal. What no screen has is read as a number that is too large, so that its error says so.
+    /// Parses a decimal. A number that is too long becomes one that is too large, so that its error names that.
     private static func number(_ text: Substring) -> Int? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return min(Int(text) ?? .max, 1_000_000)

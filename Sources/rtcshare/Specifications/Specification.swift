@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 
-/// A source as a person writes it: a SPEC. Files keep it as that text.
+/// A source in the form that users write: a SPEC. Files store it as that text.
 protocol Specification: Codable, Sendable, Hashable, CustomStringConvertible {
     init(_ text: String) throws(SpecificationError)
 }
@@ -16,11 +16,11 @@ extension Specification {
     }
 }
 
-/// The attendee's own picture, as a person writes it after `--camera`: `none`, or a source.
+/// The presenter's camera, as users write it after `--camera`: `none`, or a source.
 struct CameraSpecification: Specification {
     static let none = CameraSpecification(source: nil)
 
-    /// Nil for `none`.
+    /// The source; nil for `none`.
     let source: SourceSpecification?
 
     init(source: SourceSpecification?) {
@@ -37,19 +37,19 @@ struct CameraSpecification: Specification {
 }
 
 extension SourceSpecification {
-    /// The same with an absolute path: what `offer` is given holds for `send` wherever that runs.
+    /// The SPEC with an absolute path, because `send` may run in another directory than `offer`.
     var withAbsolutePath: SourceSpecification {
         if case .file(let path, let loop) = self { .file(path: absolute(path), loop: loop) } else { self }
     }
 }
 
 extension AudioSpecification {
-    /// The same with an absolute path.
+    /// The SPEC with an absolute path.
     var withAbsolutePath: AudioSpecification {
         if case .file(let path, let loop) = self { .file(path: absolute(path), loop: loop) } else { self }
     }
 
-    /// Whether there is a sound.
+    /// Whether there is audio.
     var isSound: Bool { self != .none }
 }
 

@@ -1,11 +1,11 @@
 internal import RTCShareWireFormat
 
-/// Why a text is not a SPEC.
+/// The reason why a text is not a SPEC.
 enum SpecificationError: Error, Hashable {
-    /// What is wrong with the text, and what to write instead.
+    /// The problem with the text, and its correction.
     case invalidSpecification(text: String, problem: String, remedy: String)
 
-    /// A text that names nothing, and what was probably meant.
+    /// Returns the error of an unknown name, with the one that was probably meant.
     static func unknown(_ what: String, in text: String, meant: String?, remedy: String) -> Self {
         let problem = text.isEmpty ? "it is empty" : "unknown \(what)" + (meant.map { ". Did you mean '\($0)'?" } ?? "")
         return .invalidSpecification(text: text, problem: problem, remedy: remedy)

@@ -1,5 +1,5 @@
-/// The arguments of the process, made ready for the parser: former names of commands and options become today's, and a
-/// negative number becomes the value of the option before it. Help and completions show no former name.
+/// Prepares the arguments of the process for the parser: former names of commands and options become the current ones,
+/// and a negative number becomes the value of the option before it. Help and completions show no former name.
 enum CommandArguments {
     private static let commands = ["broadcast": "capture", "source": "switch"]
     private static let options: [String: [String: String]] = [
@@ -13,15 +13,15 @@ enum CommandArguments {
         "--display": "--janus-display", "--room-bitrate": "--janus-bitrate", "--publisher": "--janus-publisher",
     ]
 
-    /// The option of a command that had this name before, without dashes.
+    /// Returns the option of a command with this former name, without dashes.
     static func current(of name: String, in command: String) -> String? {
         options[command]?["--" + name].map { String($0.dropFirst(2)) }
     }
 
     static func prepared(_ arguments: [String]) -> [String] {
-        // A shell that asks for completions passes the words of a line that is still being typed.
+        // A shell that requests completions passes the words of an incomplete line.
         guard arguments.first?.hasPrefix("---") != true else { return arguments }
-        // The parser has no help of its `help`.
+        // The parser has no help for its `help`.
         let arguments = arguments.starts(with: ["help", "help"]) ? Array(arguments.dropFirst()) : arguments
         var prepared: [String] = []
         var command: String?
@@ -47,7 +47,7 @@ enum CommandArguments {
                 prepared.append(current.map { $0 + argument.dropFirst(name.count) } ?? argument)
             }
         }
-        // Behind the options, a negative number is an argument.
+        // After the options, a negative number is an argument.
         return prepared + (numbers.isEmpty ? [] : (isOptionsEnd ? [] : ["--"]) + numbers)
     }
 

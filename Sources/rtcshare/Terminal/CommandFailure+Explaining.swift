@@ -13,7 +13,7 @@ internal import RTCShareVideoCoding
 internal import RTCShareWireFormat
 
 extension CommandFailure {
-    /// The status and the words for an error of the library.
+    /// Creates the status and the words for an error of the library.
     init(explaining error: any Error) {
         switch error {
         case let failure as CommandFailure: self = failure
@@ -23,7 +23,7 @@ extension CommandFailure {
         }
     }
 
-    /// The report of a connection that found no path: several lines.
+    /// Creates the report of a connection without a working candidate pair: several lines.
     private init(unreachable facts: ConnectivityFacts) {
         let words = ConnectionError.unreachable(facts).explanation(naming: \.words).problem
         self.init(.unavailable, report: words.split(separator: "\n", omittingEmptySubsequences: false).map(String.init))
@@ -52,7 +52,7 @@ extension CommandFailure {
         }
     }
 
-    /// The words for an error, in which options and commands are named as this program does.
+    /// Returns the words for an error, with this program's names of options and commands.
     private static func explanation(of error: any Error) -> Explanation {
         switch error {
         case let error as ConnectionError: error.explanation(naming: \.words)
@@ -110,7 +110,7 @@ extension JanusError {
 }
 
 extension JanusError.Words {
-    /// What is given by options.
+    /// The options in place of the library's words.
     fileprivate static let options = {
         var words = JanusError.Words()
         words.room = "--janus-room"
@@ -200,7 +200,7 @@ extension CaptureError {
             .unsharableSize, .unrepeatableFile, .monitorIsNotMicrophone, .portalUnavailable(.kindNotOffered),
             .torchUnavailable:
             .usage
-        // What is plugged in or opened later is there when a service starts again.
+        // A device or window that appears later exists when a service restarts.
         case .unknownOutput, .regionOutsideScreen, .unknownSoundDevice, .unknownWindow, .unknownCamera: .unavailable
         case .shareDeclined, .camerasDeclined: .notPermitted
         case .fileUnavailable(_, let number) where number == ENOENT: .inputMissing

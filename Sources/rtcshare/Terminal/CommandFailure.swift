@@ -6,7 +6,7 @@ internal import RTCShareSDP
 internal import RTCShareVideoCoding
 internal import RTCShareWireFormat
 
-/// Why a command ends without having done its work, with the status that `sysexits.h` gives the reason.
+/// The reason why a command failed, with its status in `sysexits.h`.
 struct CommandFailure: Error {
     /// The exit statuses of this program.
     enum Status: Int32 {
@@ -22,12 +22,12 @@ struct CommandFailure: Error {
     }
 
     let status: Status
-    /// What failed and why, and further lines, such as the things to choose from.
+    /// The failure with its reason, and further lines, such as the alternatives.
     let problem: [String]
-    /// What to type or to do about it; nil if nothing helps.
+    /// The command to type, or another remedy; nil if nothing helps.
     let remedy: String?
 
-    /// - Parameter problem: What failed, and why. It stays one line, whatever a stranger's words in it hold.
+    /// - Parameter problem: The failure and its reason. It remains one line, whatever an untrusted text in it contains.
     init(_ status: Status, _ problem: String, try remedy: String? = nil) {
         self.init(status, report: [problem], try: remedy)
     }
@@ -38,24 +38,25 @@ struct CommandFailure: Error {
             status, report: [explanation.problem + (entries.isEmpty ? "" : ":")] + entries, try: explanation.remedy)
     }
 
-    /// A report of several lines, which are its own: a stranger's words in it end none of them.
+    /// Creates a report of several lines, of which untrusted texts in it can't end any.
     init(_ status: Status, report: [String], try remedy: String? = nil) {
         self.status = status
         self.problem = report
         self.remedy = remedy
     }
 
-    /// What went wrong, without what to do about it.
+    /// The failure without a remedy.
     var message: String { problem.joined(separator: "\n") }
 
-    /// The same failure with the place of the option that caused it. The command line is not wrong then, but a file is.
+    /// Returns the failure with the place of the option that caused it. The command line is not wrong then, but a file
+    /// is.
     func located(at place: String) -> CommandFailure {
         CommandFailure(
             status == .usage ? .badInput : status, report: ["\(place): \(problem.first ?? "")"] + problem.dropFirst(),
             try: remedy)
     }
 
-    /// What is said of it, with `introduction` before it: `rtcshare: WHAT: WHY.`, then `Try: …`.
+    /// Returns its lines, after `introduction`: `rtcshare: WHAT: WHY.`, then `Try: …`.
     func lines(after introduction: String) -> [String] {
         var lines = [introduction + (problem.first ?? "")] + problem.dropFirst()
         if problem.count == 1 { lines[0] = lines[0].sentence }
@@ -64,15 +65,15 @@ struct CommandFailure: Error {
 }
 
 extension String {
-    /// With a period, unless it ends like a sentence already.
+    /// The text with a period, unless it ends like a sentence already.
     fileprivate var sentence: String {
         guard let last, !".!?:".contains(last) else { return self }
         return self + "."
     }
 }
 
-/// Closes files one after the other, whatever fails.
-/// - Throws: what failed first.
+/// Closes files one after the other, despite failures.
+/// - Throws: The first failure.
 func closeAll(_ closings: [() async throws -> Void]) async throws {
     var failure: (any Error)?
     for close in closings {

@@ -1,8 +1,8 @@
 internal import ArgumentParser
 
-/// The commands that a command line names, from `rtcshare` down: `serve`, or `subgroup join`.
+/// The commands in a command line, from `rtcshare` down: `serve`, or `subgroup join`.
 struct CommandPath {
-    /// Words that people try for a command of another name.
+    /// The words that users try for a command with another name.
     private static let synonyms = [
         "check": "rtcshare doctor", "connect": "rtcshare view LINK", "devices": "rtcshare sources",
         "end": "rtcshare stop", "exit": "rtcshare stop", "info": "rtcshare status", "join": "rtcshare view LINK",
@@ -42,7 +42,8 @@ struct CommandPath {
     /// The command that explains this one.
     var help: String { (["rtcshare", "help"] + names).joined(separator: " ") }
 
-    /// A command that was typed as an option, such as `--serve`, with the one that was probably meant; nil for other options.
+    /// Returns the failure for a command that was typed as an option, such as `--serve`, with the one that was probably
+    /// meant; nil for other options.
     static func failure(ofOption option: String) -> CommandFailure? {
         let word = String(option.drop { $0 == "-" }.prefix { $0 != "=" }).lowercased()
         let problem = "unknown option '\(option)'"
@@ -57,7 +58,7 @@ struct CommandPath {
     private static func unknown(_ word: String, after names: [String], among known: [String]) -> CommandFailure {
         let path = ["rtcshare"] + names
         if names.isEmpty, ["http://", "https://"].contains(where: word.lowercased().hasPrefix) {
-            // Behind the # is a secret.
+            // The part after # is a secret.
             let link = word.prefix { $0 != "#" }
             return CommandFailure(.usage, "\(link) is a link, not a command", try: "rtcshare view LINK")
         }

@@ -1,10 +1,10 @@
 internal import FoundationEssentials
 internal import Glibc
 
-// Numbers and times as people read them, the same everywhere: languages and their tables are what makes Foundation large.
+// Numbers and times for people, the same everywhere: languages and their tables are what makes Foundation large.
 
 extension String {
-    /// What `printf` makes of numbers (printf(3)).
+    /// Formats numbers like `printf` (printf(3)).
     init(printing format: String, _ arguments: any CVarArg...) {
         let length = Swift.max(Int(withVaList(arguments) { vsnprintf(nil, 0, format, $0) }), 0)
         self.init(unsafeUninitializedCapacity: length + 1) { buffer in
@@ -15,12 +15,13 @@ extension String {
         }
     }
 
-    /// With blanks behind it, as long as a column is wide.
+    /// Returns the text with trailing blanks up to the width of a column.
     func padded(to width: Int) -> String { self + String(repeating: " ", count: max(width - count, 0)) }
 }
 
 extension String {
-    /// As much as fits into a row of so many columns: whole parts, as commas separate them, where one fits.
+    /// Returns as much of the text as fits into a row of so many columns: whole parts, separated by commas, if one
+    /// fits.
     func statusRow(columns: Int) -> String {
         var width = 0
         guard
@@ -36,8 +37,9 @@ extension String {
 }
 
 extension String {
-    /// Rows of at most so many columns, broken at blanks. A word that is longer than a row, such as a link, stays whole.
-    /// - Parameter indent: The blanks before each row but the first. Default: as far as the text behind the line's label.
+    /// Returns rows of at most so many columns, broken at blanks. A word that is longer than a row, such as a link, is
+    /// not broken.
+    /// - Parameter indent: The blanks before each row except the first. Default: the width of the line's label.
     func wrapped(columns: Int, indent: Int? = nil) -> [String] {
         let indent = String(repeating: " ", count: indent ?? labelIndent)
         var rows: [String] = []
@@ -54,7 +56,8 @@ extension String {
         return rows + [row]
     }
 
-    /// Where the text behind a label begins, as in `state:   sharing`; without a label, two blanks further than the line.
+    /// The position of the text after a label, as in `state:   sharing`; without a label, two blanks more than the
+    /// line.
     private var labelIndent: Int {
         if let label = prefixMatch(of: /\s*[^:]{1,24}:\s+/)?.output, label.columns <= 32 { return label.columns }
         let blanks = prefix { $0 == " " }.count
@@ -65,24 +68,25 @@ extension String {
 }
 
 extension StringProtocol {
-    /// The columns that a terminal needs for it at most.
+    /// The maximum number of columns in a terminal.
     fileprivate var columns: Int { unicodeScalars.reduce(0) { $0 + $1.columns } }
 }
 
 extension Unicode.Scalar {
-    /// The most columns that a terminal gives it. Terminals differ: symbols and what combines have one or none on many.
+    /// The maximum number of columns in a terminal. Terminals differ: symbols and combining characters have one or none
+    /// on many.
     fileprivate var columns: Int { value < 0x1100 ? 1 : 2 }
 }
 
 extension String {
-    /// As a shell needs it: in quotes if it has other characters than plain words have.
+    /// The text for a shell, in quotes if it has special characters.
     var asShellWord: String {
         wholeMatch(of: /[A-Za-z0-9_.,:=@%+\/-]+/) != nil ? self : "'" + replacing("'", with: "'\\''") + "'"
     }
 }
 
 extension StringProtocol {
-    /// Without the white space before and behind it.
+    /// The text without white space at its ends.
     var trimmed: String {
         guard let last = lastIndex(where: { !$0.isWhitespace }) else { return "" }
         return String(self[...last].drop(while: \.isWhitespace))
@@ -90,20 +94,20 @@ extension StringProtocol {
 }
 
 extension Int {
-    /// The whole part of a number, or the nearest number there is: a file or another program can give any.
+    /// Creates the integer part of a number, or the nearest possible one: a file or another program can contain any.
     init(clamping value: Double) {
         self = Int(exactly: value.rounded(.towardZero)) ?? (value > 0 ? .max : value < 0 ? .min : 0)
     }
 }
 
 extension Double {
-    /// With the digits that it has, and none where it is whole: `30`, `29.97`.
+    /// The number with its digits, without a fraction if it is an integer: `30`, `29.97`.
     var words: String { Int(exactly: self)?.description ?? description }
 
-    /// A time in seconds: `1 second`, `2.5 seconds`.
+    /// A duration in seconds: `1 second`, `2.5 seconds`.
     var inSeconds: String { "\(words) \(self == 1 ? "second" : "seconds")" }
 
-    /// Seconds as a clock that was started shows them: `1:02:03`.
+    /// A duration as hours, minutes and seconds: `1:02:03`.
     var clock: String {
         let seconds = Int(clamping: self)
         return String(printing: "%d:%02d:%02d", seconds / 3600, seconds / 60 % 60, seconds % 60)
@@ -111,16 +115,16 @@ extension Double {
 }
 
 extension Date {
-    /// `17:05`, as a clock on the wall shows it.
+    /// The time of day, such as `17:05`.
     var timeOfDay: String { localText("%H:%M") }
 
-    /// `17:05:31`.
+    /// The time of day, such as `17:05:31`.
     var timeOfDayWithSeconds: String { localText("%H:%M:%S") }
 
-    /// `2026-05-01 17:05:09 +0200`.
+    /// The date and time, such as `2026-05-01 17:05:09 +0200`.
     var dayAndTime: String { localText("%Y-%m-%d %H:%M:%S %z") }
 
-    /// `20260501-170509`, for names of files.
+    /// The date and time for names of files, such as `20260501-170509`.
     var dayAndTimeInName: String { localText("%Y%m%d-%H%M%S") }
 
     private func localText(_ format: String) -> String {

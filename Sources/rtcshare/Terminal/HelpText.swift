@@ -1,6 +1,6 @@
 /// The parser's help, laid out for a terminal. Examples keep their lines, so that each can be pasted.
 struct HelpText {
-    /// More columns than any line has, so that the parser wraps nothing.
+    /// The number of columns at which the parser wraps nothing.
     static let unlimited = 100_000
     private static let introduction = "OVERVIEW: "
     private static let usage = "USAGE: "
@@ -8,13 +8,13 @@ struct HelpText {
 
     private let text: String
 
-    /// - Returns: nil if the text is no help, but a version or JSON.
+    /// - Returns: Nil if the text is not help, but a version or JSON.
     init?(_ text: String) {
         guard text.hasPrefix(Self.introduction) else { return nil }
         self.text = String(text.dropFirst(Self.introduction.count))
     }
 
-    /// The text in lines of at most `columns` characters, but for examples.
+    /// Returns the text in lines of at most `columns` characters, except for examples.
     func lines(columns: Int) -> [String] {
         var lines: [String] = []
         var paragraph: [Substring] = []

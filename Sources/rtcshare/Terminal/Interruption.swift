@@ -2,21 +2,22 @@ internal import Dispatch
 internal import Glibc
 internal import RTCShareLocks
 
-/// Where the handler writes the numbers of signals: a pipe loses none, not even one that comes before somebody reads.
+/// The pipe to which the handler writes the numbers of signals: it loses none, even before a reader exists.
 private nonisolated(unsafe) var signalPipe: Int32 = -1
 
-/// SIGINT, SIGTERM and SIGHUP: the first requests a clean end, a later one that a person sent ends the process at once.
+/// SIGINT, SIGTERM and SIGHUP: the first requests a clean end, a later one from the user ends the process at once.
 final class Interruption: Sendable {
     private let listeners = SignalListeners()
-    // A dispatch source is safe to share; the protocol does not say so. Nobody touches it after `init` but `deinit`.
+    // A dispatch source can be shared safely, although its protocol does not declare it. Only `deinit` uses it after
+    // `init`.
     private nonisolated(unsafe) let source: (any DispatchSourceRead)?
 
     init() {
-        // A viewer that ends while its pipe is being written to is an error of that write, not the end of the process.
+        // If a viewer's program ends while this writes to its pipe, that write fails, and the process does not end.
         signal(SIGPIPE, SIG_IGN)
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else {
-            // The default action is left: signals end the process without a goodbye.
+            // The default action remains: signals end the process without a goodbye.
             source = nil
             return
         }
@@ -55,10 +56,10 @@ final class Interruption: Sendable {
         unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 
-    /// Finishes with the first signal's number; a stream for each reader.
+    /// A stream for each reader, which finishes with the first signal's number.
     var requested: AsyncStream<Int32> { listeners.stream() }
 
-    /// The result of `body`, or nil where a signal comes first. The body is cancelled then, and not waited for.
+    /// Returns the result of `body`, or nil if a signal arrives first. The body is canceled then, and not waited for.
     func result<Success: Sendable>(
         of body: @escaping @Sendable () async throws -> Success
     ) async throws -> Success? {
@@ -88,7 +89,7 @@ final class Interruption: Sendable {
     }
 }
 
-/// Those who wait for the first signal.
+/// The readers that wait for the first signal.
 private final class SignalListeners: Sendable {
     private struct State {
         var end = RequestedEnd()
@@ -98,7 +99,7 @@ private final class SignalListeners: Sendable {
 
     private let state = Locked(State())
 
-    /// Passes the first signal on, and returns the effect of this one.
+    /// Passes the first signal to the readers, and returns the effect of this one.
     func receive(_ number: Int32) -> RequestedEnd.Effect {
         let (effect, waiting) = state.withLock { state in
             let effect = state.end.receive(number, at: .now)
@@ -127,33 +128,33 @@ private final class SignalListeners: Sendable {
     }
 }
 
-/// An end that signals request.
+/// A requested end.
 ///
-/// One request can arrive as several signals: `timeout` signals its child and then the whole group, wrappers forward signals
-/// that the group has received already, and a terminal that is closed hangs up more than once.
+/// One request can arrive as several signals: `timeout` signals its child and then the whole group, wrappers forward
+/// signals that the group has already received, and a closed terminal hangs up more than once.
 struct RequestedEnd {
     /// The effect of a signal.
     enum Effect {
-        /// Begin to end cleanly.
+        /// Starts the clean end.
         case begin
-        /// Continue with the clean end.
+        /// Continues the clean end.
         case `continue`
-        /// End the process now.
+        /// Ends the process now.
         case atOnce
     }
 
-    /// How long after the first signal others belong to the same request.
+    /// The time after the first signal in which others belong to the same request.
     static let patience = Duration.seconds(1)
 
     private var requestTime: ContinuousClock.Instant?
 
-    /// Takes note of a signal, and returns its effect.
+    /// Records a signal, and returns its effect.
     mutating func receive(_ number: Int32, at now: ContinuousClock.Instant) -> Effect {
         guard let requestTime else {
             requestTime = now
             return .begin
         }
-        // No person sends SIGHUP to insist.
+        // No user sends SIGHUP to insist.
         return number == SIGHUP || now - requestTime < Self.patience ? .continue : .atOnce
     }
 }

@@ -1,8 +1,8 @@
 internal import FoundationEssentials
 internal import RTCShareWireFormat
 
-/// JSON that can be shown on a terminal, too: the encoder escapes what JSON forbids in strings, and leaves the other
-/// characters that steer a terminal or turn text around.
+/// JSON that is safe on a terminal, too: the encoder escapes only what JSON forbids in strings, not the other
+/// characters that control a terminal or change the text direction.
 enum JSONText {
     static func encode(_ value: some Encodable, isPretty: Bool = false) throws -> Data {
         let encoder = JSONEncoder()
@@ -11,7 +11,7 @@ enum JSONText {
         if isPretty { encoder.outputFormatting.insert(.prettyPrinted) }
         let data = try encoder.encode(value)
         guard data.contains(where: { $0 >= 0x7F }) else { return data }
-        // All of it that is not ASCII stands in strings.
+        // Characters other than ASCII occur only in strings.
         return Data(String(decoding: data, as: UTF8.self).unicodeScalars.map(escaped).joined().utf8)
     }
 

@@ -1,9 +1,10 @@
 internal import Logging
 
-/// What `RTCSHARE_LOG` chooses of the library's log: a level for all of it, and topics that are logged in full.
+/// The parts of the library's log that `RTCSHARE_LOG` selects: a level for all of it, and topics that are logged
+/// completely.
 struct LogChoice {
     static let levels = Logger.Level.allCases.map(\.rawValue)
-    /// What is logged once a second, and only if it is named.
+    /// The topics that are logged once a second, and only if they are named.
     static let topics = ["rate"]
 
     private var level = Logger.Level.warning
@@ -11,7 +12,7 @@ struct LogChoice {
     /// A name that is neither a level nor a topic.
     private(set) var unknown: String?
 
-    /// Names with commas between, such as `info,rate`.
+    /// Parses names that are separated by commas, such as `info,rate`.
     init(_ text: String) {
         for name in text.lowercased().split(separator: ",").map(String.init) {
             if let level = Logger.Level(rawValue: name) {
@@ -24,7 +25,7 @@ struct LogChoice {
         }
     }
 
-    /// The level of the logger with this label. A topic is the last part of one: `rtcshare.rate`.
+    /// Returns the level of the logger with this label. A topic is the last part of one: `rtcshare.rate`.
     func level(ofLabel label: String) -> Logger.Level {
         let topic = label.split(separator: ".").last.map(String.init) ?? ""
         guard Self.topics.contains(topic) else { return level }

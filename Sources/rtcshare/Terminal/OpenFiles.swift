@@ -1,16 +1,16 @@
 internal import Glibc
 
-/// The files and sockets that this process may have open.
+/// The limit of files and sockets that this process may have open.
 enum OpenFiles {
-    /// Raises the limit as far as the system allows: the usual one, for programs that use select(2), is 1024, which is little
-    /// for a share with many viewers. This program starts no others that would inherit it.
+    /// Raises the limit as far as the system allows: the usual one, for programs that use select(2), is 1024, which is
+    /// low for a share with many viewers. This program starts no others that would inherit it.
     static func raiseLimit() {
         guard var limit else { return }
         limit.rlim_cur = limit.rlim_max
         setrlimit(resource, &limit)
     }
 
-    /// Event loops, libraries and one connection need fewer.
+    /// The minimum: event loops, libraries and one connection need fewer.
     private static let least = 32
 
     /// - Throws: `CommandFailure` if the limit is too low for commands that connect.

@@ -4,12 +4,12 @@ internal import RTCShareContentShare
 internal import RTCShareMedia
 internal import RTCShareWireFormat
 
-/// Reads the values of options and arguments. An error says which values are allowed.
+/// Parses the values of options and arguments. An error names the allowed values.
 enum OptionValue {
-    /// A year. The clock's arithmetic does not hold much more.
+    /// The maximum duration, a year: the clock's arithmetic does not support much more.
     private static let longestDuration = 365.0 * 86_400
 
-    /// A SPEC.
+    /// Parses a SPEC.
     @Sendable static func specification<Value: Specification>(_ text: String) throws -> Value {
         do throws(SpecificationError) {
             return try Value(text)
@@ -21,17 +21,17 @@ enum OptionValue {
         }
     }
 
-    /// The maximum bitrate of the content's video, in kbit/s.
+    /// Parses the maximum bitrate of the content's video, in kbit/s.
     @Sendable static func videoBitrate(_ text: String) throws -> Int {
         try kilobits(text, in: VideoEncodingParameters.bitrates)
     }
 
-    /// The maximum bitrate of audio, in kbit/s.
+    /// Parses the maximum bitrate of audio, in kbit/s.
     @Sendable static func audioBitrate(_ text: String) throws -> Int {
         try kilobits(text, in: LocalAudioConfiguration.bitrates)
     }
 
-    /// Frames per second.
+    /// Parses a number of frames per second.
     @Sendable static func frameRate(_ text: String) throws -> Double {
         guard let rate = Double(text), CaptureFormat.frameRates.contains(rate) else {
             throw ValidationError("use 0.1 to 240 frames per second")
@@ -39,7 +39,7 @@ enum OptionValue {
         return rate
     }
 
-    /// The file of a snapshot.
+    /// Parses the file name of a snapshot.
     @Sendable static func snapshot(_ path: String) throws -> String {
         guard path.lowercased().hasSuffix(".png") else {
             throw ValidationError("snapshots are PNG files. Use a name that ends in .png")
@@ -47,7 +47,7 @@ enum OptionValue {
         return path
     }
 
-    /// The seconds of a share.
+    /// Parses the duration of a share in seconds.
     @Sendable static func duration(_ text: String) throws -> Double {
         guard let seconds = Double(text), seconds > 0, seconds <= longestDuration else {
             throw ValidationError("use a number of seconds above 0, at most 31536000 (a year)")
@@ -55,7 +55,7 @@ enum OptionValue {
         return seconds
     }
 
-    /// The seconds of a demo.
+    /// Parses the duration of a demo in seconds.
     @Sendable static func demoDuration(_ text: String) throws -> Double {
         guard let seconds = Double(text), seconds > 0, seconds <= 3600 else {
             throw ValidationError("use a number of seconds above 0, at most 3600")
@@ -63,7 +63,7 @@ enum OptionValue {
         return seconds
     }
 
-    /// `1280x720`.
+    /// Parses a size such as `1280x720`.
     @Sendable static func size(_ text: String) throws -> PixelSize {
         guard let size = sides(text), VideoEncodingParameters(maxSize: size).problem == nil else {
             throw ValidationError("use WIDTHxHEIGHT, both 16 to 16383, such as 1280x720")
@@ -71,7 +71,7 @@ enum OptionValue {
         return size
     }
 
-    /// The size of a test pattern.
+    /// Parses the size of a test pattern.
     @Sendable static func patternSize(_ text: String) throws -> PixelSize {
         guard let size = sides(text), TestPattern.problem(with: size) == nil else {
             throw ValidationError("use even sides from 128x96 to 7680x4320, such as 1280x720")
@@ -85,7 +85,7 @@ enum OptionValue {
         return PixelSize(width: width, height: height)
     }
 
-    /// The number of a viewer.
+    /// Parses the number of a viewer.
     @Sendable static func viewer(_ text: String) throws -> Int {
         guard let number = Int(text), number > 0 else {
             throw ValidationError("use the number of a viewer, as rtcshare status lists it")
@@ -93,7 +93,7 @@ enum OptionValue {
         return number
     }
 
-    /// How many viewers a share takes.
+    /// Parses the maximum number of viewers.
     @Sendable static func viewerCount(_ text: String) throws -> Int {
         guard let count = Int(text), (1...SharingRoom.maximumViewers).contains(count) else {
             throw ValidationError("use 1 to \(SharingRoom.maximumViewers)")
@@ -101,19 +101,19 @@ enum OptionValue {
         return count
     }
 
-    /// A port to listen at; 0 is any free one.
+    /// Parses a port to listen at; 0 is any free one.
     @Sendable static func listeningPort(_ text: String) throws -> UInt16 {
         guard let port = UInt16(text) else { throw ValidationError("use 1 to 65535, or 0 for any free port") }
         return port
     }
 
-    /// A port to connect to.
+    /// Parses a port to connect to.
     @Sendable static func port(_ text: String) throws -> UInt16 {
         guard let port = UInt16(text), port > 0 else { throw ValidationError("use 1 to 65535") }
         return port
     }
 
-    /// Where the viewer page is served.
+    /// Parses the address of the viewer page.
     @Sendable static func listenAddress(_ text: String) throws -> ListenAddress {
         guard let address = ListenAddress(text) else {
             throw ValidationError("use a port of 1 to 65535, or ADDRESS:PORT such as 127.0.0.1:8080")

@@ -1,12 +1,12 @@
 internal import ArgumentParser
 
-/// Puts an error of the argument parser into the form of all other errors: `OPTION VALUE: WHY`, and what to type.
+/// Converts an error of the argument parser to the form of all other errors: `OPTION VALUE: WHY`, and a remedy.
 struct ParserWords {
-    /// The command that the arguments name.
+    /// The command in the arguments.
     let path: CommandPath
     let arguments: [String]
 
-    /// The failure that a message of the parser stands for.
+    /// Returns the failure for a message of the parser.
     func failure(_ message: String) -> CommandFailure {
         let options = Set((try? KnownOption.all(of: path.command).keys).map(Array.init) ?? [])
         if let option = unknownOption(message, among: options) {
@@ -37,17 +37,17 @@ struct ParserWords {
         return usage(parts.first ?? words, try: parts.count > 1 ? parts[1] : nil)
     }
 
-    /// Separates the problem with a value from what to try, in an error that a transform throws.
+    /// The text between the problem with a value and the remedy, in an error that a transform throws.
     static let remedyMark = "\nTry: "
 
     private func usage(_ problem: String, try remedy: String? = nil) -> CommandFailure {
         CommandFailure(.usage, problem, try: remedy ?? path.help)
     }
 
-    /// The option that the command does not have, which other errors can hide; nil if there is none.
+    /// Returns the option that the command does not have, which other errors can hide; nil if there is none.
     private func unknownOption(_ message: String, among known: Set<String>) -> String? {
         if let match = message.prefixMatch(of: /Unknown option '(.*?)'/) { return String(match.1) }
-        // `unit` passes options on to another command.
+        // `unit` passes options to another command.
         guard path.command != UnitCommand.self else { return nil }
         return arguments.prefix { $0 != "--" }.filter { $0.hasPrefix("--") && !$0.hasPrefix("---") }
             .map { String($0.prefix { $0 != "=" }) }
@@ -77,7 +77,7 @@ struct ParserWords {
         return usage(problem, try: isName ? "\(path.text) --name \(word)" : nil)
     }
 
-    /// The words for a wrong value; nil for another error.
+    /// Returns the words for a wrong value; nil for another error.
     private static func valueWords(_ message: String) -> String? {
         let invalidValue = /The value '(.*)' is invalid for '(?:(--[\w-]+) )?<[^>]+>'(.*)/.dotMatchesNewlines()
         guard let match = message.wholeMatch(of: invalidValue) else { return nil }
@@ -85,7 +85,7 @@ struct ParserWords {
         return (option.map { "\($0) " } ?? "") + "\(value.isEmpty ? "''" : value): \(reason(String(match.3)))"
     }
 
-    /// Which values are allowed, from what the parser adds to a value that it refuses.
+    /// Returns the allowed values, from the parser's addition to a rejected value.
     private static func reason(_ addition: String) -> String {
         let list = ". Please provide one of "
         if addition.hasPrefix(list) {

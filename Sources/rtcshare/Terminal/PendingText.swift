@@ -1,19 +1,19 @@
-/// Text for a terminal or a pipe that may take none at the moment.
+/// Text for a terminal or a pipe that may not accept any at the moment.
 ///
-/// What is written is given away in its order. If more waits than ``limit``, the newest is left out, and a line says so later. A
-/// status that waits is replaced by the next one.
+/// Text is written in order. If more than ``limit`` waits, the newest is dropped, which a line reports later. A waiting
+/// status is replaced by the next one.
 struct PendingText {
-    /// Writes a beginning of the bytes without waiting, and returns its length.
+    /// Writes the beginning of the bytes without waiting, and returns its length.
     typealias Output = (ArraySlice<UInt8>) -> Int
 
-    /// The most bytes that wait.
+    /// The maximum number of waiting bytes.
     static let limit = 64 * 1024
     private static let eraseRow = "\r\u{1B}[K"
     private static let omission = "Some messages are missing here: nothing could be written.\n"
 
     private var bytes: [UInt8] = []
     private var lacksText = false
-    /// The status that stands in the last row, or waits to be written there.
+    /// Whether there is a status in the last row, or one that waits to be written there.
     private var hasStatus = false
     private var waitingStatus: String?
 
@@ -44,7 +44,7 @@ struct PendingText {
         write(to: output)
     }
 
-    /// Writes as much as `output` takes.
+    /// Writes as much as `output` accepts.
     mutating func write(to output: Output) {
         while !bytes.isEmpty || lacksText {
             if bytes.isEmpty {
@@ -56,7 +56,7 @@ struct PendingText {
             bytes.removeFirst(count)
         }
         guard let status = waitingStatus else { return }
-        // As long as nothing of it is written, the next one can take its place.
+        // As long as nothing of it is written, the next one can replace it.
         let text = Array((Self.eraseRow + status).utf8)
         let count = output(text[...])
         guard count > 0 else { return }

@@ -2,22 +2,22 @@ internal import Glibc
 internal import RTCShareCProcess
 internal import RTCShareCapture
 
-/// This process's memory: who may see what it holds (keys, passwords, tokens, pictures), and how much it keeps.
+/// The protection of this process's memory (keys, passwords, tokens, frames), and its size.
 enum ProcessMemory {
-    /// Has neither a core dump nor another program of the same user show it. What this costs: a debugger has to start the
-    /// program, or be root's, to look into it.
+    /// Protects the memory from core dumps and from other programs of the same user. As a consequence, a debugger must
+    /// start the program, or belong to root.
     static func keepFromOthers() {
-        // Where dumps go through a program, the limit does not count, and the flag does (core(5)).
+        // If a program receives the dumps, the limit does not apply, but the flag does (core(5)).
         var none = rlimit(rlim_cur: 0, rlim_max: 0)
         setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
         _ = process_forbid_dumps()
-        // A portal that can't look at who asks refuses: it may, for as long as it takes to answer the first question.
+        // A portal that can't identify its caller rejects the request, so dumps are allowed until its first answer.
         PortalIdentification.set { isAsking in
             _ = isAsking ? process_allow_dumps() : process_forbid_dumps()
         }
     }
 
-    /// Gives back to the system what was freed, which the C library keeps for each thread that allocated: an encoder that is
-    /// gone leaves megabytes in pieces.
+    /// Returns freed memory to the system, which the C library keeps for each thread that allocated: an encoder that
+    /// has ended leaves megabytes of fragments.
     static func giveBack() { memory_trim() }
 }

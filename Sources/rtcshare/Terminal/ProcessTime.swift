@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// The processor time that this process has taken.
+/// The processor time of this process.
 enum ProcessTime {
-    /// In all of its threads, in user mode and in the kernel's.
+    /// The time of all threads, in user mode and in the kernel.
     static var total: Duration {
         var time = timespec()
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)

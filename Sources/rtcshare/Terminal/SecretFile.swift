@@ -3,12 +3,12 @@ internal import Glibc
 internal import RTCShareContentShare
 internal import RTCShareMedia
 
-/// A small file that nobody but its owner may read or change: passwords, tokens.
+/// A small file that only its owner may read or change: passwords, tokens.
 enum SecretFile {
-    /// The file's text. `what` is what it is called in errors, which show nothing of it.
+    /// Returns the file's text. `what` is its name in errors, which do not show its content.
     ///
-    /// Whoever named a link meant what it leads to; that, or a pipe such as `<(pass show turn)`, has to be this user's, and
-    /// no other may read it.
+    /// A symbolic link is followed. Its target, or a pipe such as `<(pass show turn)`, must belong to this user and
+    /// must not be readable by others.
     static func readText(
         _ path: String, what: String, maximumBytes: Int = 4096
     ) throws(CommandFailure) -> String {

@@ -4,32 +4,32 @@ internal import RTCShareContentShare
 internal import RTCShareMedia
 internal import RTCShareWireFormat
 
-/// The files that the command line names, `-` among them.
+/// The files that the command line names, including `-`.
 enum StandardStreams {
-    /// Whether what is written there stays in the journal of a service.
+    /// Whether text on standard output or standard error is stored in the journal of a service.
     static var areKept: Bool { ServiceManager.keeps(STDOUT_FILENO) || ServiceManager.keeps(STDERR_FILENO) }
 
-    /// Opens something in place of each standard stream that is closed. Otherwise the next socket gets its number, and is
+    /// Opens a replacement for each standard stream that is closed. Otherwise the next socket gets its number, and is
     /// written to, or closed, as if it were the stream. Writing to the stream fails as before.
     static func replaceClosed() {
         for stream in STDIN_FILENO...STDERR_FILENO where fcntl(stream, F_GETFD) < 0 {
-            // It gets the lowest number that is free, which is this one.
+            // It gets the lowest free number, which is this one.
             _ = open("/dev/null", O_RDONLY)
         }
     }
 
-    /// Whether answers and everything for people go to the same terminal.
+    /// Whether answers and messages for people go to the same terminal.
     static var areOneTerminal: Bool { isOutputTerminal && isatty(STDERR_FILENO) == 1 }
 
-    /// Whether a person sees standard output at a terminal.
+    /// Whether standard output is a terminal.
     static var isOutputTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
-    /// Nothing that this program reads as text is larger.
+    /// The maximum size of a text to read.
     static let maximumTextBytes = 1 << 20
-    /// A capture may be longer.
+    /// The maximum size of other files: a capture may be longer.
     private static let maximumBytes = 1 << 28
 
-    /// The text of a file, or of standard input for `-`.
+    /// Returns the text of a file, or of standard input for `-`.
     static func readText(
         _ path: String, what: String, atMost limit: Int = maximumTextBytes
     ) throws(CommandFailure) -> String {
@@ -45,7 +45,7 @@ enum StandardStreams {
         return text
     }
 
-    /// The text in UTF-8, or in UTF-16 that begins with its byte order mark, as some editors save it; nil for other bytes.
+    /// Returns the text in UTF-8, or in UTF-16 with a byte order mark, as some editors save it; nil for other bytes.
     static func decode(_ bytes: [UInt8]) -> String? {
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         guard bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]), bytes.count % 2 == 0 else {
@@ -60,7 +60,7 @@ enum StandardStreams {
         return String(validating: units, as: UTF16.self)
     }
 
-    /// The bytes of a file, or of standard input for `-`.
+    /// Returns the bytes of a file, or of standard input for `-`.
     static func readBytes(
         _ path: String, what: String, atMost limit: Int = maximumBytes
     ) throws(CommandFailure) -> [UInt8] {
@@ -81,7 +81,7 @@ enum StandardStreams {
         return [UInt8](data)
     }
 
-    /// Writes an answer for people to stdout, without what steers a terminal; on a terminal, broken between words.
+    /// Writes an answer for people to stdout, without control characters; on a terminal, broken between words.
     static func writeLines(_ lines: [String]) throws(CommandFailure) {
         try write(Data(Terminal.text(of: lines, on: STDOUT_FILENO).utf8))
     }
@@ -92,9 +92,9 @@ enum StandardStreams {
         try write(Data(lines.map { $0.printable + "\n" }.joined().utf8))
     }
 
-    /// Writes an answer over the previous one, which took `count` rows of the terminal; returns how many this one takes.
+    /// Writes an answer over the previous one, which had `count` rows of the terminal; returns the number of its rows.
     ///
-    /// Each line takes one row at most, and lines that don't fit on the screen are left out.
+    /// Each line has at most one row, and lines that don't fit on the screen are omitted.
     static func redraw(_ lines: [String], over count: Int) throws(CommandFailure) -> Int {
         let size = Terminal.size(of: STDOUT_FILENO)
         let rows = lines.prefix(max(1, size.rows - 1)).map { $0.printable.statusRow(columns: size.columns - 1) }
@@ -113,7 +113,7 @@ enum StandardStreams {
         try write(try JSONText.encode(value) + Data([UInt8(ascii: "\n")]))
     }
 
-    /// Writes an answer for programs to stdout as it stands: a description, a script.
+    /// Writes an answer for programs to stdout unchanged: a session description, a script.
     static func writeData(_ text: String) throws(CommandFailure) {
         try write(Data(text.utf8))
     }
@@ -126,7 +126,7 @@ enum StandardStreams {
         }
     }
 
-    /// Ends standard output for whoever reads it; what this process still writes there goes nowhere.
+    /// Ends standard output for its reader; later output of this process is discarded.
     static func closeOutput() {
         let nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC)
         guard nowhere >= 0 else { return }
@@ -134,14 +134,14 @@ enum StandardStreams {
         close(nowhere)
     }
 
-    /// What the system says of what failed, with the file at `path`.
+    /// Returns the system's text for an error, with the file at `path`.
     static func reason(of error: any Error, path: String? = nil) -> String {
         let cause = error as? POSIXError ?? (error as? CocoaError)?.underlying as? POSIXError
         return cause.map { systemMessage($0.code.rawValue, path: path) } ?? "\(error)"
     }
 }
 
-/// Kinds of files that a person may name in place of text.
+/// The kinds of files that users may pass instead of text.
 enum FileKind {
     private static let signatures: [(bytes: [UInt8], name: String)] = [
         ([0x89, 0x50, 0x4E, 0x47], "a PNG image"), ([0xFF, 0xD8, 0xFF], "a JPEG image"),
@@ -153,6 +153,6 @@ enum FileKind {
         ([0xD4, 0xC3, 0xB2, 0xA1], "a pcap capture"), ([0x0A, 0x0D, 0x0D, 0x0A], "a pcapng capture"),
     ]
 
-    /// What a file that begins with these is, with its article; nil if that is not known.
+    /// Returns the kind of a file that begins with these bytes, with its article; nil if it is unknown.
     static func name(of bytes: [UInt8]) -> String? { signatures.first { bytes.starts(with: $0.bytes) }?.name }
 }

@@ -1,7 +1,7 @@
-/// What a misspelt word was probably meant to be.
+/// The word that was probably meant by a misspelled one.
 enum Suggestion {
-    /// The only candidate that begins with `word`, or the one that takes the fewest changes; nil if none is close. A word with
-    /// another first letter is close only if a single change is needed.
+    /// Returns the only candidate that begins with `word`, or the one with the fewest changes; nil if none is close. A
+    /// word with another first letter is close only if a single change is needed.
     static func nearest(to word: String, among candidates: [String]) -> String? {
         let word = word.lowercased()
         let longer = candidates.filter { $0.lowercased().hasPrefix(word) }
@@ -13,7 +13,8 @@ enum Suggestion {
         return best.candidate
     }
 
-    /// How many letters are added, removed, replaced or swapped with their neighbor (the optimal string alignment distance).
+    /// Returns the number of letters that are added, removed, replaced or swapped with their neighbor (the optimal
+    /// string alignment distance).
     private static func distance(_ first: String, _ second: String) -> Int {
         let (first, second) = (Array(first), Array(second))
         var rows = [Array(0...second.count)]

@@ -4,33 +4,32 @@ internal import RTCShareContentShare
 internal import RTCShareLocks
 internal import RTCShareWireFormat
 
-/// What is said to the person at the terminal, on stderr: stdout holds answers only.
+/// The messages for the user, on stderr: stdout has only answers.
 ///
-/// On a terminal the status is one line that is written over and over; off one it is a line every few seconds. On a terminal
-/// lines are broken between words; off one each message is one line. Peers, servers and other programs have their words in
-/// what is said: whatever steers a terminal is taken out here, once for all, and nothing else in this program writes to
-/// stderr.
+/// On a terminal the status is one line that is overwritten; otherwise it is a line every few seconds. On a terminal
+/// lines are broken between words; otherwise each message is one line. Messages contain texts of peers, servers and
+/// other programs: only here, all control characters are removed, and nothing else in this program writes to stderr.
 ///
-/// A terminal that a person has stopped (Ctrl-S), or a pipe that is full, delays nothing: the text waits here.
+/// A terminal that the user has stopped (Ctrl-S), or a full pipe, delays nothing: the text waits here.
 final class Terminal: Sendable {
     static let shared = Terminal()
 
-    /// Whether a person looks at it.
+    /// Whether stderr is a terminal.
     let isTerminal = isatty(STDERR_FILENO) == 1
     private let pending = Locked(PendingText())
-    /// How often a status is worth saying.
+    /// The minimum interval of status lines.
     var statusInterval: Duration { isTerminal ? .milliseconds(500) : .seconds(5) }
 
-    /// Says a line that stays.
+    /// Prints a permanent line.
     func say(_ line: String) { say([line]) }
 
-    /// Says lines that stay.
+    /// Prints permanent lines.
     func say(_ lines: [String]) {
         ServiceManager.status(lines.first ?? "")
         write(lines)
     }
 
-    /// Draws a QR code, in colors where there are any.
+    /// Draws a QR code, in colors if the terminal has them.
     func show(qrCodeOf text: String) {
         guard let lines = QRCode.lines(for: text, colors: isTerminal) else { return }
         write(lines.map { "  " + $0 + "\n" }.joined())
@@ -39,7 +38,8 @@ final class Terminal: Sendable {
     /// Writes a line of the log.
     func log(_ line: String) { write([line]) }
 
-    /// Prints the status, which the next one replaces: on a terminal what fits into one row, as the terminal is now.
+    /// Prints the status, which the next one replaces: on a terminal, the part that fits into one row of its current
+    /// size.
     func status(_ line: String) {
         guard isTerminal else { return say(line) }
         // A row that is full to its last column wraps on some terminals.
@@ -47,18 +47,19 @@ final class Terminal: Sendable {
         pending.withLock { $0.setStatus(line, to: Self.writeWhatFits) }
     }
 
-    /// Ends the status line, so that the shell's prompt stands on a line of its own.
+    /// Ends the status line, so that the shell's prompt begins on a new line.
     func finishStatus() {
         pending.withLock { $0.finishStatus(to: Self.writeWhatFits) }
     }
 
-    /// The columns that text may have: what `COLUMNS` says, else those of the terminal, else 80; 40 at least.
+    /// Returns the number of columns for text: that of `COLUMNS`, otherwise that of the terminal, otherwise 80; at
+    /// least 40.
     static func columns(of descriptor: Int32) -> Int {
         let given = ProcessInfo.processInfo.environment["COLUMNS"].flatMap { Int($0) }
         return max(40, given ?? size(of: descriptor).columns)
     }
 
-    /// The size of a terminal, or the usual one if it is unknown.
+    /// Returns the size of a terminal, or the usual one if it is unknown.
     static func size(of descriptor: Int32) -> (columns: Int, rows: Int) {
         var size = winsize()
         guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return (80, 24) }
@@ -69,10 +70,10 @@ final class Terminal: Sendable {
 
     private func write(_ text: String) { pending.withLock { $0.append(text, to: Self.writeWhatFits) } }
 
-    /// Writes text that waited, if it can be written now.
+    /// Writes waiting text, if that is possible now.
     func flush() { pending.withLock { $0.write(to: Self.writeWhatFits) } }
 
-    /// Waits for a moment until all text is written: for the end of the process.
+    /// Waits briefly until all text is written, at the end of the process.
     func drain() {
         let end = ContinuousClock.now + Self.endPatience
         while pending.withLock({ !$0.isEmpty }), ContinuousClock.now < end {
@@ -84,7 +85,8 @@ final class Terminal: Sendable {
 
     private static let endPatience = Duration.seconds(1)
 
-    /// Stderr; of a terminal or a pipe an opening of its own that does not wait, for others share that of stderr.
+    /// A non-blocking descriptor of the same terminal or pipe as stderr, opened separately, because other processes
+    /// share that of stderr; otherwise stderr.
     private static let output: Int32 = {
         var status = stat()
         let isPipe = fstat(STDERR_FILENO, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
@@ -93,17 +95,19 @@ final class Terminal: Sendable {
         return own >= 0 ? own : STDERR_FILENO
     }()
 
-    /// Writes a beginning of the text to stderr, and returns its bytes: all of them if nobody reads there any more.
+    /// Writes the beginning of the text to stderr, and returns the number of its bytes: all of them if there is no
+    /// reader any more.
     private static func writeWhatFits(_ bytes: ArraySlice<UInt8>) -> Int {
         var stream = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
         guard poll(&stream, 1, 0) > 0 else { return 0 }
-        // A pipe that is ready takes so much at once, unless another process was faster. A terminal may take less.
+        // A pipe that is ready accepts this much at once, unless another process was faster. A terminal may accept
+        // less.
         let count = bytes.prefix(Int(PIPE_BUF)).withUnsafeBytes { Glibc.write(output, $0.baseAddress, $0.count) }
         if count >= 0 { return count }
         return errno == EAGAIN || errno == EINTR ? 0 : bytes.count
     }
 
-    /// Lines without what steers a terminal, broken between words if `descriptor` is a terminal.
+    /// Returns lines without control characters, broken between words if `descriptor` is a terminal.
     static func text(of lines: [String], on descriptor: Int32) -> String {
         let columns = isatty(descriptor) == 1 ? columns(of: descriptor) : nil
         return lines.map(\.printable).flatMap { line in columns.map { line.wrapped(columns: $0) } ?? [line] }

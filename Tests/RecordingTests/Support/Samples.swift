@@ -3,7 +3,7 @@ import RTCShareMedia
 
 @testable import RTCShareRecording
 
-/// Frames and packets that are what they say of themselves, and nothing more.
+/// Frames and packets with valid headers and no valid content.
 enum Samples {
     /// The first bytes of a VP8 key frame of this size (RFC 6386 §9.1), with some more that tell it from others.
     static func keyFrame(_ size: PixelSize = PixelSize(width: 640, height: 360), tag: Int = 0) -> [UInt8] {
@@ -27,7 +27,7 @@ enum Samples {
     }
 }
 
-/// A folder that is removed with everything in it.
+/// A temporary directory, which is removed with its content.
 final class TestFolder {
     let url: URL
 

@@ -2,7 +2,7 @@ import Foundation
 
 @testable import RTCShareRecording
 
-/// What is in a WebM file, by a reader of the tests' own: it follows sizes and ids, and takes nothing else for granted.
+/// The content of a WebM file, read by the tests' own parser: it follows sizes and ids, and assumes nothing else.
 struct WebMFile {
     struct Track: Hashable {
         var number = 0
@@ -11,7 +11,7 @@ struct WebMFile {
         var isDefault = false
         var width: Int?
         var height: Int?
-        /// In degrees, counterclockwise; nil where the track says nothing.
+        /// In degrees, counterclockwise. Nil if the track has no rotation.
         var roll: Double?
     }
 
@@ -47,7 +47,7 @@ struct WebMFile {
     private(set) var tracks: [Track] = []
     private(set) var cues: [Cue] = []
     private(set) var clusters: [Cluster] = []
-    /// Where the elements that the file's beginning names stand.
+    /// The positions of the elements that the seek head names.
     private(set) var positions: [WebMElement: Int] = [:]
     private var offsets: [WebMElement: Int] = [:]
 
@@ -176,7 +176,7 @@ private struct Elements {
         self.bytes = bytes
     }
 
-    /// Those that stand in a part of the file, one behind the other, but for those of nothing.
+    /// Returns the elements in a part of the file, in order, without void elements.
     func elements(in range: Range<Int>, only wanted: WebMElement? = nil) throws -> [Element] {
         var found: [Element] = []
         var offset = range.lowerBound
@@ -203,7 +203,7 @@ private struct Elements {
         guard sizeLength <= 8, begin <= end else { throw WebMFile.Malformed.cutOff(at: sizeOffset) }
         let size = value(sizeOffset..<begin) & (1 << (7 * sizeLength) - 1)
         if size == 1 << (7 * sizeLength) - 1 {
-            // What has no size ends where something stands that can't be in it, or with the file.
+            // An element of unknown size ends at an element that can't be its child, or with the file.
             let next = element == .cluster ? cluster(after: begin, before: end) : end
             return Element(element: element, offset: offset, content: begin..<next, hasSize: false)
         }
@@ -211,7 +211,7 @@ private struct Elements {
         return Element(element: element, offset: offset, content: begin..<begin + size, hasSize: true)
     }
 
-    /// Where the elements end that can be in a cluster.
+    /// Returns the end of the elements that can be in a cluster.
     private func cluster(after begin: Int, before end: Int) -> Int {
         var offset = begin
         while offset < end, let next = try? element(at: offset, before: end),

@@ -11,7 +11,7 @@ import Testing
 
 /// A handle over HTTP, with a server that plays Janus' part.
 @Suite(.timeLimit(.minutes(1))) struct JanusHandleTests {
-    /// Answers requests by their `janus`, and polls by what is queued.
+    /// Answers requests by their `janus`, and polls by queued messages.
     private actor PlayedJanus {
         private var answers: [String: String] = [
             "create": #"{"janus":"success","transaction":"T","data":{"id":1}}"#,
@@ -82,7 +82,7 @@ import Testing
         return handle
     }
 
-    @Test("What the plugin says later answers a question, in whatever order it comes with its receipt")
+    @Test("A later event of the plugin answers a request, before or after its acknowledgement")
     func answers() async throws {
         let server = try await PlayedJanus()
         let handle = try await opened(server, JanusCredentials(secret: "a b&c", token: "ü"))
@@ -101,7 +101,7 @@ import Testing
         await server.end()
     }
 
-    @Test("A refusal of the room has its code and its words")
+    @Test("A rejection by the room has its code and its text")
     func refusals() async throws {
         let server = try await PlayedJanus()
         await server.answer(
@@ -118,7 +118,7 @@ import Testing
         await server.end()
     }
 
-    @Test("Losses, a hang-up and a session that is gone are told; what is of another handle is not")
+    @Test("Losses, a hang-up and a missing session are reported, and events of another handle are not")
     func events() async throws {
         for (said, expected) in [
             (#"{"janus":"hangup","sender":2,"reason":"ICE failed"}"#, JanusError.hungUp(reason: "ICE failed")),
@@ -144,7 +144,7 @@ import Testing
         }
     }
 
-    @Test("Losses of any number are told as many as there can be, and none are not told")
+    @Test("The number of reported losses is clamped, and zero losses are not reported")
     func extremeLosses() async throws {
         let server = try await PlayedJanus()
         let handle = try await opened(server)
@@ -158,7 +158,7 @@ import Testing
         await server.end()
     }
 
-    @Test("What is no Janus is said to be none")
+    @Test("An answer that is not from Janus is reported as such")
     func noJanus() async throws {
         let server = try await PlayedJanus()
         await server.answer("create", by: "<html>It works!</html>")
@@ -169,7 +169,7 @@ import Testing
         await server.end()
     }
 
-    @Test("Who gives up waits no longer")
+    @Test("A cancelled request ends its wait")
     func givenUp() async throws {
         let server = try await PlayedJanus()
         let handle = try await opened(server)

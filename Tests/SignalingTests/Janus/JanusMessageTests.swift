@@ -6,13 +6,13 @@ import Testing
 
 @testable import RTCShareSignaling
 
-/// What Janus is told and says, and where it is.
+/// Messages and addresses of Janus.
 @Suite struct JanusMessageTests {
     private func message(_ text: String) throws -> JanusMessage {
         try JSONDecoder().decode(JanusMessage.self, from: Data(text.utf8))
     }
 
-    @Test("Words of the server are read, and what nobody asks for is passed over")
+    @Test("Messages of the server are read, and unknown fields are ignored")
     func reads() throws {
         let joined = try message(
             """
@@ -39,7 +39,7 @@ import Testing
         #expect(slow.uplink == true && slow.lost == 12)
     }
 
-    @Test("A request holds what was said of it, and nothing else")
+    @Test("A request has its fields and no others")
     func writes() throws {
         var joining = JanusRoomRequest("join")
         joining.room = JanusID("1234")
@@ -56,14 +56,16 @@ import Testing
                 """)
     }
 
-    @Test("A room is a number where it is one", arguments: [("1234", true), ("٣", false), ("12a", false), ("", false)])
+    @Test(
+        "A room is a number if it has only ASCII digits",
+        arguments: [("1234", true), ("٣", false), ("12a", false), ("", false)])
     func rooms(text: String, isNumber: Bool) {
         if case .number = JanusID(text) { #expect(isNumber) } else { #expect(!isNumber) }
         #expect(JanusID(text).description == text && JanusID(text).asName == .name(text))
     }
 
     @Test(
-        "An address is that of the API, or of a WebSocket",
+        "An address is one of the HTTP API or of a WebSocket",
         arguments: [
             ("http://a.example:8088", "http://a.example:8088/janus", false, "http://a.example:8088/janus"),
             ("https://a.example/x?k=1", "https://a.example/x?k=1", false, "https://a.example/x"),
@@ -76,20 +78,21 @@ import Testing
     }
 
     @Test(
-        "What is no address of a Janus is none", arguments: ["", "a.example", "ftp://a.example", "ws:", "javascript:1"])
+        "A text that is no address of Janus is rejected",
+        arguments: ["", "a.example", "ftp://a.example", "ws:", "javascript:1"])
     func noAddresses(text: String) {
         #expect(JanusAddress(text) == nil)
         #expect(throws: JanusError.url) { try JanusEndpoint(url: text, room: .number(1), display: "a") }
     }
 
-    @Test("A WebSocket is asked for by host, port, path and query")
+    @Test("A WebSocket request has host, port, path and query")
     func requestTarget() throws {
         let url = try #require(JanusAddress("wss://[2001:db8::1]/a/b?k=1")?.url)
         #expect(url.hostName == "2001:db8::1" && url.port == 443 && url.authority == "[2001:db8::1]:443")
         #expect(url.requestTarget == "/a/b?k=1")
     }
 
-    @Test("What is to be shown is shown to the server alone")
+    @Test("Secrets are shown only to the server")
     func secrets() throws {
         let credentials = JanusCredentials(pin: "open sesame", secret: "hidden", token: "closed")
         var endpoint = try JanusEndpoint(
@@ -104,7 +107,7 @@ import Testing
         #expect(!endpoint.exposesSecrets)
     }
 
-    @Test("Sections are called as their publishers are, where that is a name an attendee can have")
+    @Test("Media sections have their publishers' names if those are valid names of attendees")
     func names() throws {
         let offer = """
             v=0\r
@@ -132,7 +135,7 @@ import Testing
         #expect(!named.description.contains("janus0") && named.description.contains("cname:janus"))
     }
 
-    @Test("What becomes of it depends on what was said")
+    @Test("The error decides whether a publication is tried again")
     func outlooks() throws {
         let endpoint = try JanusEndpoint(url: "ws://a.example", room: .number(1), display: "d")
         func retryPolicy(_ code: Int) -> RetryPolicy {

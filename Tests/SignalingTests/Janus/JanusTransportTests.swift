@@ -5,9 +5,9 @@ import Testing
 
 @testable import RTCShareSignaling
 
-/// Connections to Janus servers that are silent, or say too much.
+/// Connections to Janus servers that are silent, or send too much.
 @Suite(.timeLimit(.minutes(1))) struct JanusTransportTests {
-    @Test("A WebSocket that a silent server takes is given up in time, and at once when nobody waits for it any more")
+    @Test("A WebSocket of a silent server times out, and is closed at once when its caller is cancelled")
     func silent() async throws {
         let server = try await SilentServer()
         let url = try #require(WebAddress("http://127.0.0.1:\(await server.port)/"))
@@ -21,7 +21,7 @@ import Testing
         await server.end()
     }
 
-    @Test("One answer to a ping is on its way at a time, and the newest ping is answered next")
+    @Test("One answer to a ping is under way at a time, and the newest ping is answered next")
     func pings() {
         var pongs = PongQueue<Int>()
         #expect(pongs.take(0) == 0)
@@ -32,7 +32,7 @@ import Testing
         #expect(pongs.take(1002) == 1002)
     }
 
-    @Test("Polls that are answered at once pause, unless a few in a row bring news")
+    @Test("Polls that are answered at once pause, except for a few in a row with events")
     func pace() {
         var pace = PollPace()
         #expect(pace.pause(after: .nothing, taking: .seconds(30)) == nil)
@@ -45,7 +45,7 @@ import Testing
         #expect(pace.pause(after: .news, taking: .zero) == nil)
     }
 
-    @Test("Work that does not end is waited for until its time is over, and then cancelled")
+    @Test("Work that does not end in time is cancelled")
     func timeLimit() async {
         let waiting = Locked<CheckedContinuation<Void, Never>?>(nil)
         let (ended, continuation) = AsyncStream.makeStream(of: Bool.self)

@@ -5,9 +5,9 @@ import Testing
 
 @testable import RTCShareSignaling
 
-@Suite("What players and servers write")
+@Suite("Messages of players and servers")
 struct MessageTests {
-    @Test("A token opens what it was drawn for, and shows itself in no description")
+    @Test("A token opens only its own link and is not part of a description")
     func tokens() throws {
         let token = AccessToken()
         #expect(token.secretText.count == 22 && token.accepts(token.secretText))
@@ -24,7 +24,7 @@ struct MessageTests {
         #expect(try AccessToken(presenting: "key").secretText == "key")
     }
 
-    @Test("A token made here is of letters and digits: no option to a command line, and whole at the end of a link")
+    @Test("A token has only letters and digits, so it is no option and stays whole at the end of a link")
     func letters() throws {
         for number in 0..<200 {
             let drawn = AccessToken()
@@ -35,7 +35,7 @@ struct MessageTests {
         }
     }
 
-    @Test("A subgroup's token is always the same, and neither the room's nor another subgroup's")
+    @Test("A subgroup's token is constant and differs from the room's and other subgroups'")
     func derivedTokens() throws {
         let token = try AccessToken("0123456789abcdef")
         let design = try #require(token.derived(for: "design"))
@@ -50,13 +50,13 @@ struct MessageTests {
         (["\"6\", \"7\""], true), (["\"6\"", "\"7\""], true), (["\"6\""], false), ([""], true), (["\"\""], false),
     ]
 
-    @Test("A condition on the entity tag is read as players write it", arguments: conditions.indices)
+    @Test("A condition on the entity tag is parsed in the forms that players write", arguments: conditions.indices)
     func entityTags(_ index: Int) {
         let (header, holds) = Self.conditions[index]
         #expect(EntityTag.Condition(header).holds(for: EntityTag(value: "7")) == holds)
     }
 
-    @Test("Links of ICE servers are read in any order of their parameters")
+    @Test("Links of ICE servers are parsed in any order of their parameters")
     func links() throws {
         let text = """
             <stun:stun.example.net>; rel="ice-server", <turn:turn.example.net?transport=udp>;username="us,er";\
@@ -70,7 +70,7 @@ struct MessageTests {
         #expect(links[2].iceServer == nil)
     }
 
-    @Test("What is written for an ICE server is read again, and injects no header")
+    @Test("The link of an ICE server is read as it was written and injects no header")
     func linkRoundTrip() throws {
         let text = LinkHeader.iceServer(url: "turn:t.example", username: "a\"b\\c", credential: "x\r\nSet-Cookie: y")
         #expect(!text.contains("\r") && !text.contains("\n"))
@@ -79,14 +79,14 @@ struct MessageTests {
     }
 
     @Test(
-        "No link header traps, and none makes more links than are of use",
+        "A link header does not trap, and the number of its links is limited",
         arguments: [
             "", "<", "<a", "<a>;", "<a>;=", "<a>;x=\"", "<a>;x=\"\\", ";;;,,,", "<>;rel", "x <a>",
             String(repeating: "<a>,", count: 500),
         ])
     func hostileLinks(_ text: String) { #expect(LinkHeader.parse(text).count <= 32) }
 
-    @Test("A fragment tells credentials and candidates, by section")
+    @Test("A fragment has credentials and candidates per media section")
     func fragments() throws {
         let fragment = try TrickleFragment(
             parsing: """
@@ -105,7 +105,7 @@ struct MessageTests {
         #expect(section.candidates.count == 2 && section.candidates[0].hasPrefix("candidate:1387637174 1 udp"))
     }
 
-    @Test("A fragment that is none, or too long, is refused")
+    @Test("An invalid or too long fragment is rejected")
     func hostileFragments() {
         #expect(throws: ProblemDetails.self) { try TrickleFragment(parsing: "{\"candidate\": 1}") }
         let many = String(repeating: "a=candidate:1 1 udp 1 192.0.2.1 1 typ host\n", count: 129)
@@ -114,7 +114,7 @@ struct MessageTests {
     }
 
     @Test(
-        "A target leads nowhere but down",
+        "A request target can't leave its directory",
         arguments: [
             "/../etc/passwd", "/%2e%2e/x", "/a/%2E%2e", "/a%2fb", "/a%5cb", "/%", "/%4", "/%zz", "/%00", "/a%0d%0ab",
             "a",
@@ -122,7 +122,7 @@ struct MessageTests {
         ])
     func targets(_ text: String) { #expect(HTTPTarget(text) == nil) }
 
-    @Test("A target has its parts without the query, and below a folder")
+    @Test("A request target has its components without the query, and relative to a directory")
     func targetParts() throws {
         let target = try #require(HTTPTarget("/office/whep//sessions/a%2Db?x=/..#y"))
         #expect(target.segments == ["office", "whep", "sessions", "a-b"])
@@ -162,10 +162,10 @@ struct MessageTests {
         ("GStreamer souphttpsrc 1.22.0 libsoup/3.2.2", "GStreamer"), ("\u{1B}[31mred", "[31mred"),
     ]
 
-    @Test("A browser is called what people call it, and steers no terminal", arguments: agents.indices)
+    @Test("A browser has its common name, without control characters", arguments: agents.indices)
     func browsers(_ index: Int) { #expect(BrowserName.name(of: Self.agents[index].0) == Self.agents[index].1) }
 
-    @Test("Links are resolved as RFC 3986 wants, and lose user and password")
+    @Test("Links are resolved according to RFC 3986 and lose user and password")
     func webAddresses() throws {
         let base = try #require(WebAddress("http://user:secret@Example.net/a/whip?x=1#frag"))
         #expect(base.origin == "http://example.net:80" && base.fragment == "frag")
@@ -180,12 +180,12 @@ struct MessageTests {
     }
 }
 
-@Suite("Who is let in")
+@Suite("Checks of requests")
 struct AccessTests {
     private let host = HostCheck(names: ["Box.local", "share.example"])
 
     @Test(
-        "Addresses and own names are right, others are not",
+        "A host that is an address or an own name is accepted, and any other is rejected",
         arguments: [
             ("192.168.1.23:8080", true), ("[::1]:8080", true), ("[2001:db8::1]", true), ("localhost", true),
             ("LOCALHOST:1", true),
@@ -196,10 +196,10 @@ struct AccessTests {
         ])
     func hosts(_ name: String, isRight: Bool) { #expect(host.accepts(host: name) == isRight) }
 
-    @Test("A request without a host is refused")
+    @Test("A request without a host is rejected")
     func noHost() { #expect(!host.accepts(host: nil)) }
 
-    @Test("Only a page of the same host and port is an own page")
+    @Test("Only a page of the same host and port has the same origin")
     func origins() {
         #expect(HostCheck.isOwn(origin: "http://192.0.2.1:8080", host: "192.0.2.1:8080"))
         #expect(!HostCheck.isOwn(origin: "http://192.0.2.1:81", host: "192.0.2.1:8080"))
@@ -207,7 +207,7 @@ struct AccessTests {
         #expect(!HostCheck.isOwn(origin: "https://evil.example", host: "192.0.2.1:8080"))
     }
 
-    @Test("Each wrong token of an address waits longer, up to a bound; an hour later it is forgotten")
+    @Test("Each wrong token of an address waits longer, up to a limit, and is forgotten after an hour")
     func delays() {
         var access = AccessGuard()
         let address = IPAddress.v4(0xC000_0201)
@@ -221,7 +221,7 @@ struct AccessTests {
         #expect(waits.first == .milliseconds(250) && waits.last == .seconds(8))
         #expect(zip(waits, waits.dropFirst()).allSatisfy { $0 <= $1 })
         #expect(access.fail(from: .v4(0xC000_0202), now: now) == .wait(.milliseconds(250)))
-        // One network of IPv6 is one somebody.
+        // An IPv6 network counts as one address.
         #expect(access.fail(from: .v6(0x2001_0db8_0000_0001, 1), now: now) == .wait(.milliseconds(250)))
         #expect(access.fail(from: .v6(0x2001_0db8_0000_0001, 2), now: now) == .wait(.milliseconds(500)))
         #expect(access.fail(from: .v6(0x2001_0db8_0000_0002, 1), now: now) == .wait(.milliseconds(250)))
@@ -229,7 +229,7 @@ struct AccessTests {
         #expect(access.fail(from: address, now: now) == .wait(.milliseconds(250)))
     }
 
-    @Test("Of many wrong tokens at once only some wait; the others are refused at once")
+    @Test("Only some of many wrong tokens wait, and the others are rejected at once")
     func crowd() {
         var access = AccessGuard()
         let address = IPAddress.v4(0xC000_0201)
@@ -241,7 +241,7 @@ struct AccessTests {
         if case .refuse = access.fail(from: address, now: now) { Issue.record("nobody waits any more") }
     }
 
-    @Test("What is remembered of addresses stays bounded")
+    @Test("The number of remembered addresses is limited")
     func memory() {
         var access = AccessGuard()
         for number in 0..<5000 {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import RTCShareSignaling
 
-@Suite("Asking servers over HTTP", .timeLimit(.minutes(1)))
+@Suite("HTTP requests to servers", .timeLimit(.minutes(1)))
 struct HTTPClientTests {
     private func response(_ headers: [(String, String)] = [], _ body: String = "") throws -> HTTPClient.Response {
         HTTPClient.Response(
@@ -27,7 +27,7 @@ struct HTTPClientTests {
         ("text/plain", " \n ", nil),
     ]
 
-    @Test("A server's own sentence is found in what servers write", arguments: sentences.indices)
+    @Test("The sentence of a server is found in its answer", arguments: sentences.indices)
     func sentence(_ index: Int) throws {
         let (type, body, sentence) = Self.sentences[index]
         #expect(try response(type.map { [("Content-Type", $0)] } ?? [], body).sentence == sentence)
@@ -40,7 +40,7 @@ struct HTTPClientTests {
         ("Wed, 21 Oct 2015 07:28:30 GMT", 30), ("Wed, 21 Oct 2015 07:27:00 GMT", 0),
     ]
 
-    @Test("When to ask again is seconds or a date, and never in more than an hour", arguments: waits.indices)
+    @Test("The time of a retry is in seconds or a date, and at most an hour later", arguments: waits.indices)
     func retryAfter(_ index: Int) throws {
         // Wed, 21 Oct 2015 07:28:00 GMT
         let now = Date(timeIntervalSince1970: 1_445_412_480)
@@ -58,13 +58,13 @@ struct HTTPClientTests {
         ("http://server.example/whip", ["HTTP_PROXY": "http://proxy", "REQUEST_METHOD": "GET"], nil),
     ]
 
-    @Test("This machine is asked without a proxy, and HTTP_PROXY counts in capitals too", arguments: proxies.indices)
+    @Test("Requests to this machine use no proxy, and HTTP_PROXY counts in capitals too", arguments: proxies.indices)
     func proxy(_ index: Int) throws {
         let (url, environment, proxy) = Self.proxies[index]
         #expect(Proxies.proxy(for: try #require(WebAddress(url)), environment: environment) == proxy)
     }
 
-    @Test("Servers that do not answer keep nobody else waiting")
+    @Test("Servers that do not answer delay no other request")
     func silence() async throws {
         let silent = try await SilentServer()
         let asking = (0..<40).map { _ in Task { try await Self.get(silent.port) } }
@@ -77,7 +77,7 @@ struct HTTPClientTests {
         await server.end()
     }
 
-    @Test("A name server that is silent is told from a name without an address")
+    @Test("A silent name server is distinguished from a name without an address")
     func silentNameServer() {
         let words = [nil, Duration.milliseconds(20), .seconds(10)].map { HTTPClient.reason(withoutAddressAfter: $0) }
         #expect(
@@ -101,13 +101,13 @@ struct HTTPClientTests {
         ("::ffff:192.0.2.1", .internet),
     ]
 
-    @Test("An address is reached from the internet, its network, its link or this machine", arguments: reaches.indices)
+    @Test("The reach of an address is the internet, its network, its link or this machine", arguments: reaches.indices)
     func reach(_ index: Int) throws {
         let (address, reach) = Self.reaches[index]
         #expect(AddressReach(try #require(IPAddress(address))) == reach)
     }
 
-    @Test("A server leads to no address that is nearer to this machine than its own")
+    @Test("A redirection to an address nearer to this machine than the server's own is rejected")
     func nearerAddresses() async throws {
         let near = try await HTTPServer.start(
             addresses: [.v4(0x7F00_0002)], ports: [0], tls: nil, logger: Logger(label: "test")
@@ -161,7 +161,7 @@ struct HTTPClientTests {
         #expect(url.resolving(reference)?.description == "https://server.example/live/room/whip?app=1")
     }
 
-    @Test("A link of an ICE server is read as it stands, and as it may be meant")
+    @Test("A link of an ICE server is read in its standard form and in common variants")
     func links() throws {
         let plain = try #require(
             LinkHeader.parse("<turn:t.example>; rel=ice-server; username=\"u\"; credential=\"p%p\"").first)
@@ -175,7 +175,7 @@ struct HTTPClientTests {
     }
 }
 
-/// Takes requests, and says nothing.
+/// Accepts requests without an answer.
 actor SilentServer {
     private var server: HTTPServer?
     private(set) var port: UInt16 = 0

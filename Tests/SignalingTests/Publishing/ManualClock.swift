@@ -1,6 +1,6 @@
 import RTCShareLocks
 
-/// A clock that stands still until it is told to go on.
+/// A clock that only a test advances.
 final class ManualClock: Clock, Sendable {
     struct Instant: InstantProtocol {
         var offset = Duration.zero
@@ -43,10 +43,10 @@ final class ManualClock: Clock, Sendable {
         }
     }
 
-    /// How many wait.
+    /// The number of sleeping tasks.
     var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
-    /// Goes on to when the first of those who wait wakes; returns how long that took.
+    /// Advances to the time at which the first sleeping task wakes, and returns the duration until then.
     @discardableResult
     func wakeNext() -> Duration {
         let woken: (pause: Duration, continuation: CheckedContinuation<Void, any Error>)? = state.withLock { state in

@@ -11,31 +11,31 @@ import Testing
 
 @testable import RTCShareSignaling
 
-/// A WHIP server that plays the part of one of those there are: it receives what is published, and differs from RFC 9725 as
-/// it is told.
+/// A WHIP server that plays the part of an existing one: it receives a publication, and deviates from RFC 9725 as its
+/// part requires.
 actor PlayedServer {
-    /// How a server behaves.
+    /// The behavior of a server.
     struct Part: Sendable {
         /// Path and query of its endpoint.
         var endpoint = "/whip"
-        /// What a request has to show.
+        /// The token that a request must have.
         var token: String?
-        /// What one that does not is told; the same, where nil, as one that shows another.
+        /// The answer to a request without a token. Nil if it is the same as to a wrong token.
         var unshown: Refusal?
         var wrong = Refusal(.unauthorized)
-        /// Path and query of a session, relative or not; nil where the server does not say.
+        /// The path and query of a session, relative or absolute. Nil if the server does not send it.
         var location: String? = "/whip/sessions/1"
         var entityTag: String? = "\"1\""
         var status = HTTPResponseStatus.created
         var contentType: String? = "application/sdp"
         var links: [String] = []
-        /// What stands before the answer.
+        /// The text before the answer.
         var prefix = ""
-        /// What is made of an offer beside answering it.
+        /// The answer to an offer that is rejected. Nil if it is accepted.
         var refusal: Refusal?
         var takesPictures = true
         var deleted = HTTPResponseStatus.ok
-        /// The mark by which a restart is known; nil where none is taken.
+        /// The entity tag that a restart must name. Nil if restarts are not supported.
         var restartMark: String?
         var patched = HTTPResponseStatus.methodNotAllowed
     }
@@ -59,7 +59,7 @@ actor PlayedServer {
         }
     }
 
-    /// What it was asked.
+    /// A request that it received.
     struct Asked: Sendable {
         let method: String
         let target: String
@@ -71,7 +71,7 @@ actor PlayedServer {
 
     private var part: Part
     private(set) var asked: [Asked] = []
-    /// Those that publish, the newest last.
+    /// The publishing sessions, the newest last.
     private(set) var sessions: [AttendeeSession] = []
     private var offer: SessionDescription?
     /// Whether answers wait until they may go out.
@@ -99,12 +99,12 @@ actor PlayedServer {
         for session in sessions { await session.leave() }
     }
 
-    /// Answers nobody until ``release()``.
+    /// Answers no request until ``release()``.
     func hold() { isHolding = true }
 
     func release() { isHolding = false }
 
-    /// Forgets who publishes without a word, as one that is started again does.
+    /// Forgets the publishing sessions without notice, like a server that is restarted.
     func forget() {
         part.location = "/whip/sessions/others"
     }
@@ -132,7 +132,7 @@ actor PlayedServer {
         }
     }
 
-    /// Where the session is, as a client is to find it out.
+    /// The URL of the session, as a client must determine it.
     private var location: String? {
         part.location.flatMap { location in
             WebAddress(url)?.resolving(location).map { String($0.description.dropFirst($0.origin.count)) }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import RTCShareSignaling
 
-/// A server of a test that does what it is told, without a network.
+/// A scripted server without a network.
 private final class ScriptedEndpoint: PublishingEndpoint {
     enum Step: Sendable {
         case fails(any Error, RetryPolicy)
@@ -29,7 +29,7 @@ private final class ScriptedEndpoint: PublishingEndpoint {
     private let state = Locked(State())
     private let step: @Sendable (Int) -> Step
 
-    /// `step` says what comes of each try, counted from 1.
+    /// `step` returns the outcome of each attempt, counted from 1.
     init(step: @escaping @Sendable (Int) -> Step) { self.step = step }
 
     var attempts: Int { state.withLock { $0.attempts } }
@@ -78,9 +78,9 @@ private final class ScriptedSession: PublishingSession {
     }
 }
 
-@Suite("A place that a share is published at", .timeLimit(.minutes(1)))
+@Suite("A publication of a share", .timeLimit(.minutes(1)))
 struct PublicationTests {
-    @Test("A server that can't be asked is asked again for another way, until it says what becomes of the session")
+    @Test("The restart of a session is retried until the server answers")
     func anotherWay() async {
         for outcome in [SessionRestart.begun, .refused, .gone] {
             let asked = Locked(0)
@@ -109,7 +109,7 @@ struct PublicationTests {
         #expect(words(400, "the offer is wrong") == "the server refuses: the offer is wrong")
     }
 
-    @Test("A session that the server lost may be begun again, and one that it refuses for good is not")
+    @Test("A session that the server lost is started again, and one that it rejects permanently is not")
     func passingErrors() throws {
         let url = try #require(WebAddress("http://server.example/whep"))
         func refused(_ status: Int) -> WHEPError {
@@ -131,11 +131,11 @@ struct PublicationTests {
     private let clock = ManualClock()
 
     private func publication(_ endpoint: ScriptedEndpoint) throws -> Publication {
-        // In the middle of what is drawn, so that pauses are whole.
+        // A random value in the middle, so that pauses have their full length.
         Publication(of: try SharingRoom(owner: AttendeeID("alice")), at: endpoint, clock: clock) { 0.5 }
     }
 
-    /// Publishes, and returns what tells of it, once the share is there.
+    /// Publishes, and returns the events once the share is published.
     private func begin(
         _ publication: Publication, _ endpoint: ScriptedEndpoint
     ) async -> AsyncStream<Publication.Event>.Iterator {
@@ -151,7 +151,7 @@ struct PublicationTests {
         return events
     }
 
-    /// The next event, which is to be a failure: what is thought of it, and the pause.
+    /// Returns the next event, which must be a failure: its error and the pause.
     private func failure(
         _ events: inout AsyncStream<Publication.Event>.Iterator
     ) async throws -> (error: any Error, pause: Duration?) {
@@ -169,7 +169,7 @@ struct PublicationTests {
 
     private static let unreachable = HTTPClientError.unreachable("server", "no network")
 
-    @Test("A minute without a network is waited out, with pauses that grow up to a bound")
+    @Test("A minute without a network is survived, with pauses that grow up to a limit")
     func outage() async throws {
         let clock = clock
         let endpoint = ScriptedEndpoint { attempt in
@@ -205,7 +205,7 @@ struct PublicationTests {
         #expect(await publication.status.state == .ended)
     }
 
-    @Test("What is hopeless before it was published once is given up, and tried again once it was")
+    @Test("A permanent error ends a publication before its first success, and is retried after it")
     func hopeless() async throws {
         let never = ScriptedEndpoint { _ in .fails(WHIPError.url, .permanent) }
         let publication = try publication(never)
@@ -227,7 +227,7 @@ struct PublicationTests {
         await second.stop()
     }
 
-    @Test("A server that says when to be asked again is not asked before")
+    @Test("A server that names the time of a retry gets no earlier request")
     func wishes() async throws {
         let endpoint = ScriptedEndpoint { attempt in
             .fails(ScriptedEndpoint.Failure(number: attempt), .retry(after: attempt == 1 ? .seconds(7) : nil))
@@ -241,7 +241,7 @@ struct PublicationTests {
         await publication.stop()
     }
 
-    @Test("What was published for half a minute has its next trouble begin with a short pause")
+    @Test("The first pause is short again after half a minute of publication")
     func settled() async throws {
         let endpoint = ScriptedEndpoint { _ in .publishes }
         let publication = try publication(endpoint)
@@ -258,14 +258,14 @@ struct PublicationTests {
         }
         await waitUntil { clock.sleeperCount == 1 }
         #expect(clock.wakeNext() == .seconds(30))
-        // What wakes has to be heard of before the next trouble.
+        // The pauses must be reset before the next failure.
         await waitUntil { await publication.pauses == RetryPauses() }
         endpoint.sessions[2].tell(.ended(WHIPError.lost))
         #expect(try await failure(&events).pause == .seconds(1))
         await publication.stop()
     }
 
-    @Test("It is stopped at once, whatever it waits for")
+    @Test("A publication stops at once, whatever it waits for")
     func stopped() async throws {
         let endpoint = ScriptedEndpoint { $0 == 1 ? .fails(Self.unreachable, .transient) : .publishes }
         let waiting = try publication(endpoint)
@@ -286,7 +286,7 @@ struct PublicationTests {
         #expect(await connecting.status.state == .ended && endpoint.attempts == 2)
     }
 
-    @Test("Two places and a viewer are sent one encode; a place that fails, and comes back, leaves the others alone")
+    @Test("Two publications and a viewer share one encoding, and a publication that fails does not affect the others")
     func places() async throws {
         let share = try await PublishingFixture()
         let (office, world) = (try await PlayedServer(), try await PlayedServer())

@@ -7,7 +7,7 @@ import Testing
 
 @testable import RTCShareSignaling
 
-/// Servers as they are: what each does otherwise than RFC 9725 was read in its source.
+/// Servers as they are: their deviations from RFC 9725 were read in their sources.
 @Suite("Publishing at a WHIP server", .timeLimit(.minutes(2)))
 struct WHIPTests {
     /// A server that is borne.
@@ -92,7 +92,7 @@ struct WHIPTests {
         },
     ]
 
-    @Test("Each server gets pictures and sound, and is told the end where the session is", arguments: kinds)
+    @Test("Each server gets video and audio, and the end of the session at its URL", arguments: kinds)
     func servers(kind: Kind) async throws {
         let share = try await PublishingFixture()
         let server = try await PlayedServer(kind.part)
@@ -125,7 +125,7 @@ struct WHIPTests {
         await share.end()
     }
 
-    /// A server that refuses, and what a person is told.
+    /// A server that rejects, and the text of the error.
     struct Refused: CustomTestStringConvertible, Sendable {
         let testDescription: String
         var refusal = PlayedServer.Refusal(.unauthorized)
@@ -195,7 +195,7 @@ struct WHIPTests {
             "no session description", .init(.created, type: "application/sdp", "hello"), words: ["no answer: hello"]),
     ]
 
-    @Test("What a server says of its refusal a person reads, with what to do", arguments: refusals)
+    @Test("A server's rejection is shown with its text and a remedy", arguments: refusals)
     func refused(by refused: Refused) async throws {
         let share = try await PublishingFixture()
         let server = try await PlayedServer(refused.part)
@@ -210,7 +210,7 @@ struct WHIPTests {
         await share.end()
     }
 
-    @Test("A server that takes the sound alone is left, and the share goes on for the others")
+    @Test("A server that accepts only audio is left, and the share continues for the others")
     func picturesDeclined() async throws {
         let share = try await PublishingFixture()
         var part = PlayedServer.Part()
@@ -225,7 +225,7 @@ struct WHIPTests {
         await share.end()
     }
 
-    @Test("A token goes to its own origin alone, and who is led elsewhere is told so")
+    @Test("A token is sent only to its own origin, and a redirection elsewhere is reported")
     func tokens() async throws {
         let share = try await PublishingFixture()
         let other = try await PlayedServer()
@@ -257,7 +257,7 @@ struct WHIPTests {
         await share.end()
     }
 
-    @Test("Nobody is published who gave up meanwhile: the server is told so")
+    @Test("A publication that is cancelled during its start is ended at the server")
     func givenUp() async throws {
         let share = try await PublishingFixture()
         let server = try await PlayedServer()
@@ -274,7 +274,7 @@ struct WHIPTests {
         await share.end()
     }
 
-    @Test("A URL is one of the web's, without user and password, and what it keeps to itself is not shown")
+    @Test("A URL is http or https without user and password, and its secret parts are not shown")
     func urls() throws {
         #expect(throws: WHIPError.url) { try WHIPEndpoint(url: "rtmp://server.example/live") }
         #expect(throws: WHIPError.userInformation) { try WHIPEndpoint(url: "https://a:b@server.example/live") }
@@ -298,7 +298,7 @@ struct WHIPTests {
     }
 
     @Test(
-        "ICE is restarted where the server takes part in it, whichever mark it knows it by",
+        "ICE is restarted if the server supports it, whatever entity tag it uses",
         arguments: [
             RestartPart(testDescription: "LiveKit", mark: "*", refusal: .unprocessableEntity, outcome: .begun),
             RestartPart(

@@ -18,7 +18,7 @@ import Testing
     nonisolated let session: AttendeeSession
     nonisolated let peer: AttendeeSession
     private nonisolated let (gate, opening) = AsyncStream.makeStream(of: Void.self)
-    /// The candidates that it was told of, and the ends.
+    /// The received candidates and ends.
     private(set) var told = 0
     private(set) var ends = 0
 
@@ -30,7 +30,7 @@ import Testing
 
     func begin() async throws -> DataRate? {
         let offer = try await session.connection.makeOffer()
-        // Found after the offer, so that the server is told of each.
+        // Found after the offer, so that the server is notified of each.
         for number: UInt32 in 5...6 { try await session.connection.addLocalAddress(.v4(0x7F00_0000 + number)) }
         let answer = try await peer.connection.answer(offer: offer)
         try await session.connection.accept(answer: answer, to: offer)
@@ -64,7 +64,7 @@ struct SignaledSessionTests {
             reasons: .init(gone: ScriptedServer.Failure(number: 404), lost: ScriptedServer.Failure(number: 0)))
     }
 
-    @Test("A server that never answers about candidates delays neither the states behind them nor the end")
+    @Test("A server that never answers a candidate delays neither later states nor the end")
     func silence() async throws {
         let server = try await ScriptedServer()
         let signaled = signaled(server)
@@ -83,7 +83,8 @@ struct SignaledSessionTests {
         await signaled.leave()
     }
 
-    @Test("The first end that a server reports counts, and the server is told the end once", arguments: [1, nil])
+    @Test(
+        "The first end that a server reports counts, and the server is notified of the end once", arguments: [1, nil])
     func ends(number: Int?) async throws {
         let server = try await ScriptedServer()
         let signaled = signaled(server)

@@ -52,13 +52,13 @@ struct ServerFixture {
         await server.close()
     }
 
-    /// One who watches; `start()` has it connect.
+    /// Returns a player, which connects with `start()`.
     func player(_ url: String? = nil) async throws -> WHEPPlayer {
         try await WHEPPlayer(
             url: url ?? link, as: AttendeeID("viewer"), configuration: Self.connection)
     }
 
-    /// Asks for something.
+    /// Sends a request.
     func ask(
         _ method: String, _ path: String, _ headers: [(String, String)] = [], body: String? = nil,
         token: AccessToken? = nil
@@ -70,13 +70,13 @@ struct ServerFixture {
                 body: body.map { Array($0.utf8) }, token: token))
     }
 
-    /// The path of the session that a response tells of.
+    /// Returns the path of a response's session.
     func session(in response: HTTPClient.Response) throws -> String {
         let location = try #require(response["Location"])
         return try #require(response.url.resolving(location)).path
     }
 
-    /// What the page of the first viewer is told from now on.
+    /// Opens the stream of events for the page of the first viewer.
     func listen() async throws -> RawConnection {
         let key = try #require(await server.firstKey)
         let connection = try RawConnection(port: server.port)
@@ -93,7 +93,7 @@ struct ServerFixture {
         return offer
     }
 
-    /// Asks to view.
+    /// Requests to view.
     func post(
         _ offer: String, path: String = "/whep", _ headers: [(String, String)] = [], token: AccessToken? = nil
     ) async throws -> HTTPClient.Response {
@@ -105,7 +105,7 @@ struct ServerFixture {
 extension ViewerServer {
     fileprivate var firstKey: String? { sessions.keys.first }
 
-    /// Whether a viewer who has not answered for so long makes room for another one.
+    /// Returns whether a viewer that has not answered for this time is removed for a new one.
     func makesRoom(after time: Duration) -> Bool {
         guard let away = sessions.values.compactMap(\.awaySince).min() else { return false }
         var places = ViewerPlaces(limit: sessions.count)
@@ -117,13 +117,13 @@ extension ViewerServer {
 
     func stopHeartbeat() { heartbeat?.cancel() }
 
-    /// Makes the viewer one who has not answered for so long.
+    /// Makes the viewer one that has not answered for this time.
     func setAway(for time: Duration) {
         for session in sessions.values { session.awaySince = MonotonicClock.now.advanced(by: .zero - time) }
     }
 }
 
-/// Counts the pictures of the tiles that a session has.
+/// Counts the frames of a session's tiles.
 final class PictureCounter: VideoTileObserver, VideoSink {
     private struct Counts {
         var pictures = 0
@@ -148,7 +148,7 @@ final class PictureCounter: VideoTileObserver, VideoSink {
 
     func receive(_ frame: VideoFrame) { counts.withLock { $0.pictures += 1 } }
 
-    /// Returns when so many more pictures were seen.
+    /// Waits for this number of further frames.
     func wait(for count: Int = 3) async {
         let goal = pictures + count
         await waitUntil { pictures >= goal }
@@ -189,7 +189,7 @@ final class RawConnection {
         shutdown(descriptor, Int32(SHUT_WR))
     }
 
-    /// What the server sends until it closes the connection, or has sent this; waits off the cooperative threads.
+    /// Reads until the server closes the connection or has sent `end`, off the cooperative threads.
     func read(until end: String? = nil) async -> String {
         let descriptor = descriptor
         return await withCheckedContinuation { continuation in
@@ -207,7 +207,7 @@ final class RawConnection {
     }
 }
 
-/// A UDP port that takes what comes and never answers.
+/// A UDP port that receives datagrams and never answers.
 final class SilentPort {
     private let descriptor: Int32
     let port: UInt16

@@ -6,7 +6,7 @@ import Testing
 @testable import RTCShareStreams
 @testable import RTCShareTransport
 
-/// What each event does in each stage of a sound's inbox.
+/// The effect of each event in each stage of an audio inbox.
 @Suite struct AudioInboxTests {
     private static func packet(_ number: Int64) -> ReceivedAudioPacket {
         ReceivedAudioPacket(
@@ -14,7 +14,7 @@ import Testing
             arrival: Instant(nanoseconds: 0), captureTime: nil, level: nil, marker: false)
     }
 
-    /// An inbox in a stage, after a packet. It is `heard` while it is announced if a sink is there by then.
+    /// Returns an inbox in a stage, after a packet. It is `heard` if there is a sink when it is announced.
     private static func inbox(_ stage: String) -> AudioInbox {
         var inbox = AudioInbox()
         _ = inbox.receive(packet(0))
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    /// What the player does next.
+    /// Returns the next action of the player.
     private static func next(_ inbox: inout AudioInbox, at tick: Duration? = nil, now: Duration = .zero) -> String {
         switch inbox.next(at: tick, now: now) {
         case .done(.play(let packets, _)): "plays \(packets.count)"
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    /// The stage after an event, and what the player does then.
+    /// The stage after an event, and the player's next action.
     private static let table: [(stage: String, expected: [Event: String])] = [
         (
             "announcing",
@@ -86,7 +86,7 @@ import Testing
         ),
     ]
 
-    @Test("Each event leads each stage where the diagram says")
+    @Test("Each event leads each stage to the stage of the diagram")
     func stages() {
         for (stage, expected) in Self.table {
             for event in Event.allCases {
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test("Packets that arrive before the program knows of a sound go to the sinks and recorders that it adds then")
+    @Test("Packets that arrive before the program knows of the audio go to the sinks and recorders that it then adds")
     func keptPackets() {
         var inbox = AudioInbox()
         for number in 0..<3 { _ = inbox.receive(Self.packet(Int64(number))) }
@@ -118,7 +118,7 @@ import Testing
         #expect(inbox.receive(Self.packet(5)).isEmpty, "it ended")
     }
 
-    @Test("Of too many packets that wait the oldest are discarded, and counted")
+    @Test("The oldest of too many waiting packets are dropped and counted")
     func overflow() {
         var inbox = Self.inbox("playing")
         for number in 0..<AudioInbox.maximumPackets + 9 { _ = inbox.receive(Self.packet(Int64(number))) }

@@ -9,7 +9,7 @@ import Testing
 @testable import RTCShareStreams
 @testable import RTCShareTransport
 
-/// From received packets to sound, in real time.
+/// From received packets to audio, in real time.
 @Suite(.timeLimit(.minutes(1))) struct AudioReceiverTests {
     private final class Sink: AudioSink {
         private let arrivals = AsyncStream.makeStream(of: AudioFrame.self)
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(
-        "Another stream in the same section is another sound",
+        "Another stream in the same media section is separate audio",
         arguments: [("a", true, true), ("b", true, false), (nil, true, false), ("a", false, false)]
             as [(String?, Bool, Bool)])
     func anotherStream(streamID: String?, isActive: Bool, isSame: Bool) {
@@ -45,7 +45,7 @@ import Testing
         #expect(AudioReceiver(index: 0, of: "a").receives(media) == isSame)
     }
 
-    /// Gives packets of a tone of 440 Hz as a network does, 20 ms apart; some are missing.
+    /// Delivers packets of a tone of 440 Hz at intervals of 20 ms, some of them missing.
     private func play(_ count: Int, missing: Set<Int> = [], to receiver: AudioReceiver) async throws {
         for packet in try packets(count, missing: missing) {
             receiver.receive(packet)
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    /// Packets that arrive when they are given.
+    /// Returns packets that arrive when they are taken.
     private func packets(_ count: Int, missing: Set<Int>) throws -> some Sequence<ReceivedAudioPacket> {
         let encoder = try OpusEncoder(configuration: .init(channels: 2, application: .music))
         let payloads = try (0..<count).map { number -> (Int, [UInt8]) in
@@ -90,7 +90,7 @@ import Testing
         #expect(late.endCount == 1, "nothing follows")
     }
 
-    @Test("Packets that are no Opus play nothing, and those after them do")
+    @Test("Packets that are not Opus play nothing, and later ones play")
     func invalidPackets() async throws {
         let receiver = AudioReceiver(index: 3)
         let sink = Sink()

@@ -7,7 +7,7 @@ import Testing
 @testable import RTCShareStreams
 @testable import RTCShareTransport
 
-/// What waits for a reader who is slow, or never comes.
+/// The queue of events for a reader that is slow or never reads.
 @Suite(.timeLimit(.minutes(2))) struct ConnectionEventsTests {
     private static func candidate(_ port: UInt16) throws -> CandidateAttribute {
         try #require(CandidateAttribute("1 1 udp 1 192.0.2.1 \(port) typ host"))
@@ -19,7 +19,7 @@ import Testing
         return events
     }
 
-    @Test("A reader who never reads costs a bounded amount, whatever the peer does")
+    @Test("A reader that never reads costs limited memory, whatever the peer does")
     func absentReader() throws {
         var (events, media) = (EventQueue<ConnectionSignal>(), EventQueue<MediaEvent>())
         let receivers = (0..<4).map { VideoReceiver(index: $0) {} }
@@ -41,7 +41,7 @@ import Testing
         #expect(happened.filter { $0.contains("localCandidate(") }.allSatisfy { $0.contains("u9999") })
     }
 
-    @Test("What happens once, and what this side does, is kept to the last, in order")
+    @Test("Unique events and this side's events are kept in order")
     func keptEvents() throws {
         var queue = EventQueue<ConnectionSignal>()
         var expected: [String] = []
@@ -71,7 +71,7 @@ import Testing
         #expect(Self.all(&queue) == read.map { "\(ConnectionSignal.state($0))" })
     }
 
-    @Test("Media are known before what comes of them, however often they change")
+    @Test("Media are reported before their events, however often they change")
     func mediaFirst() {
         var queue = EventQueue<MediaEvent>()
         for round in 0..<1000 {
@@ -82,7 +82,7 @@ import Testing
         #expect(Self.all(&queue) == expected.map { "\($0)" })
     }
 
-    @Test("A connection that is back needs no restart any more")
+    @Test("A reconnected connection needs no restart")
     func outdatedRestart() {
         var queue = EventQueue<ConnectionSignal>()
         for signal in [.state(.disconnected), .restartNeeded, .state(.connected)] as [ConnectionSignal] {
@@ -91,7 +91,7 @@ import Testing
         #expect(Self.all(&queue) == ["\(ConnectionSignal.state(.connected))"])
     }
 
-    @Test("The end of a receiver is reported though another one's media come in its place")
+    @Test("The end of a receiver is reported also if other media replace it")
     func endedReceiver() {
         var queue = EventQueue<MediaEvent>()
         let activities: [ReceiverActivity] = [.flowing, .ended, .flowing, .lost, .ended, .paused, .flowing]
@@ -100,7 +100,7 @@ import Testing
         #expect(Self.all(&queue) == expected.map { "\($0)" })
     }
 
-    @Test("A stream gives what waits and what comes, and ends when finished or its reader is cancelled")
+    @Test("A stream delivers waiting and new events, and ends when it is finished or its reader is cancelled")
     func eventStream() async {
         let events = ConnectionEvents<ConnectionSignal>()
         events.append(.state(.connected))

@@ -8,7 +8,7 @@ import Testing
 
 /// The receivers of a connection, over real sockets.
 @Suite(.timeLimit(.minutes(1))) struct MediaReceiversTests {
-    @Test("Receivers that come late know what the peer sends, and take the place of those before")
+    @Test("Receivers that are added late know the peer's media and replace earlier ones")
     func late() async throws {
         let pair = try await ConnectedPair([.video(streamID: "alice#content", isContent: true)])
         let before = pair.viewer.receiveMedia()
@@ -34,7 +34,7 @@ import Testing
         await pair.close()
     }
 
-    @Test("Receivers of a connection that is over have ended", arguments: [true, false])
+    @Test("The receivers of a closed connection have ended", arguments: [true, false])
     func over(isClosedHere: Bool) async throws {
         let pair = try await ConnectedPair([.video(streamID: "alice#content", isContent: true)])
         await (isClosedHere ? pair.viewer : pair.sender).close()

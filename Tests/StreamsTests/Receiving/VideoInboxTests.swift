@@ -8,7 +8,7 @@ import Testing
 @testable import RTCShareStreams
 @testable import RTCShareTransport
 
-/// What each event does in each stage of a video's inbox.
+/// The effect of each event in each stage of a video inbox.
 @Suite struct VideoInboxTests {
     private static let (key, delta) = (frame(isKey: true), frame(isKey: false))
 
@@ -65,7 +65,7 @@ import Testing
         return false
     }
 
-    /// What waits for the decoder now.
+    /// Returns the number of frames that wait for the decoder.
     private static func waiting(_ inbox: VideoInbox) -> Int {
         var inbox = inbox
         var count = 0
@@ -130,7 +130,7 @@ import Testing
         ),
     ]
 
-    @Test("The time in which nobody looks, or in which the video is paused, is neither a freeze nor a pause")
+    @Test("The time without a sink, or of a paused video, is neither a freeze nor a pause")
     func unwatchedTime() {
         var inbox = Self.inbox("decoding")
         var now = Duration.zero
@@ -151,7 +151,7 @@ import Testing
         #expect(inbox.decoderStatistics?.delays.freezeCount == 1)
     }
 
-    @Test("Recorders that have ended get nothing, and no key frame is requested for them")
+    @Test("A recorder that has ended gets nothing, and no key frame is requested for it")
     func endedRecorders() {
         var inbox = Self.inbox("idle")
         let numbers = (0..<2).map { _ in inbox.add { _ in }.number }
@@ -164,7 +164,7 @@ import Testing
         #expect(!Self.apply(.resume, to: &inbox))
     }
 
-    @Test("Frames that are dropped are handed out once, to be freed without the lock")
+    @Test("Dropped frames are returned once, to be freed without the lock")
     func releasedFrames() {
         var inbox = Self.inbox("decoding")
         _ = inbox.receive(Self.delta)
@@ -174,7 +174,7 @@ import Testing
         #expect(inbox.takeReleased().isEmpty)
     }
 
-    @Test("Each event leads each stage where the diagram says, and requests a key frame only if somebody waits for one")
+    @Test("Each event leads each stage to that of the diagram, and requests a key frame only if one is awaited")
     func stages() {
         for (stage, expected) in Self.table {
             for event in Event.allCases {
@@ -186,7 +186,7 @@ import Testing
         }
     }
 
-    @Test("Frames that arrive before the program knows of a video go to the sinks and recorders that it adds then")
+    @Test("Frames that arrive before the program knows of the video go to the sinks and recorders that it then adds")
     func keptFrames() {
         var inbox = VideoInbox()
         for frame in [Self.delta, Self.key, Self.delta, Self.delta] { _ = inbox.receive(frame) }
@@ -205,7 +205,7 @@ import Testing
         #expect(inbox.receive(Self.delta).recorders.count == 1)
     }
 
-    @Test("Too many frames that wait are dropped, counted, and followed by a key frame", arguments: [true, false])
+    @Test("Too many waiting frames are dropped, counted and followed by a key frame", arguments: [true, false])
     func overflow(whileAnnouncing: Bool) {
         var inbox = Self.inbox(whileAnnouncing ? "watched" : "decoding")
         var requests = 0
@@ -219,7 +219,7 @@ import Testing
     }
 
     @Test(
-        "After a frame that does not decode, those that build on it are dropped, and a key frame is requested if none waits"
+        "Frames after one that does not decode are dropped, and a key frame is requested if none waits"
     )
     func undecodableFrame() {
         var inbox = Self.inbox("decoding")
@@ -255,7 +255,7 @@ import Testing
         #expect(requests == [false, false, true])
     }
 
-    @Test("A size is reported when it changes, turned upright")
+    @Test("A changed size is reported with its rotation applied")
     func size() {
         var inbox = VideoInbox()
         var turned = Self.key

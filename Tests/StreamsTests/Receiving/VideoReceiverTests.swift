@@ -11,7 +11,7 @@ import Testing
 @testable import RTCShareStreams
 @testable import RTCShareTransport
 
-/// From frames to pictures, with libvpx at both ends.
+/// From encoded frames to decoded ones, with libvpx at both ends.
 @Suite(.timeLimit(.minutes(1))) struct VideoReceiverTests {
     /// A key frame and as many frames that build on it, one on the other.
     private func encode(following count: Int) throws -> [AssembledFrame] {
@@ -118,7 +118,7 @@ import Testing
         #expect(sinks[1].log == ["end"], "nothing follows")
     }
 
-    @Test("A sink that is added while the others are removed gets the pictures that follow")
+    @Test("A sink that is added while the others are removed gets the following frames")
     func addedDuringRemoval() async throws {
         let frames = try encode(following: 0)
         let receiver = VideoReceiver(index: 0) {}
@@ -138,7 +138,7 @@ import Testing
         let frames = try encode(following: 0)
         let receiver = VideoReceiver(index: 0) {}
         _ = receiver.receive(frames[0])
-        // The source's hint is the first that a sink is told, when it is in the list and the decoder does not know of it yet.
+        // A sink gets the source's hint when it is in the list, before the decoder knows of it.
         let sink = Sink(onHint: {
             let hasFinished = DispatchSemaphore(value: 0)
             Task {
@@ -154,7 +154,7 @@ import Testing
     }
 }
 
-/// Logs what it gets.
+/// Logs the calls of a sink.
 private final class Sink: VideoSink {
     private let entries = Locked<[String]>([])
     private let onPicture, onHint, onEnd: @Sendable () -> Void
@@ -181,7 +181,7 @@ private final class Sink: VideoSink {
     }
 }
 
-/// A receiver whose decoder waits for a sink that has its first picture, until ``resume()``.
+/// A receiver whose decoder is blocked by a sink after its first frame, until ``resume()``.
 private final class View: Sendable {
     let receiver: VideoReceiver
     let sink: Sink
@@ -192,7 +192,7 @@ private final class View: Sendable {
         let value = Locked(0)
     }
 
-    /// How often a key frame was requested.
+    /// The number of requests for key frames.
     var requests: Int { count.value.withLock { $0 } }
 
     init(_ first: AssembledFrame) throws {

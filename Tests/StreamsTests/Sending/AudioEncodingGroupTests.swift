@@ -6,15 +6,15 @@ import Testing
 @testable import RTCShareStreams
 @testable import RTCShareTransport
 
-/// What a sender of sound is sent, whatever happens in whatever order.
+/// The audio that a sender is sent, after all orders of events.
 @Suite struct AudioEncodingGroupTests {
-    /// What can happen to one sender.
+    /// The events of one sender.
     enum Event: Character, CaseIterable {
         case agreed = "A"
         case declined = "D"
         case activated = "I"
         case deactivated = "E"
-        /// Its path has nothing for sound.
+        /// Its route has no bitrate for audio.
         case pathFell = "L"
         case pathRose = "R"
         case lossReported = "O"
@@ -32,7 +32,7 @@ import Testing
         let one = NumberedAudioSender(1)
         let other = NumberedAudioSender(2)
 
-        /// Another sender is there, and is sent what there is.
+        /// There is another sender, which is sent the audio.
         init() {
             group.isPlaying = true
             group.add(other, isActive: true)
@@ -53,14 +53,14 @@ import Testing
             }
         }
 
-        /// i: idle; s: is sent the sound; q: silent; -: is no more. What follows from the state is judged with it.
+        /// i: idle; s: is sent the audio; q: silent; -: removed. Invariants of the state are checked too.
         var state: Character {
             let phase = group.senders[one.id]?.state.phase
             let recipients = group.recipients.joined().map(\.id)
             #expect(group.hasViewer && recipients.contains(other.id))
             #expect(recipients.contains(one.id) == (phase == .sending))
             #expect((group.demand(of: one) == .zero) == (phase == nil || phase == .idle))
-            // Whoever is not sent the sound takes nothing from the other, be it bits.
+            // A sender that is not sent the audio does not affect the other one, not even its bitrate.
             let rate = group.configuration.bitrate
             let hasPoorPath = phase == .sending && one.state.target != nil
             #expect(rate == .kilobitsPerSecond(hasPoorPath ? 64 : 128))
@@ -87,7 +87,7 @@ import Testing
         return rows
     }
 
-    @Test("Any two events lead where they should, from before an answer")
+    @Test("Any two events before an answer lead to the expected state")
     func fromTheBeginning() {
         #expect(
             Self.table(after: []) == [
@@ -103,7 +103,7 @@ import Testing
             ])
     }
 
-    @Test("Any two events lead where they should, while it is sent the sound")
+    @Test("Any two events lead to the expected state of a viewer that is sent audio")
     func whileSending() {
         #expect(
             Self.table(after: [.agreed, .pathRose]) == [
@@ -119,7 +119,7 @@ import Testing
             ])
     }
 
-    @Test("Any two events lead where they should, while its path has nothing for sound")
+    @Test("Any two events lead to the expected state of a viewer whose route has no bitrate for audio")
     func whileSilent() {
         #expect(
             Self.table(after: [.agreed, .pathFell]) == [
@@ -135,7 +135,7 @@ import Testing
             ])
     }
 
-    @Test("While there is nothing to hear nobody wants bits, and while nobody takes it nothing is to be heard")
+    @Test("A stream without audio has no demand, and one without viewers encodes nothing")
     func nothingToHear() {
         var scene = Scene()
         scene.take(.agreed)

@@ -11,7 +11,7 @@ import Testing
 @testable import RTCShareStreams
 @testable import RTCShareTransport
 
-/// From a track's sound to the peer's packets.
+/// From a track's audio to the peer's packets.
 @Suite(.timeLimit(.minutes(1))) struct AudioSendStreamTests {
     private static let music = LocalIdentity.MediaKind.audio(streamID: "alice#content", isContent: true)
     private static let voice = LocalIdentity.MediaKind.audio(streamID: "alice", isContent: false)
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    /// A stream that keeps to what the pair's viewer asked for.
+    /// Returns a stream with the viewer's requested parameters.
     private static func stream(
         _ pair: ConnectedPair, isVoice: Bool, source: CustomAudioSource
     ) async throws -> AudioSendStream {
@@ -78,7 +78,7 @@ import Testing
         return stream
     }
 
-    /// Gives blocks to a stream's source once the stream has done what it was told.
+    /// Sends blocks to the stream's source after the stream has processed its events.
     private static func play(_ blocks: [AudioFrame], from source: CustomAudioSource, to stream: AudioSendStream) async {
         await stream.settle()
         for block in blocks { source.capture(block) }
@@ -98,13 +98,13 @@ import Testing
         try OpusPacket(parsing: packet.payload.span.bytes).isStereo
     }
 
-    /// How often a sound rises through zero, a second.
+    /// Returns the number of a signal's rising zero crossings per second.
     private static func frequency(_ sound: [Float]) -> Double {
         let crossings = zip(sound, sound.dropFirst()).count { $0 < 0 && $1 >= 0 }
         return Double(crossings) * 48_000 / Double(sound.count)
     }
 
-    @Test("44.1 kHz in stereo becomes Opus at 48 kHz in stereo, 20 ms a packet")
+    @Test("44.1 kHz in stereo becomes Opus at 48 kHz in stereo with 20 ms per packet")
     func resampling() async throws {
         let pair = try await ConnectedPair([Self.music])
         let source = CustomAudioSource()
@@ -125,7 +125,7 @@ import Testing
         await pair.close()
     }
 
-    @Test("A peer that asks for mono, a low and constant rate gets them")
+    @Test("A peer that requests mono and a low, constant bitrate gets them")
     func peerAsksMono() async throws {
         let pair = try await ConnectedPair([Self.music]) {
             $0.replacing("stereo=1", with: "cbr=1;maxaveragebitrate=16000")
@@ -143,7 +143,7 @@ import Testing
     }
 
     @Test(
-        "A packet is as long as the peer likes it, and never longer than it allows",
+        "A packet has the peer's preferred duration, and never more than its maximum",
         arguments: [("ptime=40", 1920), ("maxptime=10", 480), ("ptime=30", 960), ("ptime=60;maxptime=20", 960)])
     func packetLength(
         parameter: String, sampleCount: Int
@@ -159,7 +159,7 @@ import Testing
         await pair.close()
     }
 
-    @Test("With several peers, the strictest of each; one that goes sets the others free")
+    @Test("The strictest of several peers' limits holds until that peer leaves")
     func strictestPeer() async throws {
         let pair = try await ConnectedPair([Self.music])
         let other = try await Loopback.open(as: .offerer)
@@ -180,7 +180,7 @@ import Testing
         await other.close()
     }
 
-    @Test("Who asks for neither two channels nor FEC takes them from nobody else", arguments: [false, true])
+    @Test("A peer without stereo or FEC does not remove them for others", arguments: [false, true])
     func modestPeer(isVoice: Bool) async throws {
         let pair = try await ConnectedPair([isVoice ? Self.voice : Self.music])
         let other = try await Loopback.open(as: .offerer)
@@ -188,7 +188,7 @@ import Testing
         let stream = try await Self.stream(pair, isVoice: isVoice, source: source)
         stream.update { if isVoice { $0.bitrate = .kilobitsPerSecond(24) } }
         stream.note(loss: 0.25, of: pair.sender)
-        // What a description without parameters says: one channel, no FEC (RFC 7587 §6.1).
+        // The parameters of a description without any: one channel, no FEC (RFC 7587 §6.1).
         stream.attach(other, media: 0)
         await Self.play(Self.speech(milliseconds: 1000), from: source, to: stream)
         let packets = await pair.sounds(45)
@@ -198,7 +198,7 @@ import Testing
         } else {
             for packet in packets { #expect(try Self.isStereo(packet)) }
         }
-        // Alone, it has its way.
+        // As the only peer, it gets its parameters.
         stream.keep(to: OpusParameters(), of: pair.sender)
         await Self.play(
             Self.speech(milliseconds: 1000).map { $0.stamped($0.timestamp + .seconds(1)) }, from: source, to: stream)
@@ -213,7 +213,7 @@ import Testing
         await other.close()
     }
 
-    @Test("A peer that asks for next to nothing takes little from what the others hear")
+    @Test("A peer that requests next to nothing reduces the others' bitrate little")
     func nextToNothing() async throws {
         let pair = try await ConnectedPair([Self.music])
         let other = try await Loopback.open(as: .offerer)
@@ -235,7 +235,7 @@ import Testing
         await other.close()
     }
 
-    @Test("A pause in speech is left out, and the media clock goes on through it")
+    @Test("A pause in speech is not sent, and the media clock continues during it")
     func pausesInSpeech() async throws {
         let pair = try await ConnectedPair([Self.voice])
         let source = CustomAudioSource()
@@ -259,7 +259,7 @@ import Testing
         await pair.close()
     }
 
-    @Test("A source that pauses, and one that replaces it, are where their time says")
+    @Test("A source that pauses, and one that replaces it, are sent at their timestamps")
     func sourceTimestamps() throws {
         var worker = AudioEncoder.Worker()
         let begin = Duration.seconds(1000)
@@ -279,7 +279,7 @@ import Testing
         #expect(later[0].mediaTime - first[19].mediaTime == 960 + 48_000 && later[0].startsTalkspurt)
     }
 
-    @Test("A source that was replaced is not sent any more")
+    @Test("A replaced source is no longer sent")
     func replacedSource() async throws {
         let pair = try await ConnectedPair([Self.music])
         let (source, other) = (CustomAudioSource(), CustomAudioSource())
@@ -297,7 +297,7 @@ import Testing
         await pair.close()
     }
 
-    @Test("Where packets are lost, the next ones repeat them")
+    @Test("The next packets repeat lost ones")
     func redundancy() async throws {
         for loss in [0.0, 0.25] {
             let pair = try await ConnectedPair([Self.voice])
@@ -307,7 +307,7 @@ import Testing
             stream.note(loss: loss, of: pair.sender)
             await Self.play(Self.speech(milliseconds: 1000), from: source, to: stream)
             let packets = await pair.sounds(45)
-            // A decoder that has heard nothing has nothing else to make the lost packet of.
+            // A decoder that has received nothing can't conceal, so it must recover the lost packet.
             let decoder = try OpusDecoder(channels: 1)
             let repeated = try decoder.decodeLost(following: packets[40].payload, sampleCount: 960)
             #expect((repeated.contains { abs($0) > 0.01 }) == (loss > 0))
@@ -316,7 +316,7 @@ import Testing
         }
     }
 
-    @Test("Music stays music however much is lost")
+    @Test("Music keeps its encoder mode under any loss")
     func musicStaysMusic() async throws {
         let pair = try await ConnectedPair([Self.music])
         let source = CustomAudioSource()
@@ -333,7 +333,7 @@ import Testing
         await pair.close()
     }
 
-    @Test("The bits of a section that the peer limits are as few as it says, and those of others are not")
+    @Test("A peer's limit on a media section holds for that section only")
     func sectionBitrate()
         async throws
     {
@@ -357,7 +357,7 @@ import Testing
         await pair.close()
     }
 
-    @Test("The bits that a path has are kept to, with several the least, and where there are none nothing is sent")
+    @Test("The least bitrate of the routes is respected, and nothing is sent at zero")
     func pathBitrate()
         async throws
     {
@@ -375,7 +375,7 @@ import Testing
         stream.attach(other, media: 0)
         stream.keep(to: BitrateTarget(bitrate: .kilobitsPerSecond(24)), of: other)
         await measure()
-        // One that has nothing is sent nothing, and holds nobody else back.
+        // A route without a bitrate is sent nothing, and does not reduce the others.
         stream.keep(to: BitrateTarget(bitrate: .zero), of: other)
         await measure()
         stream.keep(to: BitrateTarget(bitrate: .kilobitsPerSecond(20)), of: other)
@@ -392,7 +392,7 @@ import Testing
         await other.close()
     }
 
-    @Test("In a large room, the bits that a path has are kept to from the next packet on")
+    @Test("A route's bitrate in a large room is respected from the next packet on")
     func largeRoom() async throws {
         let pair = try await ConnectedPair([Self.music])
         var others: [Connection] = []
@@ -411,7 +411,7 @@ import Testing
         for other in others { await other.close() }
     }
 
-    @Test("The capture time told is that of the first sample a decoder puts out", arguments: [true, false])
+    @Test("The capture time of a packet is that of the first sample that a decoder outputs", arguments: [true, false])
     func captureTime(isVoice: Bool) throws {
         var worker = AudioEncoder.Worker()
         let order = Self.order(.init(channels: 1, application: isVoice ? .voice : .music, usesDTX: false))
@@ -438,7 +438,7 @@ import Testing
     }
 
     @Test(
-        "Sound stamped by another clock has the capture time of its coming, without a gap",
+        "Audio of another clock has its arrival as capture time, without a gap",
         arguments: [Duration.zero, .seconds(-7), .seconds(100_000)])
     func anotherClock(first: Duration) {
         var worker = AudioEncoder.Worker()
@@ -462,7 +462,7 @@ import Testing
         }
     }
 
-    @Test("A loss that is reported is believed soon and forgotten slowly; for music it is never much")
+    @Test("A reported loss has an effect soon and is forgotten slowly, and for music the effect is limited")
     func reportedLoss() {
         var loss = ExpectedLoss()
         #expect(loss.share(isVoice: true) == 0)
@@ -482,12 +482,11 @@ import Testing
         #expect(loss.share(isVoice: true) <= 1)
     }
 
-    /// What can happen to one sender: what the owner says, on a thread of its own, and what the connection reports, on its
-    /// event loop.
+    /// The events of one sender: the owner's calls on their own thread, and the connection's reports on its event loop.
     enum Event: Character, CaseIterable {
         case added = "A"
         case agreed = "G"
-        /// Its path has nothing for sound.
+        /// Its route has no bitrate for audio.
         case pathFell = "L"
         case trackReplaced = "R"
         case trackRemoved = "T"
@@ -539,7 +538,7 @@ import Testing
     }
 
     @Test(
-        "Any two events lead where they should, whichever event loop the stream lives on", arguments: [true, false])
+        "Any two events lead to the expected state, whichever the home event loop", arguments: [true, false])
     func events(sharesLoop: Bool) async throws {
         let connection = try await Loopback.open(as: .offerer)
         let home = HomeLoop(of: connection, isOwn: sharesLoop)
@@ -575,7 +574,7 @@ import Testing
         let connection = try await Loopback.open(as: .offerer)
         let stream = try AudioSendStream(settings: .init(isVoice: true), home: HomeLoop(of: connection))
         let sender = stream.makeSender(over: connection, media: 0)
-        // On the home loop the end is handled at once, and what the owner says before it waits its turn.
+        // On the home event loop the end is processed at once, and earlier calls of the owner wait in the queue.
         try await connection.eventLoop.submit {
             stream.addFromOutside(sender, isActive: true)
             sender.receive(.ended)
@@ -585,7 +584,7 @@ import Testing
         await connection.close()
     }
 
-    @Test("A stream that was stopped takes no track any more")
+    @Test("A stopped stream takes no track")
     func stoppedStream() async throws {
         let connection = try await Loopback.open(as: .offerer)
         let stream = try AudioSendStream(settings: .init(isVoice: true))
@@ -606,7 +605,7 @@ import Testing
 }
 
 extension AudioSendStream {
-    /// i: idle; s: is sent the sound; q: silent; -: is no more. Large while a track is encoded.
+    /// i: idle; s: is sent the audio; q: silent; -: removed. A capital letter while a track is encoded.
     fileprivate func state(of sender: AudioSender) -> Character {
         let isKnown = group.senders[sender.id] === sender
         #expect(isKnown == (self.sender(on: sender.connection) === sender))

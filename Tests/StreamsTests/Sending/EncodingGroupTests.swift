@@ -7,15 +7,15 @@ import Testing
 @testable import RTCShareStreams
 @testable import RTCShareTransport
 
-/// What a sender is sent, whatever happens in whatever order.
+/// The encoding that a sender is sent, after all orders of events.
 @Suite struct EncodingGroupTests {
-    /// What can happen to one sender, or to the encoding that it is sent.
+    /// The events of one sender, or of its encoding.
     enum Event: Character, CaseIterable {
         case agreed = "A"
         case declined = "D"
         case activated = "I"
         case deactivated = "E"
-        /// Its path carries a tenth of what another's does, and two seconds pass.
+        /// Its route carries a tenth of the other's, and two seconds pass.
         case pathFell = "L"
         case queueFilled = "F"
         case queueEmptied = "R"
@@ -42,7 +42,7 @@ import Testing
         var encodings: Set<Int> = [0]
         var keyFrames = 0
 
-        /// Another sender is there, and is sent what there is.
+        /// There is another sender, which is sent the encoding.
         init() {
             group.add(other, isActive: true)
             group.negotiated(
@@ -93,8 +93,8 @@ import Testing
             carryOut()
         }
 
-        /// i: idle; a, b: awaits a key frame and sees nothing, or what it was sent before; s: is sent the encoding of all,
-        /// t: one of its own; w: withheld; -: is no more.
+        /// i: idle; a, b: awaits a key frame and is sent nothing, or the previous encoding; s: is sent the shared
+        /// encoding, t: its own; w: withheld; -: removed.
         var state: Character {
             guard group.senders[one.id] != nil else { return "-" }
             switch one.state.phase {
@@ -120,7 +120,7 @@ import Testing
         return rows
     }
 
-    @Test("Any two events lead where they should, from before an answer")
+    @Test("Any two events before an answer lead to the expected state")
     func fromTheBeginning() {
         #expect(
             Self.table(after: []) == [
@@ -140,7 +140,7 @@ import Testing
             ])
     }
 
-    @Test("Any two events lead where they should, while it is sent what all are")
+    @Test("Any two events lead to the expected state of a viewer of the shared encoding")
     func whileSending() {
         #expect(
             Self.table(after: [.agreed, .keyFrameSent]) == [
@@ -160,7 +160,7 @@ import Testing
             ])
     }
 
-    @Test("Any two events lead where they should, while it is left out for its full queue")
+    @Test("Any two events lead to the expected state of a viewer that is withheld for its full queue")
     func whileWithheld() {
         #expect(
             Self.table(after: [.agreed, .keyFrameSent, .queueFilled]) == [
@@ -180,7 +180,7 @@ import Testing
             ])
     }
 
-    @Test("Any two events lead where they should, while it is sent an encoding of its own")
+    @Test("Any two events lead to the expected state of a viewer of its own encoding")
     func whileApart() {
         #expect(
             Self.table(after: [.agreed, .keyFrameSent, .pathFell, .keyFrameSent]) == [
@@ -200,14 +200,14 @@ import Testing
             ])
     }
 
-    @Test("Frames go to those who can make something of them, and to each of one encoding at a time")
+    @Test("Frames are sent to viewers that can decode them, and to each of one encoding at a time")
     func recipients() {
         var scene = Scene()
         scene.take(.agreed)
         #expect(scene.group.numbers(of: 0, isKeyFrame: false) == [2])
         #expect(scene.keyFrames == 1)
         #expect(scene.group.numbers(of: 0, isKeyFrame: true) == [1, 2])
-        // Until the first key frame of its own it is sent what all are.
+        // Until the first key frame of its own encoding, it is sent the shared one.
         scene.take(.pathFell)
         let own = scene.encodings.subtracting([0]).first ?? 0
         #expect(own > 0 && scene.state == "b")
@@ -219,7 +219,8 @@ import Testing
         #expect(scene.encodings == [0])
     }
 
-    @Test("Who was set apart and is left alone is sent its own encoding until it comes up, and that ends with it")
+    @Test(
+        "A separated viewer that remains alone is sent its own encoding until it goes up, and then that encoding ends")
     func leftAlone() {
         var scene = Scene()
         var small = Self.agreement(.agreed)
@@ -241,7 +242,7 @@ import Testing
         #expect(scene.group.numbers(of: 0, isKeyFrame: true) == [1])
     }
 
-    @Test("Where no encoder can be had for an encoding, those who were to have it are sent the first")
+    @Test("Viewers of an encoding without an encoder are sent the first encoding")
     func noEncoder() {
         var scene = Scene()
         scene.take(.agreed)
@@ -263,7 +264,7 @@ import Testing
         while let action = scene.group.takeAction() { #expect(action != .end(0)) }
     }
 
-    @Test("Who has gone out and comes in again keeps waiting for key frames as before")
+    @Test("A viewer that is deactivated and activated again keeps its interval of key frames")
     func allowance() {
         var scene = Scene()
         var times: [Duration] = []
@@ -297,7 +298,7 @@ import Testing
         #expect(Self.keyFrameTimes(&scene.group) == [scene.now])
     }
 
-    /// When the key frames that the group asked for are made.
+    /// Returns the times of the key frames that the group requests.
     private static func keyFrameTimes(_ group: inout EncodingGroup<NumberedVideoSender>) -> [Duration] {
         var times: [Duration] = []
         while let action = group.takeAction() {
@@ -306,7 +307,7 @@ import Testing
         return times
     }
 
-    @Test("A lone viewer's request is answered at once, and its next ones leave half of the bits to what is between")
+    @Test("A single viewer's request is answered at once, and later key frames take at most half of the bits")
     func loneViewer() {
         let one = NumberedVideoSender(1)
         var group = EncodingGroup<NumberedVideoSender>(wanted: .init(bitrate: .kilobitsPerSecond(800)))
@@ -325,13 +326,14 @@ import Testing
         }
         group.keyFrameRequested(by: one, now: .seconds(8))
         #expect(Self.keyFrameTimes(&group) == [.seconds(7), .seconds(7), .seconds(7)])
-        // Another picture is shown from a key frame on, which is no exception.
+        // A changed video is sent from a key frame on, which has the same interval.
         group.keyFrameMade(of: 0, byteCount: 1000, isBlurred: false, now: .seconds(8))
         group.keyFrameNeeded(of: 0, now: .seconds(8))
         #expect(Self.keyFrameTimes(&group) == [.seconds(8) + .milliseconds(300)])
     }
 
-    @Test("A viewer who keeps asking costs the others ever fewer key frames, and one that they ask for comes at once")
+    @Test(
+        "A viewer that keeps requesting causes ever fewer key frames, and another viewer's request is answered at once")
     func greedyViewer() {
         let (one, other) = (NumberedVideoSender(1), NumberedVideoSender(2))
         var group = EncodingGroup<NumberedVideoSender>(wanted: .init(bitrate: .kilobitsPerSecond(1000)))
@@ -360,7 +362,7 @@ import Testing
             ])
     }
 
-    @Test("Who comes waits no longer for a key frame than the last one takes at the rate of now")
+    @Test("A new viewer waits no longer for a key frame than the last one takes at the present bitrate")
     func newcomerBesideSilentOne() {
         let (one, other) = (NumberedVideoSender(1), NumberedVideoSender(2))
         var group = EncodingGroup<NumberedVideoSender>(wanted: .init(bitrate: .kilobitsPerSecond(2000)))
@@ -381,7 +383,7 @@ import Testing
         #expect(Self.keyFrameTimes(&group) == [])
     }
 
-    @Test("No key frame is made for who does not answer: one follows with the first answer")
+    @Test("No key frame is made for a viewer that does not answer, and one follows its first answer")
     func awayAndWithheld() {
         var scene = Scene()
         scene.take(.agreed)
@@ -394,7 +396,7 @@ import Testing
         scene.take(.queueEmptied)
         #expect(scene.state == "w")
         #expect(scene.keyFrames == 0)
-        // Its empty queue is nobody's to go by: the other one's being full has all wait, and leaves nobody out.
+        // Its empty queue is ignored: the full queue of the other one delays encoding, and no viewer is withheld.
         scene.group.targetChanged(
             .init(bitrate: .kilobitsPerSecond(1000), isQueueFull: true), of: scene.other, now: scene.now)
         #expect(!scene.other.state.isWithheld)
@@ -406,7 +408,7 @@ import Testing
         #expect(scene.keyFrames == 1)
     }
 
-    @Test("Whatever happens, a frame goes to the senders whose phase names its encoding, in a list for each event loop")
+    @Test("After all orders of events, a frame goes to the senders of its encoding, in a list per event loop")
     func listsFollowPhases() {
         var random = SeededGenerator(seed: 35)
         let senders = (0..<12).map { NumberedVideoSender($0, on: $0 % 3 == 0 ? .second : .first) }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import RTCShareStreams
 
-/// What a peer's limits do to an encoding that it has for itself, and to one that others are sent too.
+/// The effect of a peer's limits on its own encoding, and on one that it shares with others.
 @Suite struct EncodingLimitsTests {
     private static let wanted = VideoEncoder.Settings(bitrate: .kilobitsPerSecond(2000))
 
@@ -20,7 +20,7 @@ import Testing
         return limits
     }
 
-    @Test("A peer's limits hold for what it is sent alone, however low they are")
+    @Test("A peer's limits hold for its own encoding, however low they are")
     func peerLimitsHold() {
         var settings = Self.wanted
         Self.limits(kilobits: 1, frames: 0.1, macroblocks: 48).apply(to: &settings, isShared: false)
@@ -28,7 +28,7 @@ import Testing
         #expect(settings.maximumSize.macroblocks <= 48)
     }
 
-    @Test("What others are sent too is taken no lower than 320x180 at 5 frames a second")
+    @Test("A peer's limits lower a shared encoding to no less than 320x180 at 5 frames per second")
     func sharedFloor() {
         var settings = Self.wanted
         for _ in 0..<100 {
@@ -39,7 +39,7 @@ import Testing
         #expect(settings.maximumSize.width >= 320 && settings.maximumSize.height >= 180)
     }
 
-    @Test("Limits that are higher hold for all who are sent the same, and none raises what is wanted")
+    @Test("Limits above that hold for all peers of an encoding, and none raises the program's limits")
     func higherLimits() {
         var settings = Self.wanted
         Self.limits(kilobits: 900, frames: 15, macroblocks: 3600).apply(to: &settings, isShared: true)
@@ -52,7 +52,7 @@ import Testing
         #expect(settings.maximumSize == Self.wanted.maximumSize)
     }
 
-    @Test("The share that a peer takes is the least of bits, frames and sides")
+    @Test("A peer's fraction is the least of its bits, frames and sides")
     func leastShare() {
         let cases: [(SendingLimits, Double)] = [
             (Self.limits(), 1), (Self.limits(kilobits: 500), 0.25), (Self.limits(frames: 15), 0.5),
@@ -60,7 +60,7 @@ import Testing
             (Self.limits(kilobits: 90_000, frames: 300, macroblocks: 1 << 20), 1),
         ]
         for (limits, share) in cases { #expect(abs(limits.share(of: Self.wanted) - share) < 1e-9, "\(limits)") }
-        // What browsers say by themselves sets nobody apart, whatever the screen.
+        // The default limits of browsers separate no viewer, whatever the screen.
         let firefox = Self.limits(frames: 60, macroblocks: 12_288)
         var large = Self.wanted
         large.maximumSize = PixelSize(width: 3840, height: 2160)

@@ -10,8 +10,8 @@ import Testing
 
     private static func milliseconds(_ time: Duration) -> Int { Int(time / .milliseconds(1)) }
 
-    /// When the requests of one who asks at these times are answered, each answer once, where others are sent the same and
-    /// key frames cost nothing.
+    /// Returns the times at which requests at the given times are answered, each answer once, for a viewer that shares
+    /// an encoding, if key frames cost nothing.
     private static func answers(
         _ requests: inout KeyFrameRequestIntervals, _ need: KeyFrameSchedule.Need = .request,
         asking times: some Sequence<Int>
@@ -35,7 +35,8 @@ import Testing
         }
     }
 
-    @Test("Who keeps asking is answered at intervals that double, up to ten seconds; who is taken up again, up to two")
+    @Test(
+        "Repeated requests are answered at intervals that double, up to ten seconds, or two for a viewer that rejoins")
     func keepsAsking() {
         var requests = KeyFrameRequestIntervals()
         let times = stride(from: 0, through: 60_000, by: 20)
@@ -46,14 +47,14 @@ import Testing
         #expect(Self.answers(&requests, .rejoining, asking: times).prefix(7) == [0, 300, 900, 2100, 4100, 6100, 8100])
     }
 
-    @Test("Who asks now and then is answered at once")
+    @Test("Occasional requests are answered at once")
     func occasionalRequests() {
         var requests = KeyFrameRequestIntervals()
         let times = stride(from: 0, through: 300_000, by: 15_000)
         #expect(Self.answers(&requests, asking: times) == Array(times))
     }
 
-    @Test("Who asks regularly and politely gets no more than one in ten seconds, after a while")
+    @Test("Regular requests at long intervals get at most one key frame in ten seconds after a while")
     func regularRequests() {
         for interval in [500, 1000, 2000, 5000] {
             var requests = KeyFrameRequestIntervals()
@@ -62,15 +63,16 @@ import Testing
         }
     }
 
-    @Test("Who has stopped asking is soon heard as before")
+    @Test("Intervals shorten soon after requests stop")
     func stoppedAsking() {
         var requests = KeyFrameRequestIntervals()
         _ = Self.answers(&requests, asking: stride(from: 0, through: 60_000, by: 20))
-        // Answered last at 68.9 s; ten seconds are halved five times, then what is left is no more than 300 ms.
+        // The last answer was at 68.9 s. Ten seconds are halved five times, and at most 300 ms are left.
         #expect(Self.answers(&requests, asking: [130_000, 130_001]) == [130_000, 130_300])
     }
 
-    /// What a lone viewer that asks every 20 ms gets in ten seconds, where each key frame takes so long to send.
+    /// Returns the times of the key frames that a single viewer with a request every 20 ms gets in ten seconds, if each
+    /// takes that time to send.
     private static func keyFrames(cost: Duration, isBlurred: Bool = false) -> [Int] {
         var requests = KeyFrameRequestIntervals()
         var schedule = KeyFrameSchedule()
@@ -86,19 +88,19 @@ import Testing
         return made
     }
 
-    @Test("Requests that follow a key frame closely wait 300 ms, or so long that half of the bits are left")
+    @Test("Requests soon after a key frame wait 300 ms, or until key frames take at most half of the bits")
     func bits() {
         #expect(Self.keyFrames(cost: .milliseconds(10)).prefix(3) == [0, 300, 600])
         #expect(Self.keyFrames(cost: .milliseconds(500)).prefix(3) == [0, 1000, 2000])
         #expect(Self.keyFrames(cost: .seconds(30)) == [0, 3000, 6000, 9000])
     }
 
-    @Test("A blurred key frame soon after another is followed twice as late, up to three seconds")
+    @Test("The interval after a blurred key frame soon after another doubles, up to three seconds")
     func blurred() {
         #expect(Self.keyFrames(cost: .zero, isBlurred: true) == [0, 300, 900, 2100, 4500, 7500])
     }
 
-    @Test("What an encoding's key frames cost delays no other encoding, and is forgotten with it")
+    @Test("The cost of an encoding's key frames delays no other encoding and is removed with it")
     func encodings() {
         var requests = KeyFrameRequestIntervals()
         var schedule = KeyFrameSchedule()

@@ -10,13 +10,13 @@ import Testing
 
 /// From a viewer's picture loss indication through its connection and its encoding to a key frame, in virtual time.
 @Suite struct KeyFramesAskedForTests {
-    /// A connection whose pictures come from an encoding that another viewer is sent too.
+    /// A connection whose frames come from an encoding that another viewer shares.
     private final class Scene {
         let call: SimulatedCall
         private(set) var group = EncodingGroup<NumberedVideoSender>(wanted: .init(bitrate: .kilobitsPerSecond(2000)))
-        /// How long the encoder takes from when a key frame may be made.
+        /// The duration of encoding, from the time at which a key frame may be made.
         let encodingTime: Duration
-        /// How much later than the test began each key frame was made.
+        /// The times since the beginning of the test at which key frames were made.
         private(set) var made: [Duration] = []
         private var wanted: Duration?
         private var heard = 0
@@ -44,7 +44,7 @@ import Testing
 
         private var now: Duration { .nanoseconds(call.now.nanoseconds) }
 
-        /// The viewer says that it has lost the picture.
+        /// The viewer sends a picture loss indication.
         func losePicture() {
             let loss = PictureLossIndication(
                 sender: SynchronizationSource(7), media: SynchronizationSource(call.sender.localMedia[0].source))
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test("A viewer that asks again while its key frame is under way costs no second one", arguments: [true, false])
+    @Test("A repeated request while the key frame is under way causes no second one", arguments: [true, false])
     func askedTwice(isShared: Bool) throws {
         let scene = try Scene(encodingTime: .milliseconds(150), isShared: isShared)
         scene.losePicture()
@@ -100,7 +100,7 @@ import Testing
         #expect(scene.made == [.zero, .milliseconds(300)])
     }
 
-    @Test("A flood of requests costs those who are sent the same no more key frames than the viewer's allowance")
+    @Test("A flood of requests causes no more key frames than the viewer's allowance")
     func flood() throws {
         let scene = try Scene(encodingTime: .zero)
         for _ in 0..<4000 {

@@ -6,7 +6,7 @@ import Testing
 @testable import RTCShareStreams
 @testable import RTCShareTransport
 
-/// A group with senders by their numbers, and what a test says of them. A description's share is that of the frames.
+/// A group with numbered senders, and a test's reports on them. A description limits a fraction of the frames.
 extension EncodingGroup<NumberedVideoSender> {
     static func wanting(_ senders: [Int], at now: Duration = .zero) -> EncodingGroup {
         var group = EncodingGroup(wanted: .init(bitrate: .kilobitsPerSecond(1000000), framesPerSecond: 1))
@@ -22,7 +22,7 @@ extension EncodingGroup<NumberedVideoSender> {
         setShare(share, of: sender, now: now)
     }
 
-    /// Who moves where with it, in order.
+    /// Returns the senders whose quality it changes, with their new qualities, in order.
     @discardableResult
     mutating func setShare(_ share: Double, of sender: Int, now: Duration) -> [[Int]] {
         var agreement = SenderAgreement()
@@ -46,13 +46,13 @@ extension EncodingGroup<NumberedVideoSender> {
 
     var qualities: [Int] { senders.keys.sorted().map { quality(of: $0) } }
 
-    /// What those of a quality are sent, in bits a second.
+    /// Returns the bitrate of a quality in bits per second.
     func rate(of quality: Int, now: Duration) -> Int? {
         senders.values.first { $0.state.quality.index == quality }
             .map { Int(settings(of: encoding(of: $0), now: now).bitrate.bitsPerSecond) }
     }
 
-    /// Who moves where at a time, in order.
+    /// Returns the senders whose quality changes at a time, with their new qualities, in order.
     mutating func moved(now: Duration) -> [[Int]] { moved { $0.move(now: now) } }
 
     private mutating func moved(_ body: (inout EncodingGroup) -> Void) -> [[Int]] {
@@ -61,22 +61,25 @@ extension EncodingGroup<NumberedVideoSender> {
         return before.filter { quality(of: $0) != $1 }.map { [$0.0, quality(of: $0.0)] }
     }
 
-    /// Lets time pass in tenths of a second; who moves where, in order.
+    /// Advances the time in tenths of a second. Returns the senders whose quality changes, with their new qualities, in
+    /// order.
     mutating func pass(from start: Int, to end: Int) -> [[Int]] {
         (start * 10..<end * 10).flatMap { moved(now: .milliseconds($0 * 100)) }
     }
 }
 
-/// Who is sent the same encoding.
+/// The assignment of viewers to encodings.
 @Suite struct QualityTests {
-    @Test("Nobody goes by the path of one who does not answer, and who comes then is sent what its own carries")
+    @Test(
+        "A viewer that does not answer has no effect if there are others, and a new one is sent its own route's bitrate"
+    )
     func away() {
         var group = EncodingGroup<NumberedVideoSender>.wanting([2_000_000])
         #expect(group.pass(from: 0, to: 5).isEmpty)
         group.setRate(30_000, of: 0, now: .seconds(5))
         #expect(group.rate(of: 0, now: .seconds(5)) == 30_000)
         group.setUnresponsive(true, of: 0, now: .seconds(6))
-        // Alone it is all there is to go by.
+        // It is the only one, so its bitrate counts.
         #expect(group.rate(of: 0, now: .seconds(6)) == 30_000)
         group.join(1, now: .seconds(7))
         group.setRate(1_500_000, of: 1, now: .seconds(7))
@@ -90,7 +93,7 @@ extension EncodingGroup<NumberedVideoSender> {
         #expect(group.rate(of: 0, now: .seconds(24)) == 1_500_000)
     }
 
-    @Test("Alone, or among equals, a viewer stays where it is, however poor its path")
+    @Test("A single viewer, or one among equals, keeps its quality, however slow its route")
     func aloneAmongEquals() {
         var alone = EncodingGroup<NumberedVideoSender>.wanting([90_000])
         #expect(alone.pass(from: 0, to: 20).isEmpty)
@@ -100,7 +103,7 @@ extension EncodingGroup<NumberedVideoSender> {
         #expect(equals.rate(of: 0, now: .seconds(20)) == 510_000)
     }
 
-    @Test("Who has less than half goes down a quality, who has far less another, and nobody holds the others back")
+    @Test("A viewer with less than half goes down a quality, one with far less another, and none slows the others")
     func stepsDown() {
         var group = EncodingGroup<NumberedVideoSender>.wanting([
             2_500_000, 2_000_000, 900_000, 300_000, 100_000, 50_000,
@@ -112,7 +115,7 @@ extension EncodingGroup<NumberedVideoSender> {
         #expect(group.qualities == [0, 0, 1, 2, 2, 2])
     }
 
-    @Test("A path that recovers brings its viewer up, once it has done well for long")
+    @Test("A viewer returns to a higher quality after its route has recovered for a while")
     func stepsUp() {
         var group = EncodingGroup<NumberedVideoSender>.wanting([2_000_000, 500_000])
         #expect(group.pass(from: 0, to: 5) == [[1, 1]])
@@ -125,7 +128,7 @@ extension EncodingGroup<NumberedVideoSender> {
         #expect(group.pass(from: 21, to: 40).isEmpty, "What suffices to stay does not swing.")
     }
 
-    @Test("A short dip moves nobody")
+    @Test("A short dip changes no quality")
     func shortDip() {
         var group = EncodingGroup<NumberedVideoSender>.wanting([2_000_000, 1_500_000])
         #expect(group.pass(from: 0, to: 5).isEmpty)
@@ -136,7 +139,7 @@ extension EncodingGroup<NumberedVideoSender> {
         #expect(group.pass(from: 6, to: 20).isEmpty)
     }
 
-    @Test("A new viewer, and one that nothing is sent to, hold nobody back")
+    @Test("A new viewer, and one that is sent nothing, slow no other viewer")
     func newViewer() {
         var group = EncodingGroup<NumberedVideoSender>.wanting([2_000_000])
         group.join(7, now: .seconds(10))
@@ -149,7 +152,7 @@ extension EncodingGroup<NumberedVideoSender> {
         #expect(group.rate(of: 0, now: .seconds(13)) == 300_000, "Who is alone is who there is to go by.")
     }
 
-    @Test("Who takes far less than others do by its description is set apart before it is sent anything")
+    @Test("A viewer whose description permits far less than the others is separated before it is sent anything")
     func lowDescription() {
         var group = EncodingGroup<NumberedVideoSender>.wanting([2_000_000, 1_500_000])
         group.join(7, share: 0.03, now: .zero)
@@ -162,7 +165,7 @@ extension EncodingGroup<NumberedVideoSender> {
                 == 9_000_000)
     }
 
-    @Test("A description that is changed to far less holds at once, and one that is changed back after a while")
+    @Test("A description that permits far less holds at once, and its reversal after a while")
     func changedDescription() {
         var group = EncodingGroup<NumberedVideoSender>.wanting([2_000_000, 1_500_000, 600_000])
         #expect(group.pass(from: 0, to: 5) == [[2, 1]])
@@ -174,7 +177,7 @@ extension EncodingGroup<NumberedVideoSender> {
         #expect(group.pass(from: 25, to: 27) == [[1, 0]])
     }
 
-    @Test("Who takes next to nothing holds those back least who take a third")
+    @Test("A viewer that takes next to nothing does not slow those that take a third")
     func nextToNothing() {
         var group = EncodingGroup<NumberedVideoSender>.wanting([2_000_000])
         group.join(1, share: 0.33, now: .zero)
@@ -187,7 +190,7 @@ extension EncodingGroup<NumberedVideoSender> {
         #expect(group.setShare(0.15, of: 1, now: .seconds(6)) == [[1, 4]])
     }
 
-    @Test("Alone, or where all take little, nobody is set apart by its description")
+    @Test("A single viewer, or viewers that all take little, are not separated by their descriptions")
     func littleForAll() {
         var group = EncodingGroup<NumberedVideoSender>.wanting([])
         for (viewer, share) in [0.13, 0.07, 0.2].enumerated() { group.join(viewer, share: share, now: .zero) }
@@ -196,14 +199,14 @@ extension EncodingGroup<NumberedVideoSender> {
         #expect(
             group.moved(now: .seconds(1)).sorted { $0[0] < $1[0] }
                 == [[0, 3], [1, 4], [2, 3]])
-        // Once it has left, those who are left are who there is to go by.
+        // After it has left, only the remaining viewers count.
         group.remove(number: 3, now: .seconds(1))
         #expect(
             group.pass(from: 1, to: 10).sorted { $0[0] < $1[0] } == [[0, 0], [1, 3], [2, 0]],
             "Six tenths is what it takes to come up.")
     }
 
-    @Test("Where the best leaves, those that are left come up")
+    @Test("The remaining viewers go up when the best one leaves")
     func bestLeaves() {
         var group = EncodingGroup<NumberedVideoSender>.wanting([2_500_000, 600_000, 500_000])
         #expect(group.pass(from: 0, to: 5).sorted { $0[0] < $1[0] } == [[1, 1], [2, 1]])

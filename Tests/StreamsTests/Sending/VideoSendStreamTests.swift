@@ -13,7 +13,7 @@ import Testing
 @testable import RTCShareStreams
 @testable import RTCShareTransport
 
-/// From a track's pictures to the peers' packets.
+/// From a track's frames to the peers' packets.
 @Suite(.timeLimit(.minutes(1))) struct VideoSendStreamTests {
     private static let content = LocalIdentity.MediaKind.video(streamID: "alice#content", isContent: true)
 
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(
-        "A viewer that is added inactive gets its first frame when it is active, whichever event loop the stream lives on",
+        "A viewer that is added inactive gets its first frame when it is active, whichever the home event loop",
         arguments: [true, false])
     func inactiveViewer(sharesLoop: Bool) async throws {
         let (other, viewer) = (try await ConnectedPair([Self.content]), try await ConnectedPair([Self.content]))
@@ -77,7 +77,7 @@ import Testing
         await viewer.close()
     }
 
-    @Test("A viewer that is added inactive is held back before its media would be sent, however busy the home loop is")
+    @Test("A viewer that is added inactive is sent nothing, however busy the home event loop is")
     func heldBackFirst() async throws {
         let pair = try await ConnectedPair([Self.content])
         let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -122,7 +122,7 @@ import Testing
         stream.addFromOutside(sender, isActive: true)
         #expect(await stream.statistics(of: connection) != nil)
         stream.remove(connection)
-        // On the home loop the end is handled at once, and what the owner says before it waits its turn.
+        // On the home event loop the end is processed at once, and earlier calls of the owner wait in the queue.
         try await connection.eventLoop.submit {
             stream.addFromOutside(sender, isActive: true)
             sender.receive(.ended)
@@ -134,7 +134,7 @@ import Testing
     }
 
     @Test(
-        "An offer that is made after a track was set or removed says so, whichever event loop the stream lives on",
+        "An offer after a track was set or removed reflects that, whichever the home event loop",
         arguments: [true, false])
     func direction(sharesLoop: Bool) async throws {
         let pair = try await ConnectedPair([Self.content])
@@ -151,7 +151,7 @@ import Testing
         await pair.close()
     }
 
-    @Test("Nothing of a track comes after it was replaced, and each track begins once")
+    @Test("No frame of a replaced track is sent, and each track begins once")
     func replacedTrack() async throws {
         let pair = try await ConnectedPair([Self.content])
         let stream = try Self.stream()
@@ -167,7 +167,7 @@ import Testing
         for (number, track) in tracks.enumerated() {
             let (width, height) = (64 + 32 * number, 64)
             stream.replaceTrack(with: track)
-            // The old one may go on as long as it likes, and a key frame is asked for: neither shows it.
+            // The old source continues and a key frame is requested, but neither shows the old source.
             for source in sources[..<number] { source.capture(Self.grey(32, 32)) }
             stream.requestKeyFrame(for: pair.sender)
             sources[number].capture(Self.grey(width, height))
@@ -195,7 +195,7 @@ import Testing
         await pair.close()
     }
 
-    @Test("A track that was muted or failed leaves nothing behind for the next")
+    @Test("A muted or failed track has no effect on the next one")
     func mutedOrFailedTrack() async throws {
         struct Failure: Error {}
         let pair = try await ConnectedPair([Self.content])
@@ -223,7 +223,7 @@ import Testing
         await pair.close()
     }
 
-    @Test("The strictest peer's limits hold for all who are sent the same, until it is detached")
+    @Test("The strictest peer's limits hold for all peers of its encoding until it is detached")
     func strictestPeer() async throws {
         let pair = try await ConnectedPair([Self.content])
         let other = try await Loopback.open(as: .offerer)
@@ -249,7 +249,7 @@ import Testing
         frame = try #require(await pair.frames { $0.size.map { $0.width * $0.height > area } ?? false }.last)
         #expect(frame.size.map { $0.width * $0.height <= 300 * 256 && $0.width > $0.height } == true)
         #expect(frame.quarterTurns == 1)
-        // What is wanted is not changed by what peers ask.
+        // The peers' limits do not change the program's settings.
         #expect(await stream.settings.bitrate == .kilobitsPerSecond(300))
         stream.update { $0.maximumSize = PixelSize(width: 64, height: 64) }
         frame = try #require(await pair.frames { $0.size.map { max($0.width, $0.height) <= 64 } ?? false }.last)
@@ -260,7 +260,7 @@ import Testing
     }
 
     @Test(
-        "A peer whose description takes next to nothing has an encode of its own, and lowers nobody else",
+        "A peer whose description permits next to nothing has its own encoding and slows no other",
         arguments: [false, true])
     func ownEncode(
         isChanged: Bool
@@ -271,7 +271,7 @@ import Testing
         var limits = SendingLimits()
         limits.maximumMacroblocks = 48
         limits.maximumFramesPerSecond = 0.1
-        // Said in its first description, or in a later one.
+        // In its first description, or in a later one.
         if isChanged { stream.attach(small.sender, media: 0) }
         stream.attach(small.sender, media: 0, limits: limits)
         let source = CustomVideoSource()
@@ -286,7 +286,7 @@ import Testing
         await small.close()
     }
 
-    @Test("Who was set apart and is left alone is shown the next track, and its encode ends once nobody is in it")
+    @Test("A separated viewer that remains alone is sent the next track, and its encoding ends without viewers")
     func leftAlone() async throws {
         let (usual, small) = (try await ConnectedPair([Self.content]), try await ConnectedPair([Self.content]))
         let stream = try Self.stream()
@@ -310,7 +310,7 @@ import Testing
             if begun.last === next { break }
         }
         #expect(begun.count == 2)
-        // It comes up after a while, with a key frame that is newer than what it was sent last.
+        // It goes up after a while, with a key frame that is newer than the last frame that it was sent.
         let sender = small.sender
         let answering = Task {
             for await (feedback, _) in small.feedback.stream {
@@ -328,7 +328,7 @@ import Testing
         await small.close()
     }
 
-    @Test("Who keeps asking for key frames where others are sent the same waits longer for each")
+    @Test("A viewer that keeps requesting key frames of a shared encoding waits longer for each")
     func keyFrameRequests() async throws {
         let (usual, asking) = (try await ConnectedPair([Self.content]), try await ConnectedPair([Self.content]))
         let stream = try Self.stream()
@@ -344,7 +344,8 @@ import Testing
         }
         // At once, and after 300, 600 and 1200 ms.
         #expect(ContinuousClock.now - begin >= .milliseconds(2000))
-        // Alone, it takes bits from nobody, and each is answered at once: with ever longer waits it would take minutes.
+        // As the only viewer it affects no other, and each request is answered at once. With increasing intervals it
+        // would take minutes.
         stream.detach(usual.sender)
         for _ in 0..<5 { _ = await asking.frames { $0.isKeyFrame } }
         for _ in 0..<10 {
@@ -356,7 +357,7 @@ import Testing
         await asking.close()
     }
 
-    @Test("Who comes while a track is sent begins with a key frame, and nobody else is given more")
+    @Test("A new viewer begins with a key frame, and other viewers get no additional frame")
     func latecomer() async throws {
         let (first, second) = (try await ConnectedPair([Self.content]), try await ConnectedPair([Self.content]))
         let stream = try Self.stream()
@@ -376,12 +377,12 @@ import Testing
         await second.close()
     }
 
-    /// What the encoder goes by.
+    /// Returns the target bitrate of the encoder.
     private static func rate(_ stream: VideoSendStream, of connection: Connection? = nil) async -> Double? {
         (await stream.statistics(of: connection)?.targetBitrate.bitsPerSecond).map { Double($0) }
     }
 
-    @Test("The least that a connection's path has is kept to, until it is detached")
+    @Test("The least bitrate of the connections is respected until that connection is detached")
     func pathBitrate() async throws {
         let (one, other) = (try await Loopback.open(as: .offerer), try await Loopback.open(as: .offerer))
         let stream = try Self.stream()
@@ -408,7 +409,7 @@ import Testing
         await other.close()
     }
 
-    @Test("Of a large room, the paths that change shortly after each other are heard together")
+    @Test("Bitrates of a large room that change shortly after each other are applied together")
     func largeRoom() async throws {
         var viewers: [Connection] = []
         for _ in 0..<17 { viewers.append(try await Loopback.open(as: .offerer)) }
@@ -419,7 +420,7 @@ import Testing
         }
         await waitUntil { await Self.rate(stream) == 120_000 }
         #expect(await Self.rate(stream) == 120_000)
-        // Once heard, what comes later is heard, too.
+        // After the first report, a later one has an effect too.
         stream.keep(to: BitrateTarget(bitrate: .kilobitsPerSecond(90)), of: viewers[16])
         await waitUntil { await Self.rate(stream) == 90_000 }
         #expect(await Self.rate(stream) == 90_000)
@@ -427,7 +428,7 @@ import Testing
         for viewer in viewers { await viewer.close() }
     }
 
-    @Test("A full queue of one connection holds what is encoded, until it is free or detached")
+    @Test("A full queue of one connection delays encoding until it has room or is detached")
     func fullQueue() async throws {
         let pair = try await ConnectedPair([Self.content])
         let other = try await Loopback.open(as: .offerer)
@@ -449,7 +450,7 @@ import Testing
         await other.close()
     }
 
-    @Test("A poor path gets an encode of its own, without a break and in one sequence of pictures")
+    @Test("A slow route gets its own encoding, without a gap and in one sequence of frames")
     func poorPath() async throws {
         let (good, poor) = (try await ConnectedPair([Self.content]), try await ConnectedPair([Self.content]))
         let stream = try Self.stream()
@@ -460,7 +461,7 @@ import Testing
         }
         let source = CustomVideoSource()
         stream.replaceTrack(with: VideoTrack(id: "track", source: source))
-        // Pictures go on until each has its own.
+        // Frames continue until each viewer has its own encoding.
         var count = 0
         func rates() async -> [Double?] {
             [await Self.rate(stream, of: good.sender), await Self.rate(stream, of: poor.sender)]
@@ -501,7 +502,7 @@ import Testing
         await poor.close()
     }
 
-    @Test("A full queue leaves out its own viewer, who is taken up again with a key frame")
+    @Test("A viewer with a full queue is withheld and rejoins with a key frame")
     func viewerLeftOut() async throws {
         let (good, slow) = (try await ConnectedPair([Self.content]), try await ConnectedPair([Self.content]))
         let stream = try Self.stream()
@@ -527,7 +528,7 @@ import Testing
         await slow.close()
     }
 
-    @Test("A full queue that held all back leaves out its own viewer once another comes")
+    @Test("A viewer with a full queue that delayed encoding is withheld when another viewer is added")
     func heldThenLeftOut() async throws {
         let (good, slow) = (try await ConnectedPair([Self.content]), try await ConnectedPair([Self.content]))
         let stream = try Self.stream()
@@ -550,7 +551,7 @@ import Testing
         await slow.close()
     }
 
-    @Test("A track that no path has room for has given its picture all the same")
+    @Test("A frame that no route has room for counts as the track's first frame")
     func pictureWithoutPath() async throws {
         let pair = try await ConnectedPair([Self.content])
         let stream = try Self.stream()
@@ -569,7 +570,7 @@ import Testing
         await pair.close()
     }
 
-    @Test("While its track is muted nothing is encoded, and then the newest picture is sent")
+    @Test("Nothing is encoded while the track is muted, and then the newest frame is sent")
     func mute() async throws {
         let pair = try await ConnectedPair([Self.content])
         let stream = try Self.stream()
@@ -590,7 +591,7 @@ import Testing
         await pair.close()
     }
 
-    @Test("A track that was muted before anybody came shows its last picture to who comes")
+    @Test("A track that was muted before the first viewer sends its last frame to new viewers")
     func mutedBefore() async throws {
         let pair = try await ConnectedPair([Self.content])
         let stream = try Self.stream()
@@ -604,7 +605,7 @@ import Testing
         await pair.close()
     }
 
-    @Test("What it would use is told: nothing without a track or while muted, and no more than the peer allows")
+    @Test("A stream's demand is nothing without a track or while muted, and at most the peer's limit")
     func wantedBitrate()
         async throws
     {
@@ -640,7 +641,7 @@ import Testing
 }
 
 extension Connection {
-    /// What a media's encoder may produce; nil if it is not sent.
+    /// Returns the target bitrate of a medium. Nil if it is not sent.
     fileprivate func targetBitrate(media: Int) -> BitrateTarget? { peer.targetBitrate(media: media) }
 
     /// Whether the first media is sent.

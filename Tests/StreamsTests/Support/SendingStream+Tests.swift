@@ -6,9 +6,9 @@ import Testing
 @testable import RTCShareStreams
 @testable import RTCShareTransport
 
-/// What connections say of their senders, said by a test: of senders that the connections don't know.
+/// Reports of connections on their senders, made by a test: the connections do not know these senders.
 extension SendingStream {
-    /// Sends over a connection, whose peer takes the media and asks for this.
+    /// Sends over a connection, whose peer accepts the media with these parameters.
     func attach(
         _ connection: Connection, media: Int, limits: SendingLimits = SendingLimits(), opus: OpusParameters? = nil
     ) {
@@ -45,7 +45,7 @@ extension SendingStream {
 }
 
 extension AudioSendStream {
-    /// Returns when all that was said before is done.
+    /// Returns after all earlier events are processed.
     func settle() {
         // Of a function that does nothing, the compiler leaves out the visit of the loop.
         eventLoop.preconditionInEventLoop()

@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// A UDP socket on 127.0.0.1, at a port that the system picks.
+/// A UDP socket on 127.0.0.1, at a port that the system chooses.
 struct LoopbackSocket: ~Copyable {
-    /// An address to send to, or that was sent from.
+    /// The address of a destination or a source.
     struct Address: Hashable, Sendable {
         var host: UInt32
         var port: UInt16
@@ -27,7 +27,7 @@ struct LoopbackSocket: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// The next datagram that waits, or nil.
+    /// Returns the next waiting datagram, or nil.
     func receive(into memory: UnsafeMutableRawBufferPointer) -> (bytes: [UInt8], source: Address)? {
         var address = sockaddr_in()
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -42,7 +42,7 @@ struct LoopbackSocket: ~Copyable {
         return ([UInt8](UnsafeRawBufferPointer(memory)[..<count]), source)
     }
 
-    /// Sends a datagram; one that the system does not take is lost, as on any network.
+    /// Sends a datagram. One that the system does not accept is lost, as on any network.
     func send(_ bytes: [UInt8], to destination: Address) {
         let address = Self.systemAddress(destination)
         _ = withUnsafePointer(to: address) { pointer in
@@ -61,7 +61,7 @@ struct LoopbackSocket: ~Copyable {
     }
 }
 
-/// Why the relay could not begin.
+/// The reason why the relay could not start.
 struct RelayFailure: Error, CustomStringConvertible {
     let description: String
 

@@ -4,7 +4,7 @@ internal import Glibc
 internal import RTCShareNetworkSimulation
 internal import RTCShareWireFormat
 
-/// Forwards UDP between two ends of this machine as a worse network would.
+/// Forwards UDP between two ends on this machine with the conditions of a worse network.
 @main
 struct NetworkRelayCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,16 +1,16 @@
 internal import RTCShareNetworkSimulation
 internal import RTCShareWireFormat
 
-/// What datagrams had of a path from some time on to the last of them.
+/// The use of a route by datagrams, from a start time to the last of them.
 struct PathUse {
-    /// What is told at the end.
+    /// The result at the end.
     struct Summary: Codable {
-        /// Bytes that passed over those that could have, in percent.
+        /// The bytes that passed, in percent of those that could have.
         let use: Double
-        /// What a twentieth of the datagrams waited longer than, and the longest wait, in milliseconds.
+        /// The wait that a twentieth of the datagrams exceeded, and the longest wait, in milliseconds.
         let wait95: Double
         let longestWait: Double
-        /// Datagrams that did not come, in percent.
+        /// The lost datagrams, in percent.
         let loss: Double
     }
 
@@ -44,7 +44,7 @@ struct PathUse {
         }
     }
 
-    /// Nothing where no datagram came in time.
+    /// The result; nil if no datagram arrived in that time.
     var summary: Summary? {
         guard let capacity, let last, last > start, !waits.isEmpty else { return nil }
         return Summary(

@@ -2,25 +2,26 @@ internal import Glibc
 internal import RTCShareNetworkSimulation
 internal import RTCShareWireFormat
 
-/// Two sockets with a simulated network between them, in the system's time.
+/// Two sockets with a simulated network between them, in real time.
 ///
 ///     left end ◀──▶ left socket ◀── network ──▶ right socket ◀──▶ right end
 ///
-/// The right end's address is given; the left end is whoever sent to the left socket last.
+/// The right end's address is given; the left end is the last source that sent to the left socket.
 final class Relay {
-    /// What the network between the sockets is like; the times of the steps count from the first datagram.
+    /// The conditions of the network between the sockets; the times of the steps count from the first datagram.
     struct Conditions {
         var steps: [(from: Duration, rate: DataRate)]
         var queue: Duration
         var path: Dumbbell<Packet>.Path
-        /// Of so many datagrams from left to right the last is lost, beside those that chance takes; nil for none.
+        /// The interval of forced losses: of so many datagrams from left to right, the last is lost, in addition to
+        /// random losses. Nil for none.
         var lossInterval: Int?
-        /// Whether a long TCP flow, which is simulated, shares the way from left to right.
+        /// Whether a long simulated TCP flow shares the link from left to right.
         var hasDownload = false
         var seed: UInt64
     }
 
-    /// What crosses the network.
+    /// A packet on the network.
     enum Packet: Sendable {
         case datagram([UInt8])
         case tcp(TCPTraffic.Packet)
@@ -31,16 +32,16 @@ final class Relay {
     private let rightEnd: LoopbackSocket.Address
     private let conditions: Conditions
     private var leftEnd: LoopbackSocket.Address?
-    /// Nil before the first datagram.
+    /// The network; nil before the first datagram.
     private var network: Dumbbell<Packet>?
     private var download: TCPTraffic?
-    /// Datagrams from left to right.
+    /// The number of datagrams from left to right.
     private var taken = 0
     private(set) var counters = Counters()
     private(set) var use = PathUse()
     private let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
 
-    /// What became of the datagrams from left to right, and back.
+    /// The fates of the datagrams in each direction.
     struct Counters {
         var forward = (delivered: 0, lost: 0, dropped: 0)
         var backward = (delivered: 0, lost: 0, dropped: 0)
@@ -55,12 +56,12 @@ final class Relay {
 
     deinit { memory.deallocate() }
 
-    /// Forwards until this much time has passed, or SIGTERM came.
+    /// Forwards until this much time has passed, or SIGTERM arrives.
     func run(for duration: Duration) {
         var asked = sigset_t()
         sigemptyset(&asked)
         sigaddset(&asked, SIGTERM)
-        // Held back, and looked for each time round: nothing is done amid a datagram.
+        // Blocked, and polled in each iteration, so that no datagram is interrupted.
         sigprocmask(SIG_BLOCK, &asked, nil)
         let end = Self.now.advanced(by: duration)
         while Self.now < end, sigpending(&asked) == 0, sigismember(&asked, SIGTERM) == 0 {
@@ -78,7 +79,7 @@ final class Relay {
     }
 
     private func wait(until due: Instant) {
-        // Whole milliseconds, rounded up: what is due arrives up to one late.
+        // Whole milliseconds, rounded up: datagrams arrive at most one millisecond late.
         let remaining = min(Self.longestNap, max(0, (due - Self.now).wholeNanoseconds + 999_999) / 1_000_000)
         var descriptors = [left.descriptor, right.descriptor].map {
             pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
@@ -86,7 +87,7 @@ final class Relay {
         poll(&descriptors, nfds_t(descriptors.count), Int32(clamping: remaining))
     }
 
-    /// In milliseconds: what is asked is heard between naps.
+    /// The longest wait in milliseconds, after which SIGTERM is polled.
     private static let longestNap: Int64 = 100
 
     private func take() {
@@ -95,7 +96,7 @@ final class Relay {
             carry(bytes, .forward)
         }
         while let (bytes, source) = right.receive(into: memory) {
-            // A socket that is bound to no address answers loopback from loopback.
+            // A socket without a bound address answers on loopback from loopback.
             if source.port == rightEnd.port { carry(bytes, .backward) }
         }
     }
@@ -154,7 +155,7 @@ final class Relay {
             .bulk, .cubic, start: now.advanced(by: Self.startTime), end: .distantFuture, seed: conditions.seed)
     }
 
-    /// What finding out about a path may take: from then on its use counts, and another flow is there.
+    /// The time for the sender to measure the route: from then on its use counts, and the TCP flow is active.
     private static let startTime = Duration.seconds(5)
 
     private func makeNetwork(start: Instant) -> Dumbbell<Packet> {

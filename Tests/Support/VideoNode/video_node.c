@@ -26,7 +26,7 @@ struct video_node {
     video_node_format format;
     int32_t light;
     uint32_t data_type;
-    // What was given last and not told of yet.
+    // The last frame, if it is not announced yet.
     struct pw_buffer *late;
 };
 
@@ -40,7 +40,7 @@ static const uint32_t formats_of_spa[] = {
 
 static uint32_t byte_count(const video_node_format *format) { return format->width * format->height * 4 + 4096; }
 
-// MARK: What it says of itself
+// MARK: Parameters
 
 static const struct spa_pod *offer(struct spa_pod_builder *builder, const video_node_format *format) {
     struct spa_pod_frame frame, choice;
@@ -80,7 +80,7 @@ static const struct spa_pod *metadata(struct spa_pod_builder *builder, uint32_t 
         SPA_POD_Int((int)size));
 }
 
-// MARK: What it is told
+// MARK: Events of PipeWire
 
 static void take_format(video_node *node, const struct spa_pod *param) {
     uint32_t type, subtype;
@@ -141,7 +141,7 @@ static const struct pw_stream_events stream_events = {
     PW_VERSION_STREAM_EVENTS, .state_changed = on_state_changed, .param_changed = on_param_changed,
     .add_buffer = on_add_buffer};
 
-// MARK: Its life
+// MARK: Creation and destruction
 
 static int connect_to(const char *path) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -161,7 +161,7 @@ static bool start(
     node->core = pw_context_connect_fd(node->context, descriptor, NULL, 0);
     if (!node->core) return false;
     struct pw_properties *properties = pw_properties_new(PW_KEY_NODE_NAME, name, PW_KEY_NODE_DESCRIPTION, name, NULL);
-    // What a desktop gives is no source that a session would show anybody.
+    // A desktop's screen is not a source that a session would list.
     pw_properties_set(properties, PW_KEY_MEDIA_CLASS, is_camera ? "Video/Source" : "Stream/Output/Video");
     if (is_camera) pw_properties_set(properties, PW_KEY_MEDIA_ROLE, "Camera");
     node->stream = pw_stream_new(node->core, name, properties);
@@ -184,7 +184,7 @@ static bool start(
 video_node *video_node_create(
     const char *socket, const char *name, bool is_camera, bool has_light, const video_node_format *formats,
     uint32_t count) {
-    // Its functions go through what the program finds at run time, which begins with this.
+    // The PipeWire functions are loaded at run time, which begins with this call.
     pipewire_video_library_version();
     video_node *node = calloc(1, sizeof *node);
     if (!node) return NULL;
@@ -212,7 +212,7 @@ void video_node_destroy(video_node *node) {
     free(node);
 }
 
-// MARK: How it stands
+// MARK: State
 
 uint32_t video_node_id(video_node *node) {
     pw_thread_loop_lock(node->loop);
@@ -250,7 +250,7 @@ int32_t video_node_light(video_node *node) {
     return light;
 }
 
-// MARK: Giving
+// MARK: Frames
 
 static struct spa_region region(video_node_rectangle rectangle) {
     return SPA_REGION(rectangle.x, rectangle.y, rectangle.width, rectangle.height);

@@ -12,7 +12,7 @@ import Testing
 /// Connections over real sockets.
 @Suite(.timeLimit(.minutes(1))) struct ConnectionTests {
     @Test(
-        "Two connections meet, frames arrive whole and in order, and a close is heard",
+        "Two connections connect, frames arrive whole and in order, and the peer notices a close",
         arguments: [Loopback.v4, Loopback.v6])
     func twoConnectionsMeet(address: IPAddress) async throws {
         let sender: Connection
@@ -63,7 +63,7 @@ import Testing
         while await rest.next() != nil {}
     }
 
-    @Test("A socket that the system closes is opened again, and the call goes on")
+    @Test("A socket that the system closes is opened again, and the call continues")
     func closedSocket() async throws {
         let sender = try await Loopback.open(as: .offerer)
         let viewer = try await Loopback.open(as: .answerer)
@@ -86,7 +86,7 @@ import Testing
         await viewer.close()
     }
 
-    @Test("A port that is taken is named, and free again once its connection is closed")
+    @Test("A port in use is an error that names it, and it is free after its connection is closed")
     func takenPort() async throws {
         let first = try await Loopback.open(as: .offerer)
         let address = try #require(await first.localAddresses.first)
@@ -99,7 +99,7 @@ import Testing
         await second.close()
     }
 
-    @Test("A connection that is let go of without a close frees its port")
+    @Test("A connection that is released without a close frees its port")
     func connectionLetGo() async throws {
         var connection: Connection? = try await Loopback.open(as: .offerer)
         let address = try #require(await connection?.localAddresses.first)
@@ -117,7 +117,7 @@ import Testing
         await again?.close()
     }
 
-    @Test("An address that has gone leaves the others; one that is alone is an error that names it")
+    @Test("A missing address does not affect the others, and without another address it is an error that names it")
     func goneAddress() async throws {
         let gone = TransportAddress(ip: .v4(0xC000_0209), port: 0)
         let connection = try await Connection(
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    @Test("A connection that was closed makes no offer, also if it was closed while servers were asked")
+    @Test("A closed connection makes no offer, also if it was closed during gathering")
     func closedConnectionMakesNoOffer() async throws {
         let server = try await StunResponder(mapped: nil)
         let connection = try await Loopback.open(as: .offerer)
@@ -150,7 +150,7 @@ import Testing
         try await server.close()
     }
 
-    @Test("What a STUN server tells is a candidate of the offer")
+    @Test("The address from a STUN server is a candidate of the offer")
     func reflexiveCandidate() async throws {
         let mapped = TransportAddress(ip: .v4(0xCB00_7105), port: 4242)
         let server = try await StunResponder(mapped: mapped)
@@ -170,7 +170,7 @@ import Testing
         try await server.close()
     }
 
-    @Test("A STUN server that is silent ends gathering all the same")
+    @Test("Gathering ends if a STUN server is silent")
     func silentSTUNServer() async throws {
         let server = try await StunResponder(mapped: nil)
         let connection = try await Loopback.open(as: .offerer)
@@ -181,7 +181,7 @@ import Testing
         try await server.close()
     }
 
-    @Test("A close while names are being resolved ends the resolution too")
+    @Test("A close during the resolution of names ends the resolution")
     func closeWhileResolving() async throws {
         let sender = try await Loopback.open(as: .offerer)
         let viewer = try await Loopback.open(as: .answerer)
@@ -204,7 +204,7 @@ import Testing
         }
     }
 
-    @Test("A route is asked for: loopback reaches loopback and nothing else")
+    @Test("The kernel's routes decide: loopback reaches only loopback")
     func loopbackRoute() {
         var probe = RouteProbe()
         func hasRoute(_ source: IPAddress, _ destination: TransportAddress) -> Bool {
@@ -218,7 +218,7 @@ import Testing
         #expect(!hasRoute(.v4(0xC000_0209), local), "no interface has this address")
     }
 
-    @Test("A missing route is asked for again, one that exists is not")
+    @Test("A missing route is queried again, and an existing one is not")
     func missingRoute() {
         var asked = 0
         var hasRoute = false
@@ -244,7 +244,7 @@ import Testing
     }
 
     @Test(
-        "A connection that is closed before its sockets are opened, or meanwhile, has none", arguments: [true, false])
+        "A connection that is closed before or while its sockets open has none", arguments: [true, false])
     func closedBeforeOpen(isBefore: Bool) async throws {
         var configuration = Connection.Configuration()
         configuration.addresses = [Loopback.v4]
@@ -267,7 +267,7 @@ import Testing
 }
 
 extension Connection {
-    /// Takes an answer; what then asks for the names in it, before any of them is found.
+    /// Takes an answer, and returns the resolutions that it starts, before any of them ends.
     fileprivate func resolutions(
         after answer: SessionDescription, to offer: SessionDescription
     ) throws -> [Task<Void, Never>] {

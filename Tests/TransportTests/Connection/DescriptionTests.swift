@@ -26,7 +26,7 @@ import Testing
         await viewer.close()
     }
 
-    @Test("An answer is to the offer that was made last: without one, or a second time, it is refused")
+    @Test("An answer belongs to the last offer: without an offer, or a second time, it is rejected")
     func answerWithoutOffer() async throws {
         let (sender, viewer) = (
             try await Loopback.open(as: .offerer), try await Loopback.open(as: .answerer)
@@ -37,7 +37,7 @@ import Testing
         await sender.rollbackOffer()
         await #expect(throws: ConnectionError.noPendingOffer) { try await sender.setRemoteDescription(answer: answer) }
         _ = try await sender.createOffer()
-        // What is no answer leaves the offer as it was.
+        // An invalid answer leaves the offer unchanged.
         await #expect(throws: SDPError.self) { try await sender.setRemoteDescription(answer: "no answer") }
         await #expect(throws: NegotiationError.self) {
             try await sender.setRemoteDescription(answer: sender.makeOffer().description)

@@ -44,7 +44,7 @@ import Testing
         return numbers
     }
 
-    @Test("Everybody gets every frame, whoever has died or can't keep up")
+    @Test("Every viewer gets every frame, whichever other viewers have ended or are too slow")
     func everyFrame() async throws {
         let port = try await SharedPort(addresses: [Loopback.v4])
         var seats: [Seat] = []
@@ -79,7 +79,7 @@ import Testing
         await port.close()
     }
 
-    @Test("A room is spread over event loops, each with a port of its own")
+    @Test("A room is distributed over event loops, each with its own port")
     func spreadOverLoops() async throws {
         let ports = try await SharedPorts(addresses: [Loopback.v4], count: 2)
         var seats: [Seat] = []
@@ -115,7 +115,7 @@ import Testing
         await ports.close()
     }
 
-    @Test("A port that was closed is free at once")
+    @Test("A port is free at once after it is closed")
     func closedPort() async throws {
         var number: UInt16 = 0
         for _ in 0..<20 {
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    @Test("Deadlines are kept in their order, and those that were taken back don't ring")
+    @Test("Deadlines expire in their order, and cancelled ones do not")
     func deadlineOrder() async throws {
         let port = try await SharedPort(addresses: [Loopback.v4])
         let eventLoop = port.eventLoop
@@ -155,7 +155,7 @@ import Testing
 }
 
 extension Connection {
-    /// Neither hears nor says anything any more, as a machine that was unplugged.
+    /// Stops receiving and sending, like a machine that is unplugged.
     func vanish() {
         for address in localAddresses { sockets.remove(address) }
     }

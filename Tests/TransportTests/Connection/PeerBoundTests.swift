@@ -11,9 +11,9 @@ import Testing
 @testable import RTCSharePeerConnection
 @testable import RTCShareTransport
 
-/// What a peer's descriptions and addresses can have a connection keep and open.
+/// The limits on the memory and sockets that a peer's descriptions and addresses can cause.
 @Suite(.timeLimit(.minutes(1))) struct PeerBoundTests {
-    @Test("Of the names that a peer tells one by one so many are asked for at a time")
+    @Test("The number of trickled host names that are resolved at a time is limited")
     func names() async throws {
         let sender = try await Loopback.open(as: .offerer)
         let viewer = try await Loopback.open(as: .answerer)
@@ -24,7 +24,7 @@ import Testing
         await viewer.close()
     }
 
-    @Test("Of the host names in a description so many are looked up")
+    @Test("The number of host names in a description that are resolved is limited")
     func hostNames() async {
         let asked = Locked<[String]>([])
         var resolver = HostNameResolver(
@@ -40,7 +40,7 @@ import Testing
         #expect(asked.withLock { $0.count } == HostNameResolver.maximumNames)
     }
 
-    @Test("Routes to so many addresses are remembered; where there are more, all are asked for anew")
+    @Test("The number of remembered routes is limited, and beyond it all are queried again")
     func routes() {
         var asked = 0
         var probe = RouteProbe { _, _ in
@@ -59,14 +59,14 @@ import Testing
         #expect(asked == 258)
     }
 
-    @Test("Of the streams that a peer has opened and end, so many are remembered with their reasons")
+    @Test("The number of remembered ends of a peer's streams is limited")
     func streamFailures() async throws {
         let connection = try await Loopback.open(as: .offerer)
         #expect(await connection.endStreams(count: 1000) == 64)
         await connection.close()
     }
 
-    @Test("A peer that names many streams has so many opened at a time, and so many messages wait for each")
+    @Test("The number of streams that open for a peer at a time, and of messages that wait for each, is limited")
     func streams() async throws {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let (taken, dropped) = try await loop.submit {
@@ -95,7 +95,7 @@ import Testing
         #expect(dropped == 100 - DedicatedSocket.waitingLimit && dropped == 36)
     }
 
-    @Test("What waits for the path at an open stream is bounded, and requests have as much room again")
+    @Test("The queue of an open stream is limited, with as much room again for requests")
     func slowStream() async throws {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let isOpen = loop.makePromise(of: Void.self)
@@ -132,7 +132,7 @@ import Testing
         try await server.close()
     }
 
-    /// Says when something is heard.
+    /// Reports the first received bytes.
     private final class Listener: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
         private var heard: EventLoopPromise<Void>?
@@ -149,7 +149,7 @@ import Testing
 }
 
 extension Connection {
-    /// Takes so many names of the peer's, in no time; how many are being asked for.
+    /// Takes `count` names of the peer at once, and returns the number of resolutions.
     fileprivate func ask(forNames count: Int) throws -> Int {
         for number in 0..<count {
             try addRemoteCandidate("candidate:1 1 udp 2130706431 n\(number).local 4000 typ host")
@@ -157,7 +157,7 @@ extension Connection {
         return resolutions.count
     }
 
-    /// Ends so many streams; of how many it is remembered why.
+    /// Ends `count` streams, and returns the number of remembered reasons.
     fileprivate func endStreams(count: Int) -> Int {
         for port in 1...UInt16(count) {
             sockets.owner?.fail(

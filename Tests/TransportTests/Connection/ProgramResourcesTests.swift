@@ -20,7 +20,7 @@ import Testing
         try await Connection(as: .offerer, identity: LocalIdentity(media: []), configuration: configuration)
     }
 
-    @Test("A connection lives on the program's event loops, and else on those of the process")
+    @Test("A connection runs on the program's event loops, and otherwise on those of the process")
     func eventLoopGroup() async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 2)
         var configuration = Self.configuration()
@@ -35,7 +35,7 @@ import Testing
         try await group.shutdownGracefully()
     }
 
-    @Test("Shared ports live on the program's event loops, and connections with them")
+    @Test("Shared ports and their connections run on the program's event loops")
     func sharedPorts() async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 2)
         let port = try await SharedPort(addresses: [Loopback.v4], eventLoopGroup: group)
@@ -53,7 +53,7 @@ import Testing
         try await group.shutdownGracefully()
     }
 
-    /// What a program's event loop leaves behind: nothing, where nobody holds it.
+    /// Uses an event loop, and returns a weak reference to what it may leave behind.
     private static func share(on group: MultiThreadedEventLoopGroup) async throws -> Weak {
         var configuration = configuration()
         configuration.eventLoopGroup = group
@@ -71,7 +71,7 @@ import Testing
         weak var value: ConnectionLoop?
     }
 
-    @Test("Of an event loop that has ended nothing is kept")
+    @Test("Nothing of an event loop that has ended is retained")
     func endedGroup() async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let loop = try await Self.share(on: group)
@@ -79,7 +79,7 @@ import Testing
         #expect(loop.value == nil)
     }
 
-    @Test("A connection says what happens to it where the program wants it")
+    @Test("A connection logs to the program's logger")
     func logger() async throws {
         let lines = LogLines()
         var configuration = Self.configuration()
@@ -98,14 +98,14 @@ import Testing
         await viewer.close()
     }
 
-    /// Counts what an event loop does.
+    /// Counts the tasks of an event loop.
     private final class Tasks: NIOEventLoopMetricsDelegate {
         let count = Locked(0)
 
         func processedTick(info: NIOEventLoopTickInfo) { count.withLock { $0 += info.numberOfTasks } }
     }
 
-    @Test("A diagnosis asks on the program's event loops")
+    @Test("A diagnosis runs on the program's event loops")
     func diagnosis() async throws {
         let tasks = Tasks()
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1, metricsDelegate: tasks)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import RTCShareTransport
 
-/// Who sends what over a connection.
+/// The senders of a connection and their owners.
 @Suite(.timeLimit(.minutes(1))) struct RTPSenderTests {
     private static func kinds(_ id: String) -> [LocalIdentity.MediaKind] {
         [
@@ -15,7 +15,7 @@ import Testing
         ]
     }
 
-    @Test("What the offer has is given first, what it has not is added, and to each owner the same again")
+    @Test("A sender gets media of the offer first, then new media, and the same for each owner again")
     func offeredMediaFirst() async throws {
         let connection = try await Loopback.open(as: .offerer)
         let (owner, another) = (FeedbackLog(), FeedbackLog())
@@ -29,7 +29,7 @@ import Testing
         #expect(await connection.localMedia.count == 1)
         var senders = [first, try await connection.sender(of: other, for: owner, atMost: 2)]
         #expect(senders[1].media == 1)
-        // The limits of pictures and sound, content and not, are apart.
+        // Video and audio, content and not, have separate limits.
         for (index, kind) in Self.kinds("carol").dropFirst().enumerated() {
             senders.append(try await connection.sender(of: kind, for: owner, atMost: 1))
             #expect(senders.last?.media == index + 2)
@@ -38,7 +38,7 @@ import Testing
         await #expect(throws: SenderError.closed) { try await connection.sender(of: known, for: owner, atMost: 9) }
     }
 
-    @Test("The place of a sender that nobody has any more is free")
+    @Test("The media of a released sender can be used again")
     func droppedSender() async throws {
         let connection = try await Loopback.open(as: .offerer)
         let known = LocalIdentity.MediaKind.video(streamID: "alice#content", isContent: true)
@@ -47,7 +47,7 @@ import Testing
         await connection.close()
     }
 
-    @Test("No more are given than a connection may have")
+    @Test("The number of senders of a connection is limited")
     func senderLimit() async throws {
         let connection = try await Loopback.open(as: .offerer)
         let owner = FeedbackLog()
@@ -64,7 +64,7 @@ import Testing
         await connection.close()
     }
 
-    @Test("What the peer rejected can be sent again, as new media")
+    @Test("Rejected media can be sent again as new media")
     func rejectedMedia() async throws {
         let connection = try await Loopback.open(as: .offerer)
         let viewer = try await Loopback.open(as: .answerer)
@@ -88,7 +88,7 @@ import Testing
         await viewer.close()
     }
 
-    @Test("Its owner hears what was agreed once media can flow, what the path has, and the end, each time for it alone")
+    @Test("A sender's owner is notified of the agreement, the bitrate and the end, each for that sender only")
     func feedback() async throws {
         let pair = try await ConnectedPair([.video(streamID: "alice#content", isContent: true)])
         var feedback = pair.feedback.stream.makeAsyncIterator()

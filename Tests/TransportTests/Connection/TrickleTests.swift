@@ -21,7 +21,7 @@ import Testing
         return try SessionDescription.parse(lines.map { $0 + "\r\n" }.joined())
     }
 
-    /// Tells `other` what `connection` finds; ends once the connection stands.
+    /// Passes the candidates of `connection` to `other` until it is connected.
     private func forward(_ connection: Connection, to other: Connection) async throws {
         for await signal in connection.signals {
             switch signal {
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test("Without servers, no more candidates come once servers would have been asked")
+    @Test("Without servers, candidates end after the time at which servers would be queried")
     func noServers() async throws {
         let sender = try await open(as: .offerer)
         _ = try await sender.makeOffer()
@@ -45,7 +45,7 @@ import Testing
         #expect(isToldAll)
     }
 
-    @Test("They meet at addresses that no description has")
+    @Test("Two sides connect at addresses that no description has")
     func trickledAddresses() async throws {
         let sender = try await open(as: .offerer)
         let viewer = try await open(as: .answerer)

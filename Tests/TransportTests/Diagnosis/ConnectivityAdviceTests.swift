@@ -5,7 +5,7 @@ import Testing
 
 @testable import RTCShareTransport
 
-/// What is said of a connection that found no path: from the facts alone.
+/// The explanation of a connection that found no route: from given facts.
 @Suite struct ConnectivityAdviceTests {
     private typealias Candidate = ConnectivityFacts.Candidate
     private typealias Pair = ConnectivityFacts.Pair
@@ -16,7 +16,7 @@ import Testing
         Candidate(type, try #require(TransportAddress(ip, port: 5000)))
     }
 
-    /// What every pair of these candidates comes to when nobody answers.
+    /// Returns the facts of these candidates if no pair is answered.
     private static func silence(_ local: [Candidate], _ remote: [Candidate]) -> ConnectivityFacts {
         var facts = ConnectivityFacts()
         facts.localCandidates = local
@@ -27,7 +27,7 @@ import Testing
         return facts
     }
 
-    @Test("Two sides behind NATs without a relay are told of TURN")
+    @Test("Two sides behind NATs without a relay are advised to use TURN")
     func twoNATs() throws {
         let facts = Self.silence(
             [try Self.candidate(.host, "10.0.1.2"), try Self.candidate(.serverReflexive, "203.0.113.1")],
@@ -38,7 +38,7 @@ import Testing
         #expect(advice.count <= 3)
     }
 
-    @Test("A side with private addresses alone is told of STUN where the other is outside")
+    @Test("A side with only private addresses is advised to use STUN if the peer is outside")
     func privateSide() throws {
         let home = try Self.candidate(.host, "192.168.1.2")
         let outside = try Self.candidate(.host, "198.51.100.7")
@@ -48,7 +48,7 @@ import Testing
         #expect(beyond[0].description.contains("use a STUN"))
     }
 
-    @Test("An address that the offer tells is this side's, though another process asked for it")
+    @Test("An address in the offer counts as this side's, also if another process gathered it")
     func offeredAddress() throws {
         let offer = """
             v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\ns=-\r\nt=0 0\r\nm=video 9 UDP/TLS/RTP/SAVPF 96\r
@@ -67,13 +67,13 @@ import Testing
         #expect(ConnectivityAdvice.lines(for: facts)[0].description.contains("use a TURN server"))
     }
 
-    @Test("Where nothing stands between, an absent peer is thought of first")
+    @Test("An absent peer is the first explanation if nothing blocks the route")
     func absentPeer() throws {
         let facts = Self.silence([try Self.candidate(.host, "10.0.1.2")], [try Self.candidate(.host, "10.0.1.3")])
         #expect(ConnectivityAdvice.lines(for: facts)[0].description.contains("still running"))
     }
 
-    @Test("A relay that nobody answers through is tried over TCP")
+    @Test("A relay without answers leads to the advice to use TCP")
     func unansweredRelay() throws {
         let facts = Self.silence(
             [try Self.candidate(.host, "10.0.1.2"), try Self.candidate(.relayed, "203.0.113.10")],
@@ -81,7 +81,7 @@ import Testing
         #expect(ConnectivityAdvice.lines(for: facts)[0].settings.first == .relayOverTCP)
     }
 
-    @Test("Where no server answers over UDP, TCP is the next thing to try, and the report says what they answered")
+    @Test("TCP is advised if no server answers over UDP, and the report has their answers")
     func blockedUDP()
         throws
     {
@@ -97,7 +97,7 @@ import Testing
         #expect(!ConnectivityAdvice.lines(for: facts)[0].description.contains("blocks"))
     }
 
-    @Test("Names that nobody resolved are named as the reason")
+    @Test("Unresolved names are reported as the reason")
     func unresolvedNames() throws {
         var facts = ConnectivityFacts()
         facts.localCandidates = [try Self.candidate(.host, "10.0.1.2")]
@@ -106,7 +106,7 @@ import Testing
         #expect(ConnectivityReport.text(for: facts).contains("2 names that were not found"))
     }
 
-    @Test("Names that were not asked for are told, and what allows it")
+    @Test("Names that were not resolved are reported with the option that permits it")
     func unaskedNames() throws {
         var facts = ConnectivityFacts()
         facts.localCandidates = [try Self.candidate(.host, "10.0.1.2")]
@@ -117,7 +117,7 @@ import Testing
         #expect(ConnectivityAdvice.lines(for: facts)[0].description.contains("use a TURN server on the peer too"))
     }
 
-    @Test("Descriptions without a common version of IP, and without an address, are told apart")
+    @Test("Descriptions without a common version of IP are distinguished from those without an address")
     func noCommonVersion() throws {
         var facts = ConnectivityFacts()
         facts.localCandidates = [try Self.candidate(.host, "10.0.1.2")]
@@ -128,7 +128,7 @@ import Testing
     }
 
     @Test(
-        "What one side heard decides",
+        "The advice depends on the packets that one side received",
         arguments: [
             (ConnectivityFacts.Fate.refused(code: 401, reason: "Unauthenticated"), 0, 0, "ICE password"),
             (.fellSilent, 3, 0, "answered at first"),
@@ -167,7 +167,7 @@ import Testing
     }
 
     @Test(
-        "Private addresses are those of RFC 1918, 6598 and 4193, and of one link",
+        "Private addresses are those of RFC 1918, 6598 and 4193, and link-local ones",
         arguments: [
             ("10.255.0.1", true), ("11.0.0.1", false), ("172.16.0.1", true), ("172.31.255.255", true),
             ("172.32.0.1", false),
@@ -179,7 +179,7 @@ import Testing
         #expect(try #require(IPAddress(text)).isPrivate == isPrivate)
     }
 
-    @Test("A handshake that took too long is no matter of trust")
+    @Test("A handshake timeout is not reported as a wrong fingerprint")
     func handshakeTookLong() {
         let error = ConnectionError.insecure(reason: "no DTLS handshake within 30 s")
         #expect(error.description == "no secure connection to the peer: no DTLS handshake within 30 s")

@@ -3,12 +3,12 @@ import Testing
 
 @testable import RTCShareTransport
 
-/// What a program makes of advice.
+/// The text that a program makes of advice.
 @Suite struct NetworkAdviceTests {
     private let advice: NetworkAdvice =
         "Share with \(.address), ask \(.iceServer("stun:HOST")), or look \("closely") by \(.examination(["stun:A", "stun:B"]))."
 
-    @Test("Advice names settings as the library does, or as a program says")
+    @Test("Advice names settings as the library does, or as a program chooses")
     func words() {
         #expect(
             advice.description
@@ -18,7 +18,7 @@ import Testing
         #expect(advice.settings == [.address, .iceServer("stun:HOST"), .examination(["stun:A", "stun:B"])])
     }
 
-    @Test("An error names what is to be set as the library does, or as a program says")
+    @Test("An error names settings as the library does, or as a program chooses")
     func errors() throws {
         #expect(ConnectionError.noAddress.description.hasSuffix("or use `addresses`"))
         let remedy = ConnectionError.noAddress.explanation { "\($0 == .address)" }.remedy

@@ -6,7 +6,7 @@ import Testing
 
 @testable import RTCShareTransport
 
-/// What is made of what servers saw, and what is advised: from the facts alone.
+/// The evaluation of the servers' answers and the advice: from given facts.
 @Suite struct NetworkDiagnosisTests {
     private typealias Observation = NATMapping.Observation
 
@@ -14,7 +14,7 @@ import Testing
         try #require(TransportAddress(text, port: port))
     }
 
-    /// What servers at these addresses saw of one socket at 10.0.1.2:5000.
+    /// Returns the mapping from the addresses that servers saw of one socket at 10.0.1.2:5000.
     private static func mapping(_ seen: [(server: String, port: UInt16, mapped: String, to: UInt16)]) throws
         -> NATMapping
     {
@@ -26,10 +26,10 @@ import Testing
             })
     }
 
-    @Test("A server that the kernel refuses to send to does not keep the next one from being asked")
+    @Test("A server to which the kernel can't send does not prevent requests to the next")
     func refusedServer() async throws {
         let server = try await StunResponder(mapped: try Self.address("203.0.113.5", 4242))
-        // A firewall refuses what there is a route for, as the kernel refuses to send to all of a network.
+        // A firewall rejects datagrams although there is a route, as the kernel rejects those to a broadcast address.
         let socket = BindingSocket(
             eventLoop: MultiThreadedEventLoopGroup.singleton.next(), routes: RouteProbe { _, _ in true })
         _ = try await socket.open(at: Loopback.v4)
@@ -41,7 +41,7 @@ import Testing
         try await server.close()
     }
 
-    @Test("A mapping is judged by what different servers saw of one socket")
+    @Test("A mapping is determined by the addresses that different servers saw of one socket")
     func mappingKinds() throws {
         #expect(try Self.mapping([]) == .unknown)
         #expect(try Self.mapping([("203.0.113.10", 3478, "10.0.1.2", 5000)]) == .none)
@@ -60,7 +60,7 @@ import Testing
                 == .addressAndPortDependent)
     }
 
-    @Test("Of several sockets the worst counts, and they are not compared with each other")
+    @Test("The worst of several sockets counts, and sockets are not compared with each other")
     func severalSockets() throws {
         let server = try Self.address("203.0.113.10", 3478)
         let first = try Self.address("10.0.1.2", 1)
@@ -73,7 +73,7 @@ import Testing
         #expect(NATMapping([observations[0]]) == .none)
     }
 
-    @Test("Filtering is judged by which of the answers from elsewhere came")
+    @Test("Filtering is determined by the answers that arrive from other addresses")
     func filtering() {
         #expect(NATFiltering(fromOtherAddress: true, fromOtherPort: nil) == .endpointIndependent)
         #expect(NATFiltering(fromOtherAddress: false, fromOtherPort: true) == .addressDependent)
@@ -81,7 +81,7 @@ import Testing
         #expect(NATFiltering(fromOtherAddress: nil, fromOtherPort: nil) == .unknown)
     }
 
-    @Test("The other address of a server is read at every length without a trap")
+    @Test("The other address of a server is parsed at every length without a trap")
     func otherAddress() throws {
         var random = SystemRandomNumberGenerator()
         let v4: [UInt8] = [0, 1, 0x0D, 0x97, 203, 0, 113, 11]
@@ -118,7 +118,7 @@ import Testing
         return server
     }
 
-    @Test("Advice follows the mapping, and names a relay where none was asked")
+    @Test("Advice follows the mapping, and names a relay if none was set")
     func adviceFollowsMapping() {
         #expect(Self.diagnosis(.none, [Self.stun]).advice[0].description.contains("There is no NAT"))
         #expect(Self.diagnosis(.endpointIndependent, [Self.stun]).advice[0].settings == [.relay])
@@ -128,7 +128,7 @@ import Testing
         #expect(Self.diagnosis(.unknown, [Self.stun]).advice[0].description.contains("Test with two"))
     }
 
-    @Test("Blocked UDP is told apart from a server that refuses")
+    @Test("Blocked UDP is distinguished from a server that rejects")
     func blockedUDP() {
         let blocked = Self.diagnosis(.unknown, [Self.silent])
         #expect(!blocked.hasWayOut && blocked.advice[0].settings == [.relayOverTCP])
@@ -139,7 +139,7 @@ import Testing
         #expect(Self.diagnosis(.unknown, [refusing]).advice[0].description.contains("None of the servers"))
     }
 
-    @Test("Without a network, and without multicast, that is what is said")
+    @Test("A missing network and missing multicast are reported")
     func withoutNetwork() {
         let loopback = Self.diagnosis(.unknown, [], address: "127.0.0.1")
         #expect(

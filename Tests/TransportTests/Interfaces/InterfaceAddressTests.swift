@@ -7,7 +7,7 @@ import Testing
 
 @testable import RTCShareTransport
 
-/// Which of this machine's addresses are used, and how the kernel lists them.
+/// The choice of this machine's addresses, and the kernel's lists of them.
 @Suite(.timeLimit(.minutes(1))) struct InterfaceAddressTests {
     private typealias State = InterfaceAddress.State
 
@@ -20,7 +20,7 @@ import Testing
         NetworkInterfaces.usable(of: addresses).map(\.ip.description)
     }
 
-    @Test("An address to which no socket can be bound yet, or ever, is not used")
+    @Test("An address to which no socket can be bound is not used")
     func unreadyAddresses() throws {
         let (v4, v6) = (try Self.address("192.0.2.10"), "2001:db8::10")
         #expect(Self.used(v4, try Self.address(v6)) == ["192.0.2.10", v6])
@@ -33,7 +33,7 @@ import Testing
         #expect(Self.used(try Self.address("fe80::1"), loopback) == ["127.0.0.1"])
     }
 
-    @Test("Of the IPv6 addresses in one network, one is used, a temporary one first")
+    @Test("One of the IPv6 addresses in a network is used, a temporary one first")
     func temporaryAddresses() throws {
         let stable = try Self.address("2001:db8::a")
         let temporary = try Self.address("2001:db8::b", .temporary)
@@ -65,7 +65,7 @@ import Testing
         numbers.reduce(into: parts) { $0.append(native: $1) }
     }
 
-    @Test("The kernel's lists are read, and one that is cut off anywhere is read up to there")
+    @Test("The kernel's lists are read, and a truncated one up to its end")
     func kernelLists() throws {
         var flags: [UInt8] = []
         flags.append(native: UInt32(0x80 | 0x40))
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test("This machine's addresses are those that the C library lists")
+    @Test("The addresses of the machine equal those of the C library's list")
     func ownAddresses() throws {
         let listed = try System.enumerateDevices().compactMap { device in
             device.address.flatMap(IPAddress.init).map { "\(device.name) \($0)" }
@@ -108,7 +108,7 @@ import Testing
         #expect(Set(try NetworkInterfaces.allAddresses().map { "\($0.name) \($0.ip)" }) == Set(listed))
     }
 
-    @Test("A monitor whose socket fails opens another, and reports that something may have changed")
+    @Test("A monitor whose socket fails opens another and reports a possible change")
     func monitorRestarts() async throws {
         let eventLoop = MultiThreadedEventLoopGroup.singleton.next()
         let changes = AsyncStream.makeStream(of: Void.self)

@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test("The address in use goes: another one takes over without a word to the peer")
+    @Test("Another address replaces a removed one without signaling")
     func lostAddress() async throws {
         let call = try await Call(at: [Self.first, Self.second])
         await call.expectFrames(from: 1)
@@ -78,7 +78,7 @@ import Testing
         await call.close()
     }
 
-    @Test("Where there is no other address, a new one and a restart bring the call back")
+    @Test("A new address and an ICE restart restore the call if no other address is left")
     func newAddress() async throws {
         let call = try await Call(at: [Self.first])
         await call.expectFrames(from: 1)
@@ -96,7 +96,7 @@ import Testing
         await call.close()
     }
 
-    @Test("An address that is taken away is not opened again by itself, and may be added")
+    @Test("A removed address is not opened again by itself, and can be added")
     func removedAddress() async throws {
         let call = try await Call(at: [Self.first, Self.second])
         let socket = try #require(await call.sender.localAddresses.first)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import RTCShareTransport
 
-/// Names under `.local`, asked for on the machine's own network.
+/// Names under `.local`, resolved on the machine's own network.
 @Suite(.timeLimit(.minutes(1))) struct MulticastDNSTests {
     private static let logger = Logger(label: "test")
 
@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(
-        "A responder on the network is heard, and its address found",
+        "A name is resolved by a responder on the network",
         .enabled(if: device != nil, "needs an interface with IPv4 multicast"))
     func responderIsHeard() async throws {
         let device = try #require(Self.device)
@@ -28,7 +28,7 @@ import Testing
         let address = IPAddress.v4(0xC000_0242)
         let responder = try await Responder(name: name, address: address, device: device)
         let resolver = HostNameResolver(eventLoop: MultiThreadedEventLoopGroup.singleton.next(), logger: Self.logger)
-        // A name is told as it was written, which is not how it is asked for.
+        // A name is returned as it was written, which differs from its query.
         let names = [name, name.uppercased() + "."]
         var found: [String: [IPAddress]] = [:]
         for await (resolved, address) in resolver.resolve(Set(names)) { found[resolved, default: []].append(address) }
@@ -36,7 +36,7 @@ import Testing
         try await responder.close()
     }
 
-    @Test("A search that is cancelled ends, and a name that nobody knows ends it too")
+    @Test("A search ends when it is cancelled or when no responder answers")
     func cancelledSearch() async throws {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let client = MulticastDNSClient(eventLoop: loop, logger: Self.logger)
@@ -60,7 +60,8 @@ import Testing
                 throw ConnectionError.noAddress
             }
             let answer = MulticastDNSMessage.response(for: name, addresses: [address]).encoded()
-            // Bound to the interface, it sends there whatever the routes say; it hears the group by its membership.
+            // A socket that is bound to the interface sends there whatever the routes are, and receives the group's
+            // datagrams by its membership.
             let sender = try await DatagramBootstrap(group: MultiThreadedEventLoopGroup.singleton)
                 .bind(host: own, port: 0).get()
             channel = try await DatagramBootstrap(group: MultiThreadedEventLoopGroup.singleton)

@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(
-        "What is no URL of a server is refused",
+        "Text that is no URL of a server is rejected",
         arguments: [
             "", "stun", "stun:", "stun::3478", "stun:host:", "stun:host:0", "stun:host:65536", "stun:host:+80",
             "stun:host:８０", "stun:host:80:90", "stun://host", "stun:host?transport=udp", "stuns:host",
@@ -47,7 +47,7 @@ import Testing
         #expect(throws: ICEServerError.self) { try ICEServer(url: url, username: "alice", password: "sesame") }
     }
 
-    @Test("User and password come from the URL, percent signs undone, else from beside it")
+    @Test("User and password are read from the URL with percent-encoding removed, and otherwise from the arguments")
     func credentials() throws {
         let own = try ICEServer(url: "turn:17:bob%3A1%40x@relay", username: "alice", password: "sesame")
         #expect(own.source.username == "17")
@@ -76,7 +76,7 @@ import Testing
         #expect(!shown.contains("secret") && !shown.contains("sec@"))
     }
 
-    @Test("A numeric server is not looked up")
+    @Test("A server with a numeric address is not resolved")
     func numericServer() async throws {
         let addresses = try await ICEServer(url: "turn:[::1]:5000?transport=tcp", username: "a", password: "b")
             .resolve()

@@ -11,7 +11,7 @@ import Testing
 
 /// The names of servers, and name servers that do not answer.
 @Suite(.timeLimit(.minutes(1))) struct ServerNamesTests {
-    /// A name server that answers when the test says so.
+    /// A name server that answers when a test makes it.
     private final class NameServer: Sendable {
         private struct State {
             var now = Instant(nanoseconds: 0)
@@ -37,7 +37,7 @@ import Testing
 
         func pass(_ time: Duration) { state.withLock { $0.now = $0.now.advanced(by: time) } }
 
-        /// Answers what is asked, once it is.
+        /// Answers the query as soon as it has arrived.
         func answer(_ addresses: [IPAddress]?) async {
             await waitUntil { state.withLock { !$0.waiting.isEmpty } }
             let waiting = state.withLock { state in
@@ -50,7 +50,7 @@ import Testing
 
     private static let (first, second) = (IPAddress.v4(0xC000_0201), IPAddress.v4(0xC000_0202))
 
-    @Test("A name is asked for once at a time, and again when its answer is old; until then the old one is used")
+    @Test("A name is resolved once at a time, and again when its answer is old, which is used until then")
     func lifetime() async {
         let server = NameServer()
         let names = server.makeNames()
@@ -75,7 +75,7 @@ import Testing
         #expect(await names.addresses(of: "stun.example") == [Self.second])
     }
 
-    @Test("A name without addresses is asked for again after some seconds, and not before")
+    @Test("A name without addresses is resolved again after some seconds, and not before")
     func namesWithoutAddresses() async {
         let server = NameServer()
         let names = server.makeNames()
@@ -90,7 +90,7 @@ import Testing
         #expect(await names.addresses(of: "stun.example") == [Self.first])
     }
 
-    @Test("The names that are kept are bounded")
+    @Test("The number of remembered names is limited")
     func bound() async {
         let names = ServerNames(asking: { _ in [Self.first] })
         for number in 0..<3 * ServerNames.limit { _ = await names.addresses(of: "stun\(number).example") }
@@ -125,7 +125,7 @@ import Testing
         try await far.close()
     }
 
-    @Test("A caller whose patience ends does not end another caller's wait")
+    @Test("A caller's timeout does not end another caller's wait")
     func patienceOfEachCaller() async throws {
         let server = NameServer()
         var configuration = Connection.Configuration()
@@ -144,7 +144,7 @@ import Testing
     }
 
     @Test(
-        "Where no name has an address, or DNS is silent, gathering ends with that, also for the next connection",
+        "Gathering ends if no name has an address or DNS is silent, also for the next connection",
         arguments: [
             ([IPAddress](), ICEServerError.unresolvable(host: "stun.example")),
             (nil, ICEServerError.unanswered(host: "stun.example")),

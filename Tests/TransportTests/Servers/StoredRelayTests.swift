@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(
-        "What is read is what was written, less the time that has passed, and no password",
+        "A stored relay is read as it was written, with the remaining lifetime and without a password",
         arguments: ["192.0.2.1", "2001:db8::1"])
     func roundTrip(host: String) throws {
         let server = try ICEServer(url: "turn:relay.example", username: "alice", password: "sesame")
@@ -39,7 +39,7 @@ import Testing
         #expect(read.relay(servers: [server], now: now.addingTimeInterval(9000)) == expected)
     }
 
-    @Test("The credentials are those of the server and the user that it was asked for with")
+    @Test("The credentials of a stored relay are those of its server and user")
     func credentials() throws {
         let url = "turn:relay.example"
         let alice = try ICEServer(url: url, username: "alice", password: "sesame")
@@ -53,7 +53,7 @@ import Testing
         #expect(saved.relay(servers: others + [alice], now: now) == kept)
     }
 
-    @Test("What is no address is no relay")
+    @Test("Text that is no address is not read as a relay")
     func invalidAddress() throws {
         let server = try ICEServer(url: "turn:relay.example", username: "alice", password: "sesame")
         let json = String(

@@ -7,13 +7,13 @@ import Testing
 
 @testable import RTCShareTransport
 
-/// What leaves in a batch arrives as it was written, however the kernel was told of it.
+/// Datagrams of a batch arrive as they were written, whatever system call sends them.
 @Suite(.timeLimit(.minutes(1))) actor DatagramBatchTests {
     private nonisolated let eventLoop = MultiThreadedEventLoopGroup.singleton.next()
-    /// Sockets live where they are opened: on the event loop.
+    /// Sockets are used on the event loop that opened them.
     nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
 
-    /// A socket, and what arrives at it.
+    /// Opens a socket, and returns it with its received datagrams.
     private func open(at address: IPAddress) async throws -> (socket: DatagramSocket, arrivals: AsyncStream<[UInt8]>) {
         let (arrivals, continuation) = AsyncStream.makeStream(of: [UInt8].self)
         let socket = try await DatagramSocket.open(
@@ -31,7 +31,7 @@ import Testing
         return taken
     }
 
-    /// Sends datagrams of these sizes, each filled with its index; how many were refused.
+    /// Sends datagrams of these sizes, each filled with its index. Returns the number of rejected ones.
     private func send(
         _ sizes: [Int], from socket: DatagramSocket, cuts: Bool = true, to destination: (Int) -> TransportAddress
     ) -> Int {
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(
-        "Datagrams of one size, of falling sizes and of rising ones stay what they were",
+        "Datagrams of equal, falling and rising sizes are sent unchanged",
         arguments: [true, false], [Loopback.v4, Loopback.v6])
     func datagramSizes(
         cuts: Bool, address: IPAddress
@@ -65,7 +65,7 @@ import Testing
         try await receiver.channel.close()
     }
 
-    @Test("More than a batch holds leaves all the same, to each whom it is for")
+    @Test("More datagrams than a batch holds are sent, each to its address")
     func overfullBatch() async throws {
         let (sender, _) = try await open(at: Loopback.v4)
         let (left, toLeft) = try await open(at: Loopback.v4)
@@ -78,7 +78,7 @@ import Testing
         for socket in [sender, left, right] { try await socket.channel.close() }
     }
 
-    @Test("What the kernel refuses is counted, and the rest leaves")
+    @Test("A datagram that the kernel rejects is counted, and the others are sent")
     func kernelRefusals() async throws {
         let (sender, _) = try await open(at: Loopback.v4)
         let (receiver, arrivals) = try await open(at: Loopback.v4)
@@ -94,7 +94,7 @@ import Testing
         try await receiver.channel.close()
     }
 
-    @Test("Datagrams wait in their order for a socket that is full, and one that is refused then ends nothing")
+    @Test("Datagrams wait in order for a full socket, and one that is rejected does not stop the others")
     func fullSocket() async throws {
         let (sender, _) = try await open(at: Loopback.v4)
         let (receiver, arrivals) = try await open(at: Loopback.v4)

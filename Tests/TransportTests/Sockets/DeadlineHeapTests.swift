@@ -4,8 +4,8 @@ import Testing
 @testable import RTCShareTransport
 
 @Suite struct DeadlineHeapTests {
-    /// Beside a table that is searched whole.
-    @Test("The earliest deadline is first, whatever was moved and removed", arguments: [UInt64(1), 2, 3, 4])
+    /// Compared with a table that is searched linearly.
+    @Test("The earliest deadline is first after all orders of moves and removals", arguments: [UInt64(1), 2, 3, 4])
     func earliestDeadlineFirst(
         seed: UInt64
     ) {
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test("Rows of members that left are used again")
+    @Test("Rows of removed members are reused")
     func reusedRows() {
         var heap = DeadlineHeap()
         let rows = (0..<8).map { heap.insert(Instant(nanoseconds: Int64($0))) }

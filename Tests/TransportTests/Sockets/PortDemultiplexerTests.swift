@@ -16,7 +16,7 @@ import Testing
         return try STUNMessage(kind, transactionID: TransactionID(using: &generator), attributes: attributes).encoded()
     }
 
-    @Test("A request goes by its fragment, and opens no address")
+    @Test("A request is delivered by its user name fragment and does not assign its source address")
     func requestsByFragment() throws {
         var ports = PortDemultiplexer()
         let (one, two) = (ports.join(), ports.join())
@@ -30,7 +30,7 @@ import Testing
         #expect(ports.statistics.unknownSources == 1 && ports.statistics.unknownFragments == 1)
     }
 
-    @Test("An address that one connection uses is not another's by a forged check")
+    @Test("A forged check does not assign a connection's address to another connection")
     func contestedAddress() throws {
         var ports = PortDemultiplexer()
         let (one, two) = (ports.join(), ports.join())
@@ -42,12 +42,12 @@ import Testing
         let later = start.advanced(by: .seconds(31))
         ports.note(success.span.bytes, sentBy: two, from: Self.local, to: Self.peer, now: later)
         #expect(ports.member(for: Self.media.span.bytes, from: Self.peer, at: Self.local) == two)
-        // What somebody there has answered weighs more than an answer that went there.
+        // An answer from an address has precedence over an answer that was sent to it.
         ports.note(Self.media.span.bytes, sentBy: one, from: Self.local, to: Self.peer, now: later)
         #expect(ports.member(for: Self.media.span.bytes, from: Self.peer, at: Self.local) == one)
     }
 
-    @Test("Nothing is left of a connection that ended, and nobody fills the tables")
+    @Test("A connection that ended leaves no entry, and the tables are limited")
     func endedConnection() throws {
         var ports = PortDemultiplexer()
         let one = ports.join()
@@ -66,7 +66,7 @@ import Testing
         #expect(ports.member(for: Self.media.span.bytes, from: last, at: Self.local) == nil)
     }
 
-    @Test("A connection keeps the fragment in use, however many offers it takes back, and takes none from another")
+    @Test("A connection keeps its fragment in use after any number of rollbacks, and takes none from another")
     func fragmentsInUse() throws {
         var ports = PortDemultiplexer()
         let (one, two) = (ports.join(), ports.join())
@@ -86,7 +86,7 @@ import Testing
         #expect(try owner(of: "live") == one)
     }
 
-    @Test("Of a connection's requests the newest are known")
+    @Test("The newest requests of a connection are remembered")
     func newestAreKnown() throws {
         var ports = PortDemultiplexer()
         let one = ports.join()

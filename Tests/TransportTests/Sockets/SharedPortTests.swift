@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test("Connections of one port share at the same time, and one that ends disturbs no other")
+    @Test("Connections of one port share at the same time, and the end of one does not affect the others")
     func simultaneousShares() async throws {
         let port = try await SharedPort(addresses: [Loopback.v4])
         var shares: [Share] = []
@@ -81,7 +81,7 @@ import Testing
         for index in shares.indices { await shares[index].passFrame("all three share") }
         await shares[0].close()
         for index in 1...2 { await shares[index].passFrame("the first has ended") }
-        // A new one takes part while the others go on.
+        // A new one joins while the others continue.
         shares[0] = try await Share(on: port)
         await shares[0].connected()
         for index in shares.indices { await shares[index].passFrame("another has begun") }
@@ -90,7 +90,7 @@ import Testing
         await port.close()
     }
 
-    @Test("The port goes where the machine's addresses go, and its connections with it")
+    @Test("A port and its connections follow a change of the machine's addresses")
     func addressesComeAndGo() async throws {
         let addresses = [InterfaceTests.first, InterfaceTests.second]
         let port = try await SharedPort(addresses: addresses)
@@ -118,7 +118,7 @@ import Testing
         #expect(await port.localAddresses.isEmpty, "one that is closed stays closed")
     }
 
-    @Test("An address that can't be used leaves the others alone")
+    @Test("An unusable address does not affect the others")
     func unusableAddress() async throws {
         let missing = try #require(IPAddress("192.0.2.1"))
         let port = try await SharedPort(addresses: [missing, Loopback.v4])
@@ -149,7 +149,7 @@ import Testing
         #expect(await port.localAddresses.isEmpty)
     }
 
-    @Test("What others send to the port changes nothing but counters")
+    @Test("Packets of unknown senders change only counters")
     func strangers() async throws {
         let port = try await SharedPort(addresses: [Loopback.v4])
         var shares = [try await Share(on: port), try await Share(on: port)]
@@ -164,7 +164,7 @@ import Testing
             for bytes in try Stranger.messages(to: fragments) { stranger.send(bytes, to: address) }
         }
         try await stranger.flush(to: address)
-        // Until the last of it has been looked at.
+        // Until the last of the packets has been processed.
         await waitUntil { await port.statistics.unknownSources - before.unknownSources >= 7 * rounds + 1 }
         for index in shares.indices { for _ in 0..<5 { await shares[index].passFrame("beside a stranger") } }
         let after = await port.statistics
@@ -178,13 +178,13 @@ import Testing
         await port.close()
     }
 
-    @Test("A reflexive address of the port leads to the connection that told of it")
+    @Test("A server-reflexive address of the port leads to the connection that offered it")
     func reflexiveAddress() async throws {
         let port = try await SharedPort(addresses: [Loopback.v4])
         let address = try #require(await port.localAddresses.first)
         let router = try await Forwarder(to: address)
         let server = try await StunResponder(mapped: router.address)
-        // The peer knows the router's address alone, and nothing is known of the peer's but what comes from there.
+        // The peer only knows the router's address, and this side only knows the peer's from received packets.
         var outside = try await Share(
             on: port, servers: [try ICEServer(url: "stun:\(server.address)")],
             offered: { Share.without("host", $0) }, answered: { Share.without("host", $0) })
@@ -204,7 +204,7 @@ import Testing
     }
 
     @Test(
-        "A TURN server tells of the port itself, not of what it is asked for a relay from",
+        "The address of the socket that requests a relay is not a server-reflexive candidate of the port",
         .enabled(if: Relay.isInstalled, "coturn is not installed"), arguments: [["turn"], ["turn", "stun"]])
     func reflexiveAddressByRelay(order: [String]) async throws {
         let relay = try await Relay()
@@ -222,7 +222,7 @@ import Testing
             as: .offerer, identity: Loopback.makeIdentity(sends: true), configuration: configuration)
         try await connection.gather()
         #expect(await connection.hasRelayedCandidate)
-        // Nothing translates here: what is seen from outside is the port, which is known.
+        // There is no NAT, so the reflexive address equals that of the port.
         #expect(await !connection.hasReflexiveCandidate)
         let seen = await connection.serverReports().filter { $0.relayedAddress == nil }.compactMap(\.mappedAddress)
         #expect(seen == (order.contains("stun") ? [address] : []))
@@ -231,7 +231,7 @@ import Testing
     }
 
     @Test(
-        "Connections of one port have a relay each at the same server",
+        "Connections of one port have separate relays at the same server",
         .enabled(if: Relay.isInstalled, "coturn is not installed"))
     func ownRelays() async throws {
         let relay = try await Relay()
@@ -280,7 +280,7 @@ extension Array {
     }
 }
 
-/// Somebody who knows the port and the user name fragments, and no password.
+/// A stranger that knows the port and the user name fragments, but no password.
 private struct Stranger {
     private let channel: any Channel
 
@@ -294,7 +294,7 @@ private struct Stranger {
         channel.write(AddressedEnvelope(remoteAddress: remote, data: ByteBuffer(bytes: bytes)), promise: nil)
     }
 
-    /// Sends what was written, and something last that is nobody's.
+    /// Sends the written packets, and a last one of an unknown sender.
     func flush(to address: TransportAddress) async throws {
         let last = AddressedEnvelope(remoteAddress: try address.socketAddress, data: ByteBuffer(bytes: [0xFF]))
         try await channel.writeAndFlush(last).get()
@@ -319,7 +319,7 @@ private struct Stranger {
         for fragment in fragments {
             messages.append(try message(.request, [.username("\(fragment):stranger"), .useCandidate]))
         }
-        // Its length says more than there is.
+        // The length in its header exceeds the packet.
         var cut = try message(.request, [.username("nobody:stranger")])
         cut.removeLast(4)
         messages.append(cut)
@@ -327,7 +327,7 @@ private struct Stranger {
     }
 }
 
-/// A router that forwards a port to an address inside, and what comes back to whoever sent last.
+/// A router that forwards a port to an inner address, and the answers to the last sender.
 private final class Forwarder: Sendable {
     let address: TransportAddress
     private let channel: any Channel

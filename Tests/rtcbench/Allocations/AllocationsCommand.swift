@@ -3,7 +3,7 @@ internal import Foundation
 internal import RTCShareMedia
 internal import RTCShareSecureTransport
 
-/// What a frame allocates in the steady state, from the source to the datagrams.
+/// The allocations of a frame in the steady state, from the source to the datagrams.
 struct AllocationsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "allocations",
@@ -36,7 +36,7 @@ struct AllocationsCommand: ParsableCommand {
     @Flag(help: "Write the result as JSON.")
     var json = false
 
-    /// Where each kind of frame is made in its own way.
+    /// The contents, one for each way in which frames are encoded.
     private static let contents: [ScreenContent] = [.still, .typing, .scrolling, .motion]
 
     func validate() throws {
@@ -70,7 +70,7 @@ struct AllocationsCommand: ParsableCommand {
                 + "allocations, more than \(limit)")
     }
 
-    /// What libsrtp2 makes to protect a packet.
+    /// Returns libsrtp2's allocations for the protection of a packet.
     private func protectionAllocations() throws -> Double {
         let packets = 1000
         var alone = try ProtectionAlone(profile: .preferred[0])
@@ -81,7 +81,7 @@ struct AllocationsCommand: ParsableCommand {
     }
 }
 
-/// What one run of the command found.
+/// The results of the command.
 struct AllocationsReport: Codable {
     let allocationCounter: AllocationCounter.Trial
     let protectionAllocationsPerPacket: Double
@@ -97,14 +97,14 @@ struct AllocationsReport: Codable {
     }
 }
 
-/// One content's figures.
+/// The results for one content.
 struct AllocationsResult: Codable {
     let content: ScreenContent
     let frames: Int
     let packets: Int
-    /// From the source's frame to the encoded one.
+    /// The allocations from the source's frame to the encoded one.
     let encodingAllocationsPerFrame: Double
-    /// From the encoded frame to its datagrams, without libsrtp2's own.
+    /// The allocations from the encoded frame to its datagrams, without libsrtp2's own.
     let packetAllocationsPerFrame: Double
 
     var allocationsPerFrame: Double { encodingAllocationsPerFrame + packetAllocationsPerFrame }

@@ -1,18 +1,18 @@
 internal import RTCShareMedia
 internal import RTCShareNetworkSimulation
 
-/// Pictures of a screen that follow each other in a ring, made before anything is counted, and what each changes.
+/// Frames of a screen in a ring with the changes of each, created before anything is counted.
 struct SteadyContent: Sendable {
     let content: ScreenContent
     private let buffers: [PixelBuffer]
     private let damage: [[PixelRectangle]]
 
-    /// Rows by which a scroll moves, and pictures in a ring that scrolls or moves.
+    /// The number of rows of a scroll, and of frames in a ring that scrolls or moves.
     private static let step = 16
     private static let count = 12
     private static let glyph = PixelSize(width: 8, height: 12)
 
-    /// What `content` shows on a screen of `size`. The same everywhere.
+    /// Creates the frames of `content` on a screen of `size`, the same on each machine.
     init(_ content: ScreenContent, size: PixelSize) {
         self.content = content
         var random = SeededGenerator(seed: 5)
@@ -23,7 +23,7 @@ struct SteadyContent: Sendable {
             buffers = pictures.map { Self.buffer($0, size, from: 0) }
             damage = Array(repeating: [whole], count: Self.count)
         case .scrolling:
-            // From the last it goes back to the first.
+            // The ring continues with the first after the last.
             let page = Self.page(
                 PixelSize(width: size.width, height: size.height + Self.step * (Self.count - 1)), &random)
             buffers = (0..<Self.count).map { Self.buffer(page, size, from: $0 * Self.step) }
@@ -46,19 +46,19 @@ struct SteadyContent: Sendable {
                 damage.append([place])
             }
             self.buffers = buffers
-            // The first picture is what it was before all letters.
+            // The first frame has the content before all letters.
             self.damage = [[line]] + damage
         }
     }
 
-    /// The picture of this number, taken now.
+    /// Returns the frame with this number, captured now.
     func frame(_ index: Int, timestamp: Duration) -> VideoFrame {
         let place = index % buffers.count
         return VideoFrame(
             buffer: buffers[place], timestamp: timestamp, damage: content == .still && index > 0 ? [] : damage[place])
     }
 
-    /// Letters of random dots in lines, or coloured squares.
+    /// Returns letters of random dots in lines, or colored squares.
     private static func page(
         _ size: PixelSize, _ random: inout SeededGenerator, colours: Bool = false
     ) -> [UInt32] {
@@ -78,7 +78,7 @@ struct SteadyContent: Sendable {
         return pixels
     }
 
-    /// A picture of `size` from a row of `pixels` on.
+    /// Returns a frame of `size` from a row of `pixels` on.
     private static func buffer(_ pixels: [UInt32], _ size: PixelSize, from first: Int) -> PixelBuffer {
         ScreenCanvas.picture(Array(pixels[first * size.width..<first * size.width + size.area]), size: size)
     }

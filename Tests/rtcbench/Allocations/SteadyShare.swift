@@ -5,16 +5,16 @@ internal import RTCShareRTP
 internal import RTCShareVideoCoding
 internal import RTCShareWireFormat
 
-/// A share without a screen and without a socket: a source whose pictures go through a track, an encoder's thread and a
+/// A share without a screen and without a socket: the frames of a source go through a track, an encoder's thread and a
 /// connected peer, in real time.
 final class SteadyShare {
-    /// What was made and what that took.
+    /// The number of frames and packets, with their allocations.
     struct Counts {
         var frames = 0
         var packets = 0
-        /// Allocations from a frame's bytes to its datagrams.
+        /// The number of allocations from a frame's bytes to its datagrams.
         var packetAllocations: UInt64 = 0
-        /// All of the process.
+        /// The number of allocations of the process.
         var allocations: UInt64 = 0
     }
 
@@ -39,7 +39,7 @@ final class SteadyShare {
         thread.stop()
     }
 
-    /// Gives pictures for so long, and tells what came of them.
+    /// Sends frames for so long, and returns the counts.
     func run(seconds: Double) throws -> Counts {
         let start = monotonicNow()
         let before = stage.counts
@@ -71,7 +71,7 @@ final class SteadyShare {
     }
 }
 
-/// Cuts encoded frames into packets and sends them, on the encoder's thread.
+/// Divides encoded frames into packets and sends them, on the encoder's thread.
 private final class PacketStage: Sendable {
     private struct State {
         var counts = SteadyShare.Counts()
@@ -79,7 +79,7 @@ private final class PacketStage: Sendable {
         var failure: (any Error)?
     }
 
-    // Used on the encoder's thread alone.
+    // Used only on the encoder's thread.
     private nonisolated(unsafe) let path: ConnectedPath
     private let state = Locked(State(counters: VP8PictureCounters(pictureID: 1, temporalLevelZeroIndex: 1)))
 
@@ -89,7 +89,7 @@ private final class PacketStage: Sendable {
 
     var failure: (any Error)? { state.withLock { $0.failure } }
 
-    /// What was counted until now.
+    /// The counts so far.
     var counts: SteadyShare.Counts {
         state.withLock { state in
             var counts = state.counts

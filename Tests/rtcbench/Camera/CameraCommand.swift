@@ -4,7 +4,7 @@ internal import RTCShareMedia
 internal import RTCShareVideoCoding
 internal import RTCShareWireFormat
 
-/// What a camera's picture costs and how it looks, by the settings that it is encoded with.
+/// The cost and the quality of a camera's video, by the encoder's settings.
 struct CameraCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "camera",

@@ -5,7 +5,7 @@ internal import RTCShareMedia
 internal import RTCShareNetworkSimulation
 internal import RTCShareVideoCoding
 
-/// Pictures as of a camera, each as it should be, and with the noise of its sensor.
+/// The frames of a simulated camera, without and with the noise of its sensor.
 struct CameraFilm {
     let name: String
     let clean: [any VideoFrameBuffer]
@@ -17,19 +17,19 @@ struct CameraFilm {
         self.name = name
         self.clean = clean
         var random = SeededGenerator(seed: seed)
-        // Drawn once, and taken from another place for each row.
+        // Drawn once, with another offset for each row.
         let grain = (0..<65_536).map { _ in Int8(clamping: Int((random.normal() * noise).rounded())) }
         noisy = clean.map { Self.grained($0, by: grain, random: &random) }
     }
 
-    /// Somebody before a wall who moves a little, as a camera at rest sees it.
+    /// Creates frames of a person before a wall who moves a little.
     init(size: PixelSize, count: Int, noise: Double, seed: UInt64) {
         let scene = Scene(size: size, seed: seed)
         self.init(
             name: "portrait", clean: (0..<count).map { scene.picture(at: Double($0) / 30) }, noise: noise, seed: seed)
     }
 
-    /// A y4m file's first pictures.
+    /// Reads the first frames of a y4m file.
     init(path: String, count: Int, noise: Double, seed: UInt64) throws {
         let source = try Y4MSource(path: path)
         let collector = FilmCollector(count: count)
@@ -55,7 +55,7 @@ struct CameraFilm {
                         var place = Int(random.next() & 0xFFFF)
                         for x in 0..<width {
                             let value = Int(source.planes[plane][y * source.strides[plane] + x])
-                            // Colours have less of it.
+                            // Colors have less noise.
                             let noise = plane == 0 ? Int(grain[place]) : Int(grain[place]) / 2
                             planes[plane][y * strides[plane] + x] = UInt8(clamping: value + noise)
                             place = (place + 1) & 0xFFFF
@@ -80,7 +80,7 @@ private struct Scene {
         skin = Self.texture(of: size, strength: 44, random: &random)
     }
 
-    /// Clouds of several sizes.
+    /// Returns clouds of several sizes.
     private static func texture(of size: PixelSize, strength: Double, random: inout SeededGenerator) -> [UInt8] {
         var sum = [Double](repeating: 128, count: size.area)
         for period in [96, 40, 16, 6] {
@@ -104,7 +104,7 @@ private struct Scene {
 
     func picture(at time: Double) -> PixelBuffer {
         let (width, height) = (size.width, size.height)
-        // Heads move by some pixels a frame, and rest in between.
+        // Heads move by some pixels per frame, and rest in between.
         let sway = sin(time * 1.7) * sin(time * 0.6)
         let (shiftX, shiftY) = (Int(sway * Double(width) / 10), Int(sin(time * 2.3) * Double(height) / 60))
         let (centreX, centreY) = (width / 2 + shiftX, height * 45 / 100 + shiftY)
@@ -144,7 +144,7 @@ private struct Scene {
     }
 }
 
-/// Keeps a film's first pictures.
+/// Keeps the first frames of a video.
 private final class FilmCollector: VideoSink {
     private let count: Int
     private let kept = Locked<[any VideoFrameBuffer]>([])

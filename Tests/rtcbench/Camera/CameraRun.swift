@@ -5,22 +5,22 @@ import RTCShareTransport
 internal import RTCShareVideoCoding
 internal import RTCShareWireFormat
 
-/// One film, encoded once in its own time.
+/// One video, encoded once in real time.
 struct CameraRun {
     let film: CameraFilm
     let settings: VideoEncoder.Settings
     private static let framesPerSecond = 30.0
 
-    /// What came of it.
+    /// The results of a run.
     struct Result {
-        /// Of the process, a picture that was given.
+        /// The processor time of the process per frame of the source.
         var processor = 0.0
         var kilobits = 0.0
         var pictures = 0
-        /// Of what a viewer sees, with what the camera should have seen.
+        /// The similarity of the viewer's frames to the noiseless ones.
         var similarity = 0.0
         var signalToNoise = 0.0
-        /// The least width that was sent.
+        /// The minimum width that was sent.
         var leastWidth = 0
     }
 
@@ -58,14 +58,14 @@ struct CameraRun {
         let converter = VideoConverter()
         var shown: (any VideoFrameBuffer)?
         var next = frames[...]
-        // At each picture's time, what a viewer sees then.
+        // At each frame's time, the frame that a viewer sees then.
         for (index, time) in times.enumerated() {
             while let frame = next.first, frame.timestamp <= time {
                 if let picture = try decoder.decode(frame.data) { shown = picture }
                 next.removeFirst()
                 result.pictures += 1
             }
-            // The first second has the key frame, and what makes up for it.
+            // The first second has the key frame, and the low quality after it.
             guard let shown, Double(index) >= Self.framesPerSecond else { continue }
             let seen = shown.size == film.size ? shown : try converter.convert(shown, to: film.size)
             result.similarity += try StructuralSimilarity.luma(seen, film.clean[index])

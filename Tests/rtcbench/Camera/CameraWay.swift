@@ -3,13 +3,13 @@ internal import RTCShareMedia
 internal import RTCShareVideoCoding
 internal import RTCShareWireFormat
 
-/// One way to encode a camera's pictures.
+/// A set of encoder settings for a camera.
 struct CameraWay {
     let name: String
     let tuning: VP8Encoder.Tuning
     let speed: Int
 
-    /// What is used, then each part of it otherwise, and last what a screen has.
+    /// The settings in use, then variations of each part, and last the settings for a screen.
     static let all = [
         CameraWay(name: "as it is", tuning: .camera, speed: -5),
         CameraWay(name: "speed -8", tuning: .camera, speed: -8),

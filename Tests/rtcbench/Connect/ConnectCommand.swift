@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import RTCShareNetworkSimulation
 internal import RTCShareWireFormat
 
-/// How long it takes two peers to meet where datagrams are lost.
+/// The time in which two peers connect on a lossy network.
 struct ConnectCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "connect",
@@ -78,7 +78,7 @@ struct ConnectCommand: ParsableCommand {
         return Table(titles: titles, rows: rows, leading: 0)
     }
 
-    /// The median, and what 90 and 99 of 100 don't exceed, and the longest.
+    /// Returns the median, the 90th and the 99th percentile, and the maximum.
     private static func text(_ times: [Double]) -> String {
         [0.5, 0.9, 0.99, 1].map { times.percentile($0).text(0) }.joined(separator: "/")
     }

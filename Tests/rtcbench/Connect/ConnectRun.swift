@@ -5,34 +5,34 @@ internal import RTCShareRTP
 internal import RTCShareSDP
 internal import RTCShareWireFormat
 
-/// A sender and a viewer that meet over a simulated path: when each step of it is done, and what it took.
+/// A sender and a viewer that connect over a simulated link, with the time of each step.
 final class ConnectRun {
-    /// What one run is of.
+    /// The parameters of a run.
     struct Plan {
         var delay: Duration
         var loss = 0.0
         var seed: UInt64 = 1
-        /// Whether the viewer offers, so that it controls ICE and the sender begins DTLS.
+        /// Whether the viewer offers, so that it controls ICE and the sender starts DTLS.
         var viewerOffers = false
-        /// By whose timers the viewer repeats.
+        /// The timers of the viewer's retransmissions.
         var viewer = ViewerTimers.own
-        /// Whether the picture stands still behind its first frame.
+        /// Whether the video is still after its first frame.
         var isStill = false
-        /// The datagram that is lost, of all that either side sends.
+        /// The number of the datagram that is lost, of both sides.
         var lost: Int?
     }
 
-    /// The timers of viewers that are not ours to change.
+    /// The timers of other implementations of viewers.
     enum ViewerTimers: String, CaseIterable {
-        /// This library's.
+        /// Those of this library.
         case own
-        /// A check every 50 ms until one is answered; DTLS after twice ICE's round trip, and no less than 50 ms.
+        /// A check every 50 ms until one is answered; DTLS after twice ICE's round trip, and at least 50 ms.
         case libwebrtc
         /// Checks after half a second, DTLS after a second.
         case openssl
     }
 
-    /// A step, in the order in which they are mostly done.
+    /// A step, in the usual order.
     enum Step: String, CaseIterable {
         case senderPair = "pair"
         case viewerPair = "viewer's"
@@ -47,15 +47,15 @@ final class ConnectRun {
     /// A datagram that was sent.
     struct Sent {
         let isSenders: Bool
-        /// Since the answer.
+        /// The time since the answer.
         let time: Duration
         let kind: String
     }
 
-    /// When each step was done, since the sender had the answer, or made it.
+    /// The time of each step since the answer.
     private(set) var times: [Step: Duration] = [:]
     private(set) var sent: [Sent] = []
-    /// Datagrams of STUN and DTLS in the first second.
+    /// The number of STUN and DTLS datagrams in the first second.
     var setupDatagrams: Int { sent.count { $0.kind != Self.mediaKind && $0.time < .seconds(1) } }
 
     static let mediaKind = "media"
@@ -125,7 +125,7 @@ final class ConnectRun {
         return configuration
     }
 
-    /// Runs until there is a picture, and for so long after.
+    /// Runs until there is a frame, and for `beyond` after that.
     func run(beyond: Duration = .zero) throws {
         let end = now.advanced(by: Self.limit)
         while now < end, times[.picture].map({ now - start < $0 + beyond }) ?? true {
@@ -194,7 +194,7 @@ final class ConnectRun {
         look()
     }
 
-    /// What there is to see of ICE from outside.
+    /// Records the visible steps of ICE.
     private func look() {
         guard times[.senderNomination] == nil || times[.viewerNomination] == nil else { return }
         for pair in sender.report(now: now).candidatePairs {
@@ -228,7 +228,7 @@ final class ConnectRun {
         while viewer.pollEvent() != nil {}
     }
 
-    /// What a datagram of STUN or DTLS is, by its first message.
+    /// Returns the kind of a STUN or DTLS datagram, by its first message.
     private static func kind(_ bytes: [UInt8]) -> String {
         switch DatagramKind(bytes.span.bytes) {
         case .stun:

@@ -6,23 +6,23 @@ internal import RTCShareSDP
 internal import RTCShareSecureTransport
 internal import RTCShareWireFormat
 
-/// Plays all the viewers, in a process and on a processor of its own: one thread around `epoll_wait` and `recvmmsg`.
+/// Plays all viewers, in a separate process and on a separate processor: one thread with `epoll_wait` and `recvmmsg`.
 final class Crowd {
     private var viewers: [CrowdViewer] = []
     private let identity: LocalIdentity
     private let context: DTLSContext
     private let readiness: Int32
     private let batch = ReceiveBatch()
-    /// What the wallclock, by which the kernel notes arrivals, shows when the other one stands at zero.
+    /// The time of the wall clock, the kernel's clock of arrivals, when the monotonic clock read zero.
     private let unixTimeAtZero = MonotonicTime.unixNanosecondsAtZero
     private var input: [UInt8] = []
     private var isOver = false
     private var start = ProcessorTime.now
     private var startTime = Crowd.now
 
-    /// A tick in which timers are looked at.
+    /// The interval of timers in nanoseconds.
     private static let tick: Int64 = 10_000_000
-    /// So many viewers look inside their packets at most: every other one costs what counting costs.
+    /// The maximum number of viewers that decrypt their packets: the cost of all others is only that of counting.
     private static let lookers = 24
     private static let standardInput = UInt64.max
 
@@ -38,7 +38,7 @@ final class Crowd {
 
     private static var now: Instant { MonotonicTime.now }
 
-    /// Runs until it is told to end, or its commands do.
+    /// Runs until the quit command, or the end of the commands.
     func run() throws {
         var tokens = [UInt64](repeating: 0, count: 256)
         var nextTick = Self.now.nanoseconds + Self.tick
@@ -145,7 +145,7 @@ final class Crowd {
     }
 }
 
-/// Memory for many datagrams at a time.
+/// The memory for many datagrams at a time.
 final class ReceiveBatch {
     static let capacity = 32
     private static let byteCount = 2048
@@ -162,7 +162,7 @@ final class ReceiveBatch {
         messages.deallocate()
     }
 
-    /// Receives what waits; how many datagrams.
+    /// Receives the waiting datagrams, and returns their number.
     func receive(from descriptor: Int32) -> Int {
         var error: Int32 = 0
         let count = datagrams_receive(
@@ -175,7 +175,7 @@ final class ReceiveBatch {
         return UnsafeMutableRawBufferPointer(rebasing: memory[start..<start + Int(messages[index].length)])
     }
 
-    /// When the kernel had it: a viewer of its own machine would not have waited for the others.
+    /// Returns the kernel's arrival time: a viewer on a machine of its own would not have waited for the others.
     func arrival(_ index: Int, since unixTimeAtZero: Int64) -> Instant {
         let arrival = messages[index].arrival
         return arrival == 0 ? MonotonicTime.now : Instant(nanoseconds: arrival - unixTimeAtZero)

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Glibc
 
-/// The process that plays the viewers, seen from the sender.
+/// The viewers' process, for the sender.
 final class CrowdProcess {
     private let process = Process()
     private let input = Pipe()
@@ -10,7 +10,7 @@ final class CrowdProcess {
 
     /// Starts it on a processor.
     init(processor: Int) throws {
-        // A process that has ended is told of where its reply is missing.
+        // An ended process is detected by its missing reply.
         signal(SIGPIPE, SIG_IGN)
         process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         process.arguments = ["fanout-viewers", "--processor", String(processor)]
@@ -23,7 +23,7 @@ final class CrowdProcess {
         try input.fileHandleForWriting.write(contentsOf: command.line)
     }
 
-    /// The next reply.
+    /// Returns the next reply.
     func reply() throws -> CrowdReply {
         while true {
             if let end = received.firstIndex(of: 0x0A) {
@@ -39,7 +39,7 @@ final class CrowdProcess {
         }
     }
 
-    /// What the viewers counted.
+    /// Returns the viewers' counts.
     func report() throws -> CrowdReport {
         try send(.report)
         guard case .report(let report) = try reply() else { throw BenchmarkFailure("the viewers answered out of turn") }

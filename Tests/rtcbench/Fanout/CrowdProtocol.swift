@@ -1,54 +1,54 @@
 internal import Foundation
 
-/// What the sending process tells the one that plays the viewers, a line of JSON each.
+/// A command for the viewers' process, in a line of JSON.
 enum CrowdCommand: Codable {
     /// Answer an offer with a new viewer.
     case offer(index: Int, description: String)
-    /// Have a viewer hear and say nothing any more, as a machine that was unplugged; it counts no longer.
+    /// Make a viewer ignore everything and send nothing, like an unplugged machine; it is not counted any more.
     case unplug(index: Int)
-    /// Count from zero.
+    /// Reset the counts.
     case reset
-    /// Say what was counted.
+    /// Report the counts.
     case report
     /// End.
     case quit
 }
 
-/// What comes back.
+/// A reply of the viewers' process.
 enum CrowdReply: Codable {
     /// A viewer's answer, and its UDP port.
     case answer(index: Int, description: String, port: UInt16)
-    /// What was counted.
+    /// The counts.
     case report(CrowdReport)
-    /// Something went wrong.
+    /// An error.
     case failed(String)
 }
 
-/// What the viewers counted since they were told to.
+/// The counts of the viewers since the last reset.
 struct CrowdReport: Codable {
     var viewers = 0
     var connected = 0
-    /// Media packets, without padding and what was sent again.
+    /// The number of media packets, without padding and retransmissions.
     var packets = 0
     var bytes = 0
-    /// Gaps in the sequence numbers.
+    /// The number of gaps in the sequence numbers.
     var lost = 0
     var padding = 0
     var feedbackSent = 0
-    /// Of the packets that were looked into, those that did not authenticate.
+    /// The number of decrypted packets that did not authenticate.
     var forged = 0
     var framesTimed = 0
-    /// From the frame's being handed on to its last packet's arrival, in milliseconds, of the viewers that look into
-    /// their packets.
+    /// The delay from the sending of a frame to its last packet's arrival, in milliseconds, for the viewers that
+    /// decrypt their packets.
     var delay50 = 0.0
     var delay95 = 0.0
     var delayMost = 0.0
-    /// Share of a processor that the viewers took.
+    /// The share of a processor that the viewers used.
     var processorShare = 0.0
 }
 
 extension Encodable {
-    /// A line of JSON.
+    /// The value as a line of JSON.
     var line: Data {
         get throws {
             let encoder = JSONEncoder()

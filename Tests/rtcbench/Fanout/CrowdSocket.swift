@@ -2,9 +2,9 @@ internal import Glibc
 internal import RTCShareCDatagrams
 internal import RTCShareWireFormat
 
-/// A UDP socket over IPv4, for what `rtcbench` sends and receives beside the library.
+/// An IPv4 UDP socket for the benchmark's own datagrams.
 enum CrowdSocket {
-    /// A socket at a port that the system picks.
+    /// Opens a socket at a port that the system chooses.
     static func open(at address: IPAddress) throws -> (descriptor: Int32, address: TransportAddress) {
         let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
         guard descriptor >= 0 else {

@@ -6,17 +6,17 @@ internal import RTCShareSDP
 internal import RTCShareSecureTransport
 internal import RTCShareWireFormat
 
-/// One of the viewers: a peer with ICE and DTLS of its own that counts what comes, and reports as viewers do.
+/// A viewer: a peer with its own ICE and DTLS that counts received packets, and sends reports like other viewers.
 ///
-/// It is lean where it only costs its own processor: most viewers read no more of a packet than what is not encrypted.
+/// Its cost is low, because that is not measured: most viewers read only the unencrypted part of a packet.
 final class CrowdViewer {
     let descriptor: Int32
     let port: UInt16
     let answer: String
-    /// Whether it decrypts every packet, and times frames.
+    /// Whether it decrypts every packet, and measures the delay of frames.
     let looksInside: Bool
 
-    /// Whether it hears and says nothing any more.
+    /// Whether it ignores everything and sends nothing.
     var isUnplugged = false
     private(set) var isConnected = false
     private(set) var packets = 0
@@ -55,7 +55,7 @@ final class CrowdViewer {
         port = local.port
         self.looksInside = looksInside
         let offer = try SessionDescription.parse(text)
-        // What it says it says by a whole peer connection, which has nothing more to do then.
+        // A complete peer connection creates the answer, and is not used after that.
         var speaker = try PeerConnection(
             as: .answerer, identity: identity, configuration: PeerConnection.Configuration(),
             random: SystemRandomNumberGenerator())
@@ -99,7 +99,7 @@ final class CrowdViewer {
 
     deinit { close(descriptor) }
 
-    /// The first source that a description announces.
+    /// Returns the first source in a description.
     private static func source(in description: String) throws -> UInt32 {
         for line in description.split(whereSeparator: \.isNewline) where line.hasPrefix("a=ssrc:") {
             if let value = UInt32(line.dropFirst(7).prefix { $0.isNumber }) { return value }
@@ -109,17 +109,17 @@ final class CrowdViewer {
 
     // MARK: Counting
 
-    /// Counts from zero.
+    /// Resets the counts.
     func reset() {
         (packets, bytes, padding, forged, feedbackSent) = (0, 0, 0, 0, 0)
         delays.removeAll(keepingCapacity: true)
         first = nil
     }
 
-    /// Packets whose numbers are missing between the first and the newest.
+    /// The number of missing packets between the first and the newest.
     var lost: Int { first.map { max(0, Int(newest - $0) + 1 - packets) } ?? 0 }
 
-    /// Takes a datagram that came at the socket.
+    /// Receives a datagram.
     func receive(_ datagram: UnsafeMutableRawBufferPointer, from source: TransportAddress, now: Instant) {
         let bytes = UnsafeRawBufferPointer(datagram).bytes
         switch DatagramKind(bytes) {
@@ -164,7 +164,7 @@ final class CrowdViewer {
         delays.append(now.nanoseconds - Int64(bigEndian: stamp))
     }
 
-    /// The transport-wide number of a packet with extensions of one byte (RFC 8285 §4.2).
+    /// Returns the transport-wide number of a packet with one-byte extensions (RFC 8285 §4.2).
     private static func number(
         _ identifier: UInt8, _ header: RTPHeader, in packet: RawSpan
     ) -> TransportSequenceNumber? {
@@ -197,9 +197,9 @@ final class CrowdViewer {
         }
     }
 
-    // MARK: What it sends
+    // MARK: Sending
 
-    /// Does what is due.
+    /// Handles expired timers.
     func tick(now: Instant) {
         if let due = agent.nextDeadline, due <= now {
             agent.handleTimeout(now: now)

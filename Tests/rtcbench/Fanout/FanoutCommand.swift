@@ -4,7 +4,7 @@ internal import RTCShareCProcess
 internal import RTCShareContentShare
 internal import RTCShareWireFormat
 
-/// What a room full of viewers costs whoever shares to it.
+/// The cost of a share with many viewers.
 struct FanoutCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fanout",
@@ -90,7 +90,8 @@ struct FanoutCommand: AsyncParsableCommand {
             stages.append(try await measure(room, crowd, &frames))
             if let stage = stages.last { FileHandle.standardError.write(Data((stage.row + "\n").utf8)) }
         }
-        // The room again with one that neither hears nor answers: the others are to get what they got, at the same cost.
+        // The same room with a viewer that neither receives nor answers: the others must receive the same, at the same
+        // cost.
         try crowd.send(.unplug(index: 0))
         var withDead = try await measure(room, crowd, &frames)
         withDead.dead = 1
@@ -129,7 +130,7 @@ struct FanoutCommand: AsyncParsableCommand {
         try print(stages, table: table.joined(separator: "\n"))
     }
 
-    /// How long a room runs before it is measured: the estimators begin, and memory is taken that is taken once.
+    /// The time in seconds before a room is measured: the estimators start, and memory is allocated once.
     private static let settling = 5.0
 
     private func measure(
@@ -143,11 +144,11 @@ struct FanoutCommand: AsyncParsableCommand {
         try await send(&frames, to: room, seconds: seconds)
         let used = ProcessorTime.now - start
         let elapsed = (clock.now - time).seconds
-        // What is still on its way arrives.
+        // For packets that are still under way.
         try await Task.sleep(for: .milliseconds(300))
         let counted = try crowd.report()
         let state = room.state
-        // But for those bytes that the C library keeps for later.
+        // Without the memory that the C library keeps for later.
         memory_trim()
         let share = Double(used.total) / 1e9 / elapsed
         return FanoutReport.Stage(

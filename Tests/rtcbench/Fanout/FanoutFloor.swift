@@ -4,10 +4,10 @@ internal import RTCShareRTP
 internal import RTCShareSecureTransport
 internal import RTCShareWireFormat
 
-/// What sending to a room can't cost less than: libsrtp2's protect and the kernel's UDP, of the same frames to the same
+/// The minimum cost of sending to a room: libsrtp2's protect and the kernel's UDP, for the same frames to the same
 /// sockets, in a loop that does nothing else.
 final class FanoutFloor {
-    /// What the loop does with each packet.
+    /// The work of the loop for each packet.
     enum Work: CaseIterable {
         case protect
         case send
@@ -18,7 +18,7 @@ final class FanoutFloor {
     private let sessions: [SRTPSender]
     private let descriptor: Int32
     private let names: UnsafeMutablePointer<sockaddr_in>
-    /// Packets lie one after another, so that those of one message do too.
+    /// The packets, back to back, so that those of one message are contiguous.
     private let arena: UnsafeMutableRawBufferPointer
     private let messages: UnsafeMutablePointer<datagram>
     private var used = 0
@@ -29,7 +29,7 @@ final class FanoutFloor {
 
     private static let capacity = Int(DATAGRAMS_MOST)
     private static let slot = 1280
-    /// RTP's fixed header with the two extensions that every packet has.
+    /// The size of RTP's fixed header with the two extensions of every packet.
     private static let header = 24
 
     init(ports: [UInt16]) throws {
@@ -61,7 +61,7 @@ final class FanoutFloor {
         messages.deallocate()
     }
 
-    /// Does the work of frames for `seconds`, at their rate; nanoseconds of processor time a packet.
+    /// Does the work of frames for `seconds`, at their rate; returns the nanoseconds of processor time per packet.
     func run(_ work: Work, kilobitsPerSecond: Int, seconds: Double, seed: UInt64) async throws -> Double {
         var frames = FanoutFrames(kilobitsPerSecond: kilobitsPerSecond, seed: seed)
         var packets = 0

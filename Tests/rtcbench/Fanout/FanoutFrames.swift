@@ -2,28 +2,28 @@ internal import RTCShareNetworkSimulation
 internal import RTCShareRTP
 internal import RTCShareWireFormat
 
-/// What an encoder of a screen makes, by its sizes: mostly small frames, some larger, now and then a large one.
+/// Frames with the sizes of a screen's encoder: mostly small, some larger, and rarely a large one.
 ///
-/// The last eight bytes of a frame say when it was handed on, for receivers on the same machine's clock.
+/// The last eight bytes of a frame are the time at which it was sent, for receivers with the same machine's clock.
 struct FanoutFrames {
     static let framesPerSecond = 30
-    /// Payload bytes of a packet, as a share's pictures are cut: 1200 less the longest header and tag.
+    /// The payload of a packet in bytes, as in a share: 1200 less the longest header and tag.
     static let maximumPayload = 1200 - 36 - 2 - 16
-    /// Bytes of the stamp at a frame's end.
+    /// The size of the timestamp at a frame's end in bytes.
     static let stampByteCount = 8
 
     private var random: SeededGenerator
     private var counters = VP8PictureCounters(pictureID: 1, temporalLevelZeroIndex: 1)
     private let scale: Double
 
-    /// Frames whose bytes come to `kilobitsPerSecond` in the mean.
+    /// Creates frames with a mean of `kilobitsPerSecond`.
     init(kilobitsPerSecond: Int, seed: UInt64) {
         random = SeededGenerator(seed: seed)
-        // The mean of the sizes below is 2500 bytes, which thirty times a second are 600 kbit/s.
+        // The mean of the sizes below is 2500 bytes, which results in 600 kbit/s at thirty per second.
         scale = Double(kilobitsPerSecond) / 600
     }
 
-    /// The next frame's size: of a hundred frames 80 are small, 18 larger and 2 large.
+    /// Returns the next frame's size: of a hundred frames 80 are small, 18 larger and 2 large.
     mutating func nextSize() -> Int {
         let kind = Double.random(in: 0..<1, using: &random)
         let size: Double =
@@ -35,7 +35,7 @@ struct FanoutFrames {
         return max(64, Int(size * scale))
     }
 
-    /// A frame that is handed on at `now`.
+    /// Returns a frame that is sent at `now`.
     mutating func next(isKeyFrame: Bool, now: Instant) -> PacketizedFrame {
         let start: [UInt8] = isKeyFrame ? [0x10, 0, 0, 0x9D, 0x01, 0x2A, 0x80, 0x07, 0x38, 0x04] : [0x11, 0, 0]
         let size = isKeyFrame ? Int(20_000 * scale) : nextSize()

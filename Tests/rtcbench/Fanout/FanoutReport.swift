@@ -1,36 +1,36 @@
 internal import Foundation
 
-/// What one run of `rtcbench fanout` found.
+/// The results of `rtcbench fanout`.
 struct FanoutReport: Codable {
-    /// A room of so many viewers.
+    /// The results of a room with so many viewers.
     struct Stage: Codable {
         let viewers: Int
-        /// Share of a processor that the sending process used.
+        /// The share of a processor that the sending process used.
         let processorShare: Double
         /// The kernel's part of that.
         let kernelShare: Double
-        /// How many viewers one processor would carry at that cost.
+        /// The number of viewers for one processor at that cost.
         let viewersPerCore: Int
         let packetsPerSecond: Int
-        /// Microseconds of processor time a packet, everything in it.
+        /// The total processor time per packet in microseconds.
         let microsecondsPerPacket: Double
         let packetsLost: Int
         let packetsForged: Int
-        /// From a frame's being handed on to its last packet's arrival, in milliseconds.
+        /// The delay from the sending of a frame to its last packet's arrival, in milliseconds.
         let delay50: Double
         let delay95: Double
         let delayMost: Double
-        /// What the whole process has in memory, in bytes.
+        /// The resident memory of the process in bytes.
         let residentBytes: Int
         let connectionsFailed: Int
-        /// Frames that were not handed to a connection whose queue was full, of all.
+        /// The fraction of frames that were withheld from a connection because its queue was full.
         let withheldShare: Double
-        /// The least that any connection's encoder was told, kbit/s.
+        /// The lowest target bitrate of a connection, in kbit/s.
         let leastTarget: Int
         let viewersShare: Double
-        /// How many of the viewers neither hear nor answer; what is counted are the others' packets.
+        /// The number of viewers that neither receive nor answer; only the others' packets are counted.
         var dead = 0
-        /// Packets a second that each of the others got.
+        /// The number of packets per second of each of the others.
         var packetsPerViewer: Double { Double(packetsPerSecond) / Double(max(1, viewers - dead)) }
 
         static let heading =
@@ -47,12 +47,12 @@ struct FanoutReport: Codable {
         }
     }
 
-    /// Microseconds a packet of a loop that does nothing else, in the same run.
+    /// The microseconds per packet of a loop that does nothing else, in the same run.
     struct Floor: Codable {
         let protect: Double
         let send: Double
         let protectAndSend: Double
-        /// With segmentation offload for packets of one frame to one viewer.
+        /// With segmentation offload for the packets of one frame to one viewer.
         let protectAndSendSegmented: Double
         let refused: Int
     }
@@ -64,9 +64,9 @@ struct FanoutReport: Codable {
     /// The last room with a dead viewer in it.
     let withDead: Stage
     let floor: Floor
-    /// Bytes a viewer, of the growth from the smallest room to the largest.
+    /// The memory per viewer in bytes, from the growth between the smallest and the largest room.
     let bytesPerViewer: Int
-    /// Whole cost over protect and send alone, of the largest room.
+    /// The total cost divided by that of protect and send, for the largest room.
     let ratio: Double
 
     var table: String {

@@ -7,7 +7,7 @@ import RTCShareTransport
 internal import RTCShareWireFormat
 internal import Synchronization
 
-/// Whoever shares to a room: a connection a viewer, all on one port, or on one of each event loop.
+/// The sender to a room: a connection per viewer, all on one port, or on one of each event loop.
 final class FanoutRoom {
     private(set) var connections: [Connection] = []
     private var senders: [FanoutSender] = []
@@ -20,12 +20,12 @@ final class FanoutRoom {
     private let maximumKilobitsPerSecond: Int
     private let counts = EventCounts()
 
-    /// What the connections told.
+    /// The counts of the connections' events.
     final class EventCounts: SenderOwner {
         let failures = Atomic(0)
         let keyFrameRequests = Atomic(0)
         let targets = Locked<[ObjectIdentifier: BitrateTarget]>([:])
-        /// Those whose queues are full.
+        /// The connections whose queues are full.
         let full = Locked<Set<ObjectIdentifier>>([])
         let framesWithheld = Atomic(0)
 
@@ -54,8 +54,8 @@ final class FanoutRoom {
         sharedPorts = try await SharedPorts(addresses: [.v4(0x7F00_0001)], count: eventLoops)
     }
 
-    /// Connects viewers until there are so many. As in a room that fills, each is sent a key frame when it comes, and the
-    /// probes of its path with it: not all at once.
+    /// Connects viewers until there are so many. As in a real room, each receives a key frame when it joins, and the
+    /// probes of its route, so they don't all join at once.
     func grow(to count: Int, _ frames: inout FanoutFrames) async throws {
         while connections.count < count {
             let known = connections.count
@@ -104,7 +104,7 @@ final class FanoutRoom {
         }
     }
 
-    /// Reads a connection's events, to its end; the task is over once it is connected.
+    /// Reads a connection's events to its end; the task ends when it is connected.
     private func listen(to connection: Connection) -> Task<Bool, Never> {
         let (stream, continuation) = AsyncStream.makeStream(of: Bool.self)
         let counts = counts
@@ -126,8 +126,7 @@ final class FanoutRoom {
         }
     }
 
-    /// Hands a frame to everybody, but for those whose queues are full: they are asked for by their connections not to be
-    /// given more.
+    /// Sends a frame to all connections, except those whose queues are full.
     func send(_ frame: PacketizedFrame) {
         let full = counts.full.withLock { $0 }
         let ready =
@@ -139,10 +138,10 @@ final class FanoutRoom {
         Connection.send(frame, through: ready)
     }
 
-    /// Frames that were not handed on since this was asked last.
+    /// Returns the number of withheld frames since the last call.
     func takeFramesWithheld() -> Int { counts.framesWithheld.exchange(0, ordering: .relaxed) }
 
-    /// Connections that ended, and the least of the rates that the others were told, in kbit/s.
+    /// The number of connections that ended, and the lowest target bitrate of the others, in kbit/s.
     var state: (failures: Int, leastTarget: Int) {
         let least = counts.targets.withLock { targets in targets.values.map(\.bitrate.bitsPerSecond).min() ?? 0 }
         return (counts.failures.load(ordering: .relaxed), Int(least / 1000))
@@ -154,7 +153,7 @@ final class FanoutRoom {
     }
 }
 
-/// A sender that counts what its connection reports.
+/// A sender that counts the reports of its connection.
 final class FanoutSender: RTPSender {
     let connection: Connection
     let media: Int

@@ -2,11 +2,11 @@ internal import Glibc
 internal import RTCShareCDatagrams
 internal import RTCShareWireFormat
 
-/// What this process has used, and a few things that a benchmark asks of Linux.
+/// The processor time of this process, and some functions of Linux for benchmarks.
 struct ProcessorTime {
-    /// Nanoseconds of processor time, of all threads.
+    /// The processor time of all threads in nanoseconds.
     let total: Int64
-    /// The part of it that the kernel used, by its own count, which is coarser.
+    /// The kernel's part of it, by its own coarser count.
     let kernel: Int64
 
     static var now: ProcessorTime {
@@ -25,15 +25,15 @@ struct ProcessorTime {
 }
 
 enum Machine {
-    /// How many processors there are.
+    /// The number of processors.
     static var processorCount: Int { sysconf(Int32(_SC_NPROCESSORS_ONLN)) }
 
-    /// Keeps this process, with the threads that it begins from now on, on these processors.
+    /// Restricts this process, with the threads that it starts from now on, to these processors.
     static func pin(to processors: Range<Int>) {
         processor_pin(UInt32(clamping: processors.lowerBound), UInt32(clamping: processors.count))
     }
 
-    /// Lets this process open as many sockets as the system allows it.
+    /// Raises the limit of open files to the maximum that the system permits.
     static func raiseFileLimit() {
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
@@ -41,7 +41,7 @@ enum Machine {
         setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 
-    /// Bytes of this process that are in memory.
+    /// The resident memory of this process in bytes.
     static var residentByteCount: Int {
         guard let file = fopen("/proc/self/statm", "r") else { return 0 }
         defer { fclose(file) }
@@ -53,7 +53,7 @@ enum Machine {
     }
 }
 
-/// The clock that frames are stamped by, which all processes of a machine share.
+/// The clock of frames' timestamps, which all processes of a machine share.
 enum MonotonicTime {
     static var now: Instant {
         var time = timespec()
@@ -61,7 +61,7 @@ enum MonotonicTime {
         return Instant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
     }
 
-    /// What the wallclock shows when this one stands at zero.
+    /// The time of the wall clock when this one read zero.
     static var unixNanosecondsAtZero: Int64 {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)

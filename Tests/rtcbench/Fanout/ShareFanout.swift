@@ -7,23 +7,23 @@ internal import RTCShareSDP
 import RTCShareTransport
 internal import RTCShareWireFormat
 
-/// A share of the library's own to a room of viewers that another process plays: sessions, one encoder and its pictures.
+/// A share of the library itself to a room of viewers in another process: sessions, one encoder and its frames.
 final class ShareFanout {
-    /// A room of so many viewers.
+    /// The results of a room with so many viewers.
     struct Stage: Codable {
         let viewers: Int
         let eventLoops: Int
-        /// Share of a processor that the sharing process used, and the kernel's part of that.
+        /// The share of a processor that the sharing process used and, below, the kernel's part of that.
         let processorShare: Double
         let kernelShare: Double
         let packetsPerSecond: Int
-        /// Microseconds of processor time a packet, the encoder included.
+        /// The processor time per packet in microseconds, including the encoder.
         let microsecondsPerPacket: Double
         let packetsLost: Int
-        /// From the call that adds a viewer until the viewer is connected, in milliseconds.
+        /// The time from the call that adds a viewer until the viewer is connected, in milliseconds.
         let join50: Double
         let joinMost: Double
-        /// How long the room takes to list its viewers, in milliseconds.
+        /// The time in which the room lists its viewers, in milliseconds.
         let list50: Double
         let listMost: Double
         let residentBytes: Int
@@ -48,12 +48,12 @@ final class ShareFanout {
     private let source: Task<Void, Never>
     private var joins: [Double] = []
 
-    /// The estimators begin, and memory is taken that is taken once.
+    /// The time in seconds before a measurement: the estimators start, and memory is allocated once.
     private static let settling = 5.0
-    /// Viewers that join at the same time.
+    /// The number of viewers that join at the same time.
     private static let group = 32
 
-    /// Shares pictures that take a whole bitrate; nobody sees them yet.
+    /// Shares video that uses the full bitrate; there are no viewers yet.
     init(crowd: CrowdProcess, kilobitsPerSecond: Int, eventLoops: Int) async throws {
         self.crowd = crowd
         self.eventLoops = eventLoops
@@ -111,7 +111,7 @@ final class ShareFanout {
         return session
     }
 
-    /// Measures the room for so long, and asks it each second who is there.
+    /// Measures the room for so long, and lists its viewers each second.
     func measure(seconds: Double) async throws -> Stage {
         let expected = await room.viewers.count
         try await Task.sleep(for: .seconds(Self.settling))

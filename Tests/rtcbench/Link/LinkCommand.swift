@@ -7,7 +7,7 @@ internal import RTCShareSignaling
 import RTCShareTransport
 internal import RTCShareWireFormat
 
-/// A share behind a link: what it costs while nobody looks, and how soon a viewer sees it.
+/// A share with a link: its cost without viewers, and the time until a viewer sees it.
 struct LinkCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "link",
@@ -52,7 +52,7 @@ struct LinkCommand: AsyncParsableCommand {
             ], environment: ProcessInfo.processInfo.environment, log: folder.file("serve.log"), processors: nil)
         defer { share.end() }
         let link = try await share.read(lineOnly: true, within: .seconds(20))
-        // What a beginning costs is not what rest costs.
+        // The cost of the start must not be part of the idle cost.
         try await Task.sleep(for: .seconds(2))
         let before = try share.processorNanoseconds()
         try await Task.sleep(for: .seconds(seconds))
@@ -61,7 +61,7 @@ struct LinkCommand: AsyncParsableCommand {
         let url = link.trimmingCharacters(in: .whitespacesAndNewlines)
         var times: [Double] = []
         for _ in 0..<viewers {
-            // Who comes right behind another shares its key frame, or waits for the next.
+            // A viewer that joins right after another shares its key frame, or waits for the next.
             try await Task.sleep(for: .seconds(2))
             times.append(try await Self.firstPicture(of: url))
         }
@@ -111,7 +111,7 @@ struct LinkCommand: AsyncParsableCommand {
         return try await WHEPPlayer(url: link, as: AttendeeID("viewer"), configuration: configuration)
     }
 
-    /// Milliseconds from the request to the first decoded picture.
+    /// Returns the milliseconds from the request to the first decoded frame.
     private static func firstPicture(of link: String) async throws -> Double {
         let player = try await player(of: link)
         let (pictures, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -127,7 +127,7 @@ struct LinkCommand: AsyncParsableCommand {
 }
 
 extension ChildProcess {
-    /// What the program has used so far, in nanoseconds of processor time of all its threads.
+    /// Returns the processor time of all threads of the program so far, in nanoseconds.
     fileprivate func processorNanoseconds() throws -> Int64 {
         var clock = clockid_t()
         var time = timespec()
@@ -137,13 +137,13 @@ extension ChildProcess {
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 
-    /// What the program has open.
+    /// Returns the number of open descriptors of the program.
     fileprivate func descriptorCount() throws -> Int {
         try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd").count
     }
 }
 
-/// The longest time between two pictures.
+/// Measures the longest time between two frames.
 private final class PictureGaps: VideoSink {
     private let state = Locked((last: ContinuousClock.Instant?.none, longest: Duration.zero))
 
@@ -160,7 +160,7 @@ private final class PictureGaps: VideoSink {
     }
 }
 
-/// Tells of each picture.
+/// Reports each frame.
 private final class FirstPicture: VideoSink {
     private let continuation: AsyncStream<Void>.Continuation
 

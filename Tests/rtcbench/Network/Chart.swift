@@ -1,15 +1,15 @@
 internal import Foundation
 
-/// A picture of curves over one axis of time: panels one below the other, each with its own scale, as SVG.
+/// A chart of curves over one time axis, in panels one below the other, each with its own scale, as SVG.
 struct Chart {
     struct Series {
         let name: String
         let color: String
         var dashes = ""
         var width = 1.5
-        /// A step stays until the next one instead of going there straight.
+        /// Whether a value is valid until the next one, instead of a straight line between them.
         var isStepped = false
-        /// The points, by their time; gaps where there is no value.
+        /// The points by their time, with gaps for missing values.
         let points: [(time: Double, value: Double?)]
     }
 
@@ -18,14 +18,14 @@ struct Chart {
         let unit: String
         let height: Double
         let series: [Series]
-        /// The scale goes this far at least.
+        /// The minimum upper end of the scale.
         var least = 0.0
     }
 
     let title: String
-    /// How long the axis is.
+    /// The length of the axis.
     let length: Double
-    /// What time is told in.
+    /// The unit of time.
     var timeUnit = "s"
     let panels: [Panel]
 
@@ -35,7 +35,7 @@ struct Chart {
     private static let top = 50.0
     private static let gap = 46.0
 
-    /// The whole picture.
+    /// The complete chart.
     var svg: String {
         let width = Self.left + Self.plotWidth + Self.legendWidth
         let height = Self.top + panels.map { $0.height + Self.gap }.reduce(0, +) + 10
@@ -116,7 +116,7 @@ struct Chart {
         return path
     }
 
-    /// 1, 2 or 5 times a power of ten, so that about `count` of them go into `value`.
+    /// Returns 1, 2 or 5 times a power of ten, so that about `count` of them fit into `value`.
     private static func niceStep(for value: Double, count: Int) -> Double {
         let raw = value / Double(count)
         let power = pow(10, log10(raw).rounded(.down))

@@ -1,19 +1,19 @@
 internal import RTCShareNetworkSimulation
 
-/// Something measured of a run, and what it must be, where anything is asked of it.
+/// A measurement of a run, with its required limits, if there are any.
 struct NetworkBar {
-    /// What is measured.
+    /// The name of the measurement.
     let name: String
     let unit: String
-    /// What is asked; nil where the figure is only told.
+    /// The required limits; nil for a measurement without a requirement.
     var least: Double?
     var most: Double?
-    /// How many decimals are worth telling.
+    /// The number of decimals.
     var decimals = 0
-    /// Nil where the run does not show it: it was cut short, or what was waited for never came.
+    /// The measurement; nil if the run does not have it, because it was too short or the event did not occur.
     let measure: (NetworkRecord) -> Double?
 
-    /// What is asked, in words.
+    /// Returns the requirement in words.
     func requirement() -> String {
         func number(_ value: Double) -> String { "\(rounded(value)) \(unit)" }
         return switch (least, most) {
@@ -24,7 +24,7 @@ struct NetworkBar {
         }
     }
 
-    /// What is too little to be seen: three of the last decimal that is told.
+    /// The largest insignificant difference: three of the last decimal.
     var lastDigits: Double { [3, 0.3, 0.03, 0.003][decimals] }
 
     func rounded(_ value: Double) -> String {
@@ -33,7 +33,7 @@ struct NetworkBar {
         return decimals == 0 ? "\(Int(scaled))" : "\(scaled)"
     }
 
-    /// Whether a figure is as asked; nil where nothing is asked.
+    /// Returns whether a value meets the requirement; nil without a requirement.
     func passes(_ value: Double?) -> Bool? {
         guard least != nil || most != nil else { return nil }
         guard let value else { return false }
@@ -42,7 +42,7 @@ struct NetworkBar {
 }
 
 extension NetworkBar {
-    /// Of all packets of the shares, the wait at the bottleneck that this share of them does not exceed.
+    /// Returns the bar for a percentile of the wait at the bottleneck, over all packets of the shares.
     static func queueing(percentile: Double, most: Double? = nil, from start: Double = 0) -> NetworkBar {
         let name =
             percentile == 1 ? "longest wait in the queue" : "queueing delay, \(Int(percentile * 100))th percentile"
@@ -51,7 +51,7 @@ extension NetworkBar {
         }
     }
 
-    /// What came of the shares' packets, over the capacity.
+    /// Returns the bar for the received bytes of the shares, relative to the capacity.
     static func use(from start: Double, to end: Double, least: Double? = nil) -> NetworkBar {
         NetworkBar(name: "use of the capacity, \(Int(start)) to \(Int(end)) s", unit: "%", least: least) { record in
             guard record.seconds >= end else { return nil }
@@ -60,14 +60,15 @@ extension NetworkBar {
         }
     }
 
-    /// When the rate that comes has first been at this share of the capacity for half a second, from the first datagram.
+    /// Returns the bar for the time, since the first datagram, at which the received rate has first been at this share
+    /// of the capacity for half a second.
     static func rise(to share: Double, most: Double? = nil) -> NetworkBar {
         NetworkBar(name: "\(Int(share * 100)) % of the capacity reached after", unit: "s", most: most, decimals: 1) {
             $0.rise(to: share)
         }
     }
 
-    /// How long after a fall of the capacity a packet finds the queue empty again.
+    /// Returns the bar for the time after a fall of the capacity until a packet finds the queue empty again.
     static func drain(after fall: Double, most: Double) -> NetworkBar {
         NetworkBar(name: "queue empty again after the fall", unit: "s", most: most, decimals: 2) { record in
             let samples = record.shares.flatMap { $0.packets(from: fall, to: fall + 10) }.sorted { $0.time < $1.time }
@@ -76,7 +77,7 @@ extension NetworkBar {
         }
     }
 
-    /// How evenly the shares have it.
+    /// Returns the bar for the fairness between the shares.
     static func fairness(from start: Double, to end: Double, least: Double? = nil) -> NetworkBar {
         NetworkBar(
             name: "Jain's fairness, \(Int(start)) to \(Int(end)) s", unit: "", least: least, decimals: 3
@@ -85,7 +86,7 @@ extension NetworkBar {
         }
     }
 
-    /// What the shares have of what comes in all.
+    /// Returns the bar for the shares' part of all received bytes.
     static func partBesideTCP(from start: Double, to end: Double, least: Double?, most: Double?) -> NetworkBar {
         NetworkBar(
             name: "part beside TCP, \(Int(start)) to \(Int(end)) s", unit: "", least: least, most: most, decimals: 2
@@ -97,7 +98,7 @@ extension NetworkBar {
         }
     }
 
-    /// The lowest rate of any share over five seconds.
+    /// Returns the bar for the lowest rate of any share over five seconds.
     static func leastRate(from start: Double, to end: Double, least: Double?) -> NetworkBar {
         NetworkBar(name: "lowest rate over 5 s", unit: "kbit/s", least: least) { record in
             guard record.seconds >= end else { return nil }
@@ -107,7 +108,7 @@ extension NetworkBar {
         }
     }
 
-    /// Packets that did not come, of all that the shares sent.
+    /// The bar for the lost packets, relative to all packets of the shares.
     static var loss: NetworkBar {
         NetworkBar(name: "packets lost", unit: "%", decimals: 1) { record in
             let sent = record.shares.map(\.packetsSent).reduce(0, +)
@@ -115,7 +116,7 @@ extension NetworkBar {
         }
     }
 
-    /// How long until the still picture has come in full quality, once and for all.
+    /// Returns the bar for the time until a still frame has arrived in full quality, permanently.
     static func sharpness(share: Int) -> NetworkBar {
         NetworkBar(name: "share \(share + 1) sharp for good after", unit: "s", most: 10, decimals: 1) { record in
             record.shares[share].sharpness.last.flatMap { last in

@@ -1,35 +1,35 @@
 internal import RTCShareNetworkSimulation
 internal import RTCShareWireFormat
 
-/// A network, who uses it, and what is asked of the outcome. Times are in seconds from its beginning.
+/// A network with its users and the requirements for the outcome. Times are in seconds from the start.
 struct NetworkCase {
-    /// From when on there is a rate, in kbit/s.
+    /// Steps of a rate in kbit/s, each with its start.
     typealias Steps = [(from: Double, kilobits: Int)]
 
-    /// Somebody who shares something: a whole connection.
+    /// A share with a complete connection.
     struct Share {
         var name: String
         var start = 0.0
         var end: Double
         var direction = NetworkRun.Network.Direction.forward
-        /// One way, in milliseconds.
+        /// The one-way delay in milliseconds.
         var delay = 50
-        /// The deviation of what is added to the delay, in milliseconds.
+        /// The deviation of the additional delay, in milliseconds.
         var jitter = 0
-        /// Random loss, each way.
+        /// The random loss in each direction.
         var loss = 0.0
-        /// What its encoder uses at most, in kbit/s.
+        /// The maximum bitrate of its encoder, in kbit/s.
         var maximum = 1500
         var hasSound = true
-        /// Whether its viewer gives transport-wide feedback, and not receiver reports alone.
+        /// Whether its viewer sends transport-wide feedback, in addition to receiver reports.
         var hasTransportFeedback = true
-        /// Whether its viewer takes RTX, without which nothing can be padded.
+        /// Whether its viewer supports RTX, without which there is no padding.
         var hasRetransmission = true
-        /// From when on the picture moves, stands still or is not sent.
+        /// The phases of the video, each with its start: moving, still or paused.
         var content: [(from: Double, phase: SyntheticVideo.Phase)] = [(0, .motion)]
     }
 
-    /// Somebody who downloads.
+    /// A download.
     struct Download {
         var name = "TCP"
         var start = 0.0
@@ -42,13 +42,13 @@ struct NetworkCase {
     var seconds: Double
     var forward: Steps
     var backward: Steps = [(0, 4000)]
-    /// In milliseconds at the capacity of the moment.
+    /// The length of the queue in milliseconds, at the current capacity.
     var queue = 300
     var shares: [Share]
     var downloads: [Download] = []
     var bars: [NetworkBar]
 
-    /// The same network under a picture that stands still.
+    /// Returns the same network with still video.
     func still() -> NetworkCase {
         var shares = shares
         for index in shares.indices { shares[index].content = [(0, .still)] }

@@ -7,14 +7,14 @@ enum NetworkCases {
             + paths.filter { narrowing.contains($0.name) }.map { $0.still() }
     }
 
-    /// Those that a still picture is shown on, too.
+    /// The cases that are also run with still video.
     private static let narrowing = ["quarter", "loss-5", "loss-20", "fair", "tcp"]
 
     private static func wide(_ name: String = "share", end: Double, loss: Double = 0) -> NetworkCase.Share {
         NetworkCase.Share(name: name, end: end, loss: loss, maximum: 6000)
     }
 
-    /// A path of 3 Mbit/s and 50 ms, and what may happen to it.
+    /// The cases of a route with 3 Mbit/s and 50 ms, and of its disturbances.
     static var paths: [NetworkCase] {
         [
             NetworkCase(
@@ -116,8 +116,8 @@ enum NetworkCases {
             bars: [longest, .use(from: 1225, to: 1255), .loss])
     }
 
-    /// RFC 8867 §5.1 to §5.8: sources of 150 kbit/s to 1.5 Mbit/s with sound of 20 kbit/s, a queue of 300 ms. Jitter of
-    /// a mean 4 ms where its cases leave the path as it is by default.
+    /// The cases of RFC 8867 §5.1 to §5.8: sources of 150 kbit/s to 1.5 Mbit/s with audio of 20 kbit/s, a queue of 300
+    /// ms, and jitter with a mean of 4 ms where the RFC has no other.
     static var rfc8867: [NetworkCase] {
         let tell: [NetworkBar] = [.queueing(percentile: 0.95), .loss]
         func share(_ number: Int, _ start: Double, _ end: Double, delay: Int = 50) -> NetworkCase.Share {

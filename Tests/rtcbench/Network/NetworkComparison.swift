@@ -1,27 +1,27 @@
 internal import RTCShareCongestionControl
 
-/// Runs of the same cases and seeds with all that congestion control does otherwise than libwebrtc, and without each of
-/// it.
+/// Runs of the same cases and seeds with all deviations of the congestion control from libwebrtc, and without each of
+/// them.
 struct NetworkComparison {
-    /// A way to run the cases.
+    /// A variant of the congestion control.
     struct Variant {
         let name: String
         let deviations: Deviations
     }
 
-    /// All figures of one case.
+    /// All results of one case.
     struct Case {
         let plan: NetworkCase
-        /// By variant, by figure, by seed; nil where a run does not show it.
+        /// The values by variant, by measurement, and by seed; nil if a run does not have it.
         var figures: [[[Double?]]]
     }
 
-    /// The first is what the others are compared with.
+    /// The variants; the first is the reference.
     let variants: [Variant]
     let seeds: [UInt64]
     private(set) var cases: [Case] = []
 
-    /// Compares what is left in `deviations` with that less each of it.
+    /// Compares the enabled `deviations` with each set that lacks one of them.
     init(_ deviations: Deviations, seeds: [UInt64]) {
         self.seeds = seeds
         variants =
@@ -31,7 +31,7 @@ struct NetworkComparison {
             } + [Variant(name: "all", deviations: [])]
     }
 
-    /// Runs a case in all ways.
+    /// Runs a case with all variants.
     mutating func run(_ plan: NetworkCase, seconds: Double?) throws {
         let figures = try variants.map { variant in
             let records = try seeds.map { seed in
@@ -43,7 +43,7 @@ struct NetworkComparison {
         cases.append(Case(plan: plan, figures: figures))
     }
 
-    /// The means of a case, a row for each variant; a star where one is visibly other.
+    /// Returns the means of a case, a row for each variant, with a star at significant differences.
     static func table(_ result: Case, _ variants: [Variant]) -> String {
         let bars = result.plan.bars
         let rows = variants.indices.map { variant in
@@ -61,7 +61,7 @@ struct NetworkComparison {
             + Table(titles: titles, rows: rows, leading: 1).description
     }
 
-    /// A line for each figure that is visibly other without one of the deviations.
+    /// A line for each measurement with a significant difference without one of the deviations.
     var summary: String {
         variants.indices.dropFirst().map { variant in
             let lines = cases.flatMap { result in
@@ -82,8 +82,8 @@ extension NetworkComparison.Case {
         return values.isEmpty ? nil : values.reduce(0, +) / Double(values.count)
     }
 
-    /// Whether a figure differs from the first variant's by more than a twentieth, by more than its last digits tell, and by
-    /// more than twice the standard error of the seeds' differences; or is there in one of both alone.
+    /// Returns whether a value differs from the first variant's by more than a twentieth, by more than its last digits,
+    /// and by more than twice the standard error of the seeds' differences; or exists in only one of them.
     func isVisiblyOther(_ variant: Int, _ bar: Int) -> Bool {
         guard variant > 0 else { return false }
         guard let before = mean(0, bar), let after = mean(variant, bar) else {

@@ -2,10 +2,10 @@ internal import RTCShareNetworkSimulation
 
 extension NetworkRecord {
     private static var colors: [String] { ["#0057b8", "#d1410c", "#2a8a3a", "#8a2fb5", "#b58900"] }
-    /// Points of a curve, at the most.
+    /// The maximum number of points of a curve.
     private static var resolution: Int { 600 }
 
-    /// What there was, what was thought to be there, what was sent and what became of it.
+    /// Returns a chart of the capacity, the estimate, and the sent and received rates.
     func chart(title: String) -> Chart {
         let colored = zip(shares, shares.indices.map { Self.colors[$0 % Self.colors.count] })
         var rates = [
@@ -49,7 +49,7 @@ extension NetworkRecord {
             ])
     }
 
-    /// Rows that one point stands for; a second is the least that a rate is told of.
+    /// Returns the rows of each point; a rate needs at least those of a second.
     private func buckets(atLeast rows: Int) -> [Range<Int>] {
         let count = forwardCapacity.count
         let size = max(rows, (count + Self.resolution - 1) / Self.resolution)

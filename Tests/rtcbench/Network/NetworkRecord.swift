@@ -1,33 +1,33 @@
 internal import RTCShareNetworkSimulation
 
-/// What a run showed. Times are in seconds from its beginning.
+/// The record of a run. Times are in seconds from its start.
 struct NetworkRecord {
-    /// Rows of a record are this many seconds apart.
+    /// The interval of rows in seconds.
     static let step = 0.1
 
-    /// What one user of the network did, and what became of it.
+    /// The traffic of one user of the network.
     struct Flow {
         struct Packet {
             let time: Double
-            /// At the bottleneck, in milliseconds.
+            /// The wait at the bottleneck, in milliseconds.
             let wait: Double
         }
 
         let name: String
         let direction: NetworkRun.Network.Direction
         let start: Double
-        /// Of each step: bytes on the wire that were sent, and that came.
+        /// The bytes on the wire in each step, sent and, below, received.
         var sent: [Double]
         var arrived: [Double]
-        /// Packets of each step that were sent, and of them those that vanished.
+        /// The packets sent in each step and, below, the lost ones of them.
         var packets: [Double]
         var lost: [Double]
-        /// The longest wait of each step, in milliseconds.
+        /// The longest wait in each step, in milliseconds.
         var longestWait: [Double]
-        /// What the estimator says at the end of each step, in kbit/s.
+        /// The estimate at the end of each step, in kbit/s.
         var estimate: [Double?]
         var waits: [Packet] = []
-        /// When the picture at the viewer became sharp, or ceased to be.
+        /// The times at which the viewer's frame became sharp, or stopped being so.
         var sharpness: [(time: Double, isSharp: Bool)] = []
         var framesSent = 0
         var framesReceived = 0
@@ -49,7 +49,7 @@ struct NetworkRecord {
         var packetsSent: Int { Int(packets.reduce(0, +)) }
         var packetsLost: Int { Int(lost.reduce(0, +)) }
 
-        /// Bytes that came.
+        /// Returns the number of received bytes.
         func delivered(from start: Double, to end: Double) -> Double {
             let steps = Int((start / step).rounded())..<Int((end / step).rounded())
             return arrived[steps.clamped(to: arrived.indices)].reduce(0, +)
@@ -63,13 +63,13 @@ struct NetworkRecord {
     }
 
     let seconds: Double
-    /// Of each step, in kbit/s.
+    /// The capacity in each step, in kbit/s.
     var forwardCapacity: [Double]
     var backwardCapacity: [Double]
     var shares: [Flow]
     var downloads: [Flow]
 
-    /// Bytes that the forward bottleneck could carry.
+    /// Returns the number of bytes that the forward bottleneck could transfer.
     func capacity(from start: Double, to end: Double) -> Double {
         let steps = Int((start / Self.step).rounded())..<Int((end / Self.step).rounded())
         return forwardCapacity[steps.clamped(to: forwardCapacity.indices)].reduce(0, +) * 125 * Self.step

@@ -1,22 +1,22 @@
 internal import Foundation
 internal import RTCShareNetworkSimulation
 
-/// What a run of the command found, for people and for programs.
+/// The results of the command, for people and for programs.
 struct NetworkReport: Codable {
     struct Figure: Codable {
         let name: String
         let bar: String
         let unit: String
-        /// Nil where the run did not show it.
+        /// The value; nil if the run does not have it.
         let value: Double?
         let measured: String
-        /// Nil where nothing is asked.
+        /// Whether it meets the requirement; nil without a requirement.
         let passes: Bool?
     }
 
     struct Flow: Codable {
         let name: String
-        /// Bytes on the wire, and packets.
+        /// The received bytes on the wire and, below, the packets.
         let bytesArrived: Double
         let packetsSent: Int
         let packetsLost: Int
@@ -24,11 +24,11 @@ struct NetworkReport: Codable {
         let framesReceived: Int
         let keyFrames: Int
         let failure: String?
-        /// Each second: kbit/s sent and come, and the estimate at its end.
+        /// For each second: the sent and received rates in kbit/s, and the estimate at its end.
         let sentKilobits: [Double]
         let arrivedKilobits: [Double]
         let estimateKilobits: [Double?]
-        /// The longest of each second, in milliseconds.
+        /// The longest wait in each second, in milliseconds.
         let queueingDelay: [Double]
     }
 
@@ -42,7 +42,7 @@ struct NetworkReport: Codable {
 
     var cases: [Case] = []
 
-    /// Whether no bar was missed.
+    /// Whether all requirements are met.
     var passes: Bool { cases.allSatisfy { $0.figures.allSatisfy { $0.passes ?? true } } }
 
     mutating func add(_ plan: NetworkCase, _ record: NetworkRecord, isWhole: Bool) {
@@ -58,7 +58,7 @@ struct NetworkReport: Codable {
                 }, flows: (record.shares + record.downloads).map(Flow.init)))
     }
 
-    /// A line for each figure of a case.
+    /// Returns a line for each measurement of a case.
     static func rows(of result: Case) -> String {
         result.figures.enumerated().map { index, figure in
             let name = index == 0 ? result.name : ""

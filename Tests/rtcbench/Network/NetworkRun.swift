@@ -2,11 +2,11 @@ internal import RTCShareCongestionControl
 internal import RTCShareNetworkSimulation
 internal import RTCShareWireFormat
 
-/// One case in virtual time, from its beginning to its end.
+/// A run of one case in virtual time.
 struct NetworkRun {
     typealias Network = Dumbbell<Packet>
 
-    /// What crosses the network.
+    /// A packet on the network.
     enum Packet: Sendable {
         case datagram(Datagram)
         case tcp(TCPTraffic.Packet)
@@ -19,7 +19,7 @@ struct NetworkRun {
     private let end: Instant
     private var now: Instant
     private var network: Network
-    /// Nil before its time.
+    /// The shares; nil before their start.
     private var shares: [SimulatedShare?]
     private var deadlines: [Instant]
     private var downloads: [TCPTraffic]
@@ -150,8 +150,8 @@ struct NetworkRun {
         }
     }
 
-    /// Bytes with the headers of IPv4 and UDP. Those of a handshake differ by some bytes from run to run, as signatures
-    /// do; each weighs the same here, so that a run repeats exactly.
+    /// Returns the size with IPv4 and UDP headers. Handshake datagrams differ by some bytes between runs, because
+    /// signatures do; here all have the same size, so that a run is reproducible.
     private static func wireByteCount(_ datagram: Datagram) -> Int {
         let isHandshake = datagram.bytes.first.map { (20...63).contains($0) } == true
         return isHandshake ? 800 : datagram.bytes.count + SimulatedLink<Datagram>.headerOverhead

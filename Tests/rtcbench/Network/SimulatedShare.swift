@@ -5,7 +5,7 @@ internal import RTCShareRTP
 internal import RTCShareSDP
 internal import RTCShareWireFormat
 
-/// One share of a case: a sender and a viewer, whole, with a source that follows its target.
+/// A share of a case: a complete sender and viewer, with a source that follows its target bitrate.
 final class SimulatedShare {
     private static let senderAddress = TransportAddress(ip: .v4(0xC000_0201), port: 5000)
     private static let viewerAddress = TransportAddress(ip: .v4(0xC633_6401), port: 6000)
@@ -27,7 +27,7 @@ final class SimulatedShare {
     private var soundNumber: UInt64 = 0
     private let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 1500, alignment: 16)
 
-    /// A share that begins now, in a case that began at `start`.
+    /// Creates a share that starts now, in a case that started at `start`.
     init(_ plan: NetworkCase.Share, seed: UInt64, deviations: Deviations, start: Instant, now: Instant) throws {
         self.plan = plan
         self.start = start
@@ -61,7 +61,7 @@ final class SimulatedShare {
 
     deinit { memory.deallocate() }
 
-    /// What a viewer would answer that lacks what this one does.
+    /// Returns the answer of a viewer without the features that this one lacks.
     private static func answer(_ answer: String, for plan: NetworkCase.Share) -> String {
         var lines = answer.split(separator: "\r\n").map(String.init)
         if !plan.hasTransportFeedback {
@@ -77,7 +77,7 @@ final class SimulatedShare {
         return lines.joined(separator: "\r\n") + "\r\n"
     }
 
-    /// When something is next to be done.
+    /// Returns the time of the next timer or frame.
     func nextDeadline(now: Instant) -> Instant {
         var next = Instant.distantFuture
         for due in [sender.nextDeadline(now: now), viewer.nextDeadline(now: now)] { next = min(next, due ?? next) }
@@ -88,7 +88,7 @@ final class SimulatedShare {
         return max(now, next)
     }
 
-    /// Takes a datagram that came to the sender or to the viewer.
+    /// Receives a datagram at the sender or at the viewer.
     func receive(_ datagram: Datagram, atSender: Bool, now: Instant) {
         var bytes = datagram.bytes
         bytes.withUnsafeMutableBytes { memory in
@@ -100,7 +100,7 @@ final class SimulatedShare {
         }
     }
 
-    /// Does what is due, and gives out what both ends send.
+    /// Handles expired timers, and passes the datagrams of both ends to `send`.
     func advance(now: Instant, send: (Datagram, _ bySender: Bool) -> Void) {
         sender.handleTimeout(now: now)
         viewer.handleTimeout(now: now)
@@ -111,7 +111,7 @@ final class SimulatedShare {
         takeEvents(now: now)
     }
 
-    /// What the path is thought to carry: the estimate where there is one, else what the encoder was told.
+    /// Returns the estimated bitrate of the route if there is one, otherwise the target bitrate.
     func estimate(now: Instant) -> DataRate? {
         let rate = sender.report(now: now).candidatePairs.compactMap(\.availableOutgoingBitrate).first
         if let rate { return .bitsPerSecond(Int64(rate)) }
@@ -146,7 +146,7 @@ final class SimulatedShare {
         }
     }
 
-    /// 20 ms of sound in 50 bytes: 20 kbit/s.
+    /// Returns 20 ms of audio in 50 bytes: 20 kbit/s.
     private func sound(now: Instant) -> EncodedAudioFrame {
         defer { soundNumber += 1 }
         return EncodedAudioFrame(
@@ -170,7 +170,7 @@ final class SimulatedShare {
         while let received = viewer.nextReceived() {
             guard case .frame(let frame, 0) = received else { continue }
             framesReceived += 1
-            // Its number is that of the picture, which begins at zero.
+            // Its number is that of the frame, which begins at zero.
             let number = Int(frame.pictureID?.value ?? 0)
             let isSharp = !frame.isKeyFrame && video.sharpFrom.map { number >= $0 & 0x7FFF } == true
             if isSharp != sharpness.last?.isSharp ?? false { sharpness.append((now, isSharp)) }

@@ -2,10 +2,11 @@ internal import RTCShareNetworkSimulation
 internal import RTCShareRTP
 internal import RTCShareWireFormat
 
-/// An encoder without pictures: frames whose sizes follow a target as an encoder's do, with bytes that mean nothing.
+/// An encoder without video: the sizes of its frames follow a target like an encoder's, and their bytes are
+/// meaningless.
 ///
-/// In motion there are 30 frames a second, of sizes that vary, and what a frame has too much the next ones have less. A
-/// picture that stands still is refined until it is sharp, ten frames a second, and then refreshed once a second.
+/// In motion there are 30 frames per second of varying sizes, and the excess of one reduces the next ones. A still
+/// frame is refined until it is sharp, at ten frames per second, and then refreshed once per second.
 struct SyntheticVideo {
     enum Phase {
         case motion
@@ -13,20 +14,20 @@ struct SyntheticVideo {
         case paused
     }
 
-    /// What a sharp picture takes, in bytes: text on a screen of 1920×1080.
+    /// The size of a sharp frame in bytes: text on a screen of 1920×1080.
     static let sharpByteCount = 150_000
     private static let keyFrameFactor = 4.0
-    /// What a frame without change has.
+    /// The size of a frame without changes in bytes.
     private static let refreshByteCount = 300
 
     private(set) var nextFrame: Instant
     var target = DataRate.zero
     var isQueueFull = false
-    /// The picture of a frame is sharp from this number on.
+    /// The number of the first sharp frame.
     private(set) var sharpFrom: Int?
     private(set) var frameCount = 0
     private var owesKeyFrame = true
-    /// Bytes that were too many so far.
+    /// The accumulated excess in bytes.
     private var excess = 0.0
     private var refined = 0
     private var counters = VP8PictureCounters(pictureID: 0, temporalLevelZeroIndex: 0)
@@ -39,13 +40,13 @@ struct SyntheticVideo {
 
     mutating func requestKeyFrame() { owesKeyFrame = true }
 
-    /// The frame that is due now; nil where there is none, as in pauses and where the target says so.
+    /// Returns the frame that is due now; nil if there is none, as in pauses and with a target of zero.
     mutating func frame(_ phase: Phase, now: Instant) -> PacketizedFrame? {
         guard nextFrame <= now else { return nil }
         let isSharp = phase == .still && refined >= Self.sharpByteCount && !owesKeyFrame
         let interval: Duration = phase == .motion ? .microseconds(33_333) : .milliseconds(isSharp ? 1000 : 100)
         nextFrame = now.advanced(by: interval)
-        // What was produced too much is worked off by time, whether frames come or not.
+        // The excess decreases over time, even without frames.
         let allowed = target.bitsPerSecond > 0 ? Double(target.bitsPerSecond) / 8 * interval.seconds : 0
         guard phase != .paused, target > .zero, !isQueueFull else {
             excess = max(0, excess - allowed)

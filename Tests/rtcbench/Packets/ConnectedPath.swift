@@ -4,18 +4,18 @@ internal import RTCShareSDP
 internal import RTCShareSecureTransport
 internal import RTCShareWireFormat
 
-/// Two peers joined in memory, of which one sends: what a packet goes through from the frame to the datagram.
+/// Two peers connected in memory, one of which sends: the path of a packet from the frame to the datagram.
 ///
-/// They meet as any two do, by descriptions, ICE and DTLS, and send for some seconds of virtual time, until the viewer
-/// has reported on what it got. Then the viewer is left alone. At ten gigabits a second of virtual time the packets of
-/// a run pass in a fraction of a second, before anything else falls due: what is timed is packets.
+/// They connect as usual, with descriptions, ICE and DTLS, and send for some seconds of virtual time, until the viewer
+/// has sent its reports. After that the viewer is not used. At ten gigabits per second the packets of a run take a
+/// fraction of a second of virtual time, before anything else is due: only packets are timed.
 final class ConnectedPath {
     private var sender: PeerConnection
     private var viewer: PeerConnection
     private var now = Instant(nanoseconds: 1_000_000_000)
     private let memory = PacketMemory()
     private var transmittedByteCount = 0
-    /// The packets of this frame have the header of one in mid-call: send time and transport-wide number.
+    /// The packets of this frame have the usual header: send time and transport-wide number.
     private let frame = TestPackets.frame(headerByteCount: 24, isKeyFrame: false)
 
     init() throws {
@@ -42,7 +42,7 @@ final class ConnectedPath {
         try checkSize()
     }
 
-    /// Sends this many packets, a frame whenever there is nothing left of the one before.
+    /// Sends this many packets, with a new frame whenever the one before has been sent.
     func run(packets: Int) throws {
         var sent = 0
         while sent < packets {
@@ -60,7 +60,7 @@ final class ConnectedPath {
         }
     }
 
-    /// Sends one frame, and tells how many packets left until all of it had.
+    /// Sends one frame, and returns the number of its packets.
     func send(_ frame: PacketizedFrame) throws -> Int {
         sender.send(frame, media: 0, now: now)
         var sent = 0
@@ -78,7 +78,7 @@ final class ConnectedPath {
         }
     }
 
-    /// Sees that a packet in mid-call has the size that it is compared at.
+    /// Checks that a packet has the size for which it is compared.
     private func checkSize() throws {
         try run(packets: 10 * frame.fragmentCount)
         let size = PacketBenchmark.packetByteCount + SRTPProfile.preferred[0].rtpOverhead
@@ -89,7 +89,7 @@ final class ConnectedPath {
         throw BenchmarkFailure("the connection's packets have \(transmittedByteCount) bytes instead of \(size)")
     }
 
-    /// Runs until the viewer has reported, which it does within some seconds of the first frame.
+    /// Runs until the viewer has sent reports, within some seconds of the first frame.
     private func connect() throws {
         let end = now.advanced(by: .seconds(5))
         let opening = TestPackets.frame(headerByteCount: 60, isKeyFrame: true)
@@ -110,9 +110,9 @@ final class ConnectedPath {
         guard isConnected else { throw BenchmarkFailure("two peers joined in memory did not connect") }
     }
 
-    /// The packet type of transport-wide feedback (RFC 4585 §6.2), which is not told to the sender: datagrams that cross
-    /// in no time every ten milliseconds would have it take the path for a slow one, and seconds of virtual time, with
-    /// their reports, would pass among the packets.
+    /// The packet type of transport-wide feedback (RFC 4585 §6.2), which is not passed to the sender: it would conclude
+    /// from datagrams that arrive in no time every ten milliseconds that the route is slow, and seconds of virtual
+    /// time, with their reports, would pass among the packets.
     private static let transportFeedback: UInt8 = 205
 
     private func exchange() {

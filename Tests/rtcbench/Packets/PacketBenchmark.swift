@@ -3,26 +3,26 @@ internal import RTCShareRTP
 internal import RTCShareSecureTransport
 internal import RTCShareWireFormat
 
-/// Times paths of a packet beside protect alone, in rounds that take turns.
+/// Compares paths of a packet with only protect, in alternating rounds.
 struct PacketBenchmark {
     let packets: Int
     let rounds: Int
 
-    /// Bytes of a packet before it is protected.
+    /// The size of a packet before its protection, in bytes.
     static let packetByteCount = 1200
-    /// Room for the packet and what protection adds to it.
+    /// The space for the packet and its protection.
     static let capacity = 1500
 
-    /// Header, payload and protection, written one after the other into the same memory.
+    /// Measures header, payload and protection, written one after the other into the same memory.
     func packetizeAndProtect(_ profile: SRTPProfile) throws -> PacketResult {
         var path = try PacketizingPath(profile: profile)
         return try compare(profile, "packetize + protect") { packets in try path.run(packets: packets) }
     }
 
-    /// Everything that a frame's packets go through in a connected peer.
+    /// Measures everything that happens to a frame's packets in a connected peer.
     func wholePath() throws -> PacketResult {
         let path = try ConnectedPath()
-        // What two of these peers agree on.
+        // The profile on which two of these peers agree.
         return try compare(SRTPProfile.preferred[0], "whole path") { packets in try path.run(packets: packets) }
     }
 

@@ -2,7 +2,7 @@ internal import RTCShareRTP
 internal import RTCShareSecureTransport
 internal import RTCShareWireFormat
 
-/// What is beside every path: a packet that is there already is protected, but for its number that must move on.
+/// The reference of every path: only the protection of an existing packet, with a new sequence number.
 struct ProtectionAlone {
     private let protection: SRTPSender
     private let memory = PacketMemory()
@@ -30,7 +30,7 @@ struct ProtectionAlone {
     }
 }
 
-/// Header and payload are written in place, then protected.
+/// Header and payload, written in place, and then protected.
 struct PacketizingPath {
     private let protection: SRTPSender
     private let source = TestPackets()
@@ -50,7 +50,7 @@ struct PacketizingPath {
     }
 }
 
-/// A frame of a hundred packets, each of 1200 bytes once its header is before it.
+/// A frame of a hundred packets, each of 1200 bytes with its header.
 struct TestPackets {
     let frame: PacketizedFrame
     private let map: HeaderExtensionMap
@@ -63,7 +63,7 @@ struct TestPackets {
         frame = Self.frame(headerByteCount: Self.header(number: 0, frame: nil).byteCount(map: map), isKeyFrame: true)
     }
 
-    /// A frame whose packets have 1200 bytes with headers of this size.
+    /// Returns a frame whose packets have 1200 bytes with headers of this size.
     static func frame(headerByteCount: Int, isKeyFrame: Bool) -> PacketizedFrame {
         var counters = VP8PictureCounters(pictureID: 1, temporalLevelZeroIndex: 1)
         let descriptor = counters.next()
@@ -94,7 +94,7 @@ struct TestPackets {
     }
 }
 
-/// Room for one packet.
+/// The memory for one packet.
 final class PacketMemory {
     let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: PacketBenchmark.capacity, alignment: 64)
 

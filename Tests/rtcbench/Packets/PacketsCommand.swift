@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import RTCShareSecureTransport
 
-/// What a packet costs beside SRTP alone: its header and payload, and the whole way through a connection.
+/// The cost of a packet in addition to SRTP: its header and payload, and its path through a connection.
 struct PacketsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "packets",
@@ -58,7 +58,7 @@ struct PacketsCommand: ParsableCommand {
     }
 }
 
-/// What one run of the command found.
+/// The results of the command.
 struct PacketReport: Codable {
     let allocationCounter: AllocationCounter.Trial
     let results: [PacketResult]
@@ -74,7 +74,7 @@ struct PacketReport: Codable {
     }
 }
 
-/// One path's figures.
+/// The results of one path.
 struct PacketResult: Codable {
     let profile: String
     let path: String
@@ -83,11 +83,11 @@ struct PacketResult: Codable {
     let ratio: Double
     let lowestRatio: Double
     let highestRatio: Double
-    /// Allocations of the whole process during the rounds of protect alone, over their packets: libsrtp2's own.
+    /// The allocations of the whole process per packet during the rounds of only protect: libsrtp2's own.
     let protectAllocationsPerPacket: Double
-    /// The same during the rounds of the path.
+    /// The allocations per packet during the rounds of the path.
     let pathAllocationsPerPacket: Double
-    /// What the path makes above protect alone.
+    /// The path's allocations in addition to protect's.
     let ownAllocationsPerPacket: Double
 
     var row: String {

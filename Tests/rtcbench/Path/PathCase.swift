@@ -1,19 +1,19 @@
-/// A path to a browser, and what is sent on it.
+/// A network route to a browser, and the share on it.
 struct PathCase {
     let name: String
     let title: String
-    /// How long its viewer watches, in seconds.
+    /// The time for which its viewer watches, in seconds.
     let seconds: Int
-    /// Options of the relay.
+    /// The options of the relay.
     let relay: [String]
-    /// What is sent: a source, and options of `rtcshare send`.
+    /// The source and, below, options of `rtcshare send`.
     let source: Source
     let options: [String]
 
     enum Source {
-        /// Motion everywhere, at 30 frames a second.
+        /// Motion everywhere, at 30 frames per second.
         case pattern
-        /// Another page of text each two seconds.
+        /// Another page of text every two seconds.
         case pages
     }
 

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import RTCShareCongestionControl
 
-/// Congestion control before a real receiver, over a worse network than the machine's own.
+/// Congestion control with a real receiver, on a worse network than the machine's own.
 struct PathCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "path",

@@ -8,20 +8,21 @@ struct PathRun {
     let python: String
     let folder: TemporaryFolder
 
-    /// What came of a run.
+    /// The results of a run.
     struct Result: Codable {
         let name: String
         let without: [String]
         let path: Use
         let framesPerSecond: Double
-        /// Pauses of the picture over 300 ms after its first two seconds, and the longest.
+        /// The number of freezes of the video above 300 ms after its first two seconds and, below, the longest.
         let freezes: Int
         let longestFreeze: Double
-        /// From the first packet of a frame to its last at the browser, the mean of frames of several packets, in milliseconds.
+        /// The mean time from the first packet of a frame to its last at the browser, for frames of several packets, in
+        /// milliseconds.
         let assembly: Double?
     }
 
-    /// What the relay tells at its end.
+    /// The relay's report at its end.
     struct Use: Codable {
         let use: Double
         let wait95: Double
@@ -66,7 +67,7 @@ struct PathRun {
         defer { sender.end() }
         let offer = try await sender.read(within: .seconds(20))
         guard offer.hasPrefix("v=0") else { throw BenchmarkFailure("rtcshare made no offer: \(sender.lastWords)") }
-        // The viewer knows the sender by the relay's datagrams alone.
+        // The viewer receives the sender's address only by the relay's datagrams.
         try write(lines(offer).filter { !$0.hasPrefix("a=candidate:") }, to: folder.file("offer.sdp"))
         let viewer = try ChildProcess(
             [

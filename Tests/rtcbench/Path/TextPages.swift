@@ -17,7 +17,7 @@ enum TextPages {
         try bytes.write(to: URL(fileURLWithPath: path))
     }
 
-    /// Signs of five by seven dots, doubled, in lines of words.
+    /// Returns signs of five by seven dots, doubled, in lines of words.
     private static func page(_ random: inout SeededGenerator) -> [UInt8] {
         var luma = [UInt8](repeating: 250, count: size.width * size.height)
         for top in stride(from: 8, to: size.height - 16, by: 20) {

@@ -1,21 +1,21 @@
 internal import Foundation
 internal import RTCShareLocks
 
-/// A program that the benchmark started: its pipes, its processor time, and its end.
+/// A child process of the benchmark: its pipes, its processor time, and its end.
 final class ChildProcess: Sendable {
     let pid: pid_t
-    /// What the program reads, and what it writes.
+    /// The pipes to the program's input and from its output.
     private let input: Int32
     private let output: Int32
     private let hasInput = Locked(true)
     private let status = Locked<Int32?>(nil)
-    /// Where the program's standard error goes.
+    /// The file of the program's standard error.
     let log: String
 
-    /// Every program under way, so that an interrupted benchmark leaves none behind; nil once all were ended.
+    /// All running programs, so that an interrupted benchmark leaves none behind; nil after all were ended.
     private static let running = Locked<Set<pid_t>?>([])
 
-    /// Starts a program on the processors named, which its threads inherit; on those of this process where nil.
+    /// Starts a program on these processors, which its threads inherit; on those of this process if nil.
     init(_ arguments: [String], environment: [String: String], log: String, processors: [Int]?) throws {
         self.log = log
         var toChild: [Int32] = [0, 0]
@@ -35,12 +35,12 @@ final class ChildProcess: Sendable {
         posix_spawn_file_actions_adddup2(&actions, toChild[0], STDIN_FILENO)
         posix_spawn_file_actions_adddup2(&actions, fromChild[1], STDOUT_FILENO)
         posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, log, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
-        // A group of its own: Ctrl-C comes to the benchmark alone, which ends what it started in order.
+        // A separate group: only the benchmark receives Ctrl-C, and ends its programs in order.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
         posix_spawnattr_setpgroup(&attributes, 0)
-        // Signals that are ignored here would be ignored there.
+        // A child would inherit ignored signals.
         var defaults = sigset_t()
         sigemptyset(&defaults)
         for signal in [SIGINT, SIGTERM, SIGPIPE] { sigaddset(&defaults, signal) }
@@ -54,7 +54,7 @@ final class ChildProcess: Sendable {
         let argv = command.map { strdup($0) } + [nil]
         let envp = environment.map { strdup("\($0)=\($1)") } + [nil]
         defer { for pointer in argv + envp { free(pointer) } }
-        // In one with its entry: who ends all programs misses none that has just started, and none starts after it.
+        // Atomically with its entry: ending all programs misses none that has just started, and none starts after it.
         let (child, code) = Self.running.withLock { running -> (pid_t, Int32) in
             guard running != nil else { return (0, ECANCELED) }
             var child: pid_t = 0
@@ -78,7 +78,7 @@ final class ChildProcess: Sendable {
 
     // MARK: Pipes
 
-    /// All that the program writes until it closes its output, or the first line of it.
+    /// Returns the program's output until it closes that, or its first line.
     func read(lineOnly: Bool = false, within patience: Duration) async throws -> String {
         var text: [UInt8] = []
         let end = ContinuousClock.now + patience
@@ -96,7 +96,7 @@ final class ChildProcess: Sendable {
         throw BenchmarkFailure("it did not write what was waited for within \(patience.components.seconds) s")
     }
 
-    /// Gives the program this to read, and nothing more.
+    /// Writes the program's complete input.
     func write(_ text: String) {
         guard
             hasInput.withLock({
@@ -108,7 +108,7 @@ final class ChildProcess: Sendable {
         close(input)
     }
 
-    /// The end of what the program said on standard error.
+    /// The last lines of the program's standard error.
     var lastWords: String {
         let text = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
         return text.split(separator: "\n").suffix(4).joined(separator: "\n")
@@ -127,7 +127,7 @@ final class ChildProcess: Sendable {
         }
     }
 
-    /// Asks the program to end, and sees to it where it does not.
+    /// Terminates the program, and kills it if it does not end.
     func end(within patience: Duration = .seconds(3)) {
         guard isRunning else { return }
         kill(pid, SIGTERM)
@@ -138,15 +138,14 @@ final class ChildProcess: Sendable {
         while isRunning { usleep(1000) }
     }
 
-    /// Ends every program that is still under way: for a benchmark that is interrupted itself. An X server that is not
-    /// asked leaves its socket and its lock.
+    /// Ends all running programs, for an interrupted benchmark. A killed X server would leave its socket and its lock.
     static func endAll() {
         let pids = running.withLock { running in
             defer { running = nil }
             return running ?? []
         }
         for pid in pids { kill(pid, SIGTERM) }
-        // Who has a browser ends that first.
+        // A program with a browser ends that first.
         let end = ContinuousClock.now + .seconds(5)
         for pid in pids {
             while waitpid(pid, nil, WNOHANG) == 0 {

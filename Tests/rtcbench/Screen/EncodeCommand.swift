@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
 
-/// What sending a screen costs, and how well it comes over.
+/// The cost and the quality of sending a screen.
 struct EncodeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "encode",
@@ -40,7 +40,7 @@ struct EncodeCommand: AsyncParsableCommand {
     }
 }
 
-/// How long a change on the screen takes to the viewer.
+/// The delay of a change on the screen to the viewer.
 struct LatencyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "latency",
@@ -71,7 +71,7 @@ struct LatencyCommand: AsyncParsableCommand {
 }
 
 extension ScreenReport {
-    /// Writes the files that were asked for, and fails where nothing could be measured.
+    /// Writes the requested files, and fails if nothing could be measured.
     fileprivate func write(_ options: ScreenOptions) throws {
         if let json = options.json { try self.json().write(to: URL(fileURLWithPath: json)) }
         if let svg = options.svg { try Data(chart.svg.utf8).write(to: URL(fileURLWithPath: svg)) }

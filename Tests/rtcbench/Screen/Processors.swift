@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// The processors that programs may run on, by util-linux's `taskset`.
+/// The processors on which programs may run, by util-linux's `taskset`.
 enum Processors {
-    /// Those of this process, by their numbers.
+    /// The numbers of this process's processors.
     static var ofThisProcess: [Int] {
         let text = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
         guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix("Cpus_allowed_list:") }),
@@ -16,10 +16,11 @@ enum Processors {
         }
     }
 
-    /// What to put before a command.
+    /// Returns the prefix for a command.
     static func command(keepingTo processors: [Int]) -> [String] { ["taskset", "-c", list(processors)] }
 
-    /// Keeps every thread of this process to these, and whatever they start later. False where that can't be done.
+    /// Restricts every thread of this process to these, and everything that they start later. Returns false if that is
+    /// not possible.
     static func keepThisProcess(to processors: [Int]) -> Bool {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -34,9 +35,9 @@ enum Processors {
     private static func list(_ processors: [Int]) -> String { processors.map(String.init).joined(separator: ",") }
 }
 
-/// The time that a program has used of processors, all its threads and children together.
+/// The processor time of a program, with all its threads and children.
 enum ProgramTime {
-    /// In seconds, from the kernel's own count, to the nanosecond.
+    /// Returns the time in seconds, from the kernel's own count, to the nanosecond.
     static func seconds(of pid: pid_t) -> Double {
         children(of: pid).reduce(own(pid) + ofReaped(pid)) { $0 + seconds(of: $1) }
     }
@@ -48,7 +49,7 @@ enum ProgramTime {
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
-    /// The time of children that have ended.
+    /// Returns the time of children that have ended.
     private static func ofReaped(_ pid: pid_t) -> Double {
         let fields = statistics(of: pid)
         guard fields.count > 14, let user = Double(fields[13]), let system = Double(fields[14]) else { return 0 }
@@ -63,7 +64,7 @@ enum ProgramTime {
         }
     }
 
-    /// The fields of `/proc/PID/stat` from the third on: the second, the name, may hold anything (proc(5)).
+    /// Returns the fields of `/proc/PID/stat` from the third on: the second, the name, may contain anything (proc(5)).
     private static func statistics(of pid: pid_t) -> [Substring] {
         guard let text = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8),
             let end = text.lastIndex(of: ")")

@@ -7,12 +7,12 @@ internal import RTCShareMedia
 struct ScreenBenchmark {
     let options: ScreenOptions
     let contents: [ScreenContent]
-    /// How far changes stray from a regular beat.
+    /// The deviation of changes from a regular schedule.
     let jitter: Double
 
-    /// Measures, says on standard error how far it is, and gives what was found.
+    /// Measures, reports the progress on standard error, and returns the results.
     func run() async throws -> ScreenReport {
-        // What the viewer's connection has to say of each path is not for whoever waits for figures.
+        // The log of the viewer's connection is not for readers of the results.
         LoggingSystem.bootstrap { _ in SwiftLogNoOpLogHandler() }
         let folder = try TemporaryFolder()
         var commands = options.commands
@@ -56,7 +56,7 @@ struct ScreenBenchmark {
         return report
     }
 
-    /// A run that fails is told and left out: the others are worth having.
+    /// Measures one run. A failed run is reported and skipped, because the others are still useful.
     private func measure(
         _ run: ScreenRun, _ content: ScreenContent, _ peer: ScreenPeer, _ round: Int, _ moving: ScreenRun.Moving,
         into report: inout ScreenReport
@@ -75,7 +75,7 @@ struct ScreenBenchmark {
             pictures: pictures, upload: pictures.pictures.isEmpty ? nil : try display.upload(pictures))
     }
 
-    /// Who can be measured here, and what is to be said of the others.
+    /// Returns the peers that can be measured here, and the reasons for the others.
     private func usablePeers(_ commands: PeerCommands) throws -> (peers: [ScreenPeer], leftOut: [String]) {
         var leftOut: [String] = []
         let peers = try options.chosenPeers().filter { peer in
@@ -92,10 +92,10 @@ struct ScreenBenchmark {
     }
 }
 
-/// Which processors senders have for themselves.
+/// The assignment of processors to senders.
 enum Placement {
-    /// Keeps this process, and the X server that it starts, off one processor, which is for senders; nil where there is but
-    /// one.
+    /// Excludes this process, and the X server that it starts, from one processor, which is for senders; nil if there
+    /// is only one.
     static func separate() -> [Int]? {
         let all = Processors.ofThisProcess
         guard all.count > 1, let last = all.last, Processors.keepThisProcess(to: all.dropLast()) else { return nil }
@@ -110,7 +110,7 @@ enum Placement {
     }
 }
 
-/// Ctrl-C, or a request to end: nothing that was started stays.
+/// Handles Ctrl-C and termination: ends everything that was started.
 final class Interruption {
     private let sources: [any DispatchSourceSignal]
     private let queue = DispatchQueue(label: "rtcbench.interruption")
@@ -127,14 +127,15 @@ final class Interruption {
             source.resume()
             return source
         }
-        // A sender that ended reads no answer: that is an error of the write.
+        // If a sender has ended, writing the answer to it is an error of that write.
         signal(SIGPIPE, SIG_IGN)
     }
 
-    /// Watches for none any more. Does not return once one came: that a program is gone is then no failure of its own.
+    /// Stops handling signals. Does not return after one has arrived, so that the end of a program is not reported as
+    /// its own failure.
     func cancel() {
         for source in sources { source.cancel() }
-        // Behind one that has begun, which ends the process.
+        // After a handler that has started, which ends the process.
         queue.sync {}
     }
 }

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import RTCShareMedia
 
-/// What `encode` and `latency` have in common.
+/// The common options of `encode` and `latency`.
 struct ScreenOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The screen's sizes, separated by commas.", valueName: "WxH,…"))
     var sizes = "1920x1080,1280x720"
@@ -72,7 +72,7 @@ struct ScreenOptions: ParsableArguments {
     func screenSizes() throws -> [PixelSize] {
         try sizes.split(separator: ",").map { text in
             let sides = text.split(separator: "x").compactMap { Int($0) }
-            // The video content's rectangle and the windows around it need their room.
+            // The video content's rectangle and the windows around it need space.
             guard sides.count == 2, (1024...8192).contains(sides[0]), (600...4320).contains(sides[1]) else {
                 throw ValidationError("--sizes \(text): give sizes of 1024x600 to 8192x4320")
             }
@@ -84,7 +84,7 @@ struct ScreenOptions: ParsableArguments {
         try Self.choose(peers, option: "--peers")
     }
 
-    /// The cases named in a list.
+    /// Returns the cases in a list.
     static func choose<Choice>(_ list: String, option: String) throws -> [Choice]
     where Choice: RawRepresentable<String> & CaseIterable {
         try list.split(separator: ",").map { name in

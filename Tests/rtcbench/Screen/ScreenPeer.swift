@@ -1,18 +1,18 @@
 internal import ArgumentParser
 internal import Foundation
 
-/// A program that sends a screen. Each is started alike: it writes its offer to standard output and closes that, reads
-/// the answer from standard input to its end, and sends until SIGTERM.
+/// A program that sends a screen. All are started in the same way: a program writes its offer to standard output and
+/// closes that, reads the answer from standard input to its end, and sends until SIGTERM.
 enum ScreenPeer: String, CaseIterable, Codable, ExpressibleByArgument {
     case ours
-    /// Ours, with capture in a process of its own that sends its pictures over a socket.
+    /// This sender, with a separate capturing process that sends its frames over a socket.
     case broadcast
-    /// Ours, with capture in a process of its own that shares memory with the sender.
+    /// This sender, with a separate capturing process that shares memory with it.
     case sharedMemory = "shared-memory"
     case gstreamer
     case aiortc
 
-    /// Whether it is what is measured here, and not what it is measured beside.
+    /// Whether it is this project's sender, and not one for comparison.
     var isOurs: Bool { self == .ours || self == .broadcast || self == .sharedMemory }
 
     var name: String {
@@ -26,19 +26,19 @@ enum ScreenPeer: String, CaseIterable, Codable, ExpressibleByArgument {
     }
 }
 
-/// How the peers are found and started.
+/// The commands of the peers.
 struct PeerCommands {
-    /// The `rtcshare` that is measured.
+    /// The `rtcshare` to measure.
     let executable: String
-    /// Where the other peers' scripts are.
+    /// The directory of the other peers' scripts.
     let scripts: String
-    /// A Python with aiortc; GStreamer's bindings come with the system's own.
+    /// A Python with aiortc; the system's Python has GStreamer's bindings.
     let python: String
-    /// The most that a peer may send, in kbit/s.
+    /// The maximum bitrate of a peer, in kbit/s.
     let bitrate: Int
     /// Further options for each peer.
     var more: [ScreenPeer: [String]] = [:]
-    /// Where the two processes of a broadcast meet.
+    /// The directory of the socket of a capturing process.
     var folder = "."
 
     private var socket: String { "\(folder)/broadcast.sock" }
@@ -61,7 +61,7 @@ struct PeerCommands {
         return command + more[peer, default: []]
     }
 
-    /// The process that captures for a peer, where that is one of its own.
+    /// Returns the capturing process of a peer, if it has a separate one.
     func companion(of peer: ScreenPeer) -> [String]? {
         guard peer == .broadcast || peer == .sharedMemory else { return nil }
         return [
@@ -70,12 +70,12 @@ struct PeerCommands {
         ]
     }
 
-    /// What the two processes of a broadcast know each other by.
+    /// The tokens of the capturing and the sharing process.
     static let tokens = [
         "RTCSHARE_MY_TOKEN": "a benchmark's token", "RTCSHARE_PEER_TOKEN": "a benchmark's token",
     ]
 
-    /// Why a peer can't be measured here; nil where it can.
+    /// Returns the reason why a peer can't be measured here; nil if it can.
     func obstacle(_ peer: ScreenPeer) -> String? {
         if peer.isOurs {
             return FileManager.default.isExecutableFile(atPath: executable)
@@ -86,7 +86,7 @@ struct PeerCommands {
             ? nil : outcome.text.split(separator: "\n").last.map(String.init) ?? "it does not run"
     }
 
-    /// What exactly a peer is, and how it is set up.
+    /// Returns a description of a peer and its configuration.
     func description(of peer: ScreenPeer) -> String {
         peer.isOurs
             ? "rtcshare " + command(for: peer).dropFirst().joined(separator: " ")

@@ -4,17 +4,17 @@ import RTCShareTransport
 internal import RTCShareVideoCoding
 internal import RTCShareWireFormat
 
-/// One sender, one content, one window of time.
+/// A run with one sender, one content, and one time window.
 struct ScreenRun {
-    /// What all runs have in common.
+    /// The common settings of all runs.
     struct Settings: Codable, Sendable {
         var seconds: Double
         var warmUp: Double
         var bitrate: Int
         var seed: UInt64
-        /// How far changes stray from a regular beat, as a share of their interval.
+        /// The deviation of changes from a regular schedule, as a fraction of their interval.
         var jitter: Double
-        /// How often what the viewer shows is compared with what it should show.
+        /// The number of comparisons of the viewer's frame with the expected one.
         var samples: Int
     }
 
@@ -22,9 +22,9 @@ struct ScreenRun {
     let screen: VirtualScreen
     let commands: PeerCommands
     let folder: TemporaryFolder
-    /// The processors that senders run on; those of the benchmark where nil.
+    /// The processors for senders; those of the benchmark if nil.
     let processors: [Int]?
-    /// Where a picture of each is kept, the newest at the end of the window.
+    /// The directory for a frame of each run, the newest at the end of the window.
     var pictures: String?
 
     func run(_ content: ScreenContent, _ peer: ScreenPeer, round: Int, moving: Moving) async throws -> ScreenResult {
@@ -61,7 +61,7 @@ struct ScreenRun {
         }
     }
 
-    /// Moving pictures, here and in the X server.
+    /// The moving images, here and in the X server.
     struct Moving: Sendable {
         let pictures: MovingPictures
         let upload: ContentDisplay.Upload?
@@ -139,7 +139,7 @@ struct ScreenRun {
         }
     }
 
-    /// The window itself: what was used and what came from its first moment to its last.
+    /// Measures the window: the used processor time and the received data from its start to its end.
     private func watch(
         senders: [ChildProcess], viewer: ScreenViewer, into result: inout ScreenResult
     ) async throws -> (start: Instant, end: Instant) {
@@ -176,7 +176,7 @@ struct ScreenRun {
 
     // MARK: Similarity
 
-    /// Draws the content anew, and compares what came with it.
+    /// Draws the content again, and compares the received frames with it.
     private func compare(
         _ samples: [ScreenViewer.Sample], newest: ScreenViewer.Sample?, lastTick: Int, script: ContentScript,
         _ moving: Moving, into result: inout ScreenResult
@@ -206,7 +206,7 @@ struct ScreenRun {
     ) throws -> Double {
         let expected = try converter.convert(canvas.picture, to: canvas.size)
         guard picture.size == canvas.size else {
-            // A sender that sent a smaller picture is judged by what its viewer sees.
+            // A smaller frame is evaluated at the viewer's size.
             return try StructuralSimilarity.luma(converter.convert(picture, to: canvas.size), expected)
         }
         return try StructuralSimilarity.luma(picture, expected)

@@ -8,25 +8,25 @@ import RTCShareTransport
 internal import RTCShareVideoCoding
 internal import RTCShareWireFormat
 
-/// The receiving end, the same for every sender: a connection and a decoder, which note what comes and when.
+/// The receiver, the same for every sender: a connection and a decoder, which record frames and their times.
 final class ScreenViewer: Sendable {
-    /// A picture that was decoded.
+    /// A decoded frame.
     struct Seen: Sendable {
-        /// When the last of its packets came.
+        /// The arrival time of the last of its packets.
         let arrival: Instant
-        /// When it was decoded.
+        /// The time at which it was decoded.
         let decoded: Instant
-        /// The number that it shows; nil where it shows none.
+        /// The tick's number in the frame; nil if it has none.
         let tick: Int?
     }
 
-    /// A picture that was kept, to be compared with what it should show.
+    /// A frame that was kept for a comparison.
     struct Sample: Sendable {
         let seen: Seen
         let picture: PixelBuffer
     }
 
-    /// What has come so far, in all.
+    /// The total counts so far.
     struct Counts: Sendable {
         var bytes: Int64 = 0
         var packetsLost: Int64 = 0
@@ -37,7 +37,7 @@ final class ScreenViewer: Sendable {
     private let connection: Connection
     private let record: Record
 
-    /// A viewer of a screen of this size.
+    /// Creates a viewer of a screen of this size.
     init(of screen: PixelSize) async throws {
         let record = Record(screen: screen)
         connection = try await Connection(as: .answerer, identity: try LocalIdentity(media: []))
@@ -64,23 +64,23 @@ final class ScreenViewer: Sendable {
         }
     }
 
-    /// Takes the sender's offer, and gives the answer.
+    /// Sets the sender's offer, and returns the answer.
     func answer(_ offer: String) async throws -> String {
         try await connection.answer(offer: SessionDescription.parse(offer)).description
     }
 
-    /// Keeps the picture that is shown now.
+    /// Keeps the current frame.
     func keepShown() { record.keepShown() }
 
-    /// What was decoded, what was kept of it, and the newest picture.
+    /// The decoded frames and, below, the kept ones and the newest one.
     var seen: [Seen] { record.seen }
     var samples: [Sample] { record.samples }
     var newest: Sample? { record.newest }
-    /// When key frames arrived.
+    /// The arrival times of key frames.
     var keyFrames: [Instant] { record.keyFrames }
-    /// When the connection stood; nil before.
+    /// The time of the connection; nil before.
     var connected: Instant? { record.connected }
-    /// Why nothing more comes; nil while it may.
+    /// The reason for the end; nil before.
     var ending: String? { record.ending }
 
     var counts: Counts {
@@ -103,7 +103,7 @@ final class ScreenViewer: Sendable {
     }
 }
 
-/// What the decoder's thread notes.
+/// The record of the decoder's thread.
 private final class Record: VideoSink {
     private struct State {
         var seen: [ScreenViewer.Seen] = []
@@ -135,7 +135,7 @@ private final class Record: VideoSink {
     func keepShown() { state.withLock { state in state.samples += state.newest.map { [$0] } ?? [] } }
     func keyFrameArrived(_ time: Instant) { state.withLock { $0.keyFrames.append(time) } }
 
-    /// Returns whether it is another receiver than before.
+    /// Sets the receiver, and returns whether it has changed.
     func begin(_ receiver: VideoReceiver) -> Bool {
         state.withLock { state in
             defer { state.receiver = receiver }

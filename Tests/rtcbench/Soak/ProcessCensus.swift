@@ -2,23 +2,23 @@ internal import Glibc
 internal import RTCShareCProcess
 import RTCShareTransport
 
-/// What a process holds at a moment.
+/// The resources of a process at one time.
 struct ProcessCensus: Codable, Hashable {
-    /// Bytes in memory.
+    /// The resident memory in bytes.
     let resident: Int
-    /// Bytes that were allocated and not freed, as the C library counts them: without what lies in gaps.
+    /// The allocated memory in bytes, as the C library counts it: without fragmentation.
     let allocated: Int
     let descriptors: Int
     let threads: Int
-    /// Timers of connections that wait on the event loops.
+    /// The number of connections' timers on the event loops.
     let timers: Int
 
-    /// This process, now: without the freed bytes that the C library keeps for later.
+    /// Returns the resources of this process now, without the freed memory that the C library keeps for later.
     static func take() async -> ProcessCensus {
         memory_trim()
         return ProcessCensus(
             resident: Machine.residentByteCount, allocated: Int(clamping: memory_allocated()),
-            // Without the descriptor that the folder is read through.
+            // Without the descriptor through which the directory is read.
             descriptors: count(of: "/proc/self/fd") - 1, threads: count(of: "/proc/self/task"),
             timers: await ConnectionTimers.waitingCount())
     }
@@ -28,7 +28,7 @@ struct ProcessCensus: Codable, Hashable {
         defer { closedir(stream) }
         var count = 0
         while let entry = readdir(stream) {
-            // `.` and `..` alone begin with a dot.
+            // Only `.` and `..` begin with a dot.
             if entry.pointee.d_name.0 != CChar(UInt8(ascii: ".")) { count += 1 }
         }
         return count

@@ -1,21 +1,21 @@
 internal import Foundation
 
-/// One thing that happens to a soaked share. Viewers have numbers, each of which is used once.
+/// An action in a soak test. Viewers have numbers, each of which is used once.
 enum SoakAction: Codable, Hashable {
-    /// A viewer comes, at the port that the viewers share or at one of its own, over a path that loses this share of
+    /// A viewer joins, at the viewers' shared port or at one of its own, over a link that loses this fraction of
     /// packets.
     case join(viewer: Int, place: SoakPlace, sharesPort: Bool, loss: Double)
     /// A viewer says goodbye.
     case leave(viewer: Int)
-    /// A viewer hears and says nothing any more, as a machine that was unplugged.
+    /// A viewer ignores everything and sends nothing, like an unplugged machine.
     case vanish(viewer: Int)
     /// The sharing side says goodbye to a viewer.
     case dismiss(viewer: Int)
     case move(viewer: Int, place: SoakPlace)
     case lose(viewer: Int, share: Double)
-    /// Nothing comes through to a viewer, nor from it, for so many seconds.
+    /// No packet passes to or from a viewer for so many seconds.
     case outage(viewer: Int, seconds: Double)
-    /// The sharing side offers new credentials, or takes the offer back.
+    /// The sharing side offers new credentials, or rolls the offer back.
     case restartICE(viewer: Int, isTakenBack: Bool)
     case requestKeyFrames(viewer: Int, count: Int)
     case source(SoakContent, hasSound: Bool)
@@ -25,19 +25,19 @@ enum SoakAction: Codable, Hashable {
     case volume(Double)
     case pause(seconds: Double)
     case destination(SoakDestination)
-    /// Everybody leaves, and what is left behind is looked at.
+    /// All viewers leave, and leaks are searched.
     case ebb
 }
 
-/// What is shared.
+/// The shared content.
 enum SoakContent: Codable, Hashable {
     /// The test pattern.
     case pattern(width: Int, height: Int, framesPerSecond: Double)
-    /// Pictures of a screen, made before.
+    /// Frames of a screen, created before.
     case screen(ScreenContent)
 }
 
-/// Where a viewer is.
+/// The groups of a viewer.
 enum SoakPlace: String, Codable, CaseIterable {
     case main
     case both
@@ -48,14 +48,14 @@ enum SoakPlace: String, Codable, CaseIterable {
     }
 }
 
-/// Where the share goes.
+/// The destination of the share.
 enum SoakDestination: String, Codable {
     case main
     case group
 }
 
 extension SoakAction {
-    /// The viewer that it happens to.
+    /// The viewer of the action.
     var viewer: Int? {
         switch self {
         case .join(let viewer, _, _, _), .leave(let viewer), .vanish(let viewer), .dismiss(let viewer),
@@ -66,12 +66,12 @@ extension SoakAction {
         }
     }
 
-    /// Its name.
+    /// The name of the action.
     var name: String {
         let text = "\(self)"
         return String(text[..<(text.firstIndex(of: "(") ?? text.endIndex)])
     }
 
-    /// All of it, as JSON.
+    /// The action as JSON.
     var text: String { (try? line).map { String(decoding: $0.dropLast(), as: UTF8.self) } ?? name }
 }

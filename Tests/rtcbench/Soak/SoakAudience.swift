@@ -1,17 +1,17 @@
 internal import Foundation
 internal import RTCShareLocks
 
-/// The process that plays the viewers, seen from the one that shares. It is asked one thing at a time.
+/// The viewers' process, for the sharing one. It handles one request at a time.
 final class SoakAudience: Sendable {
     private let input: FileHandle
     private let process: Process
     private let waiting = Locked<CheckedContinuation<SoakReply, any Error>?>(nil)
 
-    /// No answer takes this long.
+    /// The timeout for an answer.
     private static let patience = Duration.seconds(30)
 
     init(seed: UInt64) throws {
-        // A process that has ended is told of where its reply is missing.
+        // An ended process is detected by its missing reply.
         signal(SIGPIPE, SIG_IGN)
         let (process, input, output) = (Process(), Pipe(), Pipe())
         process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
@@ -36,7 +36,7 @@ final class SoakAudience: Sendable {
         }.start()
     }
 
-    /// Has the viewers' process do something.
+    /// Sends a request to the viewers' process.
     @discardableResult
     func ask(_ command: SoakRequest) async throws -> SoakReply {
         let line = try command.line
@@ -57,7 +57,7 @@ final class SoakAudience: Sendable {
         return reply
     }
 
-    /// What a viewer answers.
+    /// Returns a viewer's answer.
     func answer(to command: SoakRequest) async throws -> String {
         guard case .answer(let description) = try await ask(command) else {
             throw BenchmarkFailure("the viewers answered out of turn")
@@ -65,7 +65,7 @@ final class SoakAudience: Sendable {
         return description
     }
 
-    /// How the viewers stand.
+    /// Returns the state of the viewers.
     func report() async throws -> SoakAudienceReport {
         guard case .report(let report) = try await ask(.report) else {
             throw BenchmarkFailure("the viewers answered out of turn")

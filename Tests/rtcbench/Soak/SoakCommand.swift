@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
 
-/// A share that goes on for hours while everything about it changes.
+/// A share that runs for hours while everything about it changes.
 struct SoakCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "soak",

@@ -1,8 +1,8 @@
-/// What the sharing process tells the one that plays the viewers, a line of JSON each, and is answered one by one.
+/// A request to the viewers' process, a line of JSON each. Each has one reply.
 enum SoakRequest: Codable {
-    /// A new viewer answers an offer, over a path that loses this share of packets.
+    /// A new viewer answers an offer, over a link that loses this fraction of packets.
     case join(viewer: Int, offer: String, loss: Double)
-    /// A viewer that is there answers another offer.
+    /// An existing viewer answers another offer.
     case answer(viewer: Int, offer: String)
     case leave(viewer: Int)
     case vanish(viewer: Int)
@@ -12,7 +12,7 @@ enum SoakRequest: Codable {
     case report
 }
 
-/// What comes back.
+/// A reply of the viewers' process.
 enum SoakReply: Codable {
     case done
     case answer(String)
@@ -20,24 +20,24 @@ enum SoakReply: Codable {
     case failed(String)
 }
 
-/// How the viewers' process stands.
+/// The state of the viewers' process.
 struct SoakAudienceReport: Codable {
     let census: ProcessCensus
-    /// Pictures that were decoded, of all viewers there ever were.
+    /// The number of decoded frames of all viewers so far.
     let picturesSeen: Int
-    /// Paths of viewers who are there, or were until lately.
+    /// The number of links of current and recent viewers.
     let paths: Int
     let viewers: [SoakViewerReport]
 }
 
-/// What a viewer has seen and heard.
+/// A viewer's video and audio.
 struct SoakViewerReport: Codable {
     let viewer: Int
-    /// Seconds since its latest picture, and since it last heard something; nil where there was nothing yet.
+    /// The seconds since its last frame and, below, since its last audible audio; nil before the first.
     let sinceSeen: Double?
     let sinceHeard: Double?
-    /// How its tile stands, and what else there is to say of it.
+    /// The state of its tile, with further information.
     let state: String
-    /// Why its session is over, where it did not end that itself.
+    /// The reason for the end of its session, if it did not end that itself.
     let ended: String?
 }

@@ -1,34 +1,35 @@
 internal import RTCShareNetworkSimulation
 
-/// Both processes at a moment of a soak.
+/// Both processes at one time of a soak test.
 struct SoakSample: Codable {
-    /// Seconds from the start.
+    /// The seconds from the start.
     let time: Double
-    /// Connections of the room, those to viewers who vanished included, and those of them that have a port of their own.
+    /// The number of the room's connections, including those to vanished viewers and, below, those with a port of their
+    /// own.
     let connections: Int
     let ownPorts: Int
-    /// Viewers, and the paths of these and of those who left lately.
+    /// The number of viewers and, below, of the links of current and recent ones.
     let viewers: Int
     let paths: Int
     let sharing: ProcessCensus
     let viewing: ProcessCensus
-    /// Since the start.
+    /// The counts since the start.
     let framesSent: Int
     let picturesSeen: Int
-    /// Seconds of processor time that sharing has taken since the start.
+    /// The processor time of sharing since the start, in seconds.
     let processorTime: Double
 }
 
-/// Both processes when everybody had left and the share was back at what it began with.
+/// Both processes after all viewers have left and the share has its initial content again.
 struct SoakEbb: Codable {
     let time: Double
     let sharing: ProcessCensus
     let viewing: ProcessCensus
-    /// Connections and sessions of the sharing process that were still in memory.
+    /// The number of connections and sessions of the sharing process that were still in memory.
     let leftBehind: Int
 }
 
-/// All that was seen of a soak.
+/// The record of a soak test.
 struct SoakRecord {
     var samples: [SoakSample] = []
     var ebbs: [SoakEbb] = []
@@ -36,7 +37,7 @@ struct SoakRecord {
     var actions: [String: Int] = [:]
 }
 
-/// One of the figures that must not grow, over time.
+/// A resource that must not grow, over time.
 struct SoakSeries {
     enum Process: String, CaseIterable {
         case sharing
@@ -51,7 +52,7 @@ struct SoakSeries {
     struct Point {
         let time: Double
         let value: Double
-        /// What it hangs on beside time.
+        /// Another variable that it depends on, besides time.
         let other: Double
     }
 
@@ -60,15 +61,17 @@ struct SoakSeries {
     let kind: Kind
     let points: [Point]
 
-    /// The least that memory may grow by in the time of the fit, in bytes, and as a share of what there is.
+    /// The permitted growth of memory in the time of the fit: the greater of these bytes and, below, of this fraction
+    /// of it.
     private static let memoryLimit = 2.0 * 1024 * 1024
     private static let memoryShare = 0.01
-    /// What a count may: what grows by one is something left behind.
+    /// The permitted growth of a count: a growth of one is a leak.
     private static let countLimit = 0.5
-    /// Seconds of a run from which lines are judged: before that memory and the pools of threads have not settled.
+    /// The duration of a run in seconds from which lines are evaluated: before that, memory and the pools of threads
+    /// have not settled.
     private static let settledTime = 600.0
 
-    /// Those of both processes: while everything changes, and of memory also when everybody had left.
+    /// Returns the series of both processes: while everything changes and, for memory, also without viewers.
     static func all(of record: SoakRecord) -> [SoakSeries] {
         let parts: [(name: String, kind: Kind, value: (ProcessCensus) -> Int)] = [
             ("resident", .memory, \.resident), ("allocated", .memory, \.allocated),
@@ -93,7 +96,7 @@ struct SoakSeries {
         }
     }
 
-    /// The line through the second half of a run.
+    /// Returns the line through the second half of a run.
     func fit(runTime: Double) -> SoakTrend? {
         let half = points.filter { $0.time >= runTime / 2 }
         guard let first = half.first?.time, let last = half.last?.time,
@@ -114,8 +117,8 @@ extension SoakSample {
         Double(process == .sharing ? connections : viewers)
     }
 
-    /// Descriptors that are due: three of a connection with a port of its own, which follows the interfaces too, and two
-    /// of a path.
+    /// Returns the number of expected descriptors: three for a connection with a port of its own, which watches the
+    /// interfaces too, and two for a link.
     fileprivate func sockets(_ process: SoakSeries.Process) -> Double {
         Double(process == .sharing ? 3 * ownPorts : 3 * viewers + 2 * paths)
     }
@@ -127,12 +130,12 @@ extension SoakEbb {
     }
 }
 
-/// How one of the figures went.
+/// The trend of a resource.
 struct SoakTrend {
     enum Verdict: String {
         case flat
         case grows = "GROWS"
-        /// The error of the fit is too great to say.
+        /// The error of the fit is too large.
         case unclear
         case untold = "not judged"
     }
@@ -141,11 +144,11 @@ struct SoakTrend {
     let fit: LineFit
     let start: Double
     let end: Double
-    /// The most that it may grow by between start and end.
+    /// The maximum growth between start and end.
     let limit: Double
     let isJudged: Bool
 
-    /// What the line rises by from its start to its end, and twice its standard error.
+    /// The growth of the line from its start to its end and, below, twice its standard error.
     var growth: Double { fit.slope * (end - start) }
     var error: Double { 2 * fit.slopeError * (end - start) }
 

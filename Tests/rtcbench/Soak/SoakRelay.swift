@@ -5,13 +5,13 @@ internal import RTCShareLocks
 internal import RTCShareNetworkSimulation
 internal import RTCShareWireFormat
 
-/// Carries the viewers' datagrams over paths of this machine that lose some of them, on a thread of its own.
+/// Forwards the viewers' datagrams over lossy links on this machine, on a thread of its own.
 ///
 ///     sharing process ◀──▶ near socket ◀── loss ──▶ far socket ◀──▶ viewer
 ///
-/// Each end is told the socket on its side as the other end's address.
+/// Each end has the socket on its side as the other end's address.
 final class SoakRelay: Sendable {
-    /// Two sockets, and what happens between them.
+    /// A link: two sockets, and its state.
     private struct Path {
         let near: Int32
         let far: Int32
@@ -20,7 +20,7 @@ final class SoakRelay: Sendable {
         var sharer: TransportAddress
         var viewer: TransportAddress?
         var loss: Double
-        /// Nothing comes through before.
+        /// The time before which no packet passes.
         var silentUntil = Instant(nanoseconds: 0)
 
         func destination(isToViewer: Bool) -> (descriptor: Int32, address: TransportAddress?) {
@@ -41,7 +41,7 @@ final class SoakRelay: Sendable {
         state = Locked(State(random: SeededGenerator(seed: seed)))
     }
 
-    /// Opens a viewer's path to the sharing process, and says which port the viewer is to find it at.
+    /// Opens a viewer's link to the sharing process, and returns the port for the viewer.
     func open(viewer: Int, sharerPort: UInt16, loss: Double) throws -> UInt16 {
         let near = try CrowdSocket.open(at: Self.loopback)
         let far: (descriptor: Int32, address: TransportAddress)
@@ -60,7 +60,7 @@ final class SoakRelay: Sendable {
         return path.farPort
     }
 
-    /// Says where a viewer listens, and learns which port the sharing process is to find it at.
+    /// Sets a viewer's port, and returns the port for the sharing process.
     func connect(viewer: Int, port: UInt16) -> UInt16? {
         state.withLock { state in
             state.paths[viewer]?.viewer = TransportAddress(ip: Self.loopback, port: port)
@@ -68,15 +68,15 @@ final class SoakRelay: Sendable {
         }
     }
 
-    /// The port at which a viewer finds the sharing process.
+    /// Returns the port at which a viewer reaches the sharing process.
     func farPort(viewer: Int) -> UInt16? { state.withLock { $0.paths[viewer]?.farPort } }
 
-    /// How many paths there are.
+    /// The number of links.
     var count: Int { state.withLock { $0.paths.count } }
 
     func setLoss(_ loss: Double, viewer: Int) { state.withLock { $0.paths[viewer]?.loss = loss } }
 
-    /// Has nothing come through until then.
+    /// Blocks all packets until that time.
     func silence(viewer: Int, until end: Instant) { state.withLock { $0.paths[viewer]?.silentUntil = end } }
 
     func close(viewer: Int) {
@@ -87,14 +87,14 @@ final class SoakRelay: Sendable {
         }
     }
 
-    /// Carries datagrams for as long as the process lives.
+    /// Forwards datagrams as long as the process lives.
     func run() -> Never {
         let batch = ReceiveBatch()
         var tokens = [UInt64](repeating: 0, count: 64)
         while true {
             let count = Int(readiness_wait(readiness, &tokens, UInt32(tokens.count), 1000))
             for token in tokens.prefix(max(0, count)) {
-                // The lock is held so that no socket is closed, and its number used again, meanwhile.
+                // With the lock, so that no socket is closed, and its number reused, during that.
                 state.withLock { Self.carry(&$0, Int(token >> 1), isToViewer: token & 1 == 0, batch) }
             }
         }
@@ -112,7 +112,7 @@ final class SoakRelay: Sendable {
 }
 
 extension String {
-    /// This description with its one UDP candidate at another port, and none of TCP; and the port that it had.
+    /// Returns this description with its only UDP candidate at another port, and without TCP, with the original port.
     func withCandidate(at port: UInt16) -> (description: String, former: UInt16)? {
         var former: UInt16?
         let lines = components(separatedBy: "\r\n").compactMap { line -> String? in

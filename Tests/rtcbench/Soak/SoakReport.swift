@@ -1,12 +1,12 @@
 internal import Foundation
 internal import RTCShareNetworkSimulation
 
-/// What became of a soak, for people.
+/// The results of a soak test, for people.
 struct SoakReport {
     let seed: UInt64
     let record: SoakRecord
     private let trends: [SoakTrend]
-    /// Seconds from the start to what was noted last.
+    /// The seconds from the start to the last record.
     private let runTime: Double
 
     init(seed: UInt64, record: SoakRecord) {
@@ -17,7 +17,7 @@ struct SoakReport {
         trends = SoakSeries.all(of: record).compactMap { $0.fit(runTime: runTime) }
     }
 
-    /// Whether nothing grows, and everybody saw and heard what they should.
+    /// Whether nothing grows, and all viewers received the expected media.
     var passes: Bool { record.failures.isEmpty && trends.allSatisfy { $0.verdict != .grows } }
 
     var table: String {
@@ -35,14 +35,14 @@ struct SoakReport {
         return lines.joined(separator: "\n")
     }
 
-    /// One failure in a line.
+    /// Returns one failure in a line.
     static func line(_ failure: SoakWatch.Failure) -> String {
         String(format: "at %.1f s ", failure.time) + (failure.viewer.map { "viewer \($0): " } ?? "") + failure.text
     }
 
     private static let mebibyte = 1024.0 * 1024
 
-    /// What a run that passes does not say.
+    /// The reservations about a run that passes.
     private var reservation: String {
         if trends.contains(where: { $0.verdict == .untold }) { return "; too short for lines to be judged" }
         let count = trends.count { $0.verdict == .unclear }
@@ -75,9 +75,9 @@ struct SoakReport {
             + trend.verdict.rawValue
     }
 
-    // MARK: Picture
+    // MARK: Chart
 
-    /// Every figure over time, with the lines that were fitted.
+    /// A chart of every resource over time, with the fitted lines.
     var chart: Chart {
         let minutes = max(runTime / 60, 0.1)
         return Chart(
@@ -108,7 +108,7 @@ struct SoakReport {
             ] + lines(of: process, .count, scale: 1))
     }
 
-    /// The figures, and dashed the lines that were fitted.
+    /// Returns the resources, and the fitted lines dashed.
     private func lines(of process: SoakSeries.Process, _ kind: SoakSeries.Kind, scale: Double) -> [Chart.Series] {
         let chosen = trends.filter { $0.series.kind == kind && $0.series.process == process }
         return zip(chosen, Self.colors).flatMap { trend, color in
@@ -123,10 +123,10 @@ struct SoakReport {
         }
     }
 
-    /// Pictures a second, of all viewers together.
+    /// The frames per second of all viewers together.
     private var rates: Chart.Panel {
         func rate(_ value: (SoakSample) -> Int) -> [(time: Double, value: Double?)] {
-            // A minute's mean, and in short runs that of what there is.
+            // The mean of a minute; in short runs, that of the available samples.
             let step = max(2, min(12, record.samples.count / 20))
             return stride(from: step, to: record.samples.count, by: step).map { index in
                 let (before, after) = (record.samples[index - step], record.samples[index])

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import RTCShareWireFormat
 
-/// Lets the actions of a schedule happen in their time, and looks meanwhile.
+/// Executes the actions of a schedule at their times, and checks the viewers in between.
 final class SoakRun {
     private(set) var record = SoakRecord()
     private let share: SoakShare
@@ -10,12 +10,12 @@ final class SoakRun {
     private var watch = SoakWatch()
     private let start = MonotonicTime.now
     private let processorStart = ProcessorTime.now
-    /// For how long the schedule's time stood still.
+    /// The time for which the schedule was paused.
     private var stoodStill = 0.0
     private var resumption: Double?
     private var nextLook = 0.0
     private var nextSample = 0.0
-    /// Is told of everything as it comes.
+    /// Called with every event.
     private let listener: (Event) throws -> Void
 
     enum Event {
@@ -27,9 +27,10 @@ final class SoakRun {
 
     private static let lookInterval = 1.0
     private static let sampleInterval = 5.0
-    /// The time in which all must be gone once everybody has left: those who vanished are missed after 30 seconds.
+    /// The timeout for the end of all connections after all viewers have left: vanished ones are detected after 30
+    /// seconds.
     private static let ebbPatience = 60.0
-    /// The time in which threads end and memory is given back.
+    /// The time in which threads end and memory is released.
     private static let settling = 2.0
 
     init(seed: UInt64, duration: Double, listener: @escaping (Event) throws -> Void) async throws {
@@ -41,7 +42,7 @@ final class SoakRun {
 
     private var now: Double { (MonotonicTime.now - start).seconds }
 
-    /// Follows the schedule to its end. What ends it before is a failure in the record.
+    /// Follows the schedule to its end. An early end is a failure in the record.
     func run() async throws {
         do {
             try await follow()
@@ -112,7 +113,7 @@ final class SoakRun {
         try listener(.sample(sample))
     }
 
-    /// Waits until everybody who left is gone, and looks what is left behind: against the first time, nothing more may be.
+    /// Waits until all viewers are gone, and searches leaks: nothing may be left in addition to the first time.
     private func ebb() async throws {
         let begin = now
         var ebb: SoakEbb

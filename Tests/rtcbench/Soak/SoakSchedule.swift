@@ -1,12 +1,12 @@
 internal import RTCShareMedia
 internal import RTCShareNetworkSimulation
 
-/// What happens in a soak and when: the same for the same seed and length.
+/// The actions of a soak test with their times: the same for the same seed and length.
 ///
-/// It keeps to rules of its own: from three to six viewers, of whom one at least is where the share goes; everybody leaves
-/// at the beginning, once the first viewer was there, every few minutes, and at the end.
+/// It follows these rules: there are three to six viewers, at least one of whom is in the destination of the share; all
+/// viewers leave at the beginning, after the first one has joined, every few minutes, and at the end.
 struct SoakSchedule {
-    /// An action at its time, in seconds from the start. Time stands still while everybody leaves.
+    /// An action with its time, in seconds from the start. Time is paused while all viewers leave.
     struct Step: Codable, Hashable {
         let time: Double
         let action: SoakAction
@@ -19,19 +19,19 @@ struct SoakSchedule {
     private var nextViewer = 2
     private var places: [Int: SoakPlace] = [:]
     private var destination = SoakDestination.main
-    /// What is still to come before chance decides.
+    /// The fixed steps before the random ones.
     private var first: [Step]
     private var hasEnded = false
 
     static let viewers = 3...6
-    /// The time from one action to the next, in the mean.
+    /// The mean time between actions.
     private static let interval = 1.6
     private static let leastInterval = 0.25
-    /// At the beginning one viewer comes and leaves, so that what is made once is there.
+    /// The time at the beginning in which one viewer joins and leaves, so that one-time resources exist.
     private static let opening = 8.0
-    /// From one leaving of everybody to the next.
+    /// The time between two departures of all viewers.
     private static let ebbInterval = 180.0
-    /// Who vanishes is noticed after 30 seconds (RFC 7675 §5.1): nobody does shortly before everybody leaves.
+    /// A vanished viewer is detected after 30 seconds (RFC 7675 §5.1): none vanishes shortly before all viewers leave.
     private static let vanishingPause = 36.0
 
     private static let sizes = [(640, 360), (480, 270), (320, 240), (640, 480), (360, 640), (800, 450)]
@@ -51,17 +51,17 @@ struct SoakSchedule {
         time = opening
     }
 
-    /// All of it.
+    /// Returns all steps.
     static func steps(seed: UInt64, duration: Double) -> [Step] {
         var schedule = SoakSchedule(seed: seed, duration: duration)
         return Array(sequence(state: ()) { _ in schedule.next() })
     }
 
-    /// The next action; nil after the last, which is that everybody leaves.
+    /// Returns the next action; nil after the last, in which all viewers leave.
     mutating func next() -> Step? {
         if !first.isEmpty { return first.removeFirst() }
         guard !hasEnded else { return nil }
-        // A room that is empty fills faster.
+        // An empty room fills faster.
         let mean = places.count < Self.viewers.lowerBound ? Self.interval / 4 : Self.interval
         time += Self.leastInterval + random.exponential(mean: mean - Self.leastInterval)
         guard time < nextEbb else {
@@ -78,7 +78,7 @@ struct SoakSchedule {
 
     private mutating func action() -> SoakAction {
         if places.count < Self.viewers.lowerBound { return join() }
-        // A room that nobody of the destination is in would show nothing to anybody.
+        // A share to a part of the room without viewers would show nothing.
         if !places.values.contains(where: { $0.includes(destination) }) {
             destination = destination == .main ? .group : .main
             return .destination(destination)

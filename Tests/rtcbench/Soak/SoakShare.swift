@@ -8,29 +8,29 @@ internal import RTCShareSDP
 import RTCShareTransport
 internal import RTCShareWireFormat
 
-/// The share that is soaked: a room with picture and sound, and its viewers in another process.
+/// The share of a soak test: a room with video and audio, and its viewers in another process.
 final class SoakShare {
-    /// One that the sharing side has, or had, a connection to.
+    /// A viewer to which the sharing side has, or had, a connection.
     private struct Seat {
         let viewer: RoomViewer
         var framesSent = 0
-        /// Whether the newest offer had no sound in it, so that another is due once there is some.
+        /// Whether the newest offer had no audio, so that another is necessary when there is some.
         var wasOfferedSilence = false
     }
 
-    /// What is to be gone once everybody has left.
+    /// Objects that must be released after all viewers have left.
     private struct Remains {
         let ownsPort: Bool
         weak var connection: Connection?
         weak var session: AttendeeSession?
     }
 
-    /// Hears how the share goes.
+    /// Observes the share.
     private final class Observer: ContentShareObserver {
         let ends = Locked<[String]>([])
 
         func contentShareDidStop(status: ContentShareStatus) {
-            // A source may be replaced before anybody saw it.
+            // A source may be replaced before anybody has seen it.
             guard status != .replaced else { return }
             ends.withLock { $0.append(status.description) }
         }
@@ -52,13 +52,13 @@ final class SoakShare {
     private var isPaused = false
     private var hasSound = false
 
-    /// What is shared when everybody leaves, and for how long before.
+    /// The content while all viewers leave, and the time for which it is shown before.
     static let reference = SoakAction.source(
         .pattern(width: 640, height: 360, framesPerSecond: 12), hasSound: true)
     private static let referenceConfiguration = LocalVideoConfiguration(maxBitrate: .kilobitsPerSecond(600))
     private static let referenceTime = Duration.seconds(3)
     private static let loopback = IPAddress.v4(0x7F00_0001)
-    /// Consent lasts 30 seconds (RFC 7675 §5.1): who is not in the room any more is missed by then.
+    /// Consent lasts 30 seconds (RFC 7675 §5.1): a viewer that has left is detected by then.
     private static let departureTime = Duration.seconds(50)
 
     init(audience: SoakAudience) async throws {
@@ -120,7 +120,7 @@ final class SoakShare {
         case .destination(let destination):
             try await room.changeDestination(to: destination == .main ? .main : .subgroup(group))
         case .ebb:
-            // What is looked at then is to be the same each time.
+            // The measured state must be the same each time.
             configuration = Self.referenceConfiguration
             try await apply(Self.reference)
             try await Task.sleep(for: Self.referenceTime)
@@ -144,7 +144,7 @@ final class SoakShare {
         try await negotiate(number) { .join(viewer: number, offer: $0, loss: loss) }
     }
 
-    /// Offers what there is now to a viewer, and takes its answer.
+    /// Sends an offer of the current media to a viewer, and sets its answer.
     private func negotiate(_ number: Int, _ request: (String) -> SoakRequest) async throws {
         guard let connection = seats[number]?.viewer.session.connection else { return }
         let offer = try await connection.makeOffer()
@@ -177,7 +177,7 @@ final class SoakShare {
         }
     }
 
-    /// Has what is shared stand still, without its sound, or go on. What is shared anew meanwhile goes on already.
+    /// Pauses or resumes the share, including its audio. Content that is shared during a pause is not paused.
     func setPaused(_ isPaused: Bool) async {
         guard isPaused != self.isPaused else { return }
         self.isPaused = isPaused
@@ -200,17 +200,17 @@ final class SoakShare {
         departures[seat.viewer.id] = MonotonicTime.now
     }
 
-    // MARK: How it stands
+    // MARK: State
 
-    /// How many connections there are, those of viewers who vanished included.
+    /// The number of connections, including those of vanished viewers.
     var connections: Int {
         get async { await room.viewers.count }
     }
 
-    /// How many connections have a port of their own.
+    /// The number of connections with a port of their own.
     var ownPorts: Int { remains.count { $0.ownsPort && $0.connection != nil } }
 
-    /// Frames that were sent to viewers, all of them together.
+    /// Returns the number of frames that were sent to all viewers.
     func framesSent() async -> Int {
         for (number, seat) in seats {
             let streams = await seat.viewer.session.connection.report().outboundRTP.values
@@ -219,7 +219,7 @@ final class SoakShare {
         return framesSentToFormer + seats.values.reduce(0) { $0 + $1.framesSent }
     }
 
-    /// What went wrong that no viewer tells of, since this was asked last.
+    /// Returns the failures that no viewer reports, since the last call.
     func takeFailures() async -> [String] {
         var failures = observer.ends.withLock { ends in
             defer { ends = [] }
@@ -238,7 +238,7 @@ final class SoakShare {
         return failures
     }
 
-    /// Connections and sessions of viewers who have left that are still in memory.
+    /// Returns the number of connections and sessions of former viewers that are still in memory.
     func leftBehind() -> Int {
         remains.removeAll { $0.connection == nil && $0.session == nil }
         let present = Set(seats.values.map { ObjectIdentifier($0.viewer.session.connection) })

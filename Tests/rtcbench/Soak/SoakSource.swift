@@ -3,12 +3,12 @@ internal import RTCShareCapture
 internal import RTCShareMedia
 internal import RTCShareWireFormat
 
-/// A source of pictures that runs until it is stopped.
+/// A source of video that runs until it is stopped.
 final class SoakSource {
     let video: any VideoSource
     private let end: () -> Void
 
-    /// Pictures of screens, made once: what a source takes is not to hang on which it is.
+    /// The frames of screens, created once: the memory must not depend on the selected one.
     struct Library {
         private let screens: [ScreenContent: SteadyContent]
 
@@ -21,10 +21,10 @@ final class SoakSource {
         fileprivate subscript(_ content: ScreenContent) -> SteadyContent? { screens[content] }
     }
 
-    /// The time from one picture of a screen to the next.
+    /// The time between frames of a screen.
     private static let interval = Duration.milliseconds(90)
 
-    /// Begins to show a content.
+    /// Starts to show a content.
     init(_ content: SoakContent, from library: Library) throws {
         switch content {
         case .pattern(let width, let height, let rate):

@@ -8,7 +8,7 @@ import RTCShareTransport
 internal import RTCShareWireFormat
 internal import Synchronization
 
-/// One of the viewers: a whole session that decodes what comes, and notes when it last saw and heard something.
+/// A viewer: a complete session that decodes the received media, and records the times of its last video and audio.
 final class SoakViewer: Sendable {
     let viewer: Int
     private let session: AttendeeSession
@@ -37,7 +37,7 @@ final class SoakViewer: Sendable {
         try await session.connection.answer(offer: SessionDescription.parse(offer)).description
     }
 
-    /// Asks for a key frame of each picture that is sent.
+    /// Requests a key frame of each video.
     func requestKeyFrame() async {
         for (index, media) in await session.connection.remoteMedia.enumerated() where media.isVideo {
             session.connection.requestKeyFrame(ofReceiver: index)
@@ -63,17 +63,17 @@ final class SoakViewer: Sendable {
     }
 }
 
-/// What a viewer sees and hears.
+/// The received video and audio of a viewer.
 final class SoakSenses: VideoTileObserver, RemoteSoundObserver, AttendeeSessionObserver {
     struct State {
         var seen: Instant?
         var heard: Instant?
         var ended: String?
-        /// The latest of what was told.
+        /// The latest events.
         var events: [String] = []
     }
 
-    /// Of all viewers of the process.
+    /// The number of frames of all viewers of the process.
     static let picturesSeen = Atomic(0)
 
     let state = Locked(State())
@@ -98,7 +98,7 @@ final class SoakSenses: VideoTileObserver, RemoteSoundObserver, AttendeeSessionO
 
     private final class Ears: AudioSink {
         private weak let senses: SoakSenses?
-        /// Below this a sample is silence, or what a decoder makes of one that is missing.
+        /// The amplitude below which a sample is silence, or a decoder's concealment.
         private static let audible: Float = 0.01
 
         init(_ senses: SoakSenses) { self.senses = senses }

@@ -32,13 +32,13 @@ struct SoakViewersCommand: AsyncParsableCommand {
     }
 }
 
-/// Those viewers.
+/// The viewers.
 struct SoakViewers {
     private let relay: SoakRelay
     private var viewers: [Int: SoakViewer] = [:]
 
-    /// How long the path of a viewer stays: what it said last goes through, and the system does not tell the sharing
-    /// process that the one who vanished is gone.
+    /// The times for which the link of a former viewer is kept: its last packets pass, and the system does not report
+    /// the end of a vanished one to the sharing process.
     private static let partingTime = Duration.seconds(1)
     private static let vanishedTime = Duration.seconds(45)
 
@@ -98,7 +98,7 @@ struct SoakViewers {
         return viewer
     }
 
-    /// Has each end see the path's sockets in place of the other's.
+    /// Replaces each end's address with the link's sockets.
     private func answer(_ viewer: SoakViewer, _ offer: String) async throws -> SoakReply {
         guard let far = relay.farPort(viewer: viewer.viewer), let relayed = offer.withCandidate(at: far) else {
             throw BenchmarkFailure("an offer without a candidate")

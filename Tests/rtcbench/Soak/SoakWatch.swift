@@ -1,9 +1,9 @@
 internal import Foundation
 
-/// Judges whether the viewers see and hear what they should: at every moment at which the share goes to them, is not
-/// paused, and something comes through.
+/// Checks whether the viewers receive the expected video and audio: whenever the share has them as destination, is not
+/// paused, and packets pass.
 struct SoakWatch {
-    /// What a viewer should have seen and did not, or the other way around.
+    /// Missing or unexpected media of a viewer.
     struct Failure: Codable, Hashable {
         let time: Double
         let viewer: Int?
@@ -12,20 +12,20 @@ struct SoakWatch {
 
     private struct Viewer {
         var place: SoakPlace
-        /// Since when the share has gone to it, or has not.
+        /// The time since which the share has it as destination, or does not.
         var since: Double
         var silentUntil = 0.0
-        /// What was told already, and not to be told again until it is over.
+        /// Whether a failure was already reported, and must not be reported again until it is over.
         var isBlind = false
         var isDeaf = false
         var seesTooMuch = false
     }
 
-    /// Seconds after which a viewer must have a new picture, and sound.
+    /// The number of seconds after which a viewer must have a new frame, and audio.
     static let patience = 10.0
-    /// Seconds in which the last that was sent to a viewer may still come.
+    /// The number of seconds in which the last sent media may still arrive.
     private static let afterglow = 5.0
-    /// Actions that are told beside a failure.
+    /// The number of actions that are reported with a failure.
     private static let remembered = 8
 
     private var viewers: [Int: Viewer] = [:]
@@ -35,7 +35,7 @@ struct SoakWatch {
     private var sourceSince = 0.0
     private var latest: [(time: Double, action: SoakAction)] = []
 
-    /// Takes note of what was done.
+    /// Records an action.
     mutating func note(_ action: SoakAction, at now: Double) {
         latest = latest.suffix(40) + [(now, action)]
         switch action {
@@ -65,7 +65,7 @@ struct SoakWatch {
         viewers[number] = viewer
     }
 
-    /// Looks at what the viewers say.
+    /// Checks the viewers' reports.
     mutating func look(_ reports: [SoakViewerReport], at now: Double) -> [Failure] {
         var failures: [Failure] = []
         for report in reports {

@@ -2,12 +2,12 @@ internal import Foundation
 internal import RTCShareMedia
 internal import RTCShareWireFormat
 
-/// What a receiver's script wrote of what it saw; screen_receiver.py says what it holds.
+/// The report of a receiver's script; screen_receiver.py describes its content.
 struct ScreenReceiverReport: Decodable {
     struct Frame: Decodable {
-        /// When it came to the screen, by the monotonic clock, in milliseconds.
+        /// The time at which it appeared on the screen, by the monotonic clock, in milliseconds.
         let time: Double
-        /// The change that it shows; nil where its squares contradict each other.
+        /// The change that it shows; nil if its squares contradict each other.
         let tick: Int?
 
         init(from decoder: any Decoder) throws {
@@ -28,7 +28,7 @@ struct ScreenReceiverReport: Decodable {
         let width: Int
         let height: Int
 
-        /// The picture itself, without colours.
+        /// Returns the frame itself, without colors.
         func read(in folder: String) throws -> PixelBuffer {
             let luma = try Data(contentsOf: URL(fileURLWithPath: "\(folder)/\(file)"))
             guard width > 0, height > 0, luma.count == width * height else {
@@ -50,12 +50,12 @@ struct ScreenReceiverReport: Decodable {
 
     struct Statistics: Decodable {
         let atMs: Double
-        /// What the transport has received.
+        /// The number of bytes that the transport has received.
         let bytes: Double
         let inbound: Inbound?
     }
 
-    /// Of getStats' inbound-rtp what is told on; receivers lack some.
+    /// The members of inbound-rtp of getStats that are reported; receivers lack some.
     struct Inbound: Decodable {
         let framesDropped: Double?
         let keyFramesDecoded: Double?
@@ -84,7 +84,7 @@ struct ScreenReceiverReport: Decodable {
         self = try decoder.decode(Self.self, from: Data(contentsOf: URL(fileURLWithPath: file)))
     }
 
-    /// How many bytes had come by a time of the same clock, between two reports by the line.
+    /// Returns the number of bytes that had arrived by a time of the same clock, interpolated between two reports.
     func bytes(at time: Double) -> Double {
         let stats = stats ?? []
         guard let after = stats.firstIndex(where: { $0.atMs >= time }) else { return stats.last?.bytes ?? 0 }

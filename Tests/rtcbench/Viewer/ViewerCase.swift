@@ -1,6 +1,6 @@
-/// What one run of `rtcbench viewer` is of.
+/// The parameters of one run of `rtcbench viewer`.
 struct ViewerCase: Codable, Hashable, Sendable {
-    /// Who sends the screen.
+    /// The sender of the screen.
     enum Sender: String, CaseIterable, Codable {
         case ours
         /// Chromium's getDisplayMedia, on the same X server.
@@ -10,7 +10,7 @@ struct ViewerCase: Codable, Hashable, Sendable {
         var colour: String { self == .ours ? "#0057b8" : "#d1410c" }
     }
 
-    /// Who receives it, alike whoever sends.
+    /// The receiver, the same for each sender.
     enum Receiver: String, CaseIterable, Codable {
         case chromium, aiortc
     }
@@ -19,11 +19,11 @@ struct ViewerCase: Codable, Hashable, Sendable {
     var sender: Sender
     var receiver: Receiver
     var path: ViewerPath
-    /// The most that the sender's pictures may take, in kbit/s.
+    /// The maximum bitrate of the sender's video, in kbit/s.
     var bitrate: Int
     var size: String
     var seconds: Int
-    /// Pictures of the receiver's screen that are judged, a second.
+    /// The number of evaluated frames of the receiver's screen per second.
     var samples: Int
     /// The track's content hint.
     var hint: String
@@ -32,33 +32,34 @@ struct ViewerCase: Codable, Hashable, Sendable {
     var oursWith: String
     var round: Int
 
-    /// The same of any sender: what runs are compared within.
+    /// The same for any sender: the group within which runs are compared.
     var pair: ViewerCase {
         var pair = self
         (pair.sender, pair.oursWith, pair.round) = (.ours, "", 0)
         return pair
     }
 
-    /// What people call it.
+    /// The title for people.
     var title: String {
         "\(content.rawValue), \(path.name), \(bitrate) kbit/s, \(size)" + (receiver == .aiortc ? ", to aiortc" : "")
     }
 
-    /// For files' names.
+    /// The name for files.
     var fileName: String {
         [content.rawValue, path.name, "\(bitrate)", size, receiver.rawValue, sender.rawValue, "\(round)"]
             .joined(separator: "-").replacing("%", with: "pct")
     }
 }
 
-/// A path between sender and receiver, by a name that says it: `40ms-2%-bursts`.
+/// A route between sender and receiver, described by its name: `40ms-2%-bursts`.
 struct ViewerPath: Codable, Hashable, Sendable {
     let name: String
-    /// Options of the relay.
+    /// The options of the relay.
     let options: [String]
 
-    /// `clean`, or parts with hyphens between: `40ms` each way, `j5` for jitter of 5 ms, `2%` of loss each way, `bursts`
-    /// or `bursts8` for losses that come four or eight in a row, `2000kbps` for what passes, `q200` for a queue of 200 ms.
+    /// Creates a route named `clean`, or with parts separated by hyphens: `40ms` in each direction, `j5` for jitter of
+    /// 5 ms, `2%` of loss in each direction, `bursts` or `bursts8` for four or eight consecutive losses, `2000kbps` for
+    /// the capacity, `q200` for a queue of 200 ms.
     init?(name: String) {
         self.name = name
         var options: [String] = []

@@ -3,7 +3,7 @@ internal import Foundation
 internal import Logging
 internal import RTCShareMedia
 
-/// What a real receiver sees, second by second, of rtcshare and of Chromium.
+/// The video that a real receiver shows, second by second, from rtcshare and from Chromium.
 struct ViewerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "viewer",
@@ -117,14 +117,14 @@ struct ViewerCommand: AsyncParsableCommand {
 
     private func screenSize() throws -> PixelSize {
         let sides = size.split(separator: "x").compactMap { Int($0) }
-        // The films and menus need their room.
+        // The videos and menus need space.
         guard sides.count == 2, (1024...8192).contains(sides[0]), (600...4320).contains(sides[1]) else {
             throw ValidationError("--size \(size): give 1024x600 to 8192x4320")
         }
         return PixelSize(width: sides[0], height: sides[1])
     }
 
-    /// All runs, in their order: what is compared follows each other.
+    /// Returns all runs in order: compared ones follow each other.
     private func plans() throws -> [ViewerCase] {
         let contents: [SharedContent] =
             contents == "all" ? SharedContent.allCases : try ScreenOptions.choose(contents, option: "--contents")
@@ -169,7 +169,7 @@ struct ViewerCommand: AsyncParsableCommand {
             try draw(records)
             return
         }
-        // What a connection has to say is not for whoever waits for figures.
+        // The log of a connection is not for readers of the results.
         LoggingSystem.bootstrap { _ in SwiftLogNoOpLogHandler() }
         let folder = try TemporaryFolder()
         let interruption = Interruption(folder)
@@ -222,7 +222,7 @@ struct ViewerCommand: AsyncParsableCommand {
                 records.append(record)
                 if !brief { print(ViewerReport.table(of: record) + "\n") }
             } catch {
-                // The others are worth having.
+                // The other runs are still useful.
                 ScreenBenchmark.say("\(error)")
                 failures += 1
             }
@@ -240,7 +240,7 @@ struct ViewerCommand: AsyncParsableCommand {
         Bundle.main.executableURL?.deletingLastPathComponent().appendingPathComponent(name).path ?? name
     }
 
-    /// The commit of the sources that this program stands among, with a `+` where they were changed; nil elsewhere.
+    /// The commit of this program's sources, with a `+` if they were changed; nil outside of a clone.
     private static var commit: String? {
         let process = Process()
         let output = Pipe()

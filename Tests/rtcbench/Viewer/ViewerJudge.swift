@@ -4,27 +4,28 @@ internal import RTCShareNetworkSimulation
 internal import RTCShareVideoCoding
 internal import RTCShareWireFormat
 
-/// Says what a receiver saw, second by second, once a run has ended.
+/// Evaluates a receiver's video, second by second, after a run.
 struct ViewerJudge {
-    /// Beyond this nobody sees a difference, and equal pictures would have no end of it.
+    /// The maximum signal-to-noise ratio: above it the difference is invisible, and for equal frames it would be
+    /// infinite.
     private static let mostSignalToNoise = 60.0
 
     let plan: ViewerCase
     let report: ScreenReceiverReport
-    /// Where the receiver left its pictures.
+    /// The directory of the receiver's frames.
     let folder: String
-    /// When each change was on the sender's screen.
+    /// The times of the changes on the sender's screen.
     let drawn: [DrawnTick]
-    /// What seconds count from.
+    /// The origin of the seconds.
     let start: Instant
     let prepared: PreparedContent
-    /// Where the worst picture of each second is kept.
+    /// The directory for the worst frame of each second.
     var pictures: String?
 
     private var milliseconds: Double { Double(start.nanoseconds) / 1e6 }
     private func seconds(_ milliseconds: Double) -> Double { (milliseconds - self.milliseconds) / 1000 }
 
-    /// Fills in a record; what the sender took is there already.
+    /// Completes a record, which already has the sender's costs.
     func judge(into record: inout ViewerRecord, on display: ContentDisplay) throws {
         let viewed = viewedPictures(&record)
         let comparisons = try compare(viewed, on: display)
@@ -45,7 +46,7 @@ struct ViewerJudge {
         if let pictures { try writeWorst(comparisons, record, to: pictures, display) }
     }
 
-    /// The pictures with numbers that can be.
+    /// Returns the frames with possible numbers.
     private func viewedPictures(_ record: inout ViewerRecord) -> ViewedPictures {
         let frames = report.frames ?? []
         let pictures = frames.map { frame -> ViewedPictures.Picture in
@@ -89,9 +90,9 @@ struct ViewerJudge {
         record.total.longestStall = record.seconds.map(\.longestStall).max() ?? 0
     }
 
-    // MARK: Pictures
+    // MARK: Frames
 
-    /// A sample beside the sender's screen, at its time and at the change that it shows.
+    /// A sample, compared with the sender's screen at its time and at the change that it shows.
     struct Comparison {
         struct Figures {
             let similarity: Double
@@ -144,7 +145,7 @@ struct ViewerJudge {
         return comparisons
     }
 
-    /// Draws the content anew, up to a change.
+    /// Draws the content again, up to a change.
     private func redraw(
         upTo last: Int, _ look: (Int, ScreenCanvas) throws -> Void, atEnd: (ScreenCanvas) throws -> Void = { _ in }
     ) throws {
@@ -158,8 +159,8 @@ struct ViewerJudge {
         try atEnd(canvas)
     }
 
-    /// Of each second the receiver's picture at the left and the sender's screen at that time at the right, where they differ
-    /// most.
+    /// Writes the receiver's frame and the sender's screen at that time side by side, for each second at their largest
+    /// difference.
     private func writeWorst(
         _ comparisons: [Comparison], _ record: ViewerRecord, to folder: String, _ display: ContentDisplay
     ) throws {
@@ -230,6 +231,6 @@ struct ViewerJudge {
 }
 
 extension [Double] {
-    /// Nil of none.
+    /// The mean; nil if there are no values.
     var mean: Double? { isEmpty ? nil : reduce(0, +) / Double(count) }
 }

@@ -1,28 +1,28 @@
 internal import Foundation
 
-/// What a viewer saw in one run: a line of the history.
+/// The results of one run, a line of the history.
 struct ViewerRecord: Codable {
-    /// A second of the run, from the connection on. A figure is nil where there was nothing to judge.
+    /// A second of the run, counted from the connection. A value is nil if there was nothing to evaluate.
     struct Second: Codable {
-        /// Of luma: what the receiver's screen showed beside what the sender's did at that time, the mean of the samples.
+        /// The similarity of luma between the receiver's and the sender's screen at that time, the mean of the samples.
         var similarity: Double?
         /// In decibels.
         var signalToNoise: Double?
-        /// The same beside what the sender's screen showed at the change that the picture is of: without lateness.
+        /// The same, compared with the sender's screen at the change that the frame shows: without the delay.
         var ownSimilarity: Double?
         var ownSignalToNoise: Double?
-        /// Pictures that came to the receiver's screen.
+        /// The number of frames on the receiver's screen.
         var frames = 0
-        /// Freezes that end in it, the longest gap that reaches into it, and the longest time with a picture that was no
-        /// longer true, in milliseconds.
+        /// The number of freezes that end in it and, below, the longest gap that overlaps it, and the longest time with
+        /// an outdated frame, in milliseconds.
         var freezes = 0
         var longestGap = 0.0
         var longestStall = 0.0
-        /// From the change to the receiver's screen, of the changes in it: the mean, in milliseconds.
+        /// The mean delay from a change to the receiver's screen, for the changes in it, in milliseconds.
         var latency: Double?
-        /// What came at the receiver, in kbit/s: UDP payload.
+        /// The received bitrate, in kbit/s: UDP payload.
         var bitrate = 0.0
-        /// Of a core: the sender's program with all its processes.
+        /// The share of a core: the sender's program with all its processes.
         var processor = 0.0
     }
 
@@ -45,17 +45,17 @@ struct ViewerRecord: Codable {
         var latency: Double?
         var latency95: Double?
         var longestLatency: Double?
-        /// Changes that no picture showed.
+        /// The number of changes that no frame showed.
         var unseenChanges = 0
         var bitrate = 0.0
-        /// Of a core: the sender, the X server and the receiver.
+        /// The shares of a core: the sender, the X server and the receiver.
         var processor = 0.0
         var serverProcessor = 0.0
         var receiverProcessor = 0.0
-        /// From the answer to the connection, and to the first picture, in milliseconds.
+        /// The time from the answer to the connection and, below, to the first frame, in milliseconds.
         var connecting: Double?
         var firstPicture: Double?
-        /// The mean, in milliseconds.
+        /// The mean delay, in milliseconds.
         var jitterBufferDelay: Double?
         var keyFrames: Double?
         var framesDropped: Double?
@@ -63,15 +63,15 @@ struct ViewerRecord: Codable {
         var negativeAcknowledgements: Double?
         var retransmissions: Double?
         var packetsLost: Double?
-        /// Pictures whose squares could not be read, and those that others took the place of before the receiver's screen
-        /// was drawn.
+        /// The number of frames whose squares could not be read and, below, of those that were replaced before the
+        /// receiver's screen was drawn.
         var unreadablePictures = 0
         var replacedPictures = 0
-        /// The size of the last picture.
+        /// The size of the last frame.
         var size = ""
     }
 
-    /// What was measured, when and on what.
+    /// The origin of the measurement: the date, the version and the machine.
     struct Origin: Codable {
         var date: String
         var label: String
@@ -87,7 +87,7 @@ struct ViewerRecord: Codable {
     var total = Total()
 }
 
-/// Runs that were kept: a line of JSON each, appended when the run has ended.
+/// The stored runs: a line of JSON each, appended at the end of the run.
 struct ViewerHistory {
     let path: String
 

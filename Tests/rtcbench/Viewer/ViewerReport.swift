@@ -1,16 +1,16 @@
 internal import Foundation
 
-/// What runs found, for people.
+/// The results of runs, for people.
 struct ViewerReport {
     let records: [ViewerRecord]
 
-    /// All of it.
+    /// Returns the complete text.
     func text(brief: Bool) -> String {
         let tables = brief ? [] : records.map(Self.table)
         return (tables + [summary]).joined(separator: "\n\n")
     }
 
-    /// The seconds of a run.
+    /// Returns the seconds of a run.
     static func table(of record: ViewerRecord) -> String {
         let rows = record.seconds.enumerated().map { second, entry in
             [
@@ -43,7 +43,7 @@ struct ViewerReport {
 
     // MARK: Pairs
 
-    /// The runs of one sender with one label, of what is compared.
+    /// The runs of one sender with one label, for a comparison.
     struct Group {
         let pair: ViewerCase
         let sender: ViewerCase.Sender
@@ -51,7 +51,7 @@ struct ViewerReport {
         var records: [ViewerRecord]
     }
 
-    /// Those that are compared stand together, in the order in which they were first measured.
+    /// The groups, with compared ones next to each other, in the order of their first measurement.
     var groups: [Group] {
         var groups: [Group] = []
         for record in records {
@@ -68,7 +68,7 @@ struct ViewerReport {
         return groups
     }
 
-    /// A row for each sender, those of a pair below each other; medians of the rounds.
+    /// A row for each sender, with a pair one below the other; medians of the rounds.
     var summary: String {
         let groups = groups
         let rows = groups.enumerated().map { index, group -> [String] in
@@ -103,7 +103,7 @@ struct ViewerReport {
         return Table(titles: titles, rows: rows, leading: 2).description
     }
 
-    // MARK: Picture
+    // MARK: Chart
 
     /// The seconds of the newest run of each sender, pair by pair.
     var chart: Chart {

@@ -3,7 +3,7 @@ internal import RTCShareMedia
 import RTCShareTransport
 internal import RTCShareWireFormat
 
-/// A content with what it takes to draw it, in the X server and here.
+/// A content with the images for drawing it, in the X server and here.
 struct PreparedContent {
     let content: SharedContent
     let stage: Stage
@@ -40,7 +40,7 @@ struct ViewerRun {
     let commit: String?
     var pictures: String?
 
-    /// A line that a receiver writes.
+    /// A line of a receiver's output.
     private struct Line: Decodable {
         let answer: String?
         let connected: Double?
@@ -73,10 +73,10 @@ struct ViewerRun {
     ) async throws -> ViewerRecord {
         let offer = try await sender.read(within: .seconds(120))
         guard offer.hasPrefix("v=0") else { throw BenchmarkFailure("the sender made no offer") }
-        // What Chromium says of its capture lies on the screen.
+        // Chromium's notice about its capture is on the screen.
         if plan.sender == .chromium { try screen.display.raise() }
         let first = try DrawnTick { try draw(prepared) }
-        // The receiver knows the sender by the relay's datagrams alone.
+        // The receiver receives the sender's address only by the relay's datagrams.
         receiver.write(
             joined(lines(offer).filter { !$0.hasPrefix("a=candidate:") && $0 != "a=end-of-candidates" }))
         guard let answer = try await line(receiver, within: .seconds(120)).answer else {
@@ -128,13 +128,13 @@ struct ViewerRun {
         return record
     }
 
-    /// Draws what is there at the start.
+    /// Draws the initial content.
     private func draw(_ prepared: PreparedContent) throws {
         var script = prepared.makeScript()
         try screen.display.draw(script.begin(), pictures: prepared.upload, through: prepared.buffer)
     }
 
-    /// What is used, from the start to the end of each second.
+    /// Measures the processor time, from the start to the end of each second.
     private func watch(
         _ plan: ViewerCase, _ sender: ChildProcess, _ receiver: ChildProcess, from start: Instant,
         into record: inout ViewerRecord
@@ -220,7 +220,7 @@ struct ViewerRun {
     private func lines(_ text: String) -> [String] { text.split(whereSeparator: \.isNewline).map(String.init) }
     private func joined(_ lines: [String]) -> String { lines.joined(separator: "\r\n") + "\r\n" }
 
-    /// An answer without candidates, where they stood, and the words of the first of UDP and IPv4.
+    /// Returns an answer without candidates, with their position, and the words of the first UDP candidate with IPv4.
     private func firstCandidate(
         _ lines: [String]
     ) throws -> (answer: (description: [String], place: Int), candidate: [String]) {

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import RTCShareMedia
 
-/// What sending a Wayland desktop's screen costs, beside an X server's.
+/// The cost of sending a Wayland desktop's screen, compared with an X server's.
 struct WaylandCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "wayland",
@@ -21,7 +21,7 @@ struct WaylandCommand: AsyncParsableCommand {
 
     @OptionGroup var options: ScreenOptions
 
-    /// Of what an X server's screen takes, the most that is asked.
+    /// The maximum cost relative to that of an X server's screen.
     private static let mostCost = 1.3
 
     func validate() throws {
@@ -70,7 +70,7 @@ struct WaylandCommand: AsyncParsableCommand {
         commands: PeerCommands,
         folder: TemporaryFolder, processors: [Int]?
     ) async throws -> ScreenResult {
-        // A sway gives no second share a picture of a screen that stands still: each run has its own.
+        // sway sends no frame of an idle screen to a second share: each run has its own desktop.
         let screen =
             if let desktop {
                 try await VirtualScreen(

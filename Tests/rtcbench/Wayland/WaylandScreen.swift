@@ -2,8 +2,9 @@ internal import Foundation
 internal import RTCShareMedia
 
 extension VirtualScreen {
-    /// The screen of a Wayland desktop, with its XWayland for what draws the content, and its portal for who shares it.
-    /// `scripts` is where announce_dmabuf.c and gnome_pointer.py are, `executable` the rtcshare that shares it.
+    /// Creates the screen of a Wayland desktop, with its XWayland for drawing the content, and its portal for sharing
+    /// it. `scripts` is the directory of announce_dmabuf.c and gnome_pointer.py, `executable` the rtcshare that shares
+    /// it.
     init(
         of compositor: WaylandScreen.Compositor, size: PixelSize, folder: TemporaryFolder, scripts: String,
         executable: String
@@ -22,13 +23,13 @@ extension VirtualScreen {
     }
 }
 
-/// A compositor without a screen, PipeWire, and the portal that gives its pictures, on a bus of their own.
+/// A compositor without a screen, PipeWire, and the portal of its frames, on a separate bus.
 final class WaylandScreen {
-    /// Whose desktop.
+    /// The compositor of the desktop.
     enum Compositor: String, CaseIterable, Sendable {
-        /// Tells what changed on its screen, and asks nobody.
+        /// Reports changes of its screen, and asks nobody.
         case sway
-        /// GNOME's. It tells nothing of what changed before 44.1, and asks once in a window of its own.
+        /// GNOME's. It does not report changes before 44.1, and asks once in a window of its own.
         case mutter
     }
 
@@ -52,7 +53,7 @@ final class WaylandScreen {
         ]
     }
 
-    /// Ends all of it, what stands on others first.
+    /// Ends all programs, dependent ones first.
     func end() { for program in programs.reversed() { program.end() } }
 
     func start(scripts: String, executable: String) async throws {
@@ -83,7 +84,7 @@ final class WaylandScreen {
                 atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
             try Data(text.utf8).write(to: URL(fileURLWithPath: path))
         }
-        // It refuses to be root.
+        // It refuses to run as root.
         let somebody = getuid() == 0 ? ["unshare", "--user", "--map-user=1000", "--map-group=1000"] : []
         try start(
             somebody + ["sway"],
@@ -97,7 +98,7 @@ final class WaylandScreen {
     }
 
     private func startMutter() async throws {
-        // What it starts says where its XWayland is, and ends with it.
+        // Its child process writes the name of its XWayland, and ends with it.
         let words =
             "echo $DISPLAY > \(run)/display; echo $XAUTHORITY > \(run)/authority; exec tail --pid=$PPID -f /dev/null"
         try start([
@@ -110,12 +111,12 @@ final class WaylandScreen {
         try await owns("org.freedesktop.impl.portal.desktop.gnome")
     }
 
-    /// Says yes in the desktop's window, before the content covers it: whoever shares the screen later is not asked again.
+    /// Confirms the desktop's dialog, before the content covers it: later shares of the screen are not asked again.
     private func agree(scripts: String, executable: String) async throws {
         try start([executable, "serve", "--source", "portal:monitor", "--listen", "127.0.0.1:0"])
         let asking = programs.removeLast()
         defer { asking.end() }
-        // Where its places are on a screen of 1280x720; the window is in the screen's middle.
+        // The positions of its buttons on a screen of 1280x720; the window is in the screen's middle.
         let places = [(640, 386), (852, 233)].map { x, y in
             "\(x + (size.width - 1280) / 2),\(y + (size.height - 720) / 2),click"
         }
@@ -129,13 +130,13 @@ final class WaylandScreen {
         }
     }
 
-    /// What stands in DISPLAY for the desktop's XWayland.
+    /// Returns the value of DISPLAY for the desktop's XWayland.
     func displayName() async throws -> String {
         if compositor == .mutter { setenv("XAUTHORITY", try await said("authority"), 1) }
         return try await said("display")
     }
 
-    /// What a file of the session says.
+    /// Returns the content of a file of the session.
     private func said(_ name: String) async throws -> String {
         try await appears(name)
         return try String(contentsOfFile: "\(run)/\(name)", encoding: .utf8)
@@ -180,7 +181,7 @@ final class WaylandScreen {
         try await wait(for: name) { !program.isRunning }
     }
 
-    /// Waits until somebody on the bus has a name.
+    /// Waits until a process on the bus owns a name.
     private func owns(_ name: String) async throws {
         for _ in 0..<100 {
             try start([

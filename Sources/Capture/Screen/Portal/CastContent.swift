@@ -1,31 +1,31 @@
 import RTCShareMedia
 
-/// What a desktop gives as a picture, and what it says of it. Coordinates are those of the buffer.
+/// A frame of a desktop with its metadata. Coordinates are those of the buffer.
 struct CastContent {
-    /// Counts the stream's formats.
+    /// The number of the stream's format.
     var generation: UInt32 = 1
-    /// The buffer's.
+    /// The size of the buffer.
     var size: PixelSize
     /// Whether the first byte of a pixel is red; blue otherwise.
     var isRGB = false
-    /// Four bytes a pixel; nil for a picture that comes for its pointer alone.
+    /// The pixels, four bytes each; nil for a buffer that only carries the pointer.
     var pixels: UnsafeRawBufferPointer?
-    /// Bytes from row to row.
+    /// The bytes from row to row.
     var stride: Int
-    /// The rows that are there.
+    /// The number of complete rows.
     var rows: Int
-    /// Counts the pictures, where the desktop does.
+    /// The number of the frame, if the desktop counts them.
     var sequence: UInt64?
-    /// The part that is shared; nil for all.
+    /// The shared part; nil for all.
     var crop: PixelRectangle?
-    /// What is to be done to the pixels.
+    /// The transformation that makes the pixels upright.
     var turn = PictureTurn()
-    /// What changed; nil where the desktop doesn't say.
+    /// The changed parts; nil if the desktop does not report them.
     var damage: [PixelRectangle]?
-    /// Nil where nothing is said of it.
+    /// The pointer; nil if the frame has no information about it.
     var pointer: CastPointer?
 
-    /// The part that is shared, as far as it is there, with even sides; nil where nothing is.
+    /// The shared part, as far as the buffer contains it, with even sides; nil if it contains none.
     var area: PixelRectangle? {
         let whole = PixelRectangle(x: 0, y: 0, size: PixelSize(width: size.width, height: rows))
         guard let area = (crop ?? whole).intersection(whole), area.size.width >= 2, area.size.height >= 2 else {
@@ -35,30 +35,30 @@ struct CastContent {
     }
 }
 
-/// What a desktop says of the pointer.
+/// A desktop's information about the pointer.
 struct CastPointer {
-    /// Nil where it is not to be seen.
+    /// The position; nil if the pointer is hidden.
     var place: PixelPosition?
-    /// Another shape than before, if it has one; nil within for one that can't be seen.
+    /// The new shape, if it has changed; the inner optional is nil for an invisible shape.
     var shape: PointerShape??
 }
 
-/// How a buffer's pixels are to be turned so that they stand upright.
+/// The transformation that makes a buffer's pixels upright.
 struct PictureTurn: Equatable {
-    /// Whether left and right are changed first.
+    /// Whether it is mirrored horizontally first.
     var isMirrored = false
-    /// Quarter turns after that, counterclockwise.
+    /// The number of quarter turns after that, counterclockwise.
     var quarterTurns = 0
 
-    /// Whether there is something to be done.
+    /// Whether there is no transformation.
     var isUpright: Bool { !isMirrored && quarterTurns == 0 }
 
-    /// What becomes of a size.
+    /// Returns the transformed size.
     func size(of size: PixelSize) -> PixelSize {
         quarterTurns % 2 == 0 ? size : PixelSize(width: size.height, height: size.width)
     }
 
-    /// Where a part of a picture of `size` comes to be.
+    /// Returns the transformed position of a part of a frame of `size`.
     func rectangle(of part: PixelRectangle, in size: PixelSize) -> PixelRectangle {
         let x = isMirrored ? size.width - part.x - part.size.width : part.x
         let turned = self.size(of: part.size)
@@ -74,12 +74,12 @@ struct PictureTurn: Equatable {
 }
 
 extension PictureTurn {
-    /// What undoes Wayland's `wl_output.transform`, by which the buffer's content was mirrored, if it was, and then turned
-    /// counterclockwise.
+    /// Creates the inverse of Wayland's `wl_output.transform`, by which the buffer's content was possibly mirrored, and
+    /// then rotated counterclockwise.
     init(waylandTransform value: UInt32) {
         let turns = Int(value & 3)
         let isMirrored = value & 4 != 0
-        // To turn back and then to mirror is to mirror and then to turn on.
+        // Rotating back and then mirroring is the same as mirroring and then rotating further.
         self.init(isMirrored: isMirrored, quarterTurns: isMirrored ? turns : (4 - turns) % 4)
     }
 }

@@ -1,37 +1,38 @@
 import RTCShareCYUV
 import RTCShareMedia
 
-/// Makes frames of what a desktop gives: of each picture only what changed is read, and the pointer is drawn in.
+/// Converts a desktop's buffers to frames: reads only the changed parts of each, and draws the pointer.
 ///
-///     pictures ─▶ noted: what changed, where the pointer is ─▶ a frame, when one is due: the parts that changed, of the newest
+///     buffers ─▶ recorded: changes, pointer ─▶ a frame, when one is due: the changed parts of the newest buffer
 ///
-/// Where the desktop doesn't say what changed, the newest picture is compared with the one before.
+/// If the desktop doesn't report changes, the newest buffer is compared with the frame before.
 struct CastPictures {
-    /// More parts are read as one, and beyond this share of the picture all is read in one piece.
+    /// The number of parts above which they are read as one, and the fraction of the frame above which all of it is
+    /// read.
     private static let mostParts = 32
     private static let largestShare = 0.6
 
     private var pictures = ScreenPictures(size: PixelSize(width: 0, height: 0))
-    /// Whether a picture came that no frame shows yet.
+    /// Whether there is a buffer that no frame shows yet.
     private(set) var hasPixels = false
-    /// What changed since the last frame, in pixels of the frame; nil where that isn't known.
+    /// The changed parts since the last frame, in pixels of the frame; nil if they are unknown.
     private(set) var changes: [PixelRectangle]?
-    /// What those before had, where a difference means that nothing of them can be trusted.
+    /// The properties of the last buffer; a difference invalidates all pixels read before.
     private var last: (generation: UInt32, area: PixelRectangle, turn: PictureTurn, sequence: UInt64?)?
     private var pointer = (place: PixelPosition?.none, shape: PointerShape?.none)
     private var pointerMoved = false
-    /// Where the newest frame shows the pointer, and what lies under it.
+    /// The part of the newest frame with the pointer, and the pixels under it.
     private var drawn: (part: PixelRectangle, under: [UInt32])?
-    /// Turned pixels on their way.
+    /// The memory for rotated pixels.
     private var scratch: [UInt32] = []
 
-    /// The size of the next frame; nil before the first picture.
+    /// The size of the next frame; nil before the first buffer.
     var size: PixelSize? { last.map { $0.turn.size(of: $0.area.size) } }
 
-    /// Whether there is something to be seen that no frame shows.
+    /// Whether there is a change that no frame shows.
     var hasChange: Bool { hasPixels || (pointerMoved && pictures.newest != nil) }
 
-    /// Takes note of what came, whether or not it will be read. False for what comes for its pointer alone.
+    /// Records a buffer, whether or not it will be read. Returns false for one that only carries the pointer.
     mutating func receive(_ content: CastContent) -> Bool {
         if let pointer = content.pointer { receive(pointer) }
         guard content.pixels != nil, let area = content.area else { return false }
@@ -58,12 +59,12 @@ struct CastPictures {
                     of: PixelRectangle(x: part.x - area.x, y: part.y - area.y, size: part.size), in: area.size)
             }
         }
-        // Of a desktop that moves while nobody takes a frame the list would grow for ever.
+        // If nobody takes frames, the list of a moving desktop would grow forever.
         changes = changes.map { Self.gathered($0 + parts) }
         return true
     }
 
-    /// The pictures that were noted can't be read any more.
+    /// Records that the last buffers can't be read any more.
     mutating func losePixels() {
         hasPixels = false
         last?.generation = 0
@@ -80,8 +81,8 @@ struct CastPictures {
         }
     }
 
-    /// A frame of what was noted, with pixels of the newest picture that has some; nil where it would show nothing new.
-    /// With `evenIfOld` the last frame's picture is given again then.
+    /// Returns a frame of the recorded changes, with pixels of the newest buffer that has some; nil if there is no
+    /// change. With `evenIfOld`, it returns the last frame again then.
     mutating func frame(
         of newest: CastContent?, evenIfOld: Bool, now: Duration
     ) throws(CaptureError) -> VideoFrame? {
@@ -126,12 +127,12 @@ struct CastPictures {
             buffer: picture, timestamp: now, damage: written + (drawsPointer ? [pointed].compactMap { $0 } : []))
     }
 
-    /// Where the pointer is, in pixels of the frame.
+    /// Returns the pointer's position, in pixels of the frame.
     private func pointerPosition(
         in last: (generation: UInt32, area: PixelRectangle, turn: PictureTurn, sequence: UInt64?)
     ) -> PixelPosition? {
         guard let place = pointer.place else { return nil }
-        // A point is a part of no extent, and turns as one.
+        // A point is transformed like a part without extent.
         let point = last.turn.rectangle(
             of: PixelRectangle(
                 x: place.x - last.area.x, y: place.y - last.area.y, size: PixelSize(width: 1, height: 1)),
@@ -141,7 +142,7 @@ struct CastPictures {
 
     // MARK: Changes
 
-    /// One part around many.
+    /// Returns one part around many.
     private static func gathered(_ parts: [PixelRectangle]) -> [PixelRectangle] {
         guard parts.count > mostParts, let first = parts.first else { return parts }
         return [parts.reduce(first) { $0.union($1) }]
@@ -155,7 +156,7 @@ struct CastPictures {
         if let changes {
             parts = changes
         } else {
-            // Turned or swapped pixels would have to be read to be compared.
+            // Comparing rotated or swapped pixels would require reading them.
             guard content.turn.isUpright, !content.isRGB, let start = content.start(of: area) else { return ([], true) }
             parts = PictureComparison.changes(from: newest, to: start, stride: content.stride)
         }
@@ -198,7 +199,7 @@ struct CastPictures {
                 pixels = UnsafePointer(second)
                 stride = width * 4
             }
-            // libyuv turns clockwise.
+            // libyuv rotates clockwise.
             _ = ARGBRotate(
                 pixels, stride, target, Int32(picture.stride), width, height, modes[content.turn.quarterTurns])
         }
@@ -206,14 +207,14 @@ struct CastPictures {
 }
 
 extension CastContent {
-    /// The first pixel of a part.
+    /// Returns the first pixel of a part.
     fileprivate func start(of area: PixelRectangle) -> UnsafeRawPointer? {
         pixels?.baseAddress.map { $0 + area.y * stride + area.x * 4 }
     }
 }
 
 extension PictureTurn {
-    /// Where a part of the turned picture comes from: `size` is that of the picture before.
+    /// Returns the source of a part of the rotated frame: `size` is that of the frame before the rotation.
     func source(of part: PixelRectangle, in size: PixelSize) -> PixelRectangle {
         let back = PictureTurn(quarterTurns: (4 - quarterTurns) % 4)
         let turned = back.rectangle(of: part, in: self.size(of: size))
@@ -222,7 +223,7 @@ extension PictureTurn {
 }
 
 extension ScreenPicture {
-    /// A copy of a part's pixels, without gaps.
+    /// Returns a copy of a part's pixels, without gaps.
     fileprivate func pixels(of part: PixelRectangle) -> [UInt32] {
         (part.y..<part.y + part.size.height).flatMap { y in
             (part.x..<part.x + part.size.width).map { x in

@@ -1,14 +1,14 @@
 internal import Glibc
 import RTCShareMedia
 
-/// Finds what changed from one picture to the next where nobody says so.
+/// Finds the changed parts between two frames if the source does not report them.
 enum PictureComparison {
-    /// So many rows are looked at together: a macroblock's.
+    /// The number of rows that are compared together: a macroblock's.
     private static let bandHeight = 16
-    /// Columns are told apart by so many bytes.
+    /// The resolution of columns in bytes.
     private static let chunk = 64
 
-    /// The parts of `picture` that differ from pixels whose rows lie `stride` bytes apart.
+    /// Returns the parts of `picture` that differ from pixels whose rows are `stride` bytes apart.
     static func changes(
         from picture: ScreenPicture, to start: UnsafeRawPointer, stride: Int
     ) -> [PixelRectangle] {
@@ -23,7 +23,7 @@ enum PictureComparison {
             else { continue }
             let part = PixelRectangle(
                 x: columns.lowerBound, y: top, size: PixelSize(width: columns.count, height: rows.count))
-            // Bands below each other are one part where that takes in little that did not change.
+            // Adjacent bands are merged if the union contains few unchanged pixels.
             if let last = parts.last, last.y + last.size.height == top {
                 let both = last.union(part)
                 if both.size.area * 4 <= (last.size.area + part.size.area) * 5 {

@@ -2,27 +2,29 @@ internal import Glibc
 internal import RTCShareLocks
 public import RTCShareMedia
 
-/// Gives what a person chooses to share on a Wayland desktop: a monitor or a window, by the ScreenCast portal and PipeWire.
+/// Captures a monitor or a window that the user chooses on a Wayland desktop, through the ScreenCast portal and
+/// PipeWire.
 ///
-/// The desktop asks the person at the first ``start()``, or before it at ``open()``. While it asks, the source is muted, and
-/// observers are told (``CaptureInterruption/awaitingChoice``); a no ends the source with ``CaptureError/shareDeclined``,
-/// which observers are told as a failure of the system, and the next start asks again.
+/// The desktop asks the user at the first ``start()``, or at ``open()``. While it asks, the source is muted, and
+/// observers are notified (``CaptureInterruption/awaitingChoice``). If the user declines, the source ends with
+/// ``CaptureError/shareDeclined``, which observers receive as a system failure, and the next start asks again.
 ///
-/// Frames come as those of a ``DisplaySource`` do: when something changes, with what did, and with the pointer drawn in. A
-/// window or monitor that changes its size is followed. The share ends with an error where the desktop ends it.
+/// Frames are like those of a ``DisplaySource``: sent on a change, with the changed parts, and with the pointer. If a
+/// window or monitor changes its size, later frames have the new size. The share ends with an error if the desktop ends
+/// it.
 public final class PortalSource: CaptureSource, BroadcastingVideoSource {
-    /// The size, 1920x1080 until the person has chosen, and the rate.
+    /// The size, 1920x1080 until the user has chosen, and the rate.
     public var captureFormat: CaptureFormat { grant.format }
-    /// What has the same shared at the next start without a question, once; nil before the person has chosen, and where the
-    /// desktop gives none. Whoever has it can share the screen as this user: it is a secret.
+    /// The token that shares the same at the next start without a question, once; nil before the user has chosen, and
+    /// if the desktop provides none. It is a secret: anyone who has it can share this user's screen.
     public var restoreToken: String? { grant.restoreToken }
     /// The sinks and observers.
     public let broadcaster = VideoBroadcaster()
     private let grant: PortalGrant
     private let thread = CaptureThread()
 
-    /// A source of what the person will choose. Nobody is asked where `restoreToken`, the one of a source before, still
-    /// holds.
+    /// Creates a source of the user's choice. The desktop does not ask if `restoreToken`, from an earlier source, is
+    /// still valid.
     public convenience init(
         _ kind: ScreenCastPortal.Kind = .any, restoreToken: String? = nil, framesPerSecond: Double = 30
     ) throws(CaptureError) {
@@ -31,7 +33,7 @@ public final class PortalSource: CaptureSource, BroadcastingVideoSource {
         }
     }
 
-    /// The same with the portal of a bus.
+    /// Creates a source with the portal of a bus.
     init(
         _ kind: ScreenCastPortal.Kind, restoreToken: String?, framesPerSecond: Double,
         on bus: @escaping @Sendable () throws(ScreenCastPortal.Problem) -> SessionBus
@@ -40,11 +42,11 @@ public final class PortalSource: CaptureSource, BroadcastingVideoSource {
         grant = PortalGrant(kind, restoreToken: restoreToken, framesPerSecond: framesPerSecond, on: bus)
     }
 
-    /// Has the desktop ask the person what to share, and waits for the answer; does nothing where there is one already.
-    /// - Throws: ``CaptureError/shareDeclined`` where the answer is no, or what keeps the desktop from asking.
+    /// Makes the desktop ask the user what to share, and waits for the answer. Does nothing if there is one already.
+    /// - Throws: ``CaptureError/shareDeclined`` if the user declines, or the reason why the desktop can't ask.
     public func open() throws(CaptureError) { _ = try grant.cast(until: nil) }
 
-    /// Begins to give frames, once the person has chosen.
+    /// Starts the delivery of frames, after the user has chosen.
     public func start() throws {
         let (grant, broadcaster) = (grant, broadcaster)
         try thread.start { signal in
@@ -60,7 +62,7 @@ public final class PortalSource: CaptureSource, BroadcastingVideoSource {
         }
     }
 
-    /// Nil where the signal was raised before the person had chosen.
+    /// Returns the user's choice; nil if the signal was raised before.
     private static func opened(
         _ grant: PortalGrant, for broadcaster: VideoBroadcaster, until signal: StopSignal
     ) throws(CaptureError) -> ScreenCast? {
@@ -75,16 +77,16 @@ public final class PortalSource: CaptureSource, BroadcastingVideoSource {
         return cast
     }
 
-    /// Ends it; sinks are told that nothing follows. The desktop goes on showing that the screen is shared until the source
-    /// is let go.
+    /// Stops capture and notifies the sinks. The desktop still shows that the screen is shared until the source is
+    /// released.
     public func stop() { thread.stop() }
 }
 
-/// What the person has allowed, from the first question on.
+/// The user's permission, from the first question on.
 final class PortalGrant: Sendable {
     private struct State {
         var cast: ScreenCast?
-        /// With this the desktop does not ask; good for one share.
+        /// The token with which the desktop does not ask; valid for one share.
         var storedToken: String?
         var size = PixelSize(width: 1920, height: 1080)
     }
@@ -109,7 +111,7 @@ final class PortalGrant: Sendable {
     var isGiven: Bool { state.withLock { $0.cast != nil } }
     var restoreToken: String? { state.withLock { $0.cast?.session.grant.restoreToken } }
 
-    /// What was chosen, or will be; nil where `signal` was raised before that.
+    /// Returns the user's choice, after waiting for it; nil if `signal` was raised before.
     func cast(until signal: StopSignal?) throws(CaptureError) -> ScreenCast? {
         let (known, token) = state.withLock { ($0.cast, $0.storedToken) }
         if let known { return known }
@@ -134,22 +136,23 @@ final class PortalGrant: Sendable {
         return try ScreenCast(kind, restoreToken: token, framesPerSecond: framesPerSecond, on: bus, until: signal)
     }
 
-    /// The desktop has ended it: the next start asks again.
+    /// Removes the permission after the desktop has ended it: the next start asks again.
     func forget() { state.withLock { $0.cast = nil } }
 }
 
-/// What the desktop has allowed, and the pictures of it.
+/// A permission of the desktop, with its frames.
 final class ScreenCast: Sendable {
     let session: ScreenCastSession
     private let stream: NodeStream
 
-    /// Within this time a stream that has been allowed tells its format.
+    /// The timeout for the format of a permitted stream.
     private static let patience = Duration.seconds(10)
-    /// A stream without a picture for so long is of a screen that stands still: some desktops give none of that.
+    /// The time after which a stream without a frame is considered to show an idle screen, of which some desktops send
+    /// none.
     private static let firstPicturePatience = Duration.seconds(1)
-    /// A stream is paused for a moment whenever its pictures change their size; for longer, it is held.
+    /// The time after which a paused stream is reported: streams pause briefly when their frames change size.
     private static let holdPatience = Duration.milliseconds(700)
-    /// How often is looked for an end while nobody wants pictures.
+    /// The interval at which the end is polled while there are no sinks.
     private static let restInterval = Duration.seconds(2)
 
     init(
@@ -178,7 +181,7 @@ final class ScreenCast: Sendable {
         }
     }
 
-    /// The size of the pictures, as soon as it is told. Throws where `signal` was raised before that.
+    /// Returns the size of the frames, after waiting for it. Throws if `signal` was raised before.
     func awaitFormat(until signal: StopSignal?) throws(CaptureError) -> PixelSize {
         let deadline = monotonicNow() + Self.patience
         let signal = if let signal { signal } else { try StopSignal() }
@@ -201,14 +204,14 @@ final class ScreenCast: Sendable {
         if session.isClosed() { throw .screenCastEnded }
     }
 
-    /// Gives frames until the signal is raised; throws where the desktop ends the share.
+    /// Sends frames until the signal is raised. Throws if the desktop ends the share.
     func run(
         as format: CaptureFormat, to broadcaster: VideoBroadcaster, until signal: StopSignal
     ) throws(CaptureError) {
         var pictures = CastPictures()
         var newest: NodePicture?
         var reporter = CaptureReporter(broadcaster: broadcaster, size: format.size)
-        // What comes after the end, or after another start, is not held back by this.
+        // Later frames, after the end or after another start, must not be muted.
         defer { reporter.setMuted(false) }
         var pausedSince: Duration?
         var cadence = ScreenCadence(framesPerSecond: format.framesPerSecond, now: monotonicNow())
@@ -219,7 +222,7 @@ final class ScreenCast: Sendable {
             try iterate()
             let isLate = pictures.size == nil && monotonicNow() - begin > Self.firstPicturePatience
             if isLate { stream.lookForMissedPictures() }
-            // The one before goes back when the next is there.
+            // The buffer before is given back when the next one is available.
             while let picture = stream.take() {
                 if pictures.receive(picture.content) { newest = picture }
             }
@@ -227,7 +230,7 @@ final class ScreenCast: Sendable {
             let isAwaited = isLate && pictures.size == nil
             pausedSince = pictures.size != nil && stream.isPaused ? pausedSince ?? now : nil
             let isHeld = pausedSince.map { now - $0 > Self.holdPatience } ?? false
-            // Who waits for a first picture of a screen that stands still is no source that is silent.
+            // A source that waits for the first frame of an idle screen is muted, too.
             reporter.setMuted(isHeld || isAwaited)
             reporter.report(isAwaited ? .awaitingPicture : isHeld ? .heldByDesktop : nil, size: pictures.size, now: now)
             guard broadcaster.hasSinks else {
@@ -239,7 +242,7 @@ final class ScreenCast: Sendable {
             let isDue = demand > .nothing && (pictures.hasChange || demand == .picture)
             let deadline = isDue ? cadence.deadline(hasChange: true) : monotonicNow() + ScreenCadence.restInterval
             guard isDue, monotonicNow() >= deadline else {
-                // Whoever is busy, or wants the picture anew, tells nobody; what changes comes by itself.
+                // A busy sink, or one that needs the frame again, does not notify; changes arrive by themselves.
                 let limit = pictures.hasChange ? min(deadline, monotonicNow() + interval) : deadline
                 let wakening = signal.wait(readable: stream.descriptor, or: session.descriptor, until: limit)
                 if wakening == .stopped { return }

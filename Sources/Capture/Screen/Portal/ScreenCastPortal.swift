@@ -2,9 +2,9 @@ package import RTCShareWireFormat
 
 import RTCShareMedia
 
-/// What a Wayland desktop's ScreenCast portal offers (`org.freedesktop.portal.ScreenCast`).
+/// The ScreenCast portal of a Wayland desktop (`org.freedesktop.portal.ScreenCast`).
 public struct ScreenCastPortal: Sendable, Hashable {
-    /// What a person may choose from.
+    /// The choices that a user has.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
         /// One of the monitors.
         case monitor
@@ -13,7 +13,7 @@ public struct ScreenCastPortal: Sendable, Hashable {
         /// Either.
         case any
 
-        /// As the portal's bits.
+        /// The portal's bits for the kind.
         fileprivate var bits: UInt32 {
             switch self {
             case .monitor: 1
@@ -23,15 +23,15 @@ public struct ScreenCastPortal: Sendable, Hashable {
         }
     }
 
-    /// Why there is none, or it doesn't do.
+    /// The reason why there is no usable portal.
     public enum Problem: Error, Sendable, Hashable {
-        /// There is no session bus, where portals answer.
+        /// There is no session bus, on which portals answer.
         case noSessionBus(reason: String)
-        /// Nobody answers there as a portal.
+        /// No portal answers there.
         case noPortal
-        /// The portal has no part for screens: none of its backends knows this desktop's.
+        /// The portal has no interface for screens: none of its backends supports this desktop.
         case noScreenCast
-        /// The desktop offers `offered`, and not this.
+        /// The desktop offers `offered`, but not this kind.
         case kindNotOffered(Kind, offered: [Kind])
         /// The portal or its backend failed.
         case failed(reason: String)
@@ -39,13 +39,13 @@ public struct ScreenCastPortal: Sendable, Hashable {
 
     /// The version of the portal's interface.
     public let version: Int
-    /// Monitors, windows, or both.
+    /// The offered kinds: monitors, windows, or both.
     public let kinds: [Kind]
     let pointerModes: UInt32
 
     static let interface = "org.freedesktop.portal.ScreenCast"
 
-    /// Asks the session's portal what it offers.
+    /// Finds the session's portal and its kinds.
     public static func find() throws(Problem) -> ScreenCastPortal {
         try ScreenCastPortal(on: bus())
     }
@@ -72,19 +72,19 @@ public struct ScreenCastPortal: Sendable, Hashable {
         pointerModes = UInt32(truncatingIfNeeded: answer["AvailableCursorModes"]?.number ?? 0)
     }
 
-    /// The bits of what is asked for, which are among those that are offered: others are refused.
+    /// Returns the bits of the requested kind that are offered: the portal rejects others.
     func bits(of kind: Kind) throws(Problem) -> UInt32 {
         let offered = kinds.reduce(0) { $0 | $1.bits }
         guard offered & kind.bits != 0 else { throw .kindNotOffered(kind, offered: kinds) }
         return offered & kind.bits
     }
 
-    /// The pointer beside the pictures, or else within them, or else none; nil where the portal knows no modes.
+    /// The pointer separate from the frames, or else within them, or else hidden; nil if the portal has no modes.
     var pointerMode: UInt32? { [4, 2, 1].first { pointerModes & $0 != 0 } }
 }
 
 extension ScreenCastPortal.Problem {
-    /// What a part of the portal's refusal means for screens; a person's no has a name of its own elsewhere.
+    /// Creates the problem for a refusal of the portal. If the user declines, another error is used.
     init(_ refusal: PortalRequests.Refusal) {
         self =
             switch refusal {
@@ -97,17 +97,17 @@ extension ScreenCastPortal.Problem {
 }
 
 extension ScreenCastPortal.Problem: CustomStringConvertible {
-    /// The failure, its reason and its remedy.
+    /// The failure, its reason and a remedy.
     public var description: String { explanation.text }
 }
 
 extension ScreenCastPortal.Problem: ExplainedError {
-    /// What is missing; apart, what to install.
+    /// The problem and, separately, a remedy.
     package var explanation: Explanation {
         switch self {
         case .noSessionBus(let reason):
             Explanation(
-                // Without an address, libdbus gives the failure of its own programs as the reason.
+                // Without an address, libdbus reports the failure of its own programs.
                 "there is no session bus"
                     + (["autolaunch", "dbus-launch"].contains { reason.contains($0) } ? "" : " (\(reason))"),
                 remedy: "run it in a desktop session, or set DBUS_SESSION_BUS_ADDRESS")

@@ -1,15 +1,15 @@
 internal import Glibc
 
-/// A share that a person has allowed: as long as it lives, the desktop gives pictures, and shows that it does.
+/// A share that a user has permitted: while it exists, the desktop provides frames, and indicates that.
 final class ScreenCastSession: Sendable {
-    /// Why there is none.
+    /// The reason why there is no session.
     enum Refusal: Error {
-        /// The person said no, or closed the question.
+        /// The user declined, or closed the dialog.
         case declined
         case problem(ScreenCastPortal.Problem)
     }
 
-    /// What PipeWire calls the pictures' node, and what is to be given to it at the next start so that nobody is asked.
+    /// The PipeWire node of the frames, and the token with which the next start does not ask.
     struct Grant: Sendable {
         let node: UInt32
         let restoreToken: String?
@@ -17,13 +17,13 @@ final class ScreenCastSession: Sendable {
 
     private static let session = "org.freedesktop.portal.Session"
 
-    /// Can be read when ``isClosed()`` may have changed.
+    /// A descriptor that is readable when ``isClosed()`` may have changed.
     var descriptor: Int32 { bus.descriptor }
     let grant: Grant
     private let bus: SessionBus
     private let path: String
 
-    /// Asks the person what to share, and waits for the answer; nobody is asked where the token still holds.
+    /// Asks the user what to share, and waits for the answer. The desktop does not ask if the token is valid.
     init(
         _ kind: ScreenCastPortal.Kind, restoreToken: String?, on bus: SessionBus, until signal: StopSignal?
     ) throws(Refusal) {
@@ -68,7 +68,7 @@ final class ScreenCastSession: Sendable {
                     "SelectSources", path, options: options.merging(["restore_token": .string(restoreToken)]) { $1 })
                 return
             } catch {
-                // Tokens that the desktop doesn't know are refused by some: the person is asked anew.
+                // Some desktops reject unknown tokens: the user is asked again.
                 if case .declined = error { throw error }
             }
         }
@@ -79,7 +79,7 @@ final class ScreenCastSession: Sendable {
         _ = try? bus.call(PortalRequests.service, path, Self.session, "Close", [], patience: .seconds(1))
     }
 
-    /// A socket to the PipeWire that has the node; the caller's to close.
+    /// Returns a socket to the PipeWire daemon that has the node, which the caller closes.
     func openRemote() throws(ScreenCastPortal.Problem) -> Int32 {
         do throws(PortalRequests.Refusal) {
             return try PortalRequests.openRemote(ScreenCastPortal.interface, on: bus, [.objectPath(path)])
@@ -88,7 +88,7 @@ final class ScreenCastSession: Sendable {
         }
     }
 
-    /// Whether the desktop, or the person by way of it, has ended the share since.
+    /// Returns whether the desktop, or its user, has ended the share.
     func isClosed() -> Bool {
         while let signal = bus.nextSignal() {
             if signal.interface == Self.session, signal.member == "Closed", signal.path == path { return true }

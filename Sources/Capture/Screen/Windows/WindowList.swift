@@ -1,12 +1,12 @@
 import RTCShareCXCB
 import RTCShareMedia
 
-/// Finds the windows that people know, among all that an X server has.
+/// Finds the windows that users know, among all windows of an X server.
 struct WindowList {
     private let connection: XConnection
     private let atoms: WindowAtoms
 
-    /// A frame has the program's window in it, and seldom more than one window between.
+    /// The maximum depth of the program's window in a frame: there is seldom more than one window between.
     private static let deepestFrame = 3
 
     init(connection: XConnection) throws(CaptureError) {
@@ -14,7 +14,7 @@ struct WindowList {
         atoms = try WindowAtoms(on: connection)
     }
 
-    /// Those that can be shared, in the window manager's order, which is mostly that in which they came.
+    /// Returns the windows that can be shared, in the window manager's order, which is usually that of their creation.
     func windows(leavingOut filter: WindowFilter, includingMinimised: Bool) throws(CaptureError) -> [DisplayWindow] {
         var found: [DisplayWindow] = []
         for id in try candidates() {
@@ -24,14 +24,14 @@ struct WindowList {
                 else { continue }
                 found.append(window)
             } catch {
-                // It was closed meanwhile.
+                // It was closed in between.
                 guard error.saysThatWindowIsGone else { throw error }
             }
         }
         return found
     }
 
-    /// One window, whatever lists say of it; throws what keeps it from being shared.
+    /// Returns one window, whether or not lists contain it. Throws the reason why it can't be shared.
     func window(_ id: UInt32) throws(CaptureError) -> DisplayWindow {
         guard id != connection.root else {
             throw .unsharableWindow(
@@ -51,10 +51,10 @@ struct WindowList {
         }
     }
 
-    /// What a window manager names, or else what is on the screen.
+    /// Returns the window manager's list, or else the windows on the screen.
     private func candidates() throws(CaptureError) -> [xcb_window_t] {
         let managed = try connection.property(atoms.clientList, of: connection.root, signal: nil)?.numbers ?? []
-        // What a window manager that has ended left behind names windows of long ago.
+        // The list of a window manager that has ended names old windows.
         for id in managed where try isThere(id) { return managed }
         var found: [xcb_window_t] = []
         for child in try connection.children(of: connection.root, signal: nil) ?? [] {
@@ -83,7 +83,7 @@ struct WindowList {
         }
     }
 
-    /// The window in a frame that the window manager looks after, or the window itself where it has no frame.
+    /// Returns the window in a frame that the window manager manages, or the window itself if it has no frame.
     private func client(in window: xcb_window_t, depth: Int) throws(CaptureError) -> xcb_window_t? {
         if try connection.property(atoms.state, of: window, signal: nil)?.bytes.isEmpty == false { return window }
         guard depth < Self.deepestFrame else { return nil }
@@ -93,7 +93,7 @@ struct WindowList {
         return nil
     }
 
-    /// A window of the list; nil where it can't be shared, or is out of sight without being minimised.
+    /// Returns the description of a listed window; nil if it can't be shared, or is hidden without being minimized.
     private func describe(_ id: xcb_window_t) throws(CaptureError) -> DisplayWindow? {
         guard let attributes = try connection.attributes(of: id, signal: nil), !attributes.isUnmanaged,
             let geometry = try connection.geometry(of: id, signal: nil), problem(attributes, geometry) == nil
@@ -126,11 +126,11 @@ struct WindowList {
             return ""
         }
         if name.type == atoms.text { return String(decoding: name.bytes, as: UTF8.self).printable }
-        // STRING is Latin-1 (ICCCM 2.7.1), whose characters have the numbers that Unicode gives them.
+        // STRING is Latin-1 (ICCCM 2.7.1), whose characters have the same numbers in Unicode.
         return String(String.UnicodeScalarView(name.bytes.map { Unicode.Scalar($0) })).printable
     }
 
-    /// Why such a window can't be shared; nil where it can.
+    /// Returns the reason why a window can't be shared; nil if it can.
     private func problem(_ attributes: WindowAttributes, _ geometry: WindowGeometry) -> String? {
         if attributes.isInputOnly { return "it has no pixels (InputOnly)" }
         if attributes.isUnmanaged, !attributes.isMapped { return "it is a menu or similar, and not on the screen" }
@@ -142,7 +142,7 @@ struct WindowList {
 }
 
 extension String {
-    /// Without characters that would do something to a terminal, and not longer than a person reads.
+    /// The text without characters that could control a terminal, limited to a readable length.
     fileprivate var printable: String {
         String(
             unicodeScalars.prefix(500).filter { $0.properties.generalCategory != .format }.map { scalar in

@@ -2,30 +2,30 @@ public import FoundationEssentials
 internal import Glibc
 public import RTCShareMedia
 
-/// Gives what one window of an X display shows, with the mouse pointer where it is over that window: the window's own
-/// pixels, without the frame of a window manager, also where other windows cover it.
+/// Captures one window of an X display, with the mouse pointer while it is over the window: the window's own pixels,
+/// without the window manager's frame, even if other windows cover it.
 ///
-/// A frame comes at once when something changes, but not more often than the rate allows, as of a ``DisplaySource``. A
-/// window that changes its size is followed, frames then have the new size; an odd last column or row is left out. While
-/// it is minimised, on another desktop or otherwise taken from the screen, the source is muted, and viewers see that the
-/// share is paused; it goes on when the window is back. Where a window lies beyond the screen's edges, its picture goes
-/// on. Observers are told all of that. When the window is closed the source ends with ``CaptureError/windowClosed(id:title:)``.
+/// Each change results in a frame at once, but not more often than the frame rate allows, as with a ``DisplaySource``.
+/// If the window changes its size, later frames have the new size; an odd last column or row is cut. While it is
+/// minimized, on another desktop or otherwise hidden, the source is muted, and viewers see that the share is paused. It
+/// resumes when the window is visible again. A window beyond the screen's edges is still captured. Observers are
+/// notified of all that. When the window is closed, the source ends with ``CaptureError/windowClosed(id:title:)``.
 ///
-/// Windows of their own that a program opens from this one (menus, dialogues, tooltips) are not in its picture, nor is
-/// what another program draws over it.
+/// Separate windows that a program opens from this one (menus, dialogs, tooltips) are not captured, nor is another
+/// program's drawing over it.
 public final class WindowSource: CaptureSource, BroadcastingVideoSource {
-    /// The window, as it was when the source was opened.
+    /// The window at the time the source was opened.
     public let window: DisplayWindow
-    /// The size when the source was opened, and the rate.
+    /// The size at the time the source was opened, and the rate.
     public let captureFormat: CaptureFormat
     /// The sinks and observers.
     public let broadcaster = VideoBroadcaster()
     private let connection: XConnection
     private let thread = CaptureThread()
 
-    /// Connects to `display` (what stands in `DISPLAY`) and looks the window up; what cannot be shared throws, and says
-    /// what could be. A window that is named by its number may be any that has pixels; one that is named by its title is
-    /// looked for among those that people know, but for those that `filter` leaves out.
+    /// Connects to `display` (the value of `DISPLAY`) and finds the window. Throws if it can't be shared, with the
+    /// alternatives. A window named by its number may be any that has pixels. One named by its title is searched among
+    /// the listed windows, except those that `filter` excludes.
     public init(
         _ specification: WindowSpecification, leavingOut filter: WindowFilter = .own,
         display: String? = ProcessInfo.processInfo.environment["DISPLAY"], framesPerSecond: Double = 30
@@ -50,9 +50,9 @@ public final class WindowSource: CaptureSource, BroadcastingVideoSource {
         captureFormat = CaptureFormat(size: area.size, framesPerSecond: framesPerSecond)
     }
 
-    /// The windows of a display that can be shared, as its window manager names them (EWMH's `_NET_CLIENT_LIST`), or
-    /// where none does, those that lie on its screen. Menus and the like, and those out of sight, are left out, and what
-    /// `filter` says; minimised windows are listed where that is asked for.
+    /// Returns the windows of a display that can be shared, as its window manager lists them (EWMH's
+    /// `_NET_CLIENT_LIST`) or, without a list, those on its screen. Menus and hidden windows are excluded, and those
+    /// that `filter` excludes. Minimized windows are listed on request.
     public static func windows(
         display: String? = ProcessInfo.processInfo.environment["DISPLAY"], leavingOut filter: WindowFilter = .own,
         includingMinimised: Bool = false
@@ -61,7 +61,7 @@ public final class WindowSource: CaptureSource, BroadcastingVideoSource {
             .windows(leavingOut: filter, includingMinimised: includingMinimised)
     }
 
-    /// Begins to give frames.
+    /// Starts the delivery of frames.
     public func start() throws {
         let (window, connection, broadcaster, format) = (window, connection, broadcaster, captureFormat)
         try thread.start { signal in
@@ -73,6 +73,6 @@ public final class WindowSource: CaptureSource, BroadcastingVideoSource {
         }
     }
 
-    /// Ends it; sinks are told that nothing follows.
+    /// Stops capture and notifies the sinks.
     public func stop() { thread.stop() }
 }

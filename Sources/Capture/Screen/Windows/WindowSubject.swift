@@ -1,13 +1,13 @@
 import RTCShareCXCB
 import RTCShareMedia
 
-/// One window, as the subject of pictures: its own pixels, which the server keeps for us even where others cover it.
+/// One window, as the subject of capture: its own pixels, which the server keeps even if others cover it.
 ///
-/// The server has pixels of a window for as long as it can be seen but for what covers it (Composite calls that
-/// viewable), in memory that is another one after each change of its size and each time it comes back.
+/// The server has pixels of a window as long as it is visible, apart from windows that cover it (Composite calls that
+/// viewable). The memory is another one after each change of its size, and each time the window reappears.
 final class WindowSubject: ScreenSubject {
     let watched: xcb_window_t
-    /// What has just come to be holds what lay there before, of whatever window, until the program has drawn.
+    /// New pixels contain the previous content of that place, of any window, until the program has drawn.
     let settlingTime = Duration.milliseconds(100)
 
     private let connection: XConnection
@@ -15,11 +15,11 @@ final class WindowSubject: ScreenSubject {
     private let title: String
     private var pixmap: xcb_pixmap_t?
     private var pixmapSize = PixelSize(width: 0, height: 0)
-    /// The outline of the newest ConfigureNotify: with another one the server has made another pixmap, and where the window
-    /// has had two others since, the newest may have the size of the one that is kept.
+    /// The size in the newest ConfigureNotify. After a change the server has created another pixmap, and after two
+    /// changes the newest may have the size of the one that is kept.
     private var outline: Outline?
-    /// The windows around it up to the screen's, which is not among them, the nearest first; nil where that is to be
-    /// found out. When one of these goes out of sight the window itself is told nothing.
+    /// The ancestors of the window below the root window, the nearest first; nil if they must be determined. The window
+    /// itself receives no event when one of these is hidden.
     private var frames: [xcb_window_t]?
     private var isIconified: Bool?
     private var isClosed = false
@@ -31,8 +31,8 @@ final class WindowSubject: ScreenSubject {
         let border: UInt16
     }
 
-    /// Has the server keep the window's pixels from now on, and asks to be told what happens to it. `window` is what
-    /// ``WindowList/window(_:)`` has looked at.
+    /// Makes the server keep the window's pixels from now on, and watches its events. `window` comes from
+    /// ``WindowList/window(_:)``.
     init(_ window: DisplayWindow, on connection: XConnection, atoms: WindowAtoms) throws(CaptureError) {
         self.connection = connection
         self.atoms = atoms
@@ -48,7 +48,7 @@ final class WindowSubject: ScreenSubject {
     }
 
     deinit {
-        // Where the window is gone, so is all this, and nobody reads the refusal.
+        // If the window is gone, all this is gone too, and nobody reads the rejection.
         forgetPixmap()
         forgetFrames()
         watch(watched, for: 0)
@@ -66,7 +66,7 @@ final class WindowSubject: ScreenSubject {
         case XCB_REPARENT_NOTIFY: forgetFrames()
         case XCB_CONFIGURE_NOTIFY:
             let configured = event.read(as: xcb_configure_notify_event_t.self)
-            // A window manager sends some of its own, which say where the window is.
+            // A window manager also sends synthetic ones, which contain the window's position.
             guard configured.window == watched, !event.isSent else { return true }
             let outline = Outline(
                 width: configured.width, height: configured.height, border: configured.border_width)
@@ -77,7 +77,7 @@ final class WindowSubject: ScreenSubject {
             guard property.window == watched, property.atom == atoms.state || property.atom == atoms.managerState
             else { return false }
             isIconified = nil
-        // Of other windows than these nothing was asked for.
+        // No events of other windows were requested.
         default: return false
         }
         return true
@@ -94,18 +94,18 @@ final class WindowSubject: ScreenSubject {
             return try find(signal: signal)
         } catch {
             guard case .requestRefused(_, let code) = error else { throw error }
-            // Between two of the questions it was closed, got another frame, or went out of sight.
+            // Between two requests it was closed, got another frame, or was hidden.
             let isThere = try isThere(signal: signal)
             guard isThere != nil else { return .stopped }
             guard isThere == true else { throw .windowClosed(id: watched, title: title) }
             guard error.saysThatWindowIsGone || code == XCB_MATCH else { throw error }
             forget()
-            // It is looked for again, with the next event or soon.
+            // It is searched again with the next event, or soon.
             return .hidden(.minimised)
         }
     }
 
-    /// Nil where `signal` was raised.
+    /// Returns whether the window exists; nil if `signal` was raised.
     private func isThere(signal: StopSignal?) throws(CaptureError) -> Bool? {
         do throws(CaptureError) {
             return try connection.attributes(of: watched, signal: signal).map { _ in true }
@@ -120,7 +120,7 @@ final class WindowSubject: ScreenSubject {
         xcb_change_window_attributes(connection.handle, window, XCB_CW_EVENT_MASK.rawValue, &mask)
     }
 
-    /// Nil where `signal` was raised.
+    /// Returns the ancestors; nil if `signal` was raised.
     private func frames(signal: StopSignal?) throws(CaptureError) -> [xcb_window_t]? {
         if let frames { return frames }
         var found: [xcb_window_t] = []
@@ -142,7 +142,7 @@ final class WindowSubject: ScreenSubject {
     }
 
     private func find(signal: StopSignal?) throws(CaptureError) -> ScreenSight {
-        // Watched before the rest is asked for: no change falls between.
+        // Watched before the other requests, so that no change is missed in between.
         guard let frames = try frames(signal: signal),
             let attributes = try connection.attributes(of: watched, signal: signal),
             let geometry = try connection.geometry(of: watched, signal: signal)
@@ -167,22 +167,22 @@ final class WindowSubject: ScreenSubject {
         return .shown(ScreenGeometry(pixels: pixels, pointer: pointer), isVisible ? nil : .movedOffScreen)
     }
 
-    /// The memory that holds the window's pixels now, and how large the window is there: it may be another size than a
-    /// moment before. Nil where `signal` was raised.
+    /// Returns the pixmap with the window's current pixels, and its size, which may have just changed. Nil if `signal`
+    /// was raised.
     private func pixels(
         _ geometry: WindowGeometry, signal: StopSignal?
     ) throws(CaptureError) -> (xcb_pixmap_t, PixelSize)? {
         if let pixmap, pixmapSize == geometry.size { return (pixmap, pixmapSize) }
         forgetPixmap()
         let pixmap = xcb_generate_id(connection.handle)
-        // Where it has none, the next question is refused.
+        // If there is none, the next request is rejected.
         xcb_composite_name_window_pixmap(connection.handle, watched, pixmap)
         self.pixmap = pixmap
         guard let memory = try connection.geometry(of: pixmap, signal: signal) else { return nil }
         pixmapSize = PixelSize(
             width: memory.size.width - 2 * geometry.border, height: memory.size.height - 2 * geometry.border)
         guard pixmapSize.isSharable else {
-            // Its border is another one by now.
+            // Its border has changed in between.
             throw .requestRefused(request: "CompositeNameWindowPixmap", code: Int(XCB_MATCH))
         }
         return (pixmap, pixmapSize)

@@ -4,10 +4,10 @@ import RTCShareCYUV
 public import RTCShareMedia
 
 extension WindowSource {
-    /// Small pictures of windows that were listed, by the windows' numbers: each is the whole window, fitted within `size`.
-    /// A window that has no picture (it is minimised, or was closed meanwhile) has none here either.
+    /// Returns small images of listed windows, by the windows' numbers: each shows the whole window, fitted within
+    /// `size`. A window without pixels (because it is minimized, or was closed) has no image.
     ///
-    /// It takes some tenths of a second, and the memory of a few screens: call it where waiting does no harm.
+    /// It takes some tenths of a second, and the memory of a few screens: call it where waiting is acceptable.
     public static func thumbnails(
         of windows: [DisplayWindow], fitting size: PixelSize,
         display: String? = ProcessInfo.processInfo.environment["DISPLAY"]
@@ -19,21 +19,22 @@ extension WindowSource {
     }
 }
 
-/// Takes a picture of each of many windows.
+/// Captures an image of each of many windows.
 struct WindowThumbnails {
     let connection: XConnection
     let bound: PixelSize
-    /// Pixels that the X server keeps apart for us at a time, four bytes each: windows of a few screens.
+    /// The maximum number of pixels that the X server keeps for this at a time, four bytes each: windows of a few
+    /// screens.
     static let mostPixels = 32 << 20
     private let atoms: WindowAtoms
     private var reader: ScreenReader
-    /// The memory that windows are read into, one after the other.
+    /// The memory into which windows are read, one after the other.
     private var segment: SharedSegment?
 
-    /// A window whose pixels the server keeps for us.
+    /// A window whose pixels the server keeps.
     private struct Redirected {
         let subject: WindowSubject
-        /// When its program has drawn what was covered.
+        /// The time at which its program has drawn the parts that were covered.
         let settled: Duration
     }
 
@@ -44,7 +45,8 @@ struct WindowThumbnails {
         reader = ScreenReader(connection: connection)
     }
 
-    /// While one window is read, those after it are drawn by their programs. A window that is too large by itself is left out.
+    /// Returns the images. While one window is read, the programs of the next ones draw. A single window that is too
+    /// large is skipped.
     mutating func pictures(of windows: [DisplayWindow]) throws(CaptureError) -> [UInt32: PixelBuffer] {
         var pictures: [UInt32: PixelBuffer] = [:]
         var waiting = PixelQueue<Redirected>(capacity: Self.mostPixels)
@@ -61,7 +63,7 @@ struct WindowThumbnails {
         return pictures
     }
 
-    /// Nil where the window was closed in between.
+    /// Returns the subject; nil if the window was closed in between.
     private func subject(of window: DisplayWindow) throws(CaptureError) -> WindowSubject? {
         do throws(CaptureError) {
             return try WindowSubject(window, on: connection, atoms: atoms)
@@ -71,7 +73,7 @@ struct WindowThumbnails {
         }
     }
 
-    /// Nil where the window was closed or changed in between.
+    /// Returns the image; nil if the window was closed or changed in between.
     private mutating func picture(
         of window: Redirected, _ signal: StopSignal
     ) throws(CaptureError) -> PixelBuffer? {
@@ -87,7 +89,7 @@ struct WindowThumbnails {
     private mutating func thumbnail(of subject: WindowSubject) throws(CaptureError) -> PixelBuffer? {
         guard case .shown(let place, _) = try subject.locate(signal: nil) else { return nil }
         let size = place.pixels.area.size
-        // It may have become larger since.
+        // It may have become larger.
         guard size.area <= Self.mostPixels else { return nil }
         let picture = ScreenPicture(size: size, segment: try segment(ofPixels: size.area))
         let whole = PixelRectangle(x: 0, y: 0, size: size)
@@ -102,7 +104,7 @@ struct WindowThumbnails {
         }
     }
 
-    /// Memory for so many pixels, that of the window before where there is enough of it.
+    /// Returns memory for so many pixels, that of the window before if it is large enough.
     private mutating func segment(ofPixels count: Int) throws(CaptureError) -> SharedSegment? {
         if let segment, segment.memory.count >= count * 4 { return segment }
         segment = nil
@@ -111,7 +113,7 @@ struct WindowThumbnails {
     }
 }
 
-/// Things that take pixels, the oldest first, of which only as many are there at a time as there is room for.
+/// A queue of elements that need pixels, with a limit of their total number.
 struct PixelQueue<Element> {
     let capacity: Int
     private var elements: [(element: Element, area: Int)] = []
@@ -120,7 +122,7 @@ struct PixelQueue<Element> {
         self.capacity = capacity
     }
 
-    /// The pixels that all of them take.
+    /// The number of pixels of all elements.
     var area: Int { elements.reduce(0) { $0 + $1.area } }
 
     mutating func append(_ element: Element, area: Int) { elements.append((element, area)) }
@@ -135,7 +137,7 @@ struct PixelQueue<Element> {
 }
 
 extension CaptureError {
-    /// Whether it says of a window that it was closed or changed in between.
+    /// Whether the error means that the window was closed or changed in between.
     fileprivate var isOfWindow: Bool {
         switch self {
         case .windowClosed, .requestRefused: true

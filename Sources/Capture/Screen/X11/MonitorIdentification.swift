@@ -1,16 +1,16 @@
-/// What a monitor says of itself: a block of EDID (VESA Enhanced EDID Standard, release A, section 3).
+/// The identification of a monitor: an EDID block (VESA Enhanced EDID Standard, release A, section 3).
 enum MonitorIdentification {
     private static let header: [UInt8] = [0, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0]
-    /// Where the four descriptors of 18 bytes begin (§3.10).
+    /// The offsets of the four descriptors of 18 bytes (§3.10).
     private static let descriptors = [54, 72, 90, 108]
-    /// A descriptor that has the product's name (§3.10.3.4).
+    /// The type of the descriptor that has the product's name (§3.10.3.4).
     private static let nameTag: UInt8 = 0xFC
 
-    /// The product's name, for instance `DELL U2720Q`; nil where the monitor says none.
+    /// Returns the product's name, for example `DELL U2720Q`; nil if there is none.
     static func productName(_ bytes: [UInt8]) -> String? {
         guard bytes.count >= 128, bytes.starts(with: header) else { return nil }
         for start in descriptors where bytes[start] == 0 && bytes[start + 1] == 0 && bytes[start + 3] == nameTag {
-            // The text ends with a line feed where it is shorter than 13 bytes.
+            // The text ends with a line feed if it is shorter than 13 bytes.
             let text = bytes[start + 5..<start + 18].prefix { $0 != 0x0A }
             let name = String(decoding: text.filter { (0x20..<0x7F).contains($0) }, as: UTF8.self)
             let trimmed = name.split(separator: " ").joined(separator: " ")

@@ -1,14 +1,15 @@
 import RTCShareCXCB
 
-/// Memory that the X server writes screen pixels into: a System V segment, attached on both sides.
+/// Memory into which the X server writes screen pixels: a System V segment, attached on both sides.
 final class SharedSegment {
-    /// The server's name of it.
+    /// The server's identifier of the segment.
     let identifier: xcb_shm_seg_t
     /// The pixels.
     let memory: UnsafeMutableRawBufferPointer
     private let connection: XConnection
 
-    /// A segment of `byteCount`; nil where the server cannot share memory with us, for instance over a network.
+    /// Creates a segment of `byteCount`; nil if the server can't share memory with this process, for example over a
+    /// network.
     init?(connection: XConnection, byteCount: Int) throws(CaptureError) {
         guard let shm = cxcb_shm_extension(connection.handle), shm.pointee.present != 0 else { return nil }
         var system: Int32 = 0
@@ -17,7 +18,7 @@ final class SharedSegment {
         let attach = xcb_shm_attach_checked(connection.handle, identifier, UInt32(bitPattern: system), 0)
         var isAttached = false
         defer { if !isAttached { shmdt(address) } }
-        // Both sides have it mapped, or it is of no use: either way it need not outlive us.
+        // Both sides have mapped it, or it is useless: in either case it must not outlive this process.
         defer { cxcb_segment_forget(system) }
         guard try connection.check(attach) else { return nil }
         isAttached = true

@@ -2,7 +2,7 @@ import RTCShareCXCB
 import RTCShareMedia
 
 extension XConnection {
-    /// The screen's size now; nil where `signal` was raised.
+    /// Returns the screen's current size; nil if `signal` was raised.
     func screenSize(signal: StopSignal?) throws(CaptureError) -> PixelSize? {
         let cookie = xcb_get_geometry(handle, root)
         guard
@@ -11,7 +11,8 @@ extension XConnection {
         return PixelSize(width: Int(reply.value.width), height: Int(reply.value.height))
     }
 
-    /// Whether the server is XWayland: since 23.1 it says so by an extension, before by the names of its monitors.
+    /// Returns whether the server is XWayland: since 23.1 it has an extension for that, before it had special monitor
+    /// names.
     func isXWayland() throws(CaptureError) -> Bool {
         let name = "XWAYLAND"
         let cookie = xcb_query_extension(handle, UInt16(name.utf8.count), name)
@@ -21,7 +22,7 @@ extension XConnection {
         return try outputs(signal: nil)?.contains { $0.name.hasPrefix(name) } ?? false
     }
 
-    /// The monitors, primary first; none where the server has no RandR 1.5. Nil where `signal` was raised.
+    /// Returns the monitors, primary first; empty if the server has no RandR 1.5. Nil if `signal` was raised.
     func outputs(
         signal: StopSignal?, withProductNames: Bool = false
     ) throws(CaptureError) -> [DisplayOutput]? {
@@ -46,7 +47,7 @@ extension XConnection {
                 x: Int(monitor.x), y: Int(monitor.y),
                 size: PixelSize(width: Int(monitor.width), height: Int(monitor.height)))
             var productName: String?
-            // One monitor may be made of several outputs, as some of 5120 columns are.
+            // A monitor can consist of several outputs, like some of 5120 columns.
             if let identification, let first = xcb_randr_monitor_info_outputs(iterator.data),
                 xcb_randr_monitor_info_outputs_length(iterator.data) > 0
             {
@@ -59,7 +60,7 @@ extension XConnection {
         return outputs.filter(\.isPrimary) + outputs.filter { !$0.isPrimary }
     }
 
-    /// The product name that an output's monitor tells; nil where it tells none, or is gone.
+    /// Returns the product name that an output's monitor reports; nil if it reports none, or is gone.
     private func productName(
         of output: xcb_randr_output_t, _ identification: xcb_atom_t, signal: StopSignal?
     ) throws(CaptureError) -> String? {
@@ -91,7 +92,7 @@ extension XConnection {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Whether the server has XFixes, which has to be asked before it is used; false where `signal` was raised.
+    /// Returns whether the server has XFixes, which must be queried before its use; false if `signal` was raised.
     func queryXFixes(signal: StopSignal?) throws(CaptureError) -> Bool {
         guard let xfixes = cxcb_xfixes_extension(handle), xfixes.pointee.present != 0 else { return false }
         let cookie = xcb_xfixes_query_version(handle, 4, 0)
@@ -99,7 +100,7 @@ extension XConnection {
             "XFixesQueryVersion", cookie.sequence, as: xcb_xfixes_query_version_reply_t.self, signal: signal) != nil
     }
 
-    /// Asks to be told when the screen's size or the monitors change: which types of event say so.
+    /// Watches changes of the screen's size and the monitors. Returns the types of their events.
     func watchGeometry() -> EventTypes {
         var mask = XCB_EVENT_MASK_STRUCTURE_NOTIFY.rawValue
         xcb_change_window_attributes(handle, root, XCB_CW_EVENT_MASK.rawValue, &mask)

@@ -1,7 +1,7 @@
 import RTCShareCXCB
 import RTCShareMedia
 
-/// The names of properties that say what a window is, as the server numbers them.
+/// The server's numbers for the names of the properties that describe a window.
 struct WindowAtoms {
     let clientList: xcb_atom_t
     let name: xcb_atom_t
@@ -26,17 +26,17 @@ struct WindowAtoms {
     }
 }
 
-/// What the server says of a window.
+/// The server's attributes of a window.
 struct WindowAttributes {
     let isInputOnly: Bool
-    /// Menus and the like, which no window manager looks after.
+    /// Whether the window manager does not manage it, like a menu.
     let isUnmanaged: Bool
     let isMapped: Bool
-    /// Mapped, and so are all windows around it.
+    /// Whether it and all its ancestors are mapped.
     let isViewable: Bool
 }
 
-/// Where a window is in the one around it.
+/// The geometry of a window relative to its parent.
 struct WindowGeometry {
     let x: Int
     let y: Int
@@ -45,12 +45,12 @@ struct WindowGeometry {
     let depth: UInt8
 }
 
-/// A property's value; empty where a window has none of that name.
+/// The value of a property; empty if a window has none of that name.
 struct WindowProperty {
     let type: xcb_atom_t
     let bytes: [UInt8]
 
-    /// Its numbers, where it is a list of such.
+    /// Its numbers, if it is a list of 32-bit numbers.
     var numbers: [UInt32] {
         stride(from: 0, to: bytes.count & ~3, by: 4).map { start in
             bytes[start..<start + 4].withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }
@@ -59,7 +59,7 @@ struct WindowProperty {
 }
 
 extension CaptureError {
-    /// Whether the server said that there is no such window, or no such drawable.
+    /// Whether the server reported that there is no such window or drawable.
     var saysThatWindowIsGone: Bool {
         guard case .requestRefused(_, let code) = self else { return false }
         return code == XCB_WINDOW || code == XCB_DRAWABLE
@@ -67,14 +67,15 @@ extension CaptureError {
 }
 
 extension XConnection {
-    /// The number of a name.
+    /// Returns the number of a name.
     func atom(_ name: String) throws(CaptureError) -> xcb_atom_t {
         let cookie = xcb_intern_atom(handle, 0, UInt16(clamping: name.utf8.count), name)
         // Without a signal there is always an answer.
         return try reply("InternAtom", cookie.sequence, as: xcb_intern_atom_reply_t.self, signal: nil)?.value.atom ?? 0
     }
 
-    /// Each of these is refused where there is no such window, and nil where `signal` was raised.
+    /// Returns a window's attributes. Like the functions below, it throws if there is no such window, and returns nil
+    /// if `signal` was raised.
     func attributes(of window: xcb_window_t, signal: StopSignal?) throws(CaptureError) -> WindowAttributes? {
         let cookie = xcb_get_window_attributes(handle, window)
         guard
@@ -99,15 +100,15 @@ extension XConnection {
             border: Int(reply.value.border_width), depth: reply.value.depth)
     }
 
-    /// The window around another.
+    /// Returns the parent of a window.
     ///
-    /// Not in one function with ``children(of:signal:)``: of children that are made and not used, Swift 6.3 frees the array
-    /// before it has copied them there, which the address sanitizer shows.
+    /// Not in one function with ``children(of:signal:)``: if the children are computed and not used, Swift 6.3 frees
+    /// the array before it has copied them, as the address sanitizer shows.
     func parent(of window: xcb_window_t, signal: StopSignal?) throws(CaptureError) -> xcb_window_t? {
         try tree(of: window, signal: signal)?.value.parent
     }
 
-    /// The windows inside another, the lowest first.
+    /// Returns the windows inside another, the lowest first.
     func children(of window: xcb_window_t, signal: StopSignal?) throws(CaptureError) -> [xcb_window_t]? {
         guard let reply = try tree(of: window, signal: signal) else { return nil }
         let children = UnsafeBufferPointer(
@@ -122,7 +123,7 @@ extension XConnection {
         return try reply("QueryTree", cookie.sequence, as: xcb_query_tree_reply_t.self, signal: signal)
     }
 
-    /// Where a window's corner is on the screen.
+    /// Returns the position of a window's corner on the screen.
     func position(of window: xcb_window_t, signal: StopSignal?) throws(CaptureError) -> (x: Int, y: Int)? {
         let cookie = xcb_translate_coordinates(handle, window, root, 0, 0)
         guard
@@ -132,7 +133,7 @@ extension XConnection {
         return (Int(reply.value.dst_x), Int(reply.value.dst_y))
     }
 
-    /// The first 64 KiB of a property.
+    /// Returns the first 64 KiB of a property.
     func property(
         _ name: xcb_atom_t, of window: xcb_window_t, signal: StopSignal?
     ) throws(CaptureError) -> WindowProperty? {
@@ -145,7 +146,7 @@ extension XConnection {
         return WindowProperty(type: reply.value.type, bytes: Array(bytes))
     }
 
-    /// Whether a window manager keeps a window out of sight; nil where `signal` was raised.
+    /// Returns whether a window manager hides a window; nil if `signal` was raised.
     func isIconified(
         _ window: xcb_window_t, _ atoms: WindowAtoms, signal: StopSignal?
     ) throws(CaptureError) -> Bool? {
@@ -156,8 +157,8 @@ extension XConnection {
         return managed.numbers.contains(atoms.hidden)
     }
 
-    /// Whether the server keeps pixels of windows apart from the screen's (Composite 0.2), which has to be asked before
-    /// that is used.
+    /// Returns whether the server can keep pixels of windows separately from the screen's (Composite 0.2), which must
+    /// be queried before its use.
     func queryComposite() throws(CaptureError) -> Bool {
         guard let composite = cxcb_composite_extension(handle), composite.pointee.present != 0 else { return false }
         let cookie = xcb_composite_query_version(handle, 0, 4)

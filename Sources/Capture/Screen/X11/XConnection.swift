@@ -2,7 +2,7 @@ internal import Glibc
 import RTCShareCXCB
 import RTCShareMedia
 
-/// A connection to an X server: sends requests, waits for replies, and turns XCB's errors into ours.
+/// A connection to an X server: sends requests, waits for replies, and converts XCB's errors.
 final class XConnection: Sendable {
     /// The display's name, for errors.
     let display: String
@@ -14,7 +14,7 @@ final class XConnection: Sendable {
 
     private static let patience = Duration.seconds(5)
 
-    /// Connects to `display`, which is what stood in `DISPLAY`.
+    /// Connects to `display`, the value of `DISPLAY`.
     init(display: String?) throws(CaptureError) {
         guard let display, !display.isEmpty else {
             throw .displayUnavailable(display: nil, reason: "DISPLAY is not set")
@@ -28,7 +28,7 @@ final class XConnection: Sendable {
             xcb_disconnect(handle)
             throw .displayUnavailable(display: display, reason: Self.reason(status))
         }
-        // A name with a screen that is not there ends in the error above, so one of these is it.
+        // A name with a missing screen causes the error above, so one of these is it.
         var screens = xcb_setup_roots_iterator(xcb_get_setup(handle))
         for _ in 0..<max(screenNumber, 0) where screens.rem > 1 { xcb_screen_next(&screens) }
         guard screens.rem > 0, let screen = screens.data else {
@@ -59,12 +59,12 @@ final class XConnection: Sendable {
         }
     }
 
-    /// Waits for the reply to the request of number `sequence`; nil where `signal` was raised first.
+    /// Waits for the reply to the request with number `sequence`; nil if `signal` was raised first.
     func reply<Value>(
         _ request: String, _ sequence: UInt32, as type: Value.Type, signal: StopSignal?
     ) throws(CaptureError) -> Reply<Value>? {
         xcb_flush(handle)
-        // Who opens a source wants an answer. One that runs waits on: a window manager may hold the server for long.
+        // Opening a source needs an answer. A running one waits longer: a window manager may grab the server for long.
         let deadline = signal == nil ? monotonicNow() + Self.patience : nil
         while true {
             var memory: UnsafeMutableRawPointer?
@@ -88,7 +88,7 @@ final class XConnection: Sendable {
         }
     }
 
-    /// Waits for the outcome of a checked request that has no reply; false where it was refused.
+    /// Waits for the outcome of a checked request that has no reply. Returns false if it was rejected.
     func check(_ cookie: xcb_void_cookie_t) throws(CaptureError) -> Bool {
         guard let refusal = xcb_request_check(handle, cookie) else {
             guard xcb_connection_has_error(handle) == 0 else { throw lost() }
@@ -98,8 +98,8 @@ final class XConnection: Sendable {
         return false
     }
 
-    /// Shows `take` each event that came since the last call. What the server refuses without being asked for an answer
-    /// is among them, as of type 0: whoever needs to know asks.
+    /// Passes each event since the last call to `take`. The server's errors for requests without a reply are among
+    /// them, with type 0: callers that need them use checked requests.
     func drainEvents(_ take: (XEvent) -> Void) throws(CaptureError) {
         while let event = xcb_poll_for_event(handle) {
             take(XEvent(event))
@@ -108,7 +108,7 @@ final class XConnection: Sendable {
         guard xcb_connection_has_error(handle) == 0 else { throw lost() }
     }
 
-    /// Returns once the server has sent something, or `deadline` has passed; false where `signal` was raised.
+    /// Waits until the server has sent something, or until `deadline`. Returns false if `signal` was raised.
     func waitForInput(until deadline: Duration, signal: StopSignal) -> Bool {
         xcb_flush(handle)
         return signal.wait(readable: xcb_get_file_descriptor(handle), until: deadline) != .stopped
@@ -137,7 +137,7 @@ final class XConnection: Sendable {
         }
     }
 
-    /// Why pixels of this depth can't be read; nil where they can.
+    /// Returns the reason why pixels of this depth can't be read; nil if they can.
     func unsupportedPixels(depth: UInt8) -> String? { Self.unsupportedPixels(depth, xcb_get_setup(handle)) }
 
     private static func unsupportedPixels(_ depth: UInt8, _ setup: UnsafePointer<xcb_setup_t>?) -> String? {
@@ -156,9 +156,9 @@ final class XConnection: Sendable {
     }
 }
 
-/// An event of the X server, lent while it is looked at.
+/// An event of the X server, valid only during a call.
 struct XEvent {
-    /// Its number, without the highest bit, which says that another client sent it.
+    /// Its number, without the highest bit, which marks events from other clients.
     var type: UInt8 { pointer.pointee.response_type & 0x7F }
     /// Whether another client sent it, and not the server.
     var isSent: Bool { pointer.pointee.response_type & 0x80 != 0 }
@@ -169,18 +169,18 @@ struct XEvent {
         self.pointer = pointer
     }
 
-    /// What it says, where its type is that of `Event`. Events are of 32 bytes, which all but a few of these types are.
+    /// Returns its content, if its type is that of `Event`. Events have 32 bytes, like all but a few of these types.
     func read<Event: BitwiseCopyable>(as type: Event.Type) -> Event {
         UnsafeRawPointer(pointer).loadUnaligned(as: type)
     }
 }
 
-/// Types of X events: numbers from 0 to 127.
+/// A set of X event types: numbers from 0 to 127.
 struct EventTypes: Equatable {
     private var low: UInt64 = 0
     private var high: UInt64 = 0
 
-    /// The highest bit, which says that another client sent the event, is not looked at.
+    /// Adds a type, without the highest bit, which marks events from other clients.
     mutating func insert(_ type: UInt8) {
         if type & 0x40 == 0 { low |= 1 << UInt64(type & 0x3F) } else { high |= 1 << UInt64(type & 0x3F) }
     }

@@ -1,4 +1,4 @@
-/// A rectangle of another buffer, without a copy: its planes begin further on.
+/// A rectangle of another buffer, without a copy: its planes begin at an offset.
 struct CroppedBuffer: VideoFrameBuffer {
     private let base: any VideoFrameBuffer
     private let x: Int
@@ -7,7 +7,8 @@ struct CroppedBuffer: VideoFrameBuffer {
 
     var format: PixelFormat { base.format }
 
-    /// The part of `base` inside `rectangle`, which lies within it; `x` and `y` are made even, where chroma samples lie.
+    /// Crops `base` to `rectangle`, which is inside it. `x` and `y` are rounded to even numbers, the positions of
+    /// chroma samples.
     init(_ base: any VideoFrameBuffer, _ rectangle: PixelRectangle) {
         self.base = base
         x = rectangle.x & ~1
@@ -21,7 +22,7 @@ struct CroppedBuffer: VideoFrameBuffer {
             for plane in whole.planes.indices {
                 let extent = format.planeExtent(plane, of: PixelSize(width: x, height: y))
                 let skipped = extent.rows * whole.strides[plane] + extent.rowBytes
-                // A base that lends less than it did when it was checked is caught by who reads it.
+                // Readers detect a base that lends less memory than when it was checked.
                 let memory = whole.planes[plane]
                 planes.append(UnsafeRawBufferPointer(rebasing: memory[min(skipped, memory.count)...]))
             }
@@ -31,11 +32,11 @@ struct CroppedBuffer: VideoFrameBuffer {
 }
 
 extension VideoFrame {
-    /// The part of this frame inside `rectangle`, wanted at `outputSize`; nothing is copied.
+    /// Returns the part of this frame inside `rectangle`, with the target size `outputSize`, without a copy.
     func cropped(to rectangle: PixelRectangle, outputSize: PixelSize) -> VideoFrame {
         guard rectangle.size != size || outputSize != self.outputSize else { return self }
         var frame = self
-        // It is another one, to be looked at as such.
+        // The new frame needs a check of its own.
         frame.isValidated = false
         frame.outputSize = outputSize
         guard rectangle.size != size else { return frame }
@@ -47,7 +48,7 @@ extension VideoFrame {
 }
 
 extension PixelRectangle {
-    /// The same, counted from another rectangle's corner.
+    /// Returns the rectangle relative to another one's corner.
     fileprivate func moved(by frame: PixelRectangle) -> PixelRectangle {
         PixelRectangle(x: x - frame.x, y: y - frame.y, size: size)
     }

@@ -1,19 +1,19 @@
-/// Pixels in somebody else's memory, wrapped without a copy: a frame buffer of a toolkit, a mapped file, shared memory.
+/// Pixels in external memory, wrapped without a copy: a frame buffer of a toolkit, a mapped file, shared memory.
 ///
-/// Whoever wraps memory promises that it stays, and is not written, until `release` is called; that happens once, on
-/// whatever thread lets go of the buffer last.
+/// The caller guarantees that the memory remains valid and unchanged until `release` is called. That happens once, on
+/// the thread that drops the last reference to the buffer.
 public final class ExternalPixelBuffer: VideoFrameBuffer {
-    /// Columns and rows.
+    /// The size in pixels.
     public let size: PixelSize
-    /// The layout.
+    /// The pixel format.
     public let format: PixelFormat
     private let strides: [Int]
-    // Read only, by the promise of whoever wrapped it.
+    // Read only, as the caller guarantees.
     private nonisolated(unsafe) let planes: [UnsafeRawBufferPointer]
     private let release: @Sendable () -> Void
 
-    /// Wraps planes, in the order of ``PixelFormat``, whose rows lie `strides` bytes apart.
-    /// - Throws: where the memory is too short for the picture; `release` is not called then.
+    /// Wraps planes, in the order of ``PixelFormat``, whose rows are `strides` bytes apart.
+    /// - Throws: If the memory is too short for the frame; `release` is not called then.
     public init(
         size: PixelSize, format: PixelFormat, planes: [UnsafeRawBufferPointer], strides: [Int],
         release: @escaping @Sendable () -> Void
@@ -32,7 +32,7 @@ public final class ExternalPixelBuffer: VideoFrameBuffer {
         release()
     }
 
-    /// Lends each plane's memory for the time of one call.
+    /// Lends each plane's memory for the duration of one call.
     public func withPlanes<Result>(_ body: (borrowing PlaneSet) throws -> Result) rethrows -> Result {
         try withExtendedLifetime(self) {
             try body(PlaneSet(planes: planes, strides: strides))

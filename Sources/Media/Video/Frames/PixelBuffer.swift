@@ -1,17 +1,18 @@
-/// Pixels in memory of their own: written once by their maker, then shared and not changed while anybody holds them.
+/// Pixels in memory that the buffer owns: written once by their creator, then shared and unchanged.
 public final class PixelBuffer: VideoFrameBuffer {
-    /// Columns and rows.
+    /// The size in pixels.
     public let size: PixelSize
-    /// The layout.
+    /// The pixel format.
     public let format: PixelFormat
     private let strides: [Int]
-    // The one owner of this memory. It is written in `init`, and in `rewrite` by the pool that then holds the only
-    // reference: sharing it between threads is safe. The slices of it are kept so that lending allocates nothing.
+    // The only owner of this memory, which is written in `init`, and in `rewrite` by the pool that then holds the only
+    // reference: sharing it between threads is safe. The slices are kept so that lending allocates nothing.
     private nonisolated(unsafe) let storage: UnsafeMutableRawBufferPointer
     private nonisolated(unsafe) let writablePlanes: [UnsafeMutableRawBufferPointer]
     private nonisolated(unsafe) let readablePlanes: [UnsafeRawBufferPointer]
 
-    /// Allocates the planes, rows aligned to 64 bytes, and has `fill` write them. The memory is not cleared first.
+    /// Allocates the planes, with rows aligned to 64 bytes, and lets `fill` write them. The memory is not cleared
+    /// first.
     public init(
         size: PixelSize, format: PixelFormat,
         fill: (_ planes: [UnsafeMutableRawBufferPointer], _ strides: [Int]) throws -> Void
@@ -32,7 +33,7 @@ public final class PixelBuffer: VideoFrameBuffer {
         self.storage = storage
         self.writablePlanes = planes
         self.readablePlanes = planes.map { UnsafeRawBufferPointer($0) }
-        // Every stored property is set: should `fill` throw, `deinit` frees the memory.
+        // Every stored property is set: if `fill` throws, `deinit` frees the memory.
         try fill(planes, strides)
     }
 
@@ -40,14 +41,14 @@ public final class PixelBuffer: VideoFrameBuffer {
         storage.deallocate()
     }
 
-    /// Lends each plane's memory for the time of one call.
+    /// Lends each plane's memory for the duration of one call.
     public func withPlanes<Result>(_ body: (borrowing PlaneSet) throws -> Result) rethrows -> Result {
         try withExtendedLifetime(self) {
             try body(PlaneSet(planes: readablePlanes, strides: strides))
         }
     }
 
-    /// Writes the planes anew. Only for one who holds the sole reference to this object: see ``PixelBufferPool``.
+    /// Rewrites the planes. The caller must hold the only reference to this object: see ``PixelBufferPool``.
     func rewrite(_ fill: (_ planes: [UnsafeMutableRawBufferPointer], _ strides: [Int]) throws -> Void) rethrows {
         try withExtendedLifetime(self) {
             try fill(writablePlanes, strides)

@@ -1,15 +1,17 @@
 internal import RTCShareLocks
 
-/// Makes pixel buffers from memory that nobody uses any more, so that a steady flow of frames allocates nothing.
+/// Creates pixel buffers from unused memory, so that a steady flow of frames allocates nothing.
 ///
-/// The pool remembers the buffers that it made. One that is referenced by nobody else any more is written anew; a
-/// frame that is held somewhere is never touched. Thread-safe; no lock is held while `fill` runs.
+/// The pool keeps the buffers that it created. It rewrites a buffer that has no other references, and never changes one
+/// that is in use. Thread-safe; no lock is held while `fill` runs.
 public final class PixelBufferPool: Sendable {
-    /// How many buffers are remembered at most. Further ones are made as asked, and freed with their last reference.
+    /// The maximum number of buffers in the pool. Further ones are created on demand, and freed with their last
+    /// reference.
     public let capacity: Int
     private let buffers: Locked<[PixelBuffer]>
 
-    /// An empty pool. `capacity` should be what is in flight at a time: one being written, and those that are held.
+    /// Creates an empty pool. `capacity` should be the number of buffers in use at a time: one being written, and those
+    /// that are held.
     public init(capacity: Int = 4) {
         self.capacity = max(capacity, 1)
         var buffers: [PixelBuffer] = []
@@ -17,7 +19,7 @@ public final class PixelBufferPool: Sendable {
         self.buffers = Locked(buffers)
     }
 
-    /// A buffer that `fill` has written; what was in its memory before is not cleared.
+    /// Returns a buffer that `fill` has written. The memory is not cleared first.
     public func makeBuffer(
         size: PixelSize, format: PixelFormat,
         fill: (_ planes: [UnsafeMutableRawBufferPointer], _ strides: [Int]) throws -> Void
@@ -32,7 +34,7 @@ public final class PixelBufferPool: Sendable {
         return free
     }
 
-    /// Takes one out of the list that nobody else holds, so that until it is put back only the caller has it.
+    /// Removes an unused buffer from the list, so that only the caller has it until it is returned.
     private func takeFree(size: PixelSize, format: PixelFormat) -> PixelBuffer? {
         buffers.withLock { buffers in
             for index in buffers.indices where buffers[index].size == size && buffers[index].format == format {
@@ -47,7 +49,7 @@ public final class PixelBufferPool: Sendable {
     private func remember(_ buffer: PixelBuffer) {
         buffers.withLock { buffers in
             if buffers.count >= capacity {
-                // A size or layout that is no longer asked for gives way.
+                // A buffer of another size or format is replaced.
                 for index in buffers.indices.reversed()
                 where buffers[index].size != buffer.size || buffers[index].format != buffer.format {
                     buffers.remove(at: index)

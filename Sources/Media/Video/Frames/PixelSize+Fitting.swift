@@ -1,14 +1,13 @@
 extension PixelSize {
-    /// The size that shows the whole of this picture within `bound`: its aspect kept as near as even numbers allow,
-    /// both sides even, never larger than it is.
+    /// Returns the size at which the complete frame fits into `bound`: both sides even, the aspect ratio kept as
+    /// closely as that allows, and never larger than this size.
     ///
-    /// The side that meets its bound first takes the largest even number that fits, the other side the even number
-    /// nearest to the aspect. A side of one pixel stays one, as no smaller even number shows it. Where either size is
-    /// empty, so is the result.
+    /// The side that meets its bound first is the largest even number that fits, the other side the even number nearest
+    /// to the aspect ratio. A side of one pixel stays one. If either size is empty, so is the result.
     public func fitted(within bound: PixelSize) -> PixelSize {
         guard width > 0, height > 0, bound.width > 0, bound.height > 0 else { return PixelSize(width: 0, height: 0) }
         let limit = PixelSize(width: min(width, bound.width), height: min(height, bound.height))
-        // Which bound is met first.
+        // Whether the width meets its bound first.
         if Double(limit.width) / Double(width) <= Double(limit.height) / Double(height) {
             let fitted = Self.even(limit.width)
             return PixelSize(width: fitted, height: Self.scaled(height, by: fitted, over: width, limit: limit.height))
@@ -25,7 +24,7 @@ extension PixelSize {
         side < 2 ? side : side & ~1
     }
 
-    /// The even number nearest to `side * numerator / denominator`, at least 2 and at most `limit`.
+    /// Returns the even number nearest to `side * numerator / denominator`, at least 2 and at most `limit`.
     private static func scaled(_ side: Int, by numerator: Int, over denominator: Int, limit: Int) -> Int {
         let exact = Double(side) * Double(numerator) / Double(denominator)
         let nearest = 2 * Int((exact / 2).rounded())

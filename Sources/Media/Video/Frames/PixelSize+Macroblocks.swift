@@ -1,8 +1,9 @@
 extension PixelSize {
-    /// Blocks of 16 by 16 pixels that cover the picture: what video codecs count a picture's size in.
+    /// The number of blocks of 16 by 16 pixels that cover the frame, the unit of video codecs' frame sizes.
     public var macroblocks: Int { (width + 15) / 16 * ((height + 15) / 16) }
 
-    /// The largest size of this aspect, no larger than this, that `maximum` macroblocks cover; even, and at least 2×2.
+    /// Returns the largest size of this aspect ratio, no larger than this, that `maximum` macroblocks cover; even, and
+    /// at least 2×2.
     public func fitted(withinMacroblocks maximum: Int) -> PixelSize {
         guard macroblocks > maximum else { return self }
         var size = self

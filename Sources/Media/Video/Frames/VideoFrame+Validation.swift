@@ -1,8 +1,8 @@
 extension VideoFrame {
-    /// The longest side that is taken: what VP8's key frame header can say (RFC 6386 §9.1).
+    /// The maximum length of a side: the one that VP8's key frame header can encode (RFC 6386 §9.1).
     public static let maximumSide = 16_383
 
-    /// Checks that the buffer holds what its size and format promise.
+    /// Checks that the buffer has the memory that its size and format require.
     public func validate() throws(VideoFrameError) {
         for size in [buffer.size, outputSize] {
             guard (1...Self.maximumSide).contains(size.width), (1...Self.maximumSide).contains(size.height) else {
@@ -16,7 +16,7 @@ extension VideoFrame {
 }
 
 extension PlaneSet {
-    /// What keeps these planes from being a picture of `size` in `format`; nil where nothing does.
+    /// Returns the problem of these planes as a frame of `size` in `format`; nil if there is none.
     func problem(size: PixelSize, format: PixelFormat) -> VideoFrameError? {
         guard planes.count == format.planeCount, strides.count == format.planeCount else {
             return .planeCount(min(planes.count, strides.count), format: format)
@@ -37,18 +37,18 @@ extension PlaneSet {
     }
 }
 
-/// Why a frame can't be used.
+/// The reason why a frame is invalid.
 public enum VideoFrameError: Error, Sendable, Hashable, CustomStringConvertible {
     /// A side is zero, negative, or longer than ``VideoFrame/maximumSide``.
     case size(PixelSize)
-    /// The buffer lends another number of planes than its format has.
+    /// The number of planes differs from the format's.
     case planeCount(Int, format: PixelFormat)
     /// A stride in bytes is shorter than a row.
     case stride(Int, plane: Int, minimum: Int)
-    /// A plane's memory ends before its last row does; in bytes.
+    /// A plane's memory, in bytes, ends before its last row.
     case planeTooShort(Int, plane: Int, minimum: Int)
 
-    /// What is wrong, and what would be right.
+    /// The problem and the valid values.
     public var description: String {
         switch self {
         case .size(let size):

@@ -1,27 +1,28 @@
-/// A picture at an instant, with what a sender needs to know of it.
+/// A frame of video, with the metadata that a sender needs.
 public struct VideoFrame: Sendable {
-    /// The pixels. Nobody changes them once a frame holds them.
+    /// The pixels, which do not change any more.
     public internal(set) var buffer: any VideoFrameBuffer
-    /// When the picture was taken, since the start of the monotonic clock (`CLOCK_MONOTONIC`).
+    /// The time at which the frame was captured, since the start of the monotonic clock (`CLOCK_MONOTONIC`).
     public let timestamp: Duration
-    /// How far the picture must be turned clockwise to stand upright.
+    /// The clockwise rotation that makes the frame upright.
     public let rotation: VideoRotation
-    /// What differs from the frame before, in pixels of `buffer`; nil where the source can't tell, empty where nothing.
+    /// The parts that differ from the frame before, in pixels of `buffer`; nil if the source does not know, empty for
+    /// no change.
     public internal(set) var damage: [PixelRectangle]?
-    /// The size that the picture is wanted at, before rotation: what ``VideoFormatAdapter`` made of a request. Whoever
-    /// encodes or writes the picture scales it once, where it converts it anyway.
+    /// The target size before rotation, as ``VideoFormatAdapter`` computed it from a request. Encoders and files scale
+    /// the frame once, in the same step as its conversion.
     public internal(set) var outputSize: PixelSize
-    /// Of a received picture: when its sender took it, since 1 January 1970 on the sender's clock. Nil where that is not
-    /// known yet, and for all other pictures. What sound says is by the same clock: a picture belongs to the sound of
+    /// Of a received frame, the time at which its sender captured it, since 1 January 1970 on the sender's clock. Nil
+    /// if that is not known yet, and for all other frames. Audio uses the same clock: a frame belongs to the audio of
     /// the same ``AudioFrame/captureTime``.
     public let captureTime: Duration?
-    /// Whether the buffer was seen to hold what it promises: that is looked at once, where the frame comes in.
+    /// Whether the buffer's memory was checked. That happens once, when the frame enters.
     var isValidated = false
 
-    /// A picture taken at `timestamp`, now where nothing else is said, and wanted at the size that it has.
+    /// Creates a frame, captured at `timestamp` (default: now), with its own size as the target size.
     ///
-    /// Timestamps of another clock, or from zero on, are brought to the monotonic clock when the picture is sent: the first
-    /// is taken for the time of its sending.
+    /// Timestamps of another clock, or from zero on, are mapped to the monotonic clock when the frame is sent: the
+    /// first is taken as the time at which it was sent.
     public init(
         buffer: any VideoFrameBuffer, timestamp: Duration = CaptureClock.now, rotation: VideoRotation = .upright,
         damage: [PixelRectangle]? = nil, outputSize: PixelSize? = nil, captureTime: Duration? = nil
@@ -34,10 +35,10 @@ public struct VideoFrame: Sendable {
         self.captureTime = captureTime
     }
 
-    /// Width and height in pixels, before rotation.
+    /// The width and height in pixels, before rotation.
     public var size: PixelSize { buffer.size }
 
-    /// The frame, known to hold what it promises.
+    /// Returns the frame after checking its buffer.
     func validated() throws(VideoFrameError) -> VideoFrame {
         guard !isValidated else { return self }
         try validate()
@@ -47,9 +48,9 @@ public struct VideoFrame: Sendable {
     }
 }
 
-/// A clockwise turn, in degrees.
+/// A clockwise rotation, in degrees.
 public enum VideoRotation: Int, Sendable, CaseIterable {
-    /// As it stands.
+    /// No rotation.
     case upright = 0
     /// A quarter turn clockwise.
     case quarter = 90
@@ -59,43 +60,43 @@ public enum VideoRotation: Int, Sendable, CaseIterable {
     case threeQuarters = 270
 }
 
-/// Width and height in pixels.
+/// The width and height in pixels.
 public struct PixelSize: Hashable, Sendable, CustomStringConvertible {
-    /// Columns.
+    /// The number of columns.
     public let width: Int
-    /// Rows.
+    /// The number of rows.
     public let height: Int
 
-    /// `width` columns of `height` rows.
+    /// Creates a size of `width` columns and `height` rows.
     public init(width: Int, height: Int) {
         self.width = width
         self.height = height
     }
 
-    /// Pixels in all.
+    /// The number of pixels.
     public var area: Int { width * height }
 
-    /// `1280x720`.
+    /// The text `1280x720`.
     public var description: String { "\(width)x\(height)" }
 }
 
-/// A rectangle in pixels; `x` and `y` count from the left upper corner.
+/// A rectangle in pixels; `x` and `y` count from the upper left corner.
 public struct PixelRectangle: Hashable, Sendable {
-    /// Columns left of the rectangle.
+    /// The number of columns left of the rectangle.
     public let x: Int
-    /// Rows above the rectangle.
+    /// The number of rows above the rectangle.
     public let y: Int
-    /// Columns and rows of the rectangle.
+    /// The size of the rectangle.
     public let size: PixelSize
 
-    /// The rectangle of `size` whose left upper corner is at `x`, `y`.
+    /// Creates a rectangle of `size` with its upper left corner at `x`, `y`.
     public init(x: Int, y: Int, size: PixelSize) {
         self.x = x
         self.y = y
         self.size = size
     }
 
-    /// What lies in both; nil where nothing does.
+    /// Returns the common part of two rectangles; nil if there is none.
     public func intersection(_ other: PixelRectangle) -> PixelRectangle? {
         let left = max(x, other.x)
         let top = max(y, other.y)
@@ -105,7 +106,7 @@ public struct PixelRectangle: Hashable, Sendable {
         return PixelRectangle(x: left, y: top, size: PixelSize(width: right - left, height: bottom - top))
     }
 
-    /// The least rectangle that has both in it.
+    /// Returns the smallest rectangle that contains both.
     public func union(_ other: PixelRectangle) -> PixelRectangle {
         let left = min(x, other.x)
         let top = min(y, other.y)
@@ -116,7 +117,7 @@ public struct PixelRectangle: Hashable, Sendable {
 }
 
 extension Int {
-    /// This plus a length; as far as the type goes where that is beyond.
+    /// Returns the sum with a length, limited to the type's range.
     fileprivate func end(_ length: Int) -> Int {
         let (sum, overflow) = addingReportingOverflow(length)
         return overflow ? (length > 0 ? .max : .min) : sum

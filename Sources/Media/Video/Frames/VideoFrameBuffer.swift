@@ -1,28 +1,28 @@
-/// Pixels in one of the layouts that the encoder path understands, where they lie.
+/// Pixels in one of the formats that the encoder accepts, in their original memory.
 public protocol PixelPlanes {
-    /// Columns and rows.
+    /// The size in pixels.
     var size: PixelSize { get }
-    /// The layout, which says what planes there are.
+    /// The format, which determines the planes.
     var format: PixelFormat { get }
-    /// Lends each plane's memory, in the order of ``PixelFormat``, for the time of one call.
+    /// Lends each plane's memory, in the order of ``PixelFormat``, for the duration of one call.
     func withPlanes<Result>(_ body: (borrowing PlaneSet) throws -> Result) rethrows -> Result
 }
 
-/// The pixels of a frame, which nobody changes any more: any thread can look at them.
+/// The pixels of a frame, which do not change any more, so that any thread can read them.
 public protocol VideoFrameBuffer: PixelPlanes, Sendable {}
 
-/// How pixels lie in memory.
+/// The layout of pixels in memory.
 public enum PixelFormat: Sendable, Hashable {
     /// Three planes: luma, and blue and red chroma at half the width and height (rounded up); BT.601, limited range.
     case i420
     /// Two planes: luma, and interleaved blue and red chroma at half the width and height (rounded up).
     case nv12
-    /// One plane of four bytes a pixel: blue, green, red, and a byte that is not looked at. What X11 gives at depth 24.
+    /// One plane of four bytes per pixel: blue, green, red, and an unused byte. The format of X11 at depth 24.
     case bgra
-    /// One plane of four bytes a pixel: a byte that is not looked at, red, green, blue.
+    /// One plane of four bytes per pixel: an unused byte, red, green, blue.
     case argb
 
-    /// How many planes there are.
+    /// The number of planes.
     public var planeCount: Int {
         switch self {
         case .i420: 3
@@ -31,7 +31,7 @@ public enum PixelFormat: Sendable, Hashable {
         }
     }
 
-    /// Bytes in a row, and rows, of a plane of a picture of this size.
+    /// Returns the number of bytes per row, and the number of rows, of a plane for frames of this size.
     public func planeExtent(_ plane: Int, of size: PixelSize) -> (rowBytes: Int, rows: Int) {
         let chroma = PixelSize(width: (size.width + 1) / 2, height: (size.height + 1) / 2)
         return switch (self, plane) {
@@ -43,14 +43,14 @@ public enum PixelFormat: Sendable, Hashable {
     }
 }
 
-/// The planes of a picture, lent. Strides are bytes from a row to the next.
+/// The planes of a frame, lent for a call. Strides are the bytes from one row to the next.
 public struct PlaneSet: ~Copyable {
-    /// Each plane's first byte and length; valid only while lent.
+    /// Each plane's memory, valid only during the call.
     public let planes: [UnsafeRawBufferPointer]
     /// Each plane's stride in bytes.
     public let strides: [Int]
 
-    /// The planes of a picture, whose memory the caller keeps alive while it lends this.
+    /// Creates the planes of a frame. The caller keeps their memory alive while it lends this.
     public init(planes: [UnsafeRawBufferPointer], strides: [Int]) {
         self.planes = planes
         self.strides = strides

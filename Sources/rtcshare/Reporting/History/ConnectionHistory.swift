@@ -1,44 +1,44 @@
-/// What was counted of one connection, over time.
+/// The statistics of one connection, over time.
 struct ConnectionHistory {
-    /// Which of the files tells of it.
+    /// The number of the file that has them.
     let file: Int
-    /// The sender's number of the viewer, where it says one.
+    /// The sender's number of the viewer, if the file has it.
     let viewer: Int?
-    /// What a person calls it.
+    /// The name for people.
     var name: String
-    /// When it was first and last reported, in seconds since 1970.
+    /// The times of the first and the last report, in seconds since 1970.
     var first: Double
     var last: Double
     var streams: [StreamHistory] = []
 
-    /// The two ends of the pair of candidates in use.
+    /// The two ends of the active candidate pair.
     var path = Steps()
     var iceState = Steps()
     /// Whether its peer has answered: a viewer who was only invited has not.
     var hasJoined: Bool { iceState.names != ["new"] }
-    /// Why the path's estimate is not more (`bitrateLimitation`).
+    /// The reason why the estimated bitrate is not higher (`bitrateLimitation`).
     var bitrateLimitation = Steps()
-    /// The SPEC of what is shared.
+    /// The SPEC of the shared source.
     var source = Steps()
     /// `yes` while the share is paused.
     var paused = Steps()
-    /// Why the source gives nothing; empty while it does.
+    /// The reason for an interruption of the source; empty if there is none.
     var interruption = Steps()
-    /// What the path is taken to carry, in kbit/s.
+    /// The estimated bitrate of the route, in kbit/s.
     var available = Series()
-    /// By ICE's checks, in ms.
+    /// The round trip by ICE's checks, in ms.
     var pathRoundTrip = Series()
-    /// What waits in the pacer, in ms.
+    /// The delay in the pacer's queue, in ms.
     var queue = Series()
     /// The seconds between reports.
     var intervals = Series()
-    /// More than so many seconds between two reports are a gap.
+    /// The number of seconds between two reports above which there is a gap.
     private(set) var longestInterval = 3.0
-    /// Times without a report, and those in which viewers kept the last picture.
+    /// The times without a report and, below, those in which viewers kept the last frame.
     private(set) var gaps: [TimeSpan] = []
     private(set) var pauses: [TimeSpan] = []
 
-    /// Takes note of what is usual, once all reports are there.
+    /// Computes the usual values, after all reports were added.
     mutating func finish() {
         let longest = max(3, 3 * (intervals.median ?? 1))
         longestInterval = longest
@@ -47,16 +47,16 @@ struct ConnectionHistory {
         for index in streams.indices { streams[index].finish() }
     }
 
-    /// The name without what the viewer says of itself.
+    /// The name without the viewer's own information.
     var shortName: String {
         guard let viewer, name.hasPrefix("Viewer \(viewer) ") else { return name }
         return "Viewer \(viewer)"
     }
 
-    /// Where what it tells of was seen.
+    /// The place of the events, by the short name.
     var place: String { place(of: shortName) }
 
-    /// The same with all that is known of the viewer.
+    /// The place with all information about the viewer.
     var title: String { place(of: name) }
 
     private func place(of name: String) -> String {
@@ -68,60 +68,60 @@ struct ConnectionHistory {
     static let no = "no"
 }
 
-/// What was counted of one stream of RTP, over time.
+/// The statistics of one RTP stream, over time.
 struct StreamHistory {
-    /// What is measured, each in its own unit.
+    /// A measurement, with its unit.
     enum Measure: Hashable, CaseIterable {
-        /// kbit/s, headers included.
+        /// In kbit/s, headers included.
         case rate, repeated, target
-        /// A second.
+        /// Per second.
         case frames, sourceFrames, framesDropped
-        /// Pixels.
+        /// In pixels.
         case width, height, sourceWidth, sourceHeight
-        /// Percent of the packets.
+        /// In percent of the packets.
         case loss, resent
-        /// Messages since the report before.
+        /// The number of messages since the report before.
         case nacks, pictureLossIndications, fullIntraRequests
-        /// Milliseconds.
+        /// In milliseconds.
         case roundTrip, jitter, sendDelay, codingTime, bufferDelay
-        /// 0 to 127.
+        /// From 0 to 127.
         case quantizer
-        /// Since the report before.
+        /// The number since the report before.
         case keyFrames, drifts, freezes, resolutionChanges
-        /// Milliseconds of freezes and seconds of pauses that ended since the report before.
+        /// The milliseconds of freezes and the seconds of pauses that ended since the report before.
         case frozen, paused
-        /// Percent of the samples.
+        /// In percent of the samples.
         case concealed
     }
 
-    /// Unique within its connection.
+    /// The id, unique within its connection.
     let id: String
     let isSent: Bool
     let isVideo: Bool
     /// The synchronization sources that it has had.
     var sources = Recent<Int>()
     var series: [Measure: Series] = [:]
-    /// Why pictures are smaller or fewer (`qualityLimitationReason`).
+    /// The reason why frames are smaller or fewer (`qualityLimitationReason`).
     var qualityLimitation = Steps()
-    /// How often its counts began anew.
+    /// The number of times that its counts were reset.
     var resets = 0
-    /// The medians, once all reports are there.
+    /// The medians, after all reports were added.
     private(set) var usual: [Measure: Double] = [:]
 
     mutating func finish() { usual = series.compactMapValues(\.median) }
 
     subscript(_ measure: Measure) -> Series { series[measure] ?? Series() }
 
-    /// The sum of a measure within a time.
+    /// Returns the sum of a measurement within a time.
     func sum(_ measure: Measure, from: Double, to: Double) -> Double {
         self[measure].values(from: from, to: to).reduce(0, +)
     }
 
-    /// The largest of a measure within a time.
+    /// Returns the maximum of a measurement within a time.
     func largest(_ measure: Measure, from: Double, to: Double) -> Double? {
         self[measure].values(from: from, to: to).max()
     }
 
-    /// What a person calls it.
+    /// The name for people.
     var name: String { "\(isVideo ? "Video" : "Audio") \(isSent ? "sent" : "received")" }
 }

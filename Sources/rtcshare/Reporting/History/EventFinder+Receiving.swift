@@ -1,4 +1,4 @@
-/// What a viewer's statistics show.
+/// The events in a viewer's statistics.
 extension EventFinder {
     mutating func findReceived(_ stream: StreamHistory, of connection: ConnectionHistory, in place: String) {
         findFreezes(stream, of: connection, in: place)
@@ -16,27 +16,27 @@ extension EventFinder {
         }
     }
 
-    /// What a report counts of freezes.
+    /// The freezes in a report.
     struct Freezes {
-        /// When it was made, in seconds since 1970.
+        /// The time of the report, in seconds since 1970.
         let time: Double
         let count: Double
-        /// In milliseconds, together.
+        /// The total duration in milliseconds.
         let length: Double
-        /// What the figures of that time show.
+        /// The reasons in the statistics of that time.
         let reasons: [String]
-        /// Whether nothing but a screen that rests made them: pictures came as rarely as they were to.
+        /// Whether only an idle screen caused them: frames arrived as rarely as they were sent.
         let isRest: Bool
     }
 
-    /// The freezes of a stream, a report's after the other.
+    /// Returns the freezes of a stream, by report.
     func freezes(of stream: StreamHistory, in connection: ConnectionHistory) -> [Freezes] {
         let freezes = stream[.freezes]
         let sender = history.counterpart(of: stream)
         var before = -Double.infinity
         return zip(freezes.times, freezes.values).filter { $1 > 0 }.map { time, count in
             let length = stream.sum(.frozen, from: time, to: time)
-            // Freezes follow one another, whatever a file says of their lengths.
+            // Freezes do not overlap, whatever their durations in a file.
             let begin = max(time - max(connection.intervals.value(at: time) ?? 1, length / 1000), before)
             let from = begin - 1
             before = time
@@ -75,7 +75,7 @@ extension EventFinder {
         }
     }
 
-    /// Gaps of more than five seconds, which webrtc-stats calls pauses.
+    /// Finds gaps of more than five seconds, which webrtc-stats calls pauses.
     private mutating func findPauses(_ stream: StreamHistory, of connection: ConnectionHistory, in place: String) {
         let sender = history.counterpart(of: stream)
         var before = -Double.infinity
@@ -87,7 +87,8 @@ extension EventFinder {
         }
     }
 
-    /// Without counts of freezes (of an old version, or of another program) a second without a picture is one.
+    /// Finds stops: without counts of freezes (of an old version, or of another program) a second without a frame is
+    /// one.
     private mutating func findStops(_ stream: StreamHistory, of connection: ConnectionHistory, in place: String) {
         guard stream[.freezes].isEmpty else { return }
         let sender = history.counterpart(of: stream)
@@ -115,10 +116,10 @@ extension EventFinder {
 
     // MARK: Reasons
 
-    /// The other side of a stream, where its file is there too.
+    /// The peer's statistics of a stream, if their file is given, too.
     private typealias Counterpart = (connection: ConnectionHistory, stream: StreamHistory)
 
-    /// What the figures of a time give as reasons for pictures that did not come.
+    /// Returns the reasons for missing frames in the statistics of a time.
     private func reasons(
         _ stream: StreamHistory, _ connection: ConnectionHistory, _ sender: Counterpart?, from: Double, to: Double
     ) -> [String] {
@@ -126,7 +127,7 @@ extension EventFinder {
         return reasons.isEmpty ? rarePictures(stream, sender, from: from, to: to).reasons : reasons
     }
 
-    /// What went wrong, or was done.
+    /// Returns disturbances and actions.
     private func disturbances(
         _ stream: StreamHistory, _ connection: ConnectionHistory, _ sender: Counterpart?, from: Double, to: Double
     ) -> [String] {
@@ -144,12 +145,12 @@ extension EventFinder {
         return reasons
     }
 
-    /// A source that gives fewer pictures a second hardly changes.
+    /// The maximum frame rate of a source that hardly changes.
     private static let restingSource = 5.0
-    /// As many pictures a second are those of a screen that rests, after fewer than as many: those of no film.
+    /// The maximum frame rate of an idle screen and, before that, the maximum one at which it was not playing a video.
     private static let rarest = (resting: 2.0, before: 20.0)
 
-    /// Where nothing went wrong few pictures may have been sent; whether that was all that could be.
+    /// Returns the reasons for rare frames without a disturbance, and whether there were no more to send.
     private func rarePictures(
         _ stream: StreamHistory, _ sender: Counterpart?, from: Double, to: Double
     ) -> (reasons: [String], isRest: Bool) {
@@ -169,7 +170,7 @@ extension EventFinder {
         return ([isRest ? seen + ", as for an idle screen" : seen], isRest)
     }
 
-    /// What the viewer itself counted.
+    /// Returns the reasons in the viewer's own counts.
     private func own(_ stream: StreamHistory, from: Double, to: Double) -> [String] {
         var reasons = lossAndDelay(stream, from: from, to: to - 1)
         let nacks = stream.sum(.nacks, from: from, to: to)
@@ -190,7 +191,7 @@ extension EventFinder {
         return reasons
     }
 
-    /// Whether the share stood still, as the sender has it.
+    /// Returns whether the share was paused or interrupted, by the sender's statistics.
     static func rests(
         of connection: ConnectionHistory, _ stream: StreamHistory, from: Double, to: Double
     ) -> [String] {

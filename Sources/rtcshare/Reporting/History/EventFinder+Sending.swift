@@ -1,12 +1,12 @@
-/// What a sender's statistics show.
+/// The events in a sender's statistics.
 extension EventFinder {
-    /// A target that falls to less of what it was, and by as many kbit/s, is told of.
+    /// The fall of a target bitrate that is reported: below this share of it, and by at least so many kbit/s.
     private static let notableFall = (share: 0.7, kilobits: 100.0)
-    /// A target that falls on within so many seconds is one fall.
+    /// The number of seconds within which a further fall belongs to the same event.
     private static let fallTime = 3.0
-    /// Milliseconds for a frame, in which the next is there.
+    /// The milliseconds per frame above which encoding is slow: the next frame has arrived by then.
     private static let slowEncoding = 30.0
-    /// Milliseconds that packets wait.
+    /// The delay of packets in milliseconds that is reported.
     private static let notableQueue = 100.0
 
     mutating func findSent(_ stream: StreamHistory, of connection: ConnectionHistory, in place: String) {
@@ -17,7 +17,7 @@ extension EventFinder {
         findKeyFrames(stream, of: connection, in: place)
     }
 
-    // MARK: Target
+    // MARK: Target bitrate
 
     private mutating func findTargetFalls(
         _ stream: StreamHistory, of connection: ConnectionHistory, in place: String
@@ -79,7 +79,7 @@ extension EventFinder {
     ) {
         let source = stream[.sourceFrames]
         let few = stream[.frames].stretches(pause: 3) { time, frames in
-            // What came out of a pause, or goes into one, has half a second.
+            // The first and the last report around a pause may cover half a second.
             guard !connection.pauses.contains(where: { ($0.from - 1...$0.to + 1).contains(time) }) else { return false }
             return (source.value(at: time) ?? 0) >= 5 && frames < 0.5 * (source.value(at: time) ?? 0)
         }
@@ -109,7 +109,7 @@ extension EventFinder {
         }
     }
 
-    /// Why fewer or smaller pictures were sent, and what was left out.
+    /// Returns the reasons why fewer or smaller frames were sent, and the dropped frames.
     func limits(_ stream: StreamHistory, from: Double, to: Double) -> [String] {
         let names = stream.qualityLimitation.names(from: from, to: to)
         var reasons: [String] = []
@@ -124,7 +124,7 @@ extension EventFinder {
         return reasons
     }
 
-    /// What waited at the sender.
+    /// Returns the delays at the sender.
     func queue(
         _ stream: StreamHistory, _ connection: ConnectionHistory, from: Double, to: Double
     ) -> [String] {
@@ -133,7 +133,7 @@ extension EventFinder {
         return waited >= 50 ? ["packets waited up to \(Self.milliseconds(waited)) at the sender"] : []
     }
 
-    /// What the path did.
+    /// Returns the losses and delays of the route.
     func lossAndDelay(_ stream: StreamHistory, from: Double, to: Double) -> [String] {
         var reasons: [String] = []
         if let loss = stream.largest(.loss, from: from, to: to + 1), loss >= 1 {
@@ -164,7 +164,7 @@ extension EventFinder {
         }
     }
 
-    /// The sizes of a stream's pictures, or of those that it is given.
+    /// Returns the sizes of a stream's frames, or of its source's frames.
     static func sizes(_ stream: StreamHistory, ofSource: Bool = false) -> Steps {
         let width = stream[ofSource ? .sourceWidth : .width]
         let height = stream[ofSource ? .sourceHeight : .height]
@@ -182,7 +182,7 @@ extension EventFinder {
         let (keys, sizes) = (stream[.keyFrames], Self.sizes(stream))
         for (time, count) in zip(keys.times, keys.values) where count > 0 {
             let from = time - max(1, connection.intervals.value(at: time) ?? 1) - 1
-            // The others are reported a little later, and one who has come up to a second after the key frame for it.
+            // The others are reported a little later, and a new viewer up to a second after its key frame.
             let to = time + 0.5
             var reasons = requests(of: stream, from: from, to: time).map { "this viewer requested it: \($0)" }
             for other in history.connections where other.file == connection.file && other.name != connection.name {
@@ -209,7 +209,7 @@ extension EventFinder {
         }
     }
 
-    /// The requests for key frames within a time.
+    /// Returns the requests for key frames within a time.
     func requests(of stream: StreamHistory, from: Double, to: Double) -> [String] {
         let measures = [("PLI", StreamHistory.Measure.pictureLossIndications), ("FIR", .fullIntraRequests)]
         return measures.compactMap { name, measure in

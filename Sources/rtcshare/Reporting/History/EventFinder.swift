@@ -1,21 +1,21 @@
 internal import FoundationEssentials
 
-/// Finds in a history what a person might have noticed, with the reasons that the figures of that time show.
+/// Finds the events in a history that users might have noticed, with the reasons in the statistics of that time.
 struct EventFinder {
     let history: StatisticsHistory
     private(set) var events: [NotableEvent] = []
 
-    /// What is seen within so many seconds in several places is told once.
+    /// The number of seconds within which the same event in several places is reported once.
     private static let sameTime = 1.5
 
-    /// All events, in order.
+    /// Returns all events, in order.
     static func events(in history: StatisticsHistory) -> [NotableEvent] {
         var finder = EventFinder(history: history)
         for connection in history.connections { finder.find(in: connection) }
         return finder.merged()
     }
 
-    /// A finder that has found nothing yet.
+    /// Creates a finder without events.
     init(history: StatisticsHistory) {
         self.history = history
     }
@@ -41,7 +41,7 @@ struct EventFinder {
         for stream in connection.streams where !stream.isVideo { findSound(stream, in: connection.place) }
     }
 
-    /// A connection with one picture needs no name for that.
+    /// Returns the place of a stream's events. A connection with a single video needs no name for it.
     private func place(
         of stream: StreamHistory, among videos: [StreamHistory], in connection: ConnectionHistory
     ) -> String {
@@ -52,7 +52,7 @@ struct EventFinder {
         return "\(connection.place), video \(number + 1)"
     }
 
-    // MARK: The connection
+    // MARK: Connection
 
     private mutating func findCourse(of connection: ConnectionHistory) {
         let place = connection.place
@@ -93,7 +93,7 @@ struct EventFinder {
 
     // MARK: Both sides
 
-    /// Percent of the packets that are worth telling of.
+    /// The loss in percent of the packets that is reported.
     static let notableLoss = 3.0
 
     private mutating func findLoss(_ stream: StreamHistory, in place: String) {
@@ -117,7 +117,7 @@ struct EventFinder {
 
     // MARK: Order
 
-    /// In order of time; what several places saw at the same time is one event of all of them.
+    /// Returns the events in order of time, with the same event in several places at the same time as one.
     private func merged() -> [NotableEvent] {
         var merged: [NotableEvent] = []
         var newest: [[String]: Int] = [:]
@@ -135,10 +135,10 @@ struct EventFinder {
         return merged
     }
 
-    /// Milliseconds, which are whole ones but for few.
+    /// Returns milliseconds, rounded except for small numbers.
     static func milliseconds(_ value: Double) -> String { number(value < 10 ? value : value.rounded()) + " ms" }
 
-    /// Three digits where they say something: `0.42`, `7.1`, `2100`.
+    /// Returns a number with up to three significant digits: `0.42`, `7.1`, `2100`.
     static func number(_ value: Double) -> String {
         let digits = abs(value) >= 100 || value == value.rounded() ? 0 : abs(value) >= 1 ? 1 : 2
         let text = String(printing: "%.\(digits)f", value)

@@ -1,6 +1,6 @@
-/// Something in the course of a share that a person might have noticed, or wonders about.
+/// An event in a share that users might have noticed.
 struct NotableEvent: Equatable {
-    /// What it is about; the most disturbing first.
+    /// The kind, with the most disturbing first.
     enum Kind: String, CaseIterable {
         case freeze
         case connection
@@ -18,13 +18,13 @@ struct NotableEvent: Equatable {
         case rest = "idle"
     }
 
-    /// Seconds since 1970.
+    /// The time in seconds since 1970.
     let time: Double
     let kind: Kind
-    /// Where it was seen.
+    /// The place where it was observed.
     var place: String
-    /// In plain words.
+    /// The description in plain words.
     let what: String
-    /// What the figures of that time give as reasons; empty where they show none.
+    /// The reasons in the statistics of that time; empty if they contain none.
     var reasons: [String] = []
 }

@@ -1,17 +1,17 @@
 internal import FoundationEssentials
 internal import RTCShareWireFormat
 
-/// An object of a statistics report, as a file has it. The file may be anybody's: whatever is not what it should be is absent.
+/// An object of a statistics report in a file. The file is untrusted: invalid members count as missing.
 struct ReportedObject {
-    /// Why a line is no report.
+    /// The reason why a line is not a report.
     enum Defect: Error {
         case notJSON
         case notAnArray
-        /// The member of webrtc-stats that every object has, and this one lacks.
+        /// A member that webrtc-stats requires in every object is missing.
         case memberMissing(String)
     }
 
-    /// What a member may be.
+    /// The value of a member.
     private enum Member: Decodable {
         case number(Double)
         case text(String)
@@ -39,19 +39,19 @@ struct ReportedObject {
 
     let id: String
     let type: String
-    /// Seconds since 1970.
+    /// The time in seconds since 1970.
     let time: Double
 
     private let members: [String: Member]
 
-    /// Later than any time that a browser's `Date` knows, in seconds since 1970.
+    /// The latest time of a browser's `Date`, in seconds since 1970.
     private static let latestTime = 8.64e12
-    /// What no count, rate or time comes to.
+    /// The maximum absolute value of a count, rate or time.
     private static let largestNumber = 1e15
-    /// Names and SPECs are shorter.
+    /// The maximum length of a name or SPEC.
     private static let longestText = 200
 
-    /// The objects of a line.
+    /// Parses the objects of a line.
     static func report(_ line: Data) throws(Defect) -> [ReportedObject] {
         do {
             let values = try JSONDecoder().decode([[String: Member]].self, from: line)
@@ -77,7 +77,7 @@ struct ReportedObject {
         self.members = members
     }
 
-    /// A count or a measure.
+    /// Returns a count or a measurement.
     func number(_ name: String) -> Double? {
         guard let value = members[name]?.number, abs(value) <= Self.largestNumber else {
             return nil
@@ -85,12 +85,12 @@ struct ReportedObject {
         return value
     }
 
-    /// A name, as a person may be shown it.
+    /// Returns a name, in a form that is safe to print.
     func text(_ name: String) -> String? {
         members[name]?.text.map { String($0.prefix(Self.longestText)).printable }
     }
 
-    /// Yes or no.
+    /// Returns a flag.
     func flag(_ name: String) -> Bool? { members[name]?.flag }
 }
 

@@ -1,6 +1,6 @@
-/// A measure over time.
+/// A measurement over time.
 struct Series {
-    /// Seconds since 1970, ascending.
+    /// The times in seconds since 1970, ascending.
     private(set) var times: [Double] = []
     private(set) var values: [Double] = []
 
@@ -13,27 +13,27 @@ struct Series {
         return values.sorted()[values.count / 2]
     }
 
-    /// Adds a value, unless it is absent or no number.
+    /// Adds a value, unless it is missing or not finite.
     mutating func append(_ value: Double?, at time: Double) {
         guard let value, value.isFinite, time > times.last ?? -.infinity else { return }
         times.append(time)
         values.append(value)
     }
 
-    /// What was measured within a time, its ends included.
+    /// Returns the values within a time, including its ends.
     func values(from: Double, to: Double) -> ArraySlice<Double> {
         let first = index(after: from, orAt: true)
         let end = index(after: to, orAt: false)
         return first < end ? values[first..<end] : []
     }
 
-    /// The newest that was measured by then.
+    /// Returns the newest value at a time.
     func value(at time: Double) -> Double? {
         let index = index(after: time, orAt: false)
         return index > 0 ? values[index - 1] : nil
     }
 
-    /// The first index whose time is after this one, or at it too.
+    /// Returns the first index whose time is after this one or, with `orAt`, equal to it.
     private func index(after time: Double, orAt: Bool) -> Int {
         var (low, high) = (0, times.count)
         while low < high {
@@ -43,7 +43,8 @@ struct Series {
         return low
     }
 
-    /// Stretches of time for which a condition holds; those with no more than `pause` seconds between them are one.
+    /// Returns the stretches of time in which a condition holds; those with at most `pause` seconds between them are
+    /// one.
     func stretches(pause: Double, where condition: (Double, Double) -> Bool) -> [Stretch] {
         var found: [Stretch] = []
         for (time, value) in zip(times, values) where condition(time, value) {
@@ -59,7 +60,7 @@ struct Series {
         return found
     }
 
-    /// A time within a series.
+    /// A stretch of time in a series.
     struct Stretch {
         let from: Double
         fileprivate(set) var to: Double
@@ -68,7 +69,7 @@ struct Series {
         fileprivate(set) var largest: Double
     }
 
-    /// No more than so many of the points: of each part of the time the smallest and the largest.
+    /// Returns at most so many of the points: the minimum and the maximum of each part of the time.
     func thinned(to limit: Int) -> Series {
         guard values.count > limit, limit >= 2, let first = times.first, let last = times.last, last > first else {
             return self
@@ -91,33 +92,33 @@ struct Series {
     }
 }
 
-/// A name over time: each holds until the next.
+/// A name over time: each is valid until the next.
 struct Steps {
     private(set) var times: [Double] = []
     private(set) var names: [String] = []
 
     var isEmpty: Bool { names.isEmpty }
 
-    /// Takes note of what holds now; nil is what is unknown, and changes nothing.
+    /// Adds the current name; nil means unknown, and changes nothing.
     mutating func append(_ name: String?, at time: Double) {
         guard let name, name != names.last, time > times.last ?? -.infinity else { return }
         times.append(time)
         names.append(name)
     }
 
-    /// What holds at a time.
+    /// Returns the name at a time.
     func name(at time: Double) -> String? {
         let next = firstIndex(after: time)
         return next > 0 ? names[next - 1] : nil
     }
 
-    /// All that hold at some time within.
+    /// Returns all names that are valid at any time within.
     func names(from: Double, to: Double) -> Set<String> {
         let (first, end) = (firstIndex(after: from), firstIndex(after: to))
         return Set(names[min(max(first - 1, 0), end)..<end])
     }
 
-    /// Whether another one holds from some time within, its ends included.
+    /// Returns whether the name changes within a time, including its ends.
     func changes(from: Double, to: Double) -> Bool {
         let end = firstIndex(after: to)
         return end > 1 && times[end - 1] >= from
@@ -132,12 +133,12 @@ struct Steps {
         return low
     }
 
-    /// The changes: when, from what, to what.
+    /// The changes: time, previous and new name.
     var changes: [(time: Double, from: String, to: String)] {
         names.indices.dropFirst().map { (times[$0], names[$0 - 1], names[$0]) }
     }
 
-    /// What held from when to when, the last until `end`.
+    /// Returns the names with their start and end, the last one until `end`.
     func spans(until end: Double) -> [(from: Double, to: Double, name: String)] {
         names.indices.map { (times[$0], $0 + 1 < times.count ? times[$0 + 1] : max(end, times[$0]), names[$0]) }
     }
@@ -150,7 +151,7 @@ struct TimeSpan: Equatable {
 }
 
 extension [TimeSpan] {
-    /// The first of these, which follow one another, that touches a time.
+    /// Returns the first of these ordered spans that touches a time.
     func first(from: Double, to: Double) -> TimeSpan? {
         var (low, high) = (startIndex, endIndex)
         while low < high {
@@ -161,14 +162,14 @@ extension [TimeSpan] {
     }
 }
 
-/// The newest of what was seen.
+/// The newest elements of a set.
 struct Recent<Element: Hashable & Sendable> {
     private(set) var members: Set<Element> = []
     private var order: [Element] = []
 
     private static var mostMembers: Int { 64 }
 
-    /// Takes note of an element; returns what is forgotten for it.
+    /// Adds an element; returns the one that is removed for it.
     mutating func insert(_ element: Element) -> Element? {
         guard members.insert(element).inserted else { return nil }
         order.append(element)

@@ -1,12 +1,12 @@
-/// What files of statistics tell, over time: of each connection its streams, and of each stream what was measured.
+/// The statistics in files over time: connections, their streams, and the measurements of each stream.
 struct StatisticsHistory {
     private(set) var connections: [ConnectionHistory] = []
-    /// What a reader of the page has to know of the files themselves.
+    /// The remarks about the files themselves for a reader of the page.
     var remarks: [String] = []
 
     private var counts: [[String: StreamCounts]] = []
     private var fragments: [Recent<String>] = []
-    /// The connections that sources are of.
+    /// The connections by their synchronization sources.
     private var owners: [Source: Int] = [:]
     private var hasName: [Bool] = []
     private var ignoredReports = 0
@@ -17,22 +17,23 @@ struct StatisticsHistory {
         let number: Int
     }
 
-    /// Reports that follow each other faster are left out: nobody writes so many.
+    /// The minimum interval of reports; faster ones are ignored, because nothing writes so many.
     private static let shortestReportInterval = 0.02
-    /// Reports that follow each other faster have rates that say nothing: the last comes whenever a share ends.
+    /// The minimum interval for rates: shorter ones are meaningless, as of the last report at the end of a share.
     private static let shortestInterval = 0.3
-    /// A file of more is not of people.
+    /// The maximum number of connections in a file.
     private static let mostConnections = 1000
-    /// A connection with more streams is not one of a share.
+    /// The maximum number of streams of a connection.
     private static let mostStreams = 200
 
-    /// When the first and the last report were made, in seconds since 1970.
+    /// The times of the first and the last report, in seconds since 1970.
     var span: (from: Double, to: Double)? {
         guard let from = connections.map(\.first).min(), let to = connections.map(\.last).max() else { return nil }
         return (from, to)
     }
 
-    /// The other side of a stream, where its file is here too: it has the same synchronization source.
+    /// Returns the peer's statistics of a stream, if their file is given, too: they have the same synchronization
+    /// source.
     func counterpart(of stream: StreamHistory) -> (connection: ConnectionHistory, stream: StreamHistory)? {
         guard connections.contains(where: { $0.file != connections[0].file }) else { return nil }
         for connection in connections {
@@ -71,7 +72,7 @@ struct StatisticsHistory {
         }
     }
 
-    /// Takes the next report of a file.
+    /// Adds the next report of a file.
     mutating func add(_ report: [ReportedObject], file: Int) {
         let transport = report.first { $0.type == "transport" }
         guard let time = (transport ?? report.first)?.time,
@@ -93,7 +94,8 @@ struct StatisticsHistory {
 
     // MARK: Connections
 
-    /// The connection that a report is of: by the sender's number of the viewer, else by its streams or by its ICE user name.
+    /// Returns the connection of a report: by the sender's number of the viewer, otherwise by its streams or by its ICE
+    /// user name.
     private mutating func connection(
         of report: [ReportedObject], transport: ReportedObject?, file: Int, at time: Double
     ) -> Int? {
@@ -107,7 +109,7 @@ struct StatisticsHistory {
             if viewer != nil || connections[index].viewer != nil { return connections[index].viewer == viewer }
             if let fragment, fragments[index].members.contains(fragment) { return true }
             if owner == index { return true }
-            // A report that names neither is of the one before.
+            // A report that names neither belongs to the connection before.
             guard fragment == nil else { return false }
             return sources.isEmpty || connections[index].streams.allSatisfy(\.sources.members.isEmpty)
         }
@@ -144,7 +146,7 @@ struct StatisticsHistory {
         connections[index].path.append(ends.joined(separator: " → "), at: time)
     }
 
-    /// An end of a path: `192.0.2.1:50000 (relay)`.
+    /// Returns an end of a candidate pair: `192.0.2.1:50000 (relay)`.
     private static func end(_ candidate: ReportedObject) -> String {
         let address = candidate.text("address") ?? candidate.text("ip") ?? "hidden"
         let port = candidate.number("port").map { ":\(Int($0))" } ?? ""
@@ -168,7 +170,7 @@ struct StatisticsHistory {
             position = connections[index].streams.count
             connections[index].streams.append(StreamHistory(id: object.id, isSent: isSent, isVideo: isVideo))
         }
-        // In place: a copy would be of all that was read so far.
+        // In place: a copy would contain everything that was read so far.
         var counts = counts[index][object.id] ?? StreamCounts()
         let source = object.number("ssrc").map { Int($0) }
         if let source {
@@ -199,7 +201,7 @@ struct StatisticsHistory {
     }
 }
 
-/// The newest counts of a stream, of which rates are the differences.
+/// The newest counts of a stream, whose differences are the rates.
 struct StreamCounts {
     private var values: [String: Double] = [:]
     private var time: Double?
@@ -207,13 +209,13 @@ struct StreamCounts {
     private var resets = 0
     private var isReset = false
 
-    /// The seconds since the report before, infinite before the first; nil where they are too few.
+    /// Returns the seconds since the report before, infinite before the first; nil if they are below `shortest`.
     func interval(to now: Double, shortest: Double) -> Double? {
         guard let time else { return .infinity }
         return now - time >= shortest ? now - time : nil
     }
 
-    /// Goes on to the next report. A stream of another source counts anew.
+    /// Advances to the next report. A stream with another source starts its counts again.
     mutating func advance(to now: Double, source: Int?) {
         time = now
         isReset = false
@@ -224,7 +226,7 @@ struct StreamCounts {
         self.source = source ?? self.source
     }
 
-    /// How much a count has grown since the report before; nil where it was not known, or began anew.
+    /// Returns the growth of a count since the report before; nil if it was unknown, or was reset.
     mutating func growth(_ name: String, to value: Double?) -> Double? {
         guard let value else { return nil }
         defer { values[name] = value }
@@ -237,14 +239,14 @@ struct StreamCounts {
         return value - before
     }
 
-    /// The same for packets lost, which late ones make fewer (RFC 3550 §6.4.1).
+    /// Returns the growth of the lost packets, which late ones reduce (RFC 3550 §6.4.1).
     mutating func lossGrowth(_ name: String, to value: Double?) -> Double? {
         guard let value else { return nil }
         defer { values[name] = value }
         return values[name].map { max(0, value - $0) }
     }
 
-    /// How often counts began anew since this was asked last.
+    /// Returns the number of resets since the last call.
     mutating func takeResets() -> Int {
         defer { resets = 0 }
         return resets

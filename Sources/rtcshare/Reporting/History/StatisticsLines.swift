@@ -2,20 +2,20 @@ internal import FoundationEssentials
 internal import RTCShareContentShare
 internal import Glibc
 
-/// The reports of a file that `--stats` wrote, one after the other: the file may be larger than memory.
+/// The reports of a file that `--stats` wrote, read one after the other, because the file may be larger than memory.
 struct StatisticsLines {
     private let path: String
     private let file: OpenFile
-    /// What was read and not yet taken.
+    /// The data that was read and not returned yet.
     private var buffer = Data()
     private var isAtEnd = false
     private(set) var lineNumber = 0
-    /// Whether what is behind the last line's end is a part of a line: the writer was ended while it wrote.
+    /// Whether the file ends with a part of a line, because the writer was terminated.
     private(set) var isCutOff = false
     private var reportCount = 0
 
     private static let chunk = 1 << 16
-    /// A report of hundreds of streams and candidates is shorter.
+    /// The maximum length of a line: a report of hundreds of streams and candidates is shorter.
     private static let longestLine = 1 << 24
 
     /// Opens a file, or standard input for `-`.
@@ -30,10 +30,10 @@ struct StatisticsLines {
         }
     }
 
-    /// What the file is called.
+    /// The name of the file for people.
     var name: String { path == "-" ? "standard input" : path }
 
-    /// The next report; nil at the end. A file without a single one is no file of statistics.
+    /// Returns the next report; nil at the end. Throws if the file has no report at all.
     mutating func next() throws(CommandFailure) -> [ReportedObject]? {
         while let (line, isWhole) = try nextLine() {
             guard line.contains(where: { !Self.isSpace($0) }) else { continue }
@@ -69,7 +69,7 @@ struct StatisticsLines {
             .badInput, "\(reason). --stats writes a line per second while there is a viewer", try: Self.advice)
     }
 
-    /// The next line without its end, and whether it had one.
+    /// Returns the next line without its end, and whether it had one.
     private mutating func nextLine() throws(CommandFailure) -> (line: Data, isWhole: Bool)? {
         var searched = buffer.startIndex
         while true {
@@ -104,7 +104,7 @@ struct StatisticsLines {
                 isAtEnd = true
                 return
             }
-            // What was taken is left behind.
+            // Returned data is discarded.
             buffer = Data(buffer) + part
         } catch {
             throw CommandFailure(

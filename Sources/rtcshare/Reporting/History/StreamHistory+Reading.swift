@@ -1,5 +1,5 @@
 extension StreamHistory {
-    /// Takes what a report says of the moment.
+    /// Adds the current values in a report.
     mutating func addState(_ object: ReportedObject, media: ReportedObject?, at time: Double) {
         set(.width, object.number("frameWidth"), at: time)
         set(.height, object.number("frameHeight"), at: time)
@@ -11,7 +11,7 @@ extension StreamHistory {
         if !isSent { set(.jitter, milliseconds(object.number("jitter")), at: time) }
     }
 
-    /// Takes what was counted since the report before, `interval` seconds ago; infinite where there was none.
+    /// Adds the counts since the report before, `interval` seconds ago; infinite if there was none.
     mutating func addRates(
         _ object: ReportedObject, remote: ReportedObject?, over interval: Double, counts: inout StreamCounts,
         at time: Double
@@ -43,7 +43,7 @@ extension StreamHistory {
         set(.nacks, counts.growth("nacks", to: object.number("nackCount")), at: time)
         set(.pictureLossIndications, counts.growth("plis", to: object.number("pliCount")), at: time)
         set(.fullIntraRequests, counts.growth("firs", to: object.number("firCount")), at: time)
-        // What was coded for all who are sent the same is not counted by what one of them was sent.
+        // Media that was encoded once for several viewers must not be counted by the frames sent to one of them.
         let coded = counts.growth("coded", to: object.number(isSent ? "framesEncoded" : "framesDecoded"))
         let effort = counts.growth("effort", to: object.number(isSent ? "totalEncodeTime" : "totalDecodeTime"))
         set(.codingTime, milliseconds(mean(effort, coded)), at: time)
@@ -60,7 +60,7 @@ extension StreamHistory {
         set(.resolutionChanges, counts.growth("changes", to: changes), at: time)
     }
 
-    /// Takes what the peer reports of what it is sent.
+    /// Adds the peer's report about the media that it receives.
     private mutating func addReported(_ remote: ReportedObject, at time: Double) {
         set(.loss, remote.number("fractionLost").map { min(max($0, 0), 1) * 100 }, at: time)
         set(.roundTrip, milliseconds(remote.number("roundTripTime")), at: time)
@@ -95,13 +95,13 @@ extension StreamHistory {
 
     private func kilobits(_ bytes: Double, over interval: Double) -> Double { bytes * 8 / 1000 / interval }
 
-    /// Nil where there is nothing to have a mean of.
+    /// Returns the mean; nil if the count is zero.
     private func mean(_ sum: Double?, _ count: Double?) -> Double? {
         guard let sum, let count, count > 0 else { return nil }
         return sum / count
     }
 
-    /// Of too few there is no share that says anything.
+    /// The minimum number of packets for a meaningful fraction.
     private static let leastForShare = 10.0
 
     private func percent(_ part: Double, of whole: Double) -> Double? {

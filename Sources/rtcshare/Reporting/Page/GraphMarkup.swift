@@ -25,14 +25,14 @@ struct GraphMarkup {
 
     let axis: TimeAxis
     let shades: [Shade]
-    /// No line is drawn over more seconds without a value.
+    /// The maximum number of seconds between two values that are connected by a line.
     let longestInterval: Double
 
-    /// More points than a screen has columns show nothing more.
+    /// The maximum number of points: a screen has no more columns.
     private static let mostPoints = 1600
     private static let (width, height) = (1000.0, 100.0)
 
-    /// A graph, with its values at the pointer's time where the page's script runs.
+    /// Returns a graph, with its values at the pointer's time if the page's script runs.
     func figure(_ graph: ReportGraph) -> String {
         let ticks = graph.ticks
         let top = ticks.last ?? 1
@@ -66,7 +66,7 @@ struct GraphMarkup {
             """
     }
 
-    /// Rows of what held from when to when.
+    /// Returns rows of names over time.
     func strips(_ rows: [(name: String, steps: Steps)], until end: Double) -> String {
         let known = rows.filter { !$0.steps.isEmpty }
         guard !known.isEmpty else { return "" }
@@ -88,7 +88,7 @@ struct GraphMarkup {
             """
     }
 
-    /// How a limit is coloured; each has its name on it or beside it too.
+    /// Returns the color class of a limit; its name is written on it or next to it, too.
     private static func tone(_ name: String) -> String {
         switch name {
         case "none", "maximum", "application": "calm"
@@ -110,7 +110,7 @@ struct GraphMarkup {
             case .bars: if value > 0 { path += "M\(x) 100V\(y)" }
             case .steps where before != nil: path += "H\(x)V\(y)"
             case .solid, .dashed, .steps:
-                // A point by itself is a line of no length, which has round ends.
+                // A single point is a line of zero length, which has round ends.
                 let isApart = before.map { time - $0 > longestInterval } ?? true
                 path += isApart ? "M\(x) \(y)h0" : "L\(x) \(y)"
             }
@@ -135,7 +135,7 @@ struct GraphMarkup {
         return "<div class=\"x\" aria-hidden=\"true\">\(marks.joined())</div>"
     }
 
-    /// What who can't see the graph is told of it.
+    /// Returns a text for readers who can't see the graph.
     private func summary(_ graph: ReportGraph) -> String {
         let lines = graph.lines.map { line in
             let mean = line.series.mean.map { "mean \(EventFinder.number($0))" } ?? ""

@@ -1,7 +1,7 @@
 internal import RTCShareWireFormat
 
 extension String {
-    /// This text as HTML shows it, in elements and in quoted attributes, without what turns text around.
+    /// The text for HTML, in elements and in quoted attributes, without characters that change the text direction.
     var escapedForMarkup: String {
         var escaped = ""
         for scalar in printable.unicodeScalars {

@@ -1,6 +1,6 @@
 /// A graph: some series of one unit.
 struct ReportGraph {
-    /// One of its lines.
+    /// A line of the graph.
     struct Line {
         let name: String
         let series: Series
@@ -10,21 +10,21 @@ struct ReportGraph {
     enum Style: String {
         case solid
         case dashed
-        /// What holds until it changes.
+        /// A value that is valid until it changes.
         case steps
-        /// What was counted since the report before.
+        /// A count since the report before.
         case bars
     }
 
     let title: String
     let unit: String
     let lines: [Line]
-    /// The axis goes at least to this.
+    /// The minimum of the axis's upper end.
     let leastMaximum: Double
-    /// Whether half of one is none.
+    /// Whether its values are integers.
     var isCount: Bool { lines.allSatisfy { $0.style == .bars } && leastMaximum < 10 }
 
-    /// A graph of the lines that hold anything; nil where none does.
+    /// Creates a graph of the lines that have values; nil if none has any.
     init?(_ title: String, _ unit: String, leastMaximum: Double = 1, _ lines: [Line]) {
         let known = lines.filter { !$0.series.isEmpty }
         guard !known.isEmpty else { return nil }
@@ -34,7 +34,7 @@ struct ReportGraph {
         self.lines = known
     }
 
-    /// The labels of the axis, from 0 to what the graph's top is.
+    /// The labels of the axis, from 0 to the graph's upper end.
     var ticks: [Double] {
         let top = max(lines.compactMap(\.series.largest).max() ?? 0, leastMaximum)
         let rough = top / 4
@@ -48,7 +48,7 @@ struct ReportGraph {
 }
 
 extension ReportGraph {
-    /// The graphs of a stream.
+    /// Returns the graphs of a stream.
     static func graphs(of stream: StreamHistory, in connection: ConnectionHistory) -> [ReportGraph] {
         let graphs = stream.isVideo ? pictures(stream, connection) : sound(stream)
         return graphs.compactMap { $0 }

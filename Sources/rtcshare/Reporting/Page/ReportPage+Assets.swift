@@ -2,19 +2,21 @@ internal import FoundationEssentials
 internal import RTCShareCryptography
 
 extension ReportPage {
-    /// Lets the page's own script and style in, and nothing else. Styles of single elements say where things stand.
+    /// The security policy, which allows only the page's own script and style. Styles of single elements set their
+    /// positions.
     static let securityPolicy = """
         default-src 'none'; script-src \(source(script)); style-src \(source(style)); style-src-attr 'unsafe-inline'; \
         img-src data:; base-uri 'none'; form-action 'none'
         """
 
-    /// A text of the page as a source of its policy (CSP 3 §2.3.1).
+    /// Returns a text of the page as a source in its policy (CSP 3 §2.3.1).
     private static func source(_ text: String) -> String {
         let digest = (try? HashFunction.sha256.digest(of: Array(text.utf8).span.bytes)) ?? []
         return "'sha256-\(Data(digest).base64EncodedString())'"
     }
 
-    /// The page's style: its lines have a colour and a way to be drawn, so that who sees no colours tells them apart.
+    /// The page's style: its lines have a color and a dash pattern, so that readers without color vision can
+    /// distinguish them.
     static let style = """
         :root {
           color-scheme: light dark;
@@ -126,7 +128,7 @@ extension ReportPage {
         @media print { #cursor { display: none; } .events { max-height: none; } }
         """
 
-    /// The page's script: one time for all graphs, where the pointer or the slider is.
+    /// The page's script: one time for all graphs, that of the pointer or the slider.
     static let script = """
         "use strict";
         const length = Number(document.body.dataset.length);

@@ -1,18 +1,18 @@
 internal import FoundationEssentials
 
-/// A history as one page of HTML, which loads nothing and can be read without its script.
+/// A history as one HTML page, which loads nothing and can be read without its script.
 struct ReportPage {
     let history: StatisticsHistory
-    /// What the page is of, as a person calls it.
+    /// The subject of the page, for people.
     let title: String
 
     private let axis: TimeAxis
     private let events: [NotableEvent]
     private let leftOut: Int
 
-    /// More times of a kind than a graph can show.
+    /// The maximum number of shaded times of a kind.
     private static let mostShades = 1000
-    /// More events than a person reads.
+    /// The maximum number of events.
     private static let mostEvents = 500
 
     init(_ history: StatisticsHistory, title: String) {
@@ -21,14 +21,14 @@ struct ReportPage {
         let span = history.span ?? (0, 0)
         axis = TimeAxis(from: span.from, to: span.to)
         let all = EventFinder.events(in: history)
-        // Of too many the most disturbing are kept.
+        // If there are too many, the most disturbing are kept.
         let order = Dictionary(uniqueKeysWithValues: NotableEvent.Kind.allCases.enumerated().map { ($1, $0) })
         let ranked = all.indices.sorted { (order[all[$0].kind] ?? 0, $0) < (order[all[$1].kind] ?? 0, $1) }
         events = ranked.prefix(Self.mostEvents).sorted().map { all[$0] }
         leftOut = all.count - events.count
     }
 
-    /// The page.
+    /// The page's HTML.
     var markup: String {
         """
         <!DOCTYPE html>
@@ -59,7 +59,7 @@ struct ReportPage {
         """
     }
 
-    /// From when, how long, of whom.
+    /// The summary: start, duration and participants.
     private var course: String {
         let begin = Date(timeIntervalSince1970: axis.start).dayAndTime
         let count = history.connections.count
@@ -97,7 +97,7 @@ struct ReportPage {
             """
     }
 
-    /// A sentence in which no line ends between a number and its unit.
+    /// Returns a sentence without line breaks between a number and its unit.
     private static func sentence(_ text: String) -> String {
         text.escapedForMarkup.replacing(/[0-9] (ms|s|%|kbit)/) { match in
             match.0.replacing(" ", with: "&nbsp;")
@@ -129,7 +129,7 @@ struct ReportPage {
             """
     }
 
-    /// What was shared, and over which path.
+    /// Returns the shared source and the candidate pair of a connection.
     private func course(of connection: ConnectionHistory) -> String {
         var facts: [(name: String, value: String)] = []
         if !connection.source.isEmpty { facts.append(("Source", list(connection.source))) }
@@ -141,7 +141,7 @@ struct ReportPage {
         return Self.list(facts)
     }
 
-    /// Names with the times from which they hold, where there is more than one.
+    /// Returns names with the times from which they are valid, if there is more than one.
     private func list(_ steps: Steps) -> String {
         guard steps.names.count > 1 else { return steps.names.first ?? "" }
         let shown = zip(steps.times, steps.names).prefix(10).map { "\($1) from \(axis.preciseLabel($0))" }
@@ -163,7 +163,7 @@ struct ReportPage {
         return "\(heading)\(Self.key(of: shades))<div class=\"graphs\">\n\(graphs.joined())</div>\n"
     }
 
-    /// The sizes, and the freezes.
+    /// Returns the sizes, and the freezes.
     private func more(
         _ stream: StreamHistory, of connection: ConnectionHistory
     ) -> [(name: String, value: String)] {
@@ -180,7 +180,7 @@ struct ReportPage {
         return facts
     }
 
-    /// The times of freezes, pauses and gaps; what the other side's file knows of them is of this side too.
+    /// Returns the times of freezes, pauses and gaps, including those in the peer's file.
     private func shades(_ stream: StreamHistory, of connection: ConnectionHistory) -> [GraphMarkup.Shade] {
         let other = history.counterpart(of: stream)
         let finder = EventFinder(history: history)
@@ -196,7 +196,7 @@ struct ReportPage {
         }
     }
 
-    /// What the shades of the graphs mean.
+    /// Returns the key to the shades of the graphs.
     private static func key(of shades: [GraphMarkup.Shade]) -> String {
         let kinds = GraphMarkup.Shade.Kind.allCases.filter { kind in shades.contains { $0.kind == kind } }
         guard !kinds.isEmpty else { return "" }
@@ -204,7 +204,7 @@ struct ReportPage {
         return "<p class=\"key\">\(names.joined(separator: " "))</p>\n"
     }
 
-    /// The means of a stream.
+    /// Returns the means of a stream.
     private static func facts(_ more: [(name: String, value: String)], of stream: StreamHistory) -> String {
         let number = EventFinder.number
         var facts: [(name: String, value: String)] = []

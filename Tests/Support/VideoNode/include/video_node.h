@@ -3,8 +3,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// A node of PipeWire that gives the pictures that it is told to, with whatever is to be said of them: a camera, or what a
-// desktop gives of a screen. Functions can be called from any thread.
+// A PipeWire node that provides the frames of a test, with any metadata: a camera, or a desktop's screen. Functions can
+// be called from any thread.
 
 typedef enum {
     video_node_yuy2,
@@ -22,10 +22,10 @@ typedef enum {
 typedef struct {
     video_node_pixels pixels;
     uint32_t width, height;
-    // Pictures a second, which can be chosen from; none where nothing is said.
+    // The frame rates to choose from; empty if the node names none.
     uint32_t rates[4];
     uint32_t rate_count;
-    // Only in memory of a graphics card.
+    // Whether its frames are only in memory of a graphics card.
     bool needs_dmabuf;
 } video_node_format;
 
@@ -34,52 +34,52 @@ typedef struct {
     uint32_t width, height;
 } video_node_rectangle;
 
-// A picture, and what is said of it; zeros say nothing.
+// A frame with its metadata; zeros mean no metadata.
 typedef struct {
-    // None for a buffer without a picture.
+    // Null for a buffer without a frame.
     const uint8_t *bytes;
     uint32_t byte_count;
     int32_t stride;
     uint64_t sequence;
-    // In nanoseconds; zero where the node has no clock.
+    // In nanoseconds; zero if the node has no clock.
     int64_t time;
-    // Whether it is told of with the next one, as after a start that PipeWire was not ready for.
+    // Whether it is announced with the next one, as after a start for which PipeWire was not ready.
     bool is_late;
     bool is_corrupted;
     video_node_rectangle crop;
-    // wl_output's.
+    // The transform of wl_output.
     uint32_t transform;
     const video_node_rectangle *damage;
     uint32_t damage_count;
     bool has_pointer, pointer_is_visible;
     int32_t pointer_x, pointer_y, hotspot_x, hotspot_y;
-    // BGRA, multiplied by alpha; none where its shape is the one of before.
+    // BGRA, premultiplied by alpha; null if the shape is unchanged.
     const uint32_t *pointer_pixels;
     uint32_t pointer_width, pointer_height;
 } video_node_picture;
 
 typedef struct video_node video_node;
 
-// Makes a node of the PipeWire that listens at `socket`. Null where it can't.
+// Creates a node of the PipeWire daemon that listens at `socket`. Returns null on failure.
 video_node *video_node_create(
     const char *socket, const char *name, bool is_camera, bool has_light, const video_node_format *formats,
     uint32_t count);
 void video_node_destroy(video_node *node);
 
-// What PipeWire calls it: known from when it is there, UINT32_MAX before.
+// PipeWire's number of the node, UINT32_MAX until it is known.
 uint32_t video_node_id(video_node *node);
-// Whether somebody takes its pictures.
+// Whether a client receives its frames.
 bool video_node_is_streaming(video_node *node);
-// What was agreed on, and whether anything was.
+// The negotiated format, and whether there is one.
 bool video_node_get_format(video_node *node, video_node_format *format);
-// Whether buffers lie in memory that can be mapped.
+// Whether buffers are in memory that can be mapped.
 bool video_node_can_map(video_node *node);
-// What its light was set to; -1 where nobody has set it.
+// The state that its light was set to; -1 if it was not set.
 int32_t video_node_light(video_node *node);
 
-// Gives a picture; false where nobody takes one now.
+// Provides a frame. Returns false if no client accepts one now.
 bool video_node_give(video_node *node, const video_node_picture *picture);
-// Gives others from now on.
+// Offers other formats from now on.
 void video_node_offer(video_node *node, const video_node_format *formats, uint32_t count);
-// Holds its pictures back, or gives some again.
+// Pauses or resumes its frames.
 void video_node_set_active(video_node *node, bool is_active);

@@ -2,29 +2,29 @@ internal import Foundation
 internal import RTCShareCXCB
 internal import RTCShareMedia
 
-/// A window as large as the screen, in which the content is drawn by the core protocol's own requests: as programs draw
-/// theirs, so that X DAMAGE tells of it what it would tell of them.
+/// A window as large as the screen, in which the content is drawn by the core protocol's requests, like that of
+/// programs, so that X DAMAGE reports the same.
 final class ContentDisplay: Sendable {
     let size: PixelSize
     let font: FixedFont
-    /// The X server's maker and release.
+    /// The X server's vendor and release.
     let server: String
     // XCB locks within each of its functions, and the pointer lives as long as this object, which owns it.
     private nonisolated(unsafe) let connection: OpaquePointer
     private let root: xcb_window_t
     private let window: xcb_window_t
     private let context: xcb_gcontext_t
-    /// Whether the root window shows nothing, and windows go to a Wayland desktop each for itself.
+    /// Whether the root window is empty, and a Wayland desktop shows windows separately.
     private let isRootless: Bool
     private static let depth: UInt8 = 24
     private static let maximumTextLength = 254
 
-    /// A picture of the screen that is drawn where nobody sees it: as programs do that show each of their pictures whole.
+    /// An invisible buffer for drawing, as in programs that show only whole frames.
     struct Buffer: Sendable {
         fileprivate let pixmap: xcb_pixmap_t
     }
 
-    /// The moving pictures of a content, which lie in the X server.
+    /// The moving images of a content, in the memory of the X server.
     struct Upload: Sendable {
         let size: PixelSize
         let pixmaps: [xcb_pixmap_t]
@@ -45,7 +45,7 @@ final class ContentDisplay: Sendable {
         context = xcb_generate_id(connection)
         let fontID = xcb_generate_id(connection)
         xcb_open_font(connection, fontID, 5, "fixed")
-        // The values' order is that of the bits in the mask.
+        // The values have the order of the bits in the mask.
         let values: [UInt32] = [screen.pointee.black_pixel, 1]
         xcb_create_window(
             connection, Self.depth, window, root, 0, 0, screen.pointee.width_in_pixels,
@@ -57,7 +57,7 @@ final class ContentDisplay: Sendable {
             XCB_GC_FOREGROUND.rawValue | XCB_GC_BACKGROUND.rawValue | XCB_GC_FONT.rawValue
                 | XCB_GC_GRAPHICS_EXPOSURES.rawValue, drawing)
         xcb_map_window(connection, window)
-        // The pointer is no part of the content: it shows nothing, in the corner that says least.
+        // The pointer is not part of the content: it is invisible, in the least relevant corner.
         let nothing = xcb_generate_id(connection)
         xcb_create_pixmap(connection, 1, nothing, root, 1, 1)
         let clearing = xcb_generate_id(connection)
@@ -80,12 +80,12 @@ final class ContentDisplay: Sendable {
 
     // MARK: Drawing
 
-    /// Sends requests, and returns once the server has done them.
+    /// Sends requests, and returns when the server has executed them.
     ///
-    /// They show as one, as those of a program do that draws into a buffer of its own first: a picture that was captured
-    /// between two of them would be neither what the tick before shows nor what this one does.
+    /// They appear at once, as in programs that draw into a buffer first: a frame that was captured between two of them
+    /// would belong to neither tick.
     ///
-    /// With a buffer they are done there, and then all of it is shown, whatever has changed.
+    /// With a buffer they are executed there, and then all of it is shown, whatever has changed.
     func draw(_ operations: [ScreenOperation], pictures: Upload?, through buffer: Buffer? = nil) throws {
         xcb_grab_server(connection)
         for operation in operations { draw(operation, pictures, on: buffer?.pixmap ?? window) }
@@ -132,7 +132,7 @@ final class ContentDisplay: Sendable {
         }
     }
 
-    /// Draws letters larger than the font has them, as rectangles.
+    /// Draws letters larger than the font's, as rectangles.
     private func drawLarge(
         _ letters: [UInt8], x: Int, y: Int, _ colour: UInt32, _ background: UInt32, _ scale: Int,
         on target: xcb_drawable_t
@@ -153,14 +153,14 @@ final class ContentDisplay: Sendable {
         xcb_poly_fill_rectangle(connection, target, context, UInt32(rectangles.count), rectangles)
     }
 
-    /// Waits until the server has done all that it was sent.
+    /// Waits until the server has executed all requests.
     private func confirm() throws {
         let reply = xcb_get_input_focus_reply(connection, xcb_get_input_focus(connection), nil)
         guard reply != nil else { throw BenchmarkFailure("the X server went away amid the measurement") }
         free(reply)
     }
 
-    /// A buffer to draw through.
+    /// Creates a buffer for drawing.
     func makeBuffer() throws -> Buffer {
         let pixmap = xcb_generate_id(connection)
         xcb_create_pixmap(connection, Self.depth, pixmap, root, UInt16(size.width), UInt16(size.height))
@@ -168,16 +168,16 @@ final class ContentDisplay: Sendable {
         return Buffer(pixmap: pixmap)
     }
 
-    /// Puts the content above what other programs have brought to the screen. What they covered is to be drawn anew.
+    /// Raises the content above the windows of other programs. The parts that they covered must be redrawn.
     func raise() throws {
         xcb_configure_window(
             connection, window, UInt16(XCB_CONFIG_WINDOW_STACK_MODE.rawValue), [UInt32(XCB_STACK_MODE_ABOVE.rawValue)])
         try confirm()
     }
 
-    /// Lays pictures down in the server, as video players do: each is shown by one request later.
+    /// Uploads images to the server, like video players, so that each is shown by one request later.
     func upload(_ pictures: MovingPictures) throws -> Upload {
-        // Requests of this size are taken by every server.
+        // Every server accepts requests of this size.
         let rows = max(1, 200_000 / max(1, pictures.size.width * 4))
         let pixmaps = pictures.pictures.map { picture in
             let pixmap = xcb_generate_id(connection)
@@ -200,7 +200,7 @@ final class ContentDisplay: Sendable {
         return Upload(size: pictures.size, pixmaps: pixmaps)
     }
 
-    /// Takes pictures out of the server again.
+    /// Removes images from the server.
     func remove(_ upload: Upload) {
         for pixmap in upload.pixmaps { xcb_free_pixmap(connection, pixmap) }
         xcb_flush(connection)
@@ -208,7 +208,7 @@ final class ContentDisplay: Sendable {
 
     // MARK: Reading
 
-    /// What the screen shows, 0x00RRGGBB, row by row.
+    /// Returns the pixels of the screen, 0x00RRGGBB, row by row.
     func screen() throws -> [UInt32] {
         try Self.pixels(of: isRootless ? window : root, width: size.width, height: size.height, connection: connection)
     }
@@ -232,7 +232,7 @@ final class ContentDisplay: Sendable {
         }
     }
 
-    /// Has the server draw each letter where nobody sees it, and reads it back.
+    /// Lets the server draw each letter invisibly, and reads it back.
     private static func readFont(
         _ font: xcb_font_t, connection: OpaquePointer, root: xcb_window_t, context: xcb_gcontext_t
     ) throws -> FixedFont {

@@ -3,14 +3,14 @@ internal import RTCShareLocks
 import RTCShareTransport
 internal import RTCShareWireFormat
 
-/// When a tick came to the screen.
+/// The time at which a tick was drawn.
 struct DrawnTick: Sendable {
-    /// When it began to be drawn: no picture can show it before.
+    /// The time at which drawing started: no frame can show it before.
     let begun: Instant
-    /// When the server had confirmed it.
+    /// The time at which the server had confirmed it.
     let shown: Instant
 
-    /// Has a tick drawn, and notes the time around it.
+    /// Draws a tick, and records the times.
     init(_ draw: () throws -> Void) rethrows {
         begun = MonotonicClock.now
         try draw()
@@ -18,23 +18,23 @@ struct DrawnTick: Sendable {
     }
 }
 
-/// A change of what is on the screen.
+/// A change of the screen.
 struct ScreenTick {
-    /// When it is due, in seconds from the start.
+    /// The due time in seconds from the start.
     let time: Double
     let operations: [ScreenOperation]
 }
 
-/// What a content draws, one change after another.
+/// The changes of a content, in order.
 protocol TickSequence: Sendable {
-    /// The next change, whose time is no earlier than that of the one before; nil where nothing changes any more.
+    /// Returns the next change, which is not earlier than the one before; nil if there are no more.
     mutating func next() -> ScreenTick?
 }
 
-/// A script whose changes come at a schedule's times.
+/// A script whose changes occur at a schedule's times.
 struct ScheduledScript: TickSequence {
     var script: ContentScript
-    /// Nil where nothing changes.
+    /// The schedule; nil if nothing changes.
     var schedule: TickSchedule?
 
     mutating func next() -> ScreenTick? {
@@ -43,21 +43,21 @@ struct ScheduledScript: TickSequence {
     }
 }
 
-/// Draws a content's ticks at their times, on a thread of its own, and notes when each came to the screen.
+/// Draws a content's ticks at their times, on a thread of its own, and records the time of each.
 final class ContentPlayer: Sendable {
     private struct State {
-        /// By the tick's number.
+        /// The drawn ticks, by their numbers.
         var drawn: [DrawnTick]
         var isStopped = false
         var failure: (any Error)?
     }
 
-    /// What the ticks' times count from.
+    /// The origin of the ticks' times.
     let start: Instant
     private let state: Locked<State>
     private let hasEnded = DispatchSemaphore(value: 0)
 
-    /// Draws from now on, what comes after the first tick: that is on the screen since before the sender was started.
+    /// Starts to draw the ticks after the first one, which has been on the screen since before the start of the sender.
     init(
         after first: DrawnTick, ticks: some TickSequence, display: ContentDisplay, pictures: ContentDisplay.Upload?,
         through buffer: ContentDisplay.Buffer? = nil
@@ -76,7 +76,7 @@ final class ContentPlayer: Sendable {
         var ticks = ticks
         while !state.withLock({ $0.isStopped }), let next = ticks.next() {
             let time = start.advanced(by: .nanoseconds(Int64(next.time * 1e9)))
-            // A stop is heard between naps.
+            // A stop is checked between short sleeps.
             while case let rest = time - MonotonicClock.now, rest > .zero, !state.withLock({ $0.isStopped }) {
                 usleep(useconds_t(min(rest.seconds, 0.05) * 1e6))
             }
@@ -90,7 +90,7 @@ final class ContentPlayer: Sendable {
         }
     }
 
-    /// Draws nothing more, and gives when each tick came to the screen.
+    /// Stops drawing, and returns the times of all ticks.
     func stop() throws -> [DrawnTick] {
         state.withLock { $0.isStopped = true }
         hasEnded.wait()

@@ -1,7 +1,8 @@
 internal import RTCShareMedia
 internal import RTCShareNetworkSimulation
 
-/// What a content draws at each tick. The same for the same seed: what a sender should show at a tick can be drawn again.
+/// The drawing operations of a content at each tick. The same for the same seed, so that the expected frame at a tick
+/// can be drawn again.
 struct ContentScript {
     private let content: ScreenContent
     private let size: PixelSize
@@ -9,7 +10,7 @@ struct ContentScript {
     private let pictureCount: Int
     private var random: SeededGenerator
     private var tick = 0
-    /// Where the next letter is typed, in cells of the page.
+    /// The position of the next typed letter, in cells of the page.
     private var cursor = (column: 0, row: 0)
 
     static let words = [
@@ -17,7 +18,7 @@ struct ContentScript {
         "screen", "to", "count", "for", "in", "while", "is", "bitrate", "func", "text", "public", "struct", "colour",
         "0x7f", "42", "==", "->", "{", "}", "(size:", "self.", "nil)", "//", "where", "a", "it", "row", "damage", "+=",
     ]
-    /// The terminal's colours.
+    /// The terminal's colors.
     private static let ink: [UInt32] = [0xD8D8D8, 0xD8D8D8, 0xD8D8D8, 0x60C060, 0xD0A040, 0x6090E0, 0xD06060]
     private static let night: UInt32 = 0x101418
     private static let paper: UInt32 = 0xFFFFFF
@@ -31,11 +32,12 @@ struct ContentScript {
         random = SeededGenerator(seed: seed)
     }
 
-    /// What the next tick draws, the first time everything. The code of the tick comes last: whoever sees it sees the rest.
+    /// Returns the operations of the next tick, the first time those of the whole screen. The code of the tick is last,
+    /// so that a frame that shows it shows the rest, too.
     mutating func next() -> [ScreenOperation] {
         defer { tick += 1 }
         guard tick > 0 else { return begin() + ScreenOperation.code(of: 0, after: nil) }
-        // What fills the whole screen covers the code of the tick before.
+        // Content that fills the whole screen covers the code of the tick before.
         return change() + ScreenOperation.code(of: tick, after: content == .motion ? nil : tick - 1)
     }
 
@@ -63,11 +65,11 @@ struct ContentScript {
 
     // MARK: Pages
 
-    /// The row of the code stays free.
+    /// The upper edge of the content, below the row of the code.
     private var top: Int { TickCode.size.height + 4 }
     private var videoPlace: (x: Int, y: Int) { (size.width - 640 - 40, size.height - 360 - 40) }
 
-    /// Words up to this many letters, indented as a program's lines are.
+    /// Returns words up to this many letters, indented like a program's lines.
     private mutating func line(_ length: Int) -> [UInt8] {
         guard !random.chance(0.12) else { return [] }
         var text = String(repeating: " ", count: 4 * Int(random.next() % 4))
@@ -79,7 +81,7 @@ struct ContentScript {
         }
     }
 
-    /// A window with a title and lines of text.
+    /// Returns a window with a title and lines of text.
     private mutating func window(
         x: Int, y: Int, width: Int, height: Int, title: String, ink: UInt32, paper: UInt32
     ) -> [ScreenOperation] {
@@ -118,7 +120,7 @@ struct ContentScript {
                 title: "notes", ink: 0x303030, paper: 0xF4F0E0)
     }
 
-    /// One of four pages that fill the screen.
+    /// Returns one of four pages that fill the screen.
     private mutating func page(_ number: Int) -> [ScreenOperation] {
         let (ink, paper): (UInt32, UInt32) =
             [(Self.black, Self.paper), (0xD8D8D8, Self.night), (0x303030, 0xF4F0E0), (0xF0F0F0, 0x1A3A5A)][number % 4]
@@ -142,7 +144,7 @@ struct ContentScript {
 
     // MARK: Changes
 
-    /// A letter where the cursor was, and the cursor beside it, in the editor's window.
+    /// Returns a letter at the cursor, and the cursor next to it, in the editor's window.
     private mutating func type() -> [ScreenOperation] {
         let origin = (x: 24, y: top + 8 + 24 + 20 * cell.height)
         func place(_ cursor: (column: Int, row: Int)) -> (x: Int, y: Int) {

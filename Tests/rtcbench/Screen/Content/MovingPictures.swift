@@ -2,13 +2,13 @@ internal import Foundation
 internal import RTCShareMedia
 internal import RTCShareNetworkSimulation
 
-/// Pictures that follow each other in a ring: colours that flow, things that fly across, and a grain over all.
+/// Images in a ring: flowing colors, flying discs, and a grain over all.
 struct MovingPictures {
     let size: PixelSize
-    /// Rows from the top, 0x00RRGGBB.
+    /// The images, rows from the top, 0x00RRGGBB.
     let pictures: [[UInt32]]
 
-    /// No picture at all.
+    /// A ring without images.
     static let none = MovingPictures(size: PixelSize(width: 0, height: 0), pictures: [])
 
     init(size: PixelSize, pictures: [[UInt32]]) {
@@ -16,7 +16,7 @@ struct MovingPictures {
         self.pictures = pictures
     }
 
-    /// The ring that a content needs on a screen of this size.
+    /// Creates the ring for a content on a screen of this size.
     init(for content: ScreenContent, screen: PixelSize, seed: UInt64) {
         switch content {
         case .video: self.init(size: PixelSize(width: 640, height: 360), count: 30, seed: seed)
@@ -25,7 +25,7 @@ struct MovingPictures {
         }
     }
 
-    /// A ring of so many pictures.
+    /// Creates a ring of so many images.
     init(size: PixelSize, count: Int, seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let grain = (0..<4096).map { _ in Int(random.next() % 13) - 6 }
@@ -36,7 +36,7 @@ struct MovingPictures {
         }
     }
 
-    /// A disc that runs a whole number of times around the picture in one ring, so that the ring closes.
+    /// A disc that moves a whole number of times around the image in one ring, so that the ring closes.
     fileprivate struct Thing {
         let x: Double
         let y: Double
@@ -57,7 +57,7 @@ struct MovingPictures {
         let turn = 2 * Double.pi * phase
         let columns = (0..<size.width).map { sin(Double($0) / 90 + turn) }
         let diagonals = (0..<size.width + size.height).map { sin(Double($0) / 140 - turn) }
-        // The grain moves too: what stands still costs an encoder nothing.
+        // The grain moves too: an encoder would not encode a still one.
         let shift = Int(phase * 4096) * 7
         var pixels = [UInt32](repeating: 0, count: size.area)
         pixels.withUnsafeMutableBufferPointer { pixels in
@@ -82,14 +82,14 @@ extension MovingPictures.Thing {
         let angle = 2 * Double.pi * phase * turns
         let centreX = Int(x + cos(angle) * Double(size.width) / 6)
         let centreY = Int(y + sin(angle) * Double(size.height) / 6)
-        // Beyond the edges there may be nothing left of it.
+        // Nothing of it may be left beyond the edges.
         let rows = (centreY - radius..<centreY + radius).clamped(to: 0..<size.height)
         let columns = (centreX - radius..<centreX + radius).clamped(to: 0..<size.width)
         for row in rows {
             for column in columns {
                 let (dx, dy) = (column - centreX, row - centreY)
                 guard dx * dx + dy * dy < radius * radius else { continue }
-                // Stripes that go with the disc: something for motion search to find.
+                // Stripes that move with the disc: something for motion search to find.
                 let isDark = (dx + dy) & 15 < 5
                 pixels[row * size.width + column] = isDark ? colour >> 1 & 0x7F7F7F : colour
             }

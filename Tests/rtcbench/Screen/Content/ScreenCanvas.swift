@@ -2,10 +2,10 @@ internal import RTCShareMedia
 
 /// The letters of the X server's font, as it draws them.
 struct FixedFont {
-    /// A letter's cell in pixels.
+    /// The width of a letter's cell in pixels and, below, its height.
     let width: Int
     let height: Int
-    /// From the top of a cell to the line that letters stand on.
+    /// The distance from the top of a cell to the baseline.
     let ascent: Int
     /// The cells of the letters 32 to 126, row by row: whether a pixel is drawn.
     let cells: [[Bool]]
@@ -16,7 +16,7 @@ struct FixedFont {
         cells[Self.letters.contains(letter) ? Int(letter - Self.letters.lowerBound) : 0]
     }
 
-    /// What is drawn of a letter, as pieces of rows.
+    /// Returns the drawn parts of a letter, as runs in rows.
     func runs(of letter: UInt8) -> [(row: Int, column: Int, length: Int)] {
         let cell = cell(of: letter)
         return (0..<height).flatMap { row -> [(row: Int, column: Int, length: Int)] in
@@ -33,7 +33,7 @@ struct FixedFont {
     }
 }
 
-/// What the screen should look like, drawn here a second time.
+/// The expected content of the screen, drawn a second time here.
 struct ScreenCanvas {
     let size: PixelSize
     private(set) var pixels: [UInt32]
@@ -103,7 +103,7 @@ struct ScreenCanvas {
         return lower..<max(lower, min(limit, start + length))
     }
 
-    /// The picture as a screen capture would give it.
+    /// The canvas as a screen capture would return it.
     var picture: PixelBuffer { Self.picture(pixels, size: size) }
 
     static func picture(_ pixels: [UInt32], size: PixelSize) -> PixelBuffer {

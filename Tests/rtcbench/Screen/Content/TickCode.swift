@@ -1,26 +1,26 @@
 internal import RTCShareMedia
 
-/// The number of a tick, shown in the picture itself: a row of black and white squares in the left upper corner.
+/// The number of a tick, visible in the frame itself: a row of black and white squares in the upper left corner.
 ///
-/// The bits are those of a Gray code, so that from one tick to the next only one square changes, and a square more says
-/// whether the number is odd: a picture read amid a change of two squares is told apart. A square is one macroblock of
-/// the codec, whose middle stays black or white whatever the quantizer.
+/// The bits are those of a Gray code, so that consecutive ticks differ in only one square, and a further square has the
+/// parity: a frame that was captured between the changes of two squares is detected. A square is one macroblock of the
+/// codec, whose middle remains black or white at any quantizer.
 enum TickCode {
-    /// Squares of the number, the lowest bit first, and the one that says whether it is odd.
+    /// The number of squares: those of the number, the lowest bit first, and the one of the parity.
     static let bitCount = 17
-    /// A square's side in pixels.
+    /// The side of a square in pixels.
     static let side = 16
-    /// What the row takes of the picture.
+    /// The size of the row.
     static let size = PixelSize(width: bitCount * side, height: side)
 
-    /// Which squares are white.
+    /// Returns which squares are white.
     static func squares(of tick: Int) -> [Bool] {
         let number = UInt16(truncatingIfNeeded: tick)
         let gray = number ^ number >> 1
         return (0..<16).map { gray >> $0 & 1 == 1 } + [number & 1 == 1]
     }
 
-    /// The number that squares stand for; nil where they contradict each other.
+    /// Returns the number of these squares; nil if they contradict each other.
     static func tick(of squares: [Bool]) -> Int? {
         guard squares.count == bitCount else { return nil }
         var number: UInt16 = 0
@@ -31,8 +31,8 @@ enum TickCode {
         return (number & 1 == 1) == squares[16] ? Int(number) : nil
     }
 
-    /// Reads the number of a picture of a screen of this size, which may have been made smaller; nil where the picture has
-    /// none, or none that can be.
+    /// Reads the number in a frame of a screen of this size, which may have been scaled down; nil if the frame has no
+    /// valid one.
     static func read(_ picture: any VideoFrameBuffer, of screen: PixelSize) -> Int? {
         let scale = Double(picture.size.width) / Double(max(1, screen.width))
         let square = scale * Double(side)
@@ -41,7 +41,7 @@ enum TickCode {
         else { return nil }
         return picture.withPlanes { set in
             let (luma, stride) = (set.planes[0], set.strides[0])
-            // The middle alone: at the edges the codec's filter mixes neighbours.
+            // Only the middle: at the edges the codec's filter mixes neighbors.
             let rows = Int(square / 4)..<max(Int(square / 4) + 1, Int(square * 3 / 4))
             return tick(
                 of: (0..<bitCount).map { index in

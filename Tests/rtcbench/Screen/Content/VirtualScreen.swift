@@ -1,14 +1,14 @@
 internal import Foundation
 internal import RTCShareMedia
 
-/// A screen of the benchmark's own: an X server, which ends with its last client, and so with the benchmark, or a Wayland
-/// desktop.
+/// A virtual screen of the benchmark: an X server, which ends with its last client, and so with the benchmark, or a
+/// Wayland desktop.
 struct VirtualScreen {
-    /// What gives it.
+    /// The processes of the screen.
     let servers: [ChildProcess]
-    /// What stands in DISPLAY for what draws on it.
+    /// The value of DISPLAY for the programs that draw on it.
     let name: String
-    /// What else is in the environment of who shares it.
+    /// Further variables for the environment of a program that shares it.
     let environment: [String: String]
     let display: ContentDisplay
 
@@ -19,7 +19,7 @@ struct VirtualScreen {
         (self.servers, self.name, self.environment, self.display) = (servers, name, environment, display)
     }
 
-    /// Ends what gives it, what stands on others first.
+    /// Ends the processes, dependent ones first.
     func end() { for server in servers.reversed() { server.end() } }
 
     init(size: PixelSize, folder: TemporaryFolder) async throws {
@@ -38,7 +38,7 @@ struct VirtualScreen {
     }
 }
 
-/// A folder that only this user reads, until it is removed.
+/// A directory that only this user can read, until it is removed.
 final class TemporaryFolder: Sendable {
     let path: String
 

@@ -1,13 +1,13 @@
 internal import Foundation
 internal import RTCShareVideoCoding
 
-/// What the figures were measured on.
+/// The machine of the measurements.
 struct MachineDescription: Codable, CustomStringConvertible {
     let processor: String
     let cores: Int
     let kernel: String
     let libraries: [String: String]
-    /// Of this program: figures of a debug build say nothing.
+    /// Whether this program was built with optimization: the results of a debug build are meaningless.
     let isOptimized: Bool
 
     init() {

@@ -1,20 +1,20 @@
 internal import Foundation
 
-/// Something that is asked of our sender on a screen of 1920 by 1080, beside GStreamer in the same rounds.
+/// A requirement for this sender on a screen of 1920 by 1080, compared with GStreamer in the same rounds.
 struct ScreenBar: Codable {
     let content: ScreenContent
     let name: String
-    /// What is asked, and what was found; nil where the run does not show it.
+    /// The requirement and, below, the result; nil if the run does not have it.
     let asked: String
     let found: String?
     let passes: Bool?
 
     static let size = "1920x1080"
-    /// The most that a change may take to the decoded picture, in milliseconds.
+    /// The maximum delay of a change to the decoded frame, in milliseconds.
     static let longestLatency = 45.0
-    /// The most that a screen at rest may take of a core, in milliseconds a second.
+    /// The maximum processor time for an idle screen, in milliseconds per second.
     static let mostAtRest = 10.0
-    /// The most of GStreamer's processor time.
+    /// The maximum fractions of GStreamer's processor time.
     static let shares: [ScreenContent: Double] = [.typing: 0.125, .scrolling: 0.5, .motion: 0.5]
 
     private init(
@@ -27,7 +27,7 @@ struct ScreenBar: Codable {
         passes = found.flatMap { found in limit.map { found <= $0 } }
     }
 
-    /// Every bar that these figures can be held to.
+    /// Returns all bars that apply to these results.
     static func all(_ summaries: [ScreenReport.Summary]) -> [ScreenBar] {
         ScreenContent.allCases.flatMap { content -> [ScreenBar] in
             func summary(_ peer: ScreenPeer) -> ScreenReport.Summary? {
@@ -65,7 +65,7 @@ struct ScreenBar: Codable {
         return bars
     }
 
-    /// All of them in a table.
+    /// Returns a table of all bars.
     static func table(_ bars: [ScreenBar]) -> String {
         Table(
             titles: ["content", "at \(size)", "asked", "found", ""],

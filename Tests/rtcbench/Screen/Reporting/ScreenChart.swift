@@ -1,11 +1,11 @@
 internal import Foundation
 
-/// Bars of several figures, each in a panel of its own, grouped by content, as SVG.
+/// A bar chart of several measurements, each in its own panel, grouped by content, as SVG.
 struct BarChart {
     struct Panel {
         let title: String
         let unit: String
-        /// The bars of each group, in the order of the series; nil where there is no figure.
+        /// The bars of each group, in the order of the series; nil for a missing value.
         let values: [[Double?]]
         var decimals = 0
     }
@@ -21,7 +21,7 @@ struct BarChart {
     private static let gap = 52.0
     private static let top = 70.0
 
-    /// The whole picture.
+    /// The complete chart.
     var svg: String {
         let width = Self.left + Self.plotWidth + 20
         let height = Self.top + Double(panels.count) * (Self.panelHeight + Self.gap)
@@ -92,7 +92,7 @@ extension ScreenPeer {
 }
 
 extension ScreenReport {
-    /// What the tables say.
+    /// The chart of the tables' values.
     var chart: BarChart {
         let summaries = summaries
         let peers = ScreenPeer.allCases.filter { peer in summaries.contains { $0.peer == peer } }

@@ -1,15 +1,15 @@
 internal import Foundation
 
-/// What a run of the command found, for people and for programs.
+/// The results of the command, for people and for programs.
 struct ScreenReport: Codable {
-    /// The figures of one peer with one content: medians of the rounds.
+    /// The results of one peer with one content: medians of the rounds.
     struct Summary: Codable {
         let size: String
         let content: ScreenContent
         let peer: ScreenPeer
         let rounds: Int
         let senderProcessor: Double?
-        /// Processor time of the sender over pictures decoded, in milliseconds: for senders that leave pictures out.
+        /// The processor time of the sender per decoded frame, in milliseconds, for senders that skip frames.
         let processorPerPicture: Double?
         let serverProcessor: Double?
         let bitrate: Double?
@@ -22,9 +22,9 @@ struct ScreenReport: Codable {
         let latency99: Double?
         let connecting: Double?
         let firstPicture: Double?
-        /// Changes that no picture ever showed, all rounds together.
+        /// The number of changes that no frame ever showed, in all rounds.
         let unseenChanges: Int
-        /// Of figures of the same round, ours over this peer's, the median; nil of our own.
+        /// The median ratio of this sender's value to this peer's in the same round; nil for this sender itself.
         let processorRatio: Double?
         let latency50Ratio: Double?
         let latency95Ratio: Double?
@@ -33,17 +33,17 @@ struct ScreenReport: Codable {
     let machine: MachineDescription
     let settings: ScreenRun.Settings
     let peers: [String: String]
-    /// Where senders ran, in words.
+    /// The placement of senders, in words.
     let placement: String
     var results: [ScreenResult] = []
-    /// The X server, by its maker and release.
+    /// The X server's vendor and release.
     var server = ""
-    /// Peers that are not measured, and why.
+    /// The peers that are not measured, with the reasons.
     var leftOut: [String] = []
-    /// Runs that came to nothing, and why.
+    /// The failed runs, with the reasons.
     var failures: [String] = []
 
-    /// One for each size, content and peer, in the order in which they were measured.
+    /// A summary for each size, content and peer, in the order of their measurement.
     var summaries: [Summary] {
         var keys: [[String]] = []
         for result in results {
@@ -54,7 +54,7 @@ struct ScreenReport: Codable {
         return keys.sorted(by: Self.precedes).compactMap { grouped[$0].map(summary) }
     }
 
-    /// By size and content; rounds may have begun with another peer.
+    /// Returns the order by size and content, because rounds may have started with another peer.
     private static func precedes(_ one: [String], _ other: [String]) -> Bool {
         func rank(_ key: [String]) -> [Int] {
             [
@@ -69,7 +69,7 @@ struct ScreenReport: Codable {
     private func summary(_ results: [ScreenResult]) -> Summary {
         func middle(_ figure: (ScreenResult) -> Double?) -> Double? { results.compactMap(figure).median }
         let first = results[0]
-        /// Ours over this peer's, of each round that has both.
+        /// Returns the ratio of this sender's value to this peer's, for each round with both.
         func ratio(_ figure: (ScreenResult) -> Double?) -> Double? {
             guard first.peer != .ours else { return nil }
             return results.compactMap { result in
@@ -96,7 +96,7 @@ struct ScreenReport: Codable {
 
     // MARK: Output
 
-    /// What stands above the table.
+    /// The lines above the table.
     var heading: String {
         ([
             "\(machine); \(server)", placement,
@@ -105,7 +105,7 @@ struct ScreenReport: Codable {
         ] + peers.sorted { $0.key < $1.key }.map { "\($0.key) = \($0.value)" } + leftOut).joined(separator: "\n")
     }
 
-    /// The figures of sending.
+    /// The table of the senders' costs.
     var encodeTable: String {
         Table(
             titles: [
@@ -125,17 +125,17 @@ struct ScreenReport: Codable {
         ).description + note
     }
 
-    /// Whether a peer sent clearly more than it was to.
+    /// Returns whether a peer clearly exceeded its bitrate limit.
     private func exceedsCap(_ summary: Summary) -> Bool {
         (summary.bitrate ?? 0) > 1.15 * Double(settings.bitrate)
     }
 
-    /// What has to be known to read the table.
+    /// The notes for the table.
     private var note: String {
         summaries.contains(where: exceedsCap) ? "\n! is over the cap of \(settings.bitrate) kbit/s." : ""
     }
 
-    /// The figures of delay.
+    /// The table of delays.
     var latencyTable: String {
         Table(
             titles: [
@@ -165,11 +165,11 @@ struct ScreenReport: Codable {
     }
 }
 
-/// Columns in line.
+/// A table with aligned columns.
 struct Table: CustomStringConvertible {
     let titles: [String]
     let rows: [[String]]
-    /// Columns whose text begins at the left.
+    /// The number of left-aligned columns.
     var leading = 3
 
     var description: String {
@@ -184,6 +184,6 @@ struct Table: CustomStringConvertible {
 }
 
 extension Double? {
-    /// With so many decimals; a dash for nothing.
+    /// Returns the number with so many decimals; a dash for nil.
     func text(_ decimals: Int) -> String { map { String(format: "%.\(decimals)f", $0) } ?? "–" }
 }

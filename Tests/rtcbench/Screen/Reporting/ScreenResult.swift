@@ -2,47 +2,48 @@ internal import Foundation
 internal import RTCShareMedia
 internal import RTCShareWireFormat
 
-/// What one sender did with one content, once.
+/// The result of one sender with one content in one round.
 struct ScreenResult: Codable, Sendable {
     let size: String
     let content: ScreenContent
     let peer: ScreenPeer
     let round: Int
-    /// Processor time of the sender, milliseconds in a second of content.
+    /// The processor time of the sender, in milliseconds per second of content.
     var senderProcessor = 0.0
-    /// The same of the X server meanwhile, where capturing costs too, and drawing.
+    /// The processor time of the X server in that time, which includes capturing and drawing.
     var serverProcessor = 0.0
-    /// What came at the viewer, in kbit/s: UDP payload, with feedback's and handshake's datagrams.
+    /// The received bitrate in kbit/s: UDP payload, including feedback and handshake.
     var bitrate = 0.0
-    /// Pictures decoded in a second.
+    /// The number of decoded frames per second.
     var frameRate = 0.0
-    /// Changes on the screen in a second.
+    /// The number of changes on the screen per second.
     var changeRate = 0.0
     var keyFrames = 0
-    /// Structural similarity of pictures with what the screen showed at their ticks; nil where none came.
+    /// The structural similarity of frames to the screen at their ticks; nil if none arrived.
     var similarity: Double?
     var leastSimilarity: Double?
-    /// That of the newest picture once the content has rested for a second.
+    /// That of the newest frame after the content has been idle for a second.
     var restSimilarity: Double?
-    /// From each change to the first decoded picture that shows it, in milliseconds; and changes that none ever showed.
+    /// The time from each change to the first decoded frame that shows it, in milliseconds and, below, the number of
+    /// changes that none ever showed.
     var latencies: [Double] = []
     var unseenChanges = 0
-    /// From the answer until the connection stands, and from then to the first decoded picture, in milliseconds.
+    /// The time from the answer to the connection and, below, from then to the first decoded frame, in milliseconds.
     var connecting = 0.0
     var firstPicture = 0.0
-    /// The viewer's decoder, milliseconds a picture.
+    /// The time of the viewer's decoder, in milliseconds per frame.
     var decoding = 0.0
     var packetsLost = 0
 
-    /// Pictures whose number could not be read, or can't be.
+    /// The number of frames whose number could not be read, or is impossible.
     var unreadablePictures = 0
 
-    /// Finds when each change within a window was seen.
+    /// Finds the time at which each change within a window was visible.
     mutating func addLatencies(
         of drawn: [DrawnTick], seen: [ScreenViewer.Seen], from start: Instant, to end: Instant
     ) {
         let readable = seen.filter { seen in
-            // A number that was not drawn yet is one that was misread.
+            // A number that was not drawn yet was misread.
             seen.tick.map { $0 < drawn.count && drawn[$0].begun <= seen.decoded } ?? false
         }
         unreadablePictures = seen.count - readable.count
@@ -59,13 +60,13 @@ struct ScreenResult: Codable, Sendable {
 }
 
 extension [Double] {
-    /// The value that this share of them does not exceed (nearest rank); nil where there is none.
+    /// Returns the value that this fraction of them does not exceed (nearest rank); nil if there are none.
     func rank(_ share: Double) -> Double? {
         guard !isEmpty else { return nil }
         return sorted()[Swift.max(0, Swift.min(count - 1, Int((share * Double(count)).rounded(.up)) - 1))]
     }
 
-    /// The middle one, or the mean of the two in the middle.
+    /// The median, or the mean of the two in the middle.
     var median: Double? {
         guard !isEmpty else { return nil }
         let values = sorted()

@@ -1,7 +1,7 @@
 internal import RTCShareMedia
 internal import RTCShareNetworkSimulation
 
-/// A small element in the upper right corner that changes 30 times a second: a mark that runs along a bar.
+/// A small element in the upper right corner that changes 30 times per second: a mark that runs along a bar.
 struct Spinner {
     private let stage: Stage
     private static let width = 120
@@ -19,7 +19,7 @@ struct Spinner {
     }
 }
 
-/// Text that stays, and the small element.
+/// Unchanged text, and the small element.
 struct RedrawScene: SharedScene {
     private let stage: Stage
     private let spinner: Spinner
@@ -64,7 +64,7 @@ struct DialogScene: SharedScene {
 
     mutating func begin() -> [ScreenOperation] { stage.titleBar("settings") + [area.filled(Stage.desk)] + draw() }
 
-    /// Each 1.2 seconds: another page, and 0.4 s later the menu, which is gone after another 0.4.
+    /// Every 1.2 seconds: another page, and 0.4 s later the menu, which is closed after another 0.4.
     mutating func step(_ step: Int) -> [ScreenOperation] {
         switch step % 72 {
         case 0:
@@ -79,7 +79,7 @@ struct DialogScene: SharedScene {
     }
 }
 
-/// Text that stays, with a film in a part.
+/// Unchanged text, with a video in a part.
 struct FilmPartScene: SharedScene {
     private let stage: Stage
     private let area: Area
@@ -107,7 +107,7 @@ struct FilmPartScene: SharedScene {
     mutating func step(_ step: Int) -> [ScreenOperation] { step % 2 == 0 ? [film(step / 2)] : [] }
 }
 
-/// Five seconds each of several scenes, and all the while the small element.
+/// Five seconds each of several scenes, always with the small element.
 struct MixedScene: SharedScene {
     private static let stepsEach = 5 * SharedScript.stepsPerSecond
 

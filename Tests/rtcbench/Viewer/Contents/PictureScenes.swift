@@ -7,11 +7,11 @@ struct SlidesScene: SharedScene {
     private enum Change { case cut, push, fade }
 
     private static let slideCount = 6
-    /// How each slide comes that is not the first; only one fades, whose pictures between are many.
+    /// The transition to each slide except the first; only one fades, because that needs many images.
     private static let changes: [Change] = [.push, .push, .fade, .push, .cut, .push]
     private static let faded = 2
     private static let stepsPerSlide = 120
-    /// Half a second, at 30 pictures a second.
+    /// Half a second, at 30 frames per second.
     private static let transitionSteps = 30
     private static let fadePictures = transitionSteps / 2 - 1
 
@@ -42,7 +42,7 @@ struct SlidesScene: SharedScene {
         return [.picture(old, x: place - size.width, y: 0), .picture(new, x: place, y: 0)]
     }
 
-    /// All slides, and what is between the two that fade.
+    /// Returns all slides, and the images between the two that fade.
     static func pictures(_ stage: Stage, hasTransitions: Bool) -> MovingPictures {
         var slides = (0..<slideCount).map { number -> [UInt32] in
             var canvas = ScreenCanvas(size: stage.size, font: stage.font, pictures: .none)
@@ -97,12 +97,12 @@ struct SlidesScene: SharedScene {
     }
 }
 
-/// A page with films in it, scrolled smoothly, with pauses.
+/// A page with videos in it, scrolled smoothly, with pauses.
 struct BrowsingScene: SharedScene {
     private let stage: Stage
     private var document: Document
     private let area: Area
-    /// The films are that far from each other in the page.
+    /// The distance between the videos in the page.
     private static let distance = 900
     private static let cycle = 200
     private static let scrolling = 130
@@ -119,14 +119,14 @@ struct BrowsingScene: SharedScene {
 
     mutating func step(_ step: Int) -> [ScreenOperation] {
         let phase = step % Self.cycle
-        // It starts and stops softly.
+        // It starts and stops gradually.
         let speed = phase < Self.scrolling ? 9 * sin(Double.pi * Double(phase) / Double(Self.scrolling)) : 0
         let operations = document.scroll(by: Int(speed.rounded()))
         guard !operations.isEmpty || step % 2 == 0 else { return [] }
         return operations + films(step / 2) + document.edges() + stage.titleBar("browser")
     }
 
-    /// Those that can be seen, at the page's right.
+    /// Returns the visible videos, at the page's right.
     private func films(_ number: Int) -> [ScreenOperation] {
         let x = area.x + area.width - area.width / 8 - Stage.filmSize.width
         let first = (document.position - Stage.filmSize.height) / Self.distance
@@ -150,7 +150,7 @@ struct WindowsScene: SharedScene {
         place = Self.place(at: 0, stage.size)
     }
 
-    /// Around the screen's middle, at a hand's varying speed, with pauses.
+    /// Returns a position around the screen's middle, at a hand's varying speed, with pauses.
     private static func place(at step: Int, _ size: PixelSize) -> (x: Int, y: Int) {
         let window = Self.window(size)
         let cycle = Double(step / 150) + min(1, Double(step % 150) / 110)
@@ -176,7 +176,7 @@ struct WindowsScene: SharedScene {
         place = new
         let (right, down) = (new.x - old.x, new.y - old.y)
         var operations: [ScreenOperation] = []
-        // What the window leaves: a strip beside it, and one above or below.
+        // The uncovered area: a strip next to the window, and one above or below.
         func uncover(_ x: Int, _ y: Int, _ width: Int, _ height: Int) {
             guard width > 0, height > 0 else { return }
             operations.append(.part(of: 0, x: x, y: y, width: width, height: height, toX: x, toY: y))
@@ -188,7 +188,7 @@ struct WindowsScene: SharedScene {
         return operations + [self.window()]
     }
 
-    /// The screen without the window, and the window.
+    /// Returns the screen without the window, and the window.
     static func pictures(_ stage: Stage) -> MovingPictures {
         var desk = ScreenCanvas(size: stage.size, font: stage.font, pictures: .none)
         let (width, height) = (stage.size.width, stage.size.height)
@@ -254,7 +254,7 @@ struct CallScene: SharedScene {
             })
     }
 
-    /// A head that sways over shoulders, a mouth that opens and shuts, and a camera's noise.
+    /// Returns a head that sways over shoulders, with a mouth that opens and shuts, and a camera's noise.
     private static func picture(of person: Int, phase: Double, _ size: PixelSize) -> [UInt32] {
         let turn = 2 * Double.pi * phase
         var noise = SeededGenerator(seed: UInt64(person * 100) + UInt64(phase * 1000))
@@ -288,7 +288,7 @@ struct CallScene: SharedScene {
     }
 }
 
-/// A film that fills the screen.
+/// A video that fills the screen.
 struct FilmScene: SharedScene {
     static let pictureCount = 16
 

@@ -1,42 +1,42 @@
 internal import RTCShareMedia
 internal import RTCShareNetworkSimulation
 
-/// What people share, as far as a script can be it.
+/// Typical shared content, as far as a script can draw it.
 enum SharedContent: String, CaseIterable, Codable, Sendable {
-    /// Five seconds each of a document, typing, a window that changes at once with a menu, and a film in a small part.
-    /// All the while a small element changes at every frame, and the program that shows it redraws the whole screen.
+    /// Five seconds each of a document, typing, a window that changes at once with a menu, and a video in a small part.
+    /// A small element changes at every frame, and the program redraws the whole screen with it.
     case mixed
-    /// The same, of a program that draws what changes and nothing else.
+    /// Like `mixed`, by a program that draws only the changes.
     case mixedExact = "mixed-exact"
-    /// The same as `mixed`, in letters of six by thirteen pixels.
+    /// Like `mixed`, in letters of six by thirteen pixels.
     case mixedSmall = "mixed-small"
     /// A document, scrolled in bursts with pauses.
     case reading
-    /// The same in letters of six by thirteen pixels.
+    /// Like `reading`, in letters of six by thirteen pixels.
     case readingSmall = "reading-small"
     /// Typing, with lists and menus that open and close at once.
     case editor
-    /// Slides, some of which slide in or fade over.
+    /// Slides, some of which slide in or fade.
     case slides
-    /// Slides that take each other's place at once.
+    /// Slides that replace each other at once.
     case cuts
-    /// A page that is scrolled smoothly, with films in it.
+    /// A page that is scrolled smoothly, with videos in it.
     case browsing
     /// A window that is dragged over another.
     case windows
     /// A small element changes, and the whole screen is redrawn with it.
     case redraw
-    /// Lines that come in bursts, and move up what is there.
+    /// Lines that are appended in bursts, and move the others up.
     case terminal
     /// A grid of nine people.
     case call
-    /// A film that fills the screen.
+    /// A video that fills the screen.
     case film
 
-    /// Whether each change is shown by drawing the whole screen anew.
+    /// Whether the whole screen is redrawn with each change.
     var redrawsAll: Bool { self == .mixed || self == .mixedSmall || self == .redraw }
 
-    /// Whether letters are no larger than the font has them, however large the screen is.
+    /// Whether letters are not larger than the font's, however large the screen is.
     var hasSmallLetters: Bool { self == .mixedSmall || self == .readingSmall }
 
     func scene(_ stage: Stage) -> any SharedScene {
@@ -55,7 +55,7 @@ enum SharedContent: String, CaseIterable, Codable, Sendable {
         }
     }
 
-    /// The pictures that it shows.
+    /// Returns its images.
     func pictures(_ stage: Stage) -> MovingPictures {
         switch self {
         case .mixed, .mixedExact, .mixedSmall, .browsing:
@@ -70,11 +70,11 @@ enum SharedContent: String, CaseIterable, Codable, Sendable {
     }
 }
 
-/// A part of what is shared, drawn step by step.
+/// A part of a content, drawn step by step.
 protocol SharedScene: Sendable {
-    /// All of it.
+    /// Returns the operations of the whole area.
     mutating func begin() -> [ScreenOperation]
-    /// What changes in a step; steps are ``SharedScript/stepsPerSecond`` a second.
+    /// Returns the changes in a step; there are ``SharedScript/stepsPerSecond`` steps per second.
     mutating func step(_ step: Int) -> [ScreenOperation]
     /// Whether a step draws over the place of the tick's code.
     var coversCode: Bool { get }
@@ -87,7 +87,8 @@ extension SharedScene {
 /// The changes of a content: the same for every sender, by the seed.
 struct SharedScript: TickSequence {
     static let stepsPerSecond = 60
-    /// How far a change strays from its time, as a share of a step: nobody's frames are in step with it.
+    /// The deviation of a change from its time, as a fraction of a step, so that no sender's frames are synchronous
+    /// with it.
     private static let jitter = 0.3
 
     private var scene: any SharedScene
@@ -100,7 +101,7 @@ struct SharedScript: TickSequence {
         random = SeededGenerator(seed: stage.seed ^ 0x7368_6172)
     }
 
-    /// What is there at the start.
+    /// Returns the initial content.
     mutating func begin() -> [ScreenOperation] { scene.begin() + ScreenOperation.code(of: 0, after: nil) }
 
     mutating func next() -> ScreenTick? {

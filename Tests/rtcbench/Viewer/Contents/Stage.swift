@@ -1,7 +1,7 @@
 internal import RTCShareMedia
 internal import RTCShareNetworkSimulation
 
-/// A rectangle of the screen that a scene has for itself.
+/// A rectangle of the screen for a scene.
 struct Area {
     var x: Int
     var y: Int
@@ -15,15 +15,15 @@ struct Area {
     }
 }
 
-/// What scenes have in common: the screen's measures, and texts that are the same for the same seed.
+/// The common properties of scenes: the screen's measures, and texts that are the same for the same seed.
 struct Stage: Sendable {
     let size: PixelSize
     let font: FixedFont
     let seed: UInt64
-    /// How many times as large as the font's the letters are.
+    /// The magnification of the font's letters.
     let scale: Int
 
-    /// Small letters are the font's; others are those of a screen that is read at arm's length.
+    /// Creates a stage. Small letters have the font's size; others have that of a screen that is read at arm's length.
     init(size: PixelSize, font: FixedFont, seed: UInt64, hasSmallLetters: Bool) {
         self.size = size
         self.font = font
@@ -37,7 +37,7 @@ struct Stage: Sendable {
     static let bar: UInt32 = 0x3A5A98
     static let desk: UInt32 = 0x4A6A7A
 
-    /// The row of the tick's code, and of what stays beside it.
+    /// The height of the row of the tick's code, and of the static title next to it.
     static let barHeight = 24
 
     var cell: (width: Int, height: Int) { (font.width * scale, font.height * scale) }
@@ -46,10 +46,10 @@ struct Stage: Sendable {
         .text(x: x, y: y, Array(letters), colour: ink, background: paper, scale: scale)
     }
 
-    /// What is below that row.
+    /// The area below that row.
     var area: Area { Area(x: 0, y: Self.barHeight, width: size.width, height: size.height - Self.barHeight) }
 
-    /// The row beside the code.
+    /// Returns the row next to the code.
     func titleBar(_ title: String) -> [ScreenOperation] {
         let (code, end) = (TickCode.size, size.width - TickCode.size.width)
         return [
@@ -61,7 +61,7 @@ struct Stage: Sendable {
         ]
     }
 
-    /// A line of a text by its number, with words up to so many letters; some lines are empty.
+    /// Returns a line of a text by its number, with words up to so many letters; some lines are empty.
     func line(_ number: Int, of text: UInt64, columns: Int) -> [UInt8] {
         var random = SeededGenerator(seed: seed ^ text << 32 ^ UInt64(bitPattern: Int64(number)))
         guard columns > 8, !random.chance(0.12) else { return [] }
@@ -74,7 +74,7 @@ struct Stage: Sendable {
         }
     }
 
-    /// A window with a title and the lines of a text.
+    /// Returns a window with a title and the lines of a text.
     func window(
         _ area: Area, title: String, text: UInt64, ink: UInt32 = Stage.ink, paper: UInt32 = Stage.paper
     ) -> [ScreenOperation] {
@@ -93,7 +93,7 @@ struct Stage: Sendable {
         return operations
     }
 
-    /// A menu or a list of words, one of which is chosen.
+    /// Returns a menu or a list of words, one of which is selected.
     func menu(at x: Int, _ y: Int, items: Int, columns: Int, text: UInt64, chosen: Int) -> [ScreenOperation] {
         let (width, row) = (columns * cell.width + 16, cell.height + 5)
         return [
@@ -114,6 +114,6 @@ struct Stage: Sendable {
             }
     }
 
-    /// The height of such a menu.
+    /// Returns the height of such a menu.
     func menuHeight(items: Int) -> Int { items * (cell.height + 5) + 8 }
 }

@@ -1,14 +1,15 @@
 internal import RTCShareMedia
 internal import RTCShareNetworkSimulation
 
-/// A document in an area, which is scrolled to any pixel of it.
+/// A document in an area, which can be scrolled to any pixel of it.
 struct Document {
     private let stage: Stage
     private let area: Area
     private let text: UInt64
     private(set) var position = 0
 
-    /// The height of a line, and of what is above and below the part that moves: they cover what is drawn beyond it.
+    /// The height of a line and, below, of the parts above and below the scrolled one, which cover what is drawn beyond
+    /// it.
     private let pitch: Int
     private let edge = 24
 
@@ -27,7 +28,7 @@ struct Document {
         [view.filled(Stage.paper)] + lines(from: view.y, to: view.end) + edges()
     }
 
-    /// What stands above and below the text.
+    /// Returns the parts above and below the text.
     func edges() -> [ScreenOperation] {
         [(area.y, "File  Edit  View  Help"), (view.end, "Page 3 of 41")].flatMap { y, label -> [ScreenOperation] in
             [
@@ -37,7 +38,7 @@ struct Document {
         }
     }
 
-    /// The lines that reach into these rows of the screen.
+    /// Returns the lines that reach into these rows of the screen.
     private func lines(from top: Int, to bottom: Int) -> [ScreenOperation] {
         let margin = area.width / 5
         let first = Self.quotient(top - view.y + position, pitch)
@@ -59,12 +60,12 @@ struct Document {
         }
     }
 
-    /// Rounded down, also below zero.
+    /// Returns the quotient, rounded down, also below zero.
     private static func quotient(_ value: Int, _ divisor: Int) -> Int {
         value >= 0 ? value / divisor : -((-value + divisor - 1) / divisor)
     }
 
-    /// Goes so many pixels on, or back.
+    /// Scrolls by so many pixels, forward or back.
     mutating func scroll(by distance: Int) -> [ScreenOperation] {
         guard distance != 0 else { return [] }
         position += distance
@@ -88,7 +89,7 @@ struct ReadingScene: SharedScene {
     private let stage: Stage
     private var document: Document
     private var random: SeededGenerator
-    /// A burst: its first step, how many steps it takes, and how far it goes.
+    /// A burst: its first step, its number of steps, and its distance.
     private var burst: (start: Int, length: Int, distance: Int)
     private var done = 0
 
@@ -103,7 +104,7 @@ struct ReadingScene: SharedScene {
 
     mutating func step(_ step: Int) -> [ScreenOperation] {
         guard step % 2 == 0, step >= burst.start else { return [] }
-        // Fast at first, slower to the end, as a wheel's turns are shown.
+        // Fast at first, slower to the end, like the turn of a wheel.
         let rest = 1 - min(1, Double(step - burst.start + 2) / Double(burst.length))
         let goal = Int((1 - rest * rest) * Double(burst.distance))
         let operations = document.scroll(by: goal - done)
@@ -116,7 +117,7 @@ struct ReadingScene: SharedScene {
     }
 }
 
-/// Typing in a program's text; lists open below the letter that was typed, menus above, and close, all at once.
+/// Typing in a program's text; lists open below the typed letter, menus above, and close, all at once.
 struct EditorScene: SharedScene {
     private enum Opened {
         case list(row: Int, column: Int, until: Int)
@@ -207,14 +208,14 @@ struct EditorScene: SharedScene {
         cursor.column += 1
         let row = cursor.row
         if cursor.column > 70 {
-            // The lists below have their room.
+            // The lists below need space.
             cursor = ((row + 1) % max(1, rows.count - Self.listItems - 6), 0)
             rows[cursor.row] = []
         }
         return draw(row: row) + (cursor.row == row ? [] : draw(row: cursor.row))
     }
 
-    /// While something is open its marked line moves; then it is gone.
+    /// Moves the marked line of an open list or menu, and then closes that.
     private mutating func show(_ opened: Opened, _ step: Int) -> [ScreenOperation] {
         let until =
             switch opened {
@@ -242,7 +243,7 @@ struct EditorScene: SharedScene {
         }
     }
 
-    /// The text that was below it.
+    /// Returns the text that was below it.
     private func cover(_ opened: Opened) -> [ScreenOperation] {
         let (top, items) =
             switch opened {
@@ -261,7 +262,7 @@ struct EditorScene: SharedScene {
     }
 }
 
-/// Lines that come in bursts, and move up what is there.
+/// Lines that are appended in bursts, and move the others up.
 struct TerminalScene: SharedScene {
     private static let night: UInt32 = 0x101418
     private static let inks: [UInt32] = [0xD8D8D8, 0xD8D8D8, 0xD8D8D8, 0x60C060, 0xD0A040, 0x6090E0, 0xD06060]
@@ -269,7 +270,7 @@ struct TerminalScene: SharedScene {
     private let stage: Stage
     private var random: SeededGenerator
     private var number = 0
-    /// The steps of the burst that is under way or comes next.
+    /// The steps of the current or next burst.
     private var burst = 20..<110
 
     init(_ stage: Stage) {
