@@ -129,7 +129,7 @@ public import RTCShareWireFormat
     }
 
     /// The states, and what else happens to the connection, in order; see ``states``.
-    package var signals: AsyncStream<ConnectionSignal> {
+    package var signals: ConnectionEvents<ConnectionSignal>.Stream {
         let reader = ConnectionEvents<ConnectionSignal>()
         reader.append(.state(state))
         if state.isOver { reader.finish() } else { readers.add(reader) }

@@ -1,5 +1,5 @@
 internal import RTCSharePeerConnection
-internal import RTCShareTransport
+package import RTCShareTransport
 
 extension Connection {
     /// Gives what the peer sends to receivers from now on, in the place of those that another call made; from any thread.
@@ -7,7 +7,7 @@ extension Connection {
     ///
     /// Returns what changes about the media, in order, until the connection is over. One reader; of what is a state and was not
     /// read in time, the newest is kept.
-    package nonisolated func receiveMedia() -> AsyncStream<MediaEvent> {
+    package nonisolated func receiveMedia() -> ConnectionEvents<MediaEvent>.Stream {
         let events = ConnectionEvents<MediaEvent>()
         setConsumer { MediaReceivers(events) }
         return events.stream

@@ -89,7 +89,7 @@ public actor Connection {
 
     /// The states of the connection and what else its session must know, in order, until the connection is over. One
     /// reader; of what is a state and was not read in time, the newest is kept.
-    package nonisolated let signals: AsyncStream<ConnectionSignal>
+    package nonisolated let signals: ConnectionEvents<ConnectionSignal>.Stream
 
     /// The event loop: whoever calls this actor is taken there.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
