@@ -27,7 +27,7 @@ package import RTCShareWireFormat
     private let ports: SharedPorts?
     /// The owner's picture and voice, encoded once for all.
     private let own: OwnMedia
-    private let ownMediaObservers: ObserverList<any OwnMediaObserver>
+    private let observers: ObserverList<any SharingRoomObserver>
     private let audience = RoomAudience()
     private var members: [Int: Member] = [:]
     private var viewersSoFar = 0
@@ -49,11 +49,12 @@ package import RTCShareWireFormat
         guard owner.modality == .attendee else { throw .content(owner.rawValue) }
         self.owner = owner
         self.ports = ports
-        let observers = ObserverList<any OwnMediaObserver>()
-        ownMediaObservers = observers
+        let observers = ObserverList<any SharingRoomObserver>()
+        self.observers = observers
+        let report: @SharingActor () -> Void = { observers.forEach { $0.roomDidChange() } }
         let home = HomeLoop(or: ports)
-        own = OwnMedia(of: owner, to: audience, home: home) { observers.forEach { $0.ownMediaDidChange() } }
-        contentShare = try ContentShareController(attendee: owner, audience: audience, home: home)
+        own = OwnMedia(of: owner, to: audience, home: home, onChange: report)
+        contentShare = try ContentShareController(attendee: owner, audience: audience, home: home, onChange: report)
     }
 
     // MARK: Viewers
@@ -64,6 +65,19 @@ package import RTCShareWireFormat
             audience[member.session.connection].map { RoomViewer(id: id, membership: $0, session: member.session) }
         }
     }
+
+    /// Where a viewer is. Nil if there is no such viewer.
+    package func membership(of viewer: Int) -> RoomMembership? {
+        members[viewer].flatMap { audience[$0.session.connection] }
+    }
+
+    /// The session with a viewer. Nil if there is no such viewer.
+    package func session(of viewer: Int) -> AttendeeSession? { members[viewer]?.session }
+
+    /// Reports changes to `observer` from now on.
+    package nonisolated func add(observer: any SharingRoomObserver) { observers.add(observer) }
+
+    private func reportChange() { observers.forEach { $0.roomDidChange() } }
 
     /// Opens a connection to one more viewer, as the one who offers: for the owner's content and what else `media` names.
     public func addViewer(
@@ -176,7 +190,7 @@ package import RTCShareWireFormat
         viewersSoFar += 1
         let id = viewersSoFar
         let session = AttendeeSession(connection: connection, contentShare: contentShare)
-        session.onEnd = { [weak self] in self?.remove(id) }
+        session.onStateChange = { [weak self] in self?.viewer(id, didChangeTo: $0) }
         members[id] = Member(media: media, session: session)
         audience[connection] = membership
         do {
@@ -200,6 +214,12 @@ package import RTCShareWireFormat
         audience[member.session.connection] = membership
         own.audienceChanged()
         contentShare.audienceChanged()
+        reportChange()
+    }
+
+    private func viewer(_ id: Int, didChangeTo state: ConnectionState) {
+        if state.isOver { remove(id) }
+        observers.forEach { $0.viewer(id, didChangeTo: state) }
     }
 
     private func remove(_ viewer: Int) {
@@ -238,9 +258,6 @@ package import RTCShareWireFormat
 
     /// The owner's own picture, to mute it or to adapt its format; nil where none is sent.
     public var localVideoTrack: VideoTrack? { own.videoTrack }
-
-    /// Tells `observer` of changes to the owner's picture and voice from now on.
-    package nonisolated func add(observer: any OwnMediaObserver) { ownMediaObservers.add(observer) }
 
     private func connections(taking media: SharedMedia) -> [Connection] {
         members.values.filter { $0.media.contains(media) }.map(\.session.connection)
@@ -292,6 +309,7 @@ package import RTCShareWireFormat
         }
         subgroups.remove(subgroup)
         contentShare.audienceChanged()
+        reportChange()
     }
 
     /// Has the share go elsewhere from now on, without a pause; where nothing is shared yet, from its start on. A subgroup
@@ -300,6 +318,7 @@ package import RTCShareWireFormat
         try check(new)
         audience.destination = new
         contentShare.audienceChanged()
+        reportChange()
     }
 
     /// Shares `source`, with the sound of `audio` where there is one, to a destination in one step: viewers elsewhere see
@@ -340,12 +359,6 @@ package import RTCShareWireFormat
             for viewer in members.values { group.addTask { await viewer.session.leave() } }
         }
     }
-}
-
-/// Observes the picture and the voice of a room's owner.
-package protocol OwnMediaObserver: AnyObject, Sendable {
-    /// The picture or the voice began or ended, or the picture is held back or given again: the tracks say which.
-    @SharingActor func ownMediaDidChange()
 }
 
 /// Somebody in a room who views.

@@ -33,7 +33,7 @@ extension ViewerServer {
 
     private func checkConsent() {
         for session in sessions.values where session.state.hasConnected {
-            let connection = session.viewer.session.connection
+            let connection = session.connection
             connection.eventLoop.execute { connection.assumeIsolated { $0.checkConsent() } }
         }
     }
@@ -43,7 +43,7 @@ extension ViewerServer {
         guard sessions[session.key] != nil else { return }
         forget(session)
         // The request that causes this does not wait until what is queued has left.
-        let ended = session.viewer.session
+        let ended = session.attendeeSession
         Task { await ended.leave() }
     }
 }

@@ -252,9 +252,9 @@ extension ViewerServer {
         }
         counts.sessions += 1
         let session = ViewerSession(
-            key: AccessToken().secretText, viewer: viewer, membership: membership, offer: offer, client: client,
-            browser: browser, since: Date().timeIntervalSince1970)
-        add(session)
+            key: AccessToken().secretText, viewer: viewer, in: room, admittedMembership: membership, offer: offer,
+            client: client, browser: browser, since: Date().timeIntervalSince1970)
+        add(session, viewer)
         return (session, answer)
     }
 
@@ -275,7 +275,7 @@ extension ViewerServer {
     }
 
     private func trickle(_ fragment: TrickleFragment, _ session: ViewerSession) async {
-        let connection = session.viewer.session.connection
+        let connection = session.connection
         for section in fragment.sections {
             for candidate in section.candidates {
                 do throws(RemoteCandidateError) {
@@ -283,7 +283,7 @@ extension ViewerServer {
                         candidate, mid: nil, ufrag: fragment.usernameFragment ?? session.remoteFragment)
                 } catch {
                     // One that is of no use takes nothing away from the others.
-                    logger.debug("a candidate of viewer \(session.viewer.id) is left out: \(error)")
+                    logger.debug("a candidate of viewer \(session.id) is left out: \(error)")
                 }
             }
         }
@@ -300,7 +300,7 @@ extension ViewerServer {
         }
         let offer = fragment.replacing(in: session.offer)
         let answer: SessionDescription
-        let connection = session.viewer.session.connection
+        let connection = session.connection
         do {
             // The answer holds all candidates, also of what this machine looks like by now.
             await connection.gatherAgain(patience: .seconds(1))
