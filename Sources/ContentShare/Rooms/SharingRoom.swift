@@ -198,7 +198,7 @@ package import RTCShareWireFormat
             // The viewer may have left, and the room ended.
             guard let membership = audience[connection] else { throw SharingRoomError.unknownViewer(id) }
             contentShare.activate(connection)
-            own.audienceChanged()
+            own.activate(connection)
             return (RoomViewer(id: id, membership: membership, session: session), result)
         } catch {
             await session.leave()

@@ -261,9 +261,12 @@ internal import RTCShareWireFormat
 
     /// Sends the viewer at a connection what the audience says, once the streams are open there.
     func activate(_ connection: Connection) {
-        guard let viewer = viewers[ObjectIdentifier(connection)], !phase.hasEnded else { return }
+        guard let viewer = viewers[ObjectIdentifier(connection)], !phase.hasEnded,
+            let isActive = audience?.isActive(.content, on: connection)
+        else { return }
         setSubgroup(of: viewer)
-        setActive(adding: true)
+        video?.setActive(isActive, on: connection)
+        audio?.setActive(isActive, on: connection)
     }
 
     /// Shares to those who are in the audience now, and to no others.

@@ -7,6 +7,9 @@ internal import RTCShareWireFormat
 
 /// The places of viewers.
 extension ViewerServer {
+    /// The shortest time between two checks whether viewers of a full share still answer, however many clients ask for a place.
+    private static let consentInterval = Duration.seconds(1)
+
     /// Whether new viewers are let in at all.
     func checkOpen() throws(ProblemDetails) {
         guard !hasEnded else { throw ProblemDetails(.gone, "the share has ended", type: "urn:rtcshare:ended") }
@@ -32,6 +35,9 @@ extension ViewerServer {
     }
 
     private func checkConsent() {
+        let now = MonotonicClock.now
+        guard lastConsentCheck.map({ now - $0 >= Self.consentInterval }) ?? true else { return }
+        lastConsentCheck = now
         for session in sessions.values where session.state.hasConnected {
             let connection = session.connection
             connection.eventLoop.execute { connection.assumeIsolated { $0.checkConsent() } }

@@ -91,6 +91,8 @@ public import RTCShareWireFormat
     var removedKeys: [(key: String, phase: ShareState.Phase)] = []
     private static let mostRemovedKeys = 64
     var places: ViewerPlaces
+    /// When viewers were asked last whether they still answer, for a client who found no place.
+    var lastConsentCheck: Instant?
     /// Whether nobody new is let in.
     public private(set) var isLocked = false
     /// Whether the picture stands still because the presenter wants it so.

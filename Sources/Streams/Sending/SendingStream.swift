@@ -15,6 +15,9 @@ package protocol SendingStream: SenderOwner {
     /// sends to no peer that it did not send to before.
     func setActive(_ connections: Set<ObjectIdentifier>, adding: Bool)
 
+    /// Sends to the peer at one connection, or not, whatever the number of the others.
+    func setActive(_ isActive: Bool, on connection: Connection)
+
     /// The sender on a connection.
     func sender(on connection: Connection) -> Sender?
 
