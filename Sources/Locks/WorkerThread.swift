@@ -97,8 +97,7 @@ package final class WorkerThread: Sendable {
         for continuation in waiting { continuation.resume() }
     }
 
-    /// Calls `body`, which may block, on a thread of its own, and returns its result. Where the system has no thread left, it is
-    /// called here.
+    /// Calls `body`, which may block, on a thread of its own, and returns its result.
     package static func run<Result: Sendable, Failure: Error>(
         named name: String, _ body: @escaping @Sendable () throws(Failure) -> Result
     ) async throws(Failure) -> Result {
@@ -108,13 +107,20 @@ package final class WorkerThread: Sendable {
         return try result.get()
     }
 
-    /// Calls `body`, which may block, on a thread of its own, and does not wait for it. Where the system has no thread left, it
-    /// is called here.
+    /// Calls `body`, which may block, on a thread of its own, and does not wait for it. While the system has no thread left, it
+    /// waits for one: the caller may be a thread that many share.
     package static func start(named name: String, _ body: @escaping @Sendable () -> Void) {
+        start { () throws(WorkerThreadError) in _ = try WorkerThread(named: name, body) }
+    }
+
+    static func start(_ attempt: @escaping @Sendable () throws(WorkerThreadError) -> Void) {
         do throws(WorkerThreadError) {
-            _ = try WorkerThread(named: name, body)
+            try attempt()
         } catch {
-            body()
+            Task {
+                try? await Task.sleep(for: .milliseconds(100))
+                start(attempt)
+            }
         }
     }
 }

@@ -8,8 +8,9 @@ protocol JanusTransport: Sendable {
     /// How often a session has to be heard of that nothing else is asked of; nil where hearing it is enough.
     var keepalivePause: Duration? { get }
 
-    /// Sends a request. What is said to it arrives as all else.
-    func send(_ request: JanusRequest) async throws
+    /// Sends a request. What is said to it arrives as all else. Messages are coded off the sharing actor: a hostile server's are
+    /// a megabyte.
+    @concurrent func send(_ request: JanusRequest) async throws
 
     /// Hears what comes of a session by itself.
     func poll(session: UInt64)
