@@ -36,6 +36,8 @@ public struct ServedViewer: Sendable, Identifiable {
     let browser: String?
     let since: Double
     let begun = MonotonicClock.now
+    /// Whether its offer was answered.
+    var isAnswered = false
     /// Whether the program was notified that its viewer waits.
     var isAnnounced = false
     /// The state of its ICE credentials.

@@ -19,14 +19,13 @@ extension ViewerServer {
         }
     }
 
-    /// Takes a place for a client whose session is about to begin; the caller gives it back.
-    func takePlace(for client: IPAddress?) throws(ProblemDetails) -> Int {
+    /// Checks that there is a place for a client, and returns the session that makes room for it, if one must.
+    func checkPlace(for client: IPAddress?) throws(ProblemDetails) -> ViewerSession? {
         try checkOpen()
         do throws(ViewerPlaces.Refusal) {
-            let place = try places.take(
+            let replaced = try places.check(
                 for: client?.clientNetwork, among: sessions.mapValues(\.holder), now: MonotonicClock.now)
-            if let session = place.replaced.flatMap({ sessions[$0] }) { remove(session) }
-            return place.number
+            return replaced.flatMap { sessions[$0] }
         } catch {
             // The place of a viewer who is not there any more is free in a few seconds.
             if error == .full { checkConsent() }

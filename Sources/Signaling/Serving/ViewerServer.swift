@@ -90,7 +90,7 @@ public import RTCShareWireFormat
     /// The keys of the sessions that were removed last, whose players may still ask why they ended.
     var removedKeys: [(key: String, phase: ShareState.Phase)] = []
     private static let mostRemovedKeys = 64
-    var places: ViewerPlaces
+    let places: ViewerPlaces
     /// When viewers were asked last whether they still answer, for a client who found no place.
     var lastConsentCheck: Instant?
     /// Whether nobody new is let in.
@@ -155,10 +155,15 @@ public import RTCShareWireFormat
         hasEnded = true
         heartbeat?.cancel()
         expiry?.cancel()
+        removeUnanswered()
         for session in sessions.values {
             tell(session, as: .ended)
             session.finishPages()
         }
+    }
+
+    private func removeUnanswered() {
+        for session in sessions.values where !session.isAnswered { remove(session) }
     }
 
     /// Ends all sessions and listens no more. The room goes on.
@@ -203,7 +208,10 @@ public import RTCShareWireFormat
     }
 
     /// Rejects new viewers. Present viewers stay.
-    public func lock() { isLocked = true }
+    public func lock() {
+        isLocked = true
+        removeUnanswered()
+    }
 
     /// Admits new viewers again.
     public func unlock() { isLocked = false }
@@ -220,11 +228,17 @@ public import RTCShareWireFormat
         return session
     }
 
-    func add(_ session: ViewerSession, _ viewer: RoomViewer) {
+    func add(_ session: ViewerSession) {
         sessions[session.key] = session
         keys[session.id] = session.key
-        continuation.yield(.joined(viewer, session.served))
         removeUnconnected()
+    }
+
+    /// Reports a viewer whose offer was answered.
+    func didAnswer(_ session: ViewerSession, _ viewer: RoomViewer) {
+        session.isAnswered = true
+        counts.sessions += 1
+        continuation.yield(.joined(viewer, session.served))
     }
 
     /// Removes a session, if that was not done before, and ends what its page listens to.

@@ -108,9 +108,9 @@ extension ViewerServer {
     /// Whether a viewer who has not answered for so long makes room for another one.
     func makesRoom(after time: Duration) -> Bool {
         guard let away = sessions.values.compactMap(\.holder.awaySince).min() else { return false }
-        var places = ViewerPlaces(limit: sessions.count)
+        let places = ViewerPlaces(limit: sessions.count)
         let now = away.advanced(by: time)
-        return (try? places.take(for: nil, among: sessions.mapValues(\.holder), now: now)) != nil
+        return (try? places.check(for: nil, among: sessions.mapValues(\.holder), now: now)) != nil
     }
 
     var pageCount: Int { sessions.values.reduce(0) { $0 + $1.pages.count } }
