@@ -37,8 +37,10 @@ public import RTCShareWireFormat
     private let readers = ObserverList<ConnectionEvents<ConnectionSignal>>()
     /// The end, under way or over.
     private var ending: Task<Void, Never>?
-    /// Called after the last state.
-    var onEnd: (@SharingActor () -> Void)?
+    /// The time at which it got that state.
+    package private(set) var stateSince = MonotonicClock.now
+    /// Called with each new state, after the observers.
+    var onStateChange: (@SharingActor (ConnectionState) -> Void)?
     /// The session that this one was connected to by ``connect(to:)``, and the one that connected to this one.
     private weak var viewer: AttendeeSession?
     private weak var presenter: AttendeeSession?
@@ -129,7 +131,7 @@ public import RTCShareWireFormat
     }
 
     /// The states, and what else happens to the connection, in order; see ``states``.
-    package var signals: AsyncStream<ConnectionSignal> {
+    package var signals: ConnectionEvents<ConnectionSignal>.Stream {
         let reader = ConnectionEvents<ConnectionSignal>()
         reader.append(.state(state))
         if state.isOver { reader.finish() } else { readers.add(reader) }
@@ -307,10 +309,11 @@ public import RTCShareWireFormat
         }
     }
 
-    private func change(to new: ConnectionState) {
+    func change(to new: ConnectionState, at now: Instant = MonotonicClock.now) {
         guard new != state, !state.isOver else { return }
-        state = new
+        (state, stateSince) = (new, now)
         report(.state(new))
+        onStateChange?(new)
     }
 
     private func report(_ signal: ConnectionSignal) {
@@ -348,7 +351,6 @@ public import RTCShareWireFormat
         self.failure = failure
         change(to: failure == nil ? .closed : .failed)
         readers.forEach { $0.finish() }
-        onEnd?()
     }
 }
 

@@ -8,7 +8,7 @@ internal import RTCShareLocks
 public actor SharingActor {
     /// The one instance.
     public static let shared = SharingActor()
-    private static let executor = ThreadExecutor(named: "sharing")
+    static let executor = ThreadExecutor(named: "sharing")
 
     /// The executor of the thread.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { Self.executor.asUnownedSerialExecutor() }

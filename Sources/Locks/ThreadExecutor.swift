@@ -14,6 +14,7 @@ package final class ThreadExecutor: SerialExecutor {
         /// The clock of the thread's processor time.
         var clock: clockid_t?
         private(set) var alarm: (@Sendable () -> Void)?
+        var observer: (@Sendable (UnownedJob) -> Void)?
 
         mutating func append(_ job: UnownedJob) { enqueued.append(job) }
 
@@ -53,6 +54,9 @@ package final class ThreadExecutor: SerialExecutor {
         alarm?()
     }
 
+    /// Calls `observer` with each job before it runs from now on, for tests that count them; nil ends that.
+    package func observe(_ observer: (@Sendable (UnownedJob) -> Void)?) { mailbox.post { $0.observer = observer } }
+
     /// Whether the calling thread is the executor's.
     package var isCurrent: Bool { mailbox.read { $0.thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false } }
 
@@ -87,7 +91,10 @@ package final class ThreadExecutor: SerialExecutor {
             if hasClock { state.clock = clock }
         }
         while true {
-            let job = mailbox.take { state in state.takeFirst().map { .done($0) } ?? .wait(until: nil) }
+            let (job, observer) = mailbox.take { state in
+                state.takeFirst().map { .done(($0, state.observer)) } ?? .wait(until: nil)
+            }
+            observer?(job)
             LockCheck.whileNotWaiting { job.runSynchronously(on: asUnownedSerialExecutor()) }
         }
     }

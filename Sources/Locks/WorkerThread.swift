@@ -98,8 +98,7 @@ package final class WorkerThread: Sendable {
         for continuation in waiting { continuation.resume() }
     }
 
-    /// Calls `body`, which can block, on a new thread and returns its result. If the system has no thread left, it
-    /// calls `body` on the calling thread.
+    /// Calls `body`, which may block, on a thread of its own, and returns its result.
     package static func run<Result: Sendable, Failure: Error>(
         named name: String, _ body: @escaping @Sendable () throws(Failure) -> Result
     ) async throws(Failure) -> Result {
@@ -109,13 +108,20 @@ package final class WorkerThread: Sendable {
         return try result.get()
     }
 
-    /// Calls `body`, which can block, on a new thread and does not wait for it. If the system has no thread left, it
-    /// calls `body` on the calling thread.
+    /// Calls `body`, which may block, on a thread of its own, and does not wait for it. While the system has no thread left, it
+    /// waits for one: the caller may be a thread that many share.
     package static func start(named name: String, _ body: @escaping @Sendable () -> Void) {
+        start { () throws(WorkerThreadError) in _ = try WorkerThread(named: name, body) }
+    }
+
+    static func start(_ attempt: @escaping @Sendable () throws(WorkerThreadError) -> Void) {
         do throws(WorkerThreadError) {
-            _ = try WorkerThread(named: name, body)
+            try attempt()
         } catch {
-            body()
+            Task {
+                try? await Task.sleep(for: .milliseconds(100))
+                start(attempt)
+            }
         }
     }
 }

@@ -96,6 +96,25 @@ import Testing
         #expect(results.contains(.failure(Odd(number: 63))))
     }
 
+    @Test("A call for which the system has no thread waits for one")
+    func missingThread() async {
+        let caller = pthread_self()
+        let attempts = Locked(0)
+        let isElsewhere = await withCheckedContinuation { continuation in
+            WorkerThread.start { () throws(WorkerThreadError) in
+                let attempt = attempts.withLock { attempts in
+                    attempts += 1
+                    return attempts
+                }
+                guard attempt == 3 else { throw WorkerThreadError(errorNumber: EAGAIN) }
+                _ = try WorkerThread(named: "late") {
+                    continuation.resume(returning: pthread_equal(caller, pthread_self()) == 0)
+                }
+            }
+        }
+        #expect(isElsewhere && attempts.withLock { $0 } == 3)
+    }
+
     @Test("A check of a mailbox is repeated at its deadline")
     func deadline() {
         var time = timespec()

@@ -27,7 +27,7 @@ package import RTCShareWireFormat
     private let ports: SharedPorts?
     /// The owner's picture and voice, encoded once for all.
     private let own: OwnMedia
-    private let ownMediaObservers: ObserverList<any OwnMediaObserver>
+    private let observers: ObserverList<any SharingRoomObserver>
     private let audience = RoomAudience()
     private var members: [Int: Member] = [:]
     private var viewersSoFar = 0
@@ -49,11 +49,12 @@ package import RTCShareWireFormat
         guard owner.modality == .attendee else { throw .content(owner.rawValue) }
         self.owner = owner
         self.ports = ports
-        let observers = ObserverList<any OwnMediaObserver>()
-        ownMediaObservers = observers
+        let observers = ObserverList<any SharingRoomObserver>()
+        self.observers = observers
+        let report: @SharingActor () -> Void = { observers.forEach { $0.roomDidChange() } }
         let home = HomeLoop(or: ports)
-        own = OwnMedia(of: owner, to: audience, home: home) { observers.forEach { $0.ownMediaDidChange() } }
-        contentShare = try ContentShareController(attendee: owner, audience: audience, home: home)
+        own = OwnMedia(of: owner, to: audience, home: home, onChange: report)
+        contentShare = try ContentShareController(attendee: owner, audience: audience, home: home, onChange: report)
     }
 
     // MARK: Viewers
@@ -64,6 +65,19 @@ package import RTCShareWireFormat
             audience[member.session.connection].map { RoomViewer(id: id, membership: $0, session: member.session) }
         }
     }
+
+    /// Where a viewer is. Nil if there is no such viewer.
+    package func membership(of viewer: Int) -> RoomMembership? {
+        members[viewer].flatMap { audience[$0.session.connection] }
+    }
+
+    /// The session with a viewer. Nil if there is no such viewer.
+    package func session(of viewer: Int) -> AttendeeSession? { members[viewer]?.session }
+
+    /// Reports changes to `observer` from now on.
+    package nonisolated func add(observer: any SharingRoomObserver) { observers.add(observer) }
+
+    private func reportChange() { observers.forEach { $0.roomDidChange() } }
 
     /// Opens a connection to one more viewer, as the one who offers: for the owner's content and what else `media` names.
     public func addViewer(
@@ -88,14 +102,17 @@ package import RTCShareWireFormat
         announcing announced: Set<SharedMedia>, sending media: Set<SharedMedia>,
         configuration: Connection.Configuration, membership: RoomMembership
     ) async throws -> RoomViewer {
-        let identity = try LocalIdentity(media: SharedMedia.kinds(announced, of: owner))
+        let connection = try Connection(
+            unopenedAs: .offerer, identity: LocalIdentity(media: SharedMedia.kinds(announced, of: owner)),
+            configuration: onPort(configuration))
+        let pending = try register(connection, sending: media, membership: membership)
+        return try await connect(pending) { try await connection.begin(with: $0) }.viewer
+    }
+
+    private nonisolated func onPort(_ configuration: Connection.Configuration) -> Connection.Configuration {
         var configuration = configuration
         if configuration.sharedPort == nil, configuration.port == 0 { configuration.sharedPort = ports?.next() }
-        let connection = try Connection(unopenedAs: .offerer, identity: identity, configuration: configuration)
-        let (viewer, _) = try await add(connection, sending: media, membership: membership) {
-            try await connection.begin(with: $0)
-        }
-        return viewer
+        return configuration
     }
 
     /// Opens a connection to one more viewer, who offers to receive, and answers. What the offer has no section for is not
@@ -108,87 +125,96 @@ package import RTCShareWireFormat
         configuration: Connection.Configuration = Connection.Configuration(),
         membership: RoomMembership = RoomMembership()
     ) async throws -> (viewer: RoomViewer, answer: String) {
-        let (viewer, answer) = try await addViewer(
-            offering: SessionDescription.parse(offer), media: media, configuration: configuration,
-            membership: membership)
+        guard !hasEnded else { throw SharingRoomError.ended }
+        let (offer, connection) = try await read(offer, media: media, configuration: configuration)
+        let pending = try register(connection, membership: membership)
+        let (viewer, answer) = try await self.answer(offer, for: pending)
         return (viewer, answer.description)
     }
 
-    /// The same with a description that was read before.
-    package func addViewer(
-        offering offer: SessionDescription, media: Set<SharedMedia> = [.content],
-        configuration: Connection.Configuration = Connection.Configuration(),
-        membership: RoomMembership = RoomMembership()
-    ) async throws -> (viewer: RoomViewer, answer: SessionDescription) {
-        guard !hasEnded else { throw SharingRoomError.ended }
-        let identity = try await Self.identity(SharedMedia.kinds(media, of: owner), answering: offer)
-        var configuration = configuration
-        if configuration.sharedPort == nil, configuration.port == 0 { configuration.sharedPort = ports?.next() }
-        let connection = try Connection(unopenedAs: .answerer, identity: identity, configuration: configuration)
-        let (viewer, answer) = try await add(
-            connection, sending: Set(SharedMedia.allCases), membership: membership
-        ) {
-            try await connection.answer(offer, gatheringFor: Self.gatheringPatience, with: $0)
-        }
-        return (viewer, answer)
+    @concurrent
+    private nonisolated func read(
+        _ offer: String, media: Set<SharedMedia>, configuration: Connection.Configuration
+    ) async throws -> (SessionDescription, Connection) {
+        let offer = try SessionDescription.parse(offer)
+        return (offer, try connection(answering: offer, media: media, configuration: configuration))
     }
 
-    /// The identity of a connection that answers an offer. An offer that can't be answered costs no socket, and nothing at a
-    /// TURN server. Keys and a trial take milliseconds, and any stranger can send offers: they don't run on the sharing actor.
-    @concurrent
-    private static func identity(
-        _ media: [LocalIdentity.MediaKind], answering offer: SessionDescription
-    ) async throws -> LocalIdentity {
-        let identity = try LocalIdentity(media: media)
+    /// Makes the connection that answers an offer, not open yet. An offer that can't be answered costs no socket, and nothing
+    /// at a TURN server.
+    ///
+    /// Keys and a trial take milliseconds, and any stranger can send offers: don't call it on the sharing actor.
+    package nonisolated func connection(
+        answering offer: SessionDescription, media: Set<SharedMedia>, configuration: Connection.Configuration
+    ) throws -> Connection {
+        let identity = try LocalIdentity(media: SharedMedia.kinds(media, of: owner))
         try identity.checkAnswerable(offer)
-        return identity
+        return try Connection(unopenedAs: .answerer, identity: identity, configuration: onPort(configuration))
     }
 
     /// How long a viewer who offered waits for servers that are asked for it.
     private static let gatheringPatience = Duration.seconds(1)
+
+    /// Opens the connection of a viewer, and answers its offer. If this throws, the connection is closed.
+    package func answer(
+        _ offer: SessionDescription, for pending: PendingViewer
+    ) async throws -> (viewer: RoomViewer, answer: SessionDescription) {
+        let connection = pending.viewer.session.connection
+        let (viewer, answer) = try await connect(pending) {
+            try await connection.answer(offer, gatheringFor: Self.gatheringPatience, with: $0)
+        }
+        return (viewer, answer)
+    }
 
     /// Adds the peer of a connection to the room as a viewer, with a session of its own, until the connection ends. The viewer
     /// is sent the share once its answer is accepted. If this throws, the connection is closed.
     public func addViewer(
         on connection: Connection, membership: RoomMembership = RoomMembership()
     ) async throws -> RoomViewer {
-        let (viewer, _) = try await add(connection, sending: Set(SharedMedia.allCases), membership: membership) {
-            try await connection.open($0)
-        }
-        return viewer
-    }
-
-    /// Registers a viewer and calls `connect`, which opens the streams over its connection, held back. When that returns, the
-    /// viewer is sent what the audience says at that time. If it throws, the connection is closed.
-    private func add<Result>(
-        _ connection: Connection, sending media: Set<SharedMedia>, membership: RoomMembership,
-        connect: ([StreamOpening]) async throws -> Result
-    ) async throws -> (viewer: RoomViewer, result: Result) {
+        let pending: PendingViewer
         do {
-            guard !hasEnded else { throw SharingRoomError.ended }
-            guard members.count < Self.maximumViewers else {
-                throw SharingRoomError.tooManyViewers(limit: Self.maximumViewers)
-            }
+            pending = try register(connection, membership: membership)
         } catch {
             await connection.close()
             throw error
         }
+        return try await connect(pending) { try await connection.open($0) }.viewer
+    }
+
+    /// Adds the peer of a connection to the room as a viewer, until the connection ends. It is sent nothing yet.
+    package func register(
+        _ connection: Connection, sending media: Set<SharedMedia> = Set(SharedMedia.allCases),
+        membership: RoomMembership
+    ) throws(SharingRoomError) -> PendingViewer {
+        guard !hasEnded else { throw .ended }
+        guard members.count < Self.maximumViewers else { throw .tooManyViewers(limit: Self.maximumViewers) }
         viewersSoFar += 1
         let id = viewersSoFar
         let session = AttendeeSession(connection: connection, contentShare: contentShare)
-        session.onEnd = { [weak self] in self?.remove(id) }
+        session.onStateChange = { [weak self] in self?.viewer(id, didChangeTo: $0) }
         members[id] = Member(media: media, session: session)
         audience[connection] = membership
+        return PendingViewer(
+            viewer: RoomViewer(id: id, membership: membership, session: session),
+            openings: contentShare.add(connection, taking: media) + own.openings(taking: media))
+    }
+
+    /// Calls `body`, which opens the streams over the viewer's connection, held back. When that returns, the viewer is sent
+    /// what the audience says at that time. If it throws, the connection is closed.
+    private func connect<Result>(
+        _ pending: PendingViewer, by body: ([StreamOpening]) async throws -> Result
+    ) async throws -> (viewer: RoomViewer, result: Result) {
+        let (id, session) = (pending.viewer.id, pending.viewer.session)
         do {
-            let result = try await connect(contentShare.add(connection, taking: media) + own.openings(taking: media))
-            // The viewer may have left, and the room ended.
-            guard let membership = audience[connection] else { throw SharingRoomError.unknownViewer(id) }
-            contentShare.activate(connection)
-            own.audienceChanged()
+            let result = try await body(pending.openings)
+            guard let membership = membership(of: id) else { throw SharingRoomError.unknownViewer(id) }
+            contentShare.activate(session.connection)
+            own.activate(session.connection)
             return (RoomViewer(id: id, membership: membership, session: session), result)
         } catch {
+            let hasLeft = members[id] == nil
             await session.leave()
-            throw hasEnded ? SharingRoomError.ended : error
+            throw hasEnded ? SharingRoomError.ended : hasLeft ? SharingRoomError.unknownViewer(id) : error
         }
     }
 
@@ -200,6 +226,12 @@ package import RTCShareWireFormat
         audience[member.session.connection] = membership
         own.audienceChanged()
         contentShare.audienceChanged()
+        reportChange()
+    }
+
+    private func viewer(_ id: Int, didChangeTo state: ConnectionState) {
+        if state.isOver { remove(id) }
+        observers.forEach { $0.viewer(id, didChangeTo: state) }
     }
 
     private func remove(_ viewer: Int) {
@@ -238,9 +270,6 @@ package import RTCShareWireFormat
 
     /// The owner's own picture, to mute it or to adapt its format; nil where none is sent.
     public var localVideoTrack: VideoTrack? { own.videoTrack }
-
-    /// Tells `observer` of changes to the owner's picture and voice from now on.
-    package nonisolated func add(observer: any OwnMediaObserver) { ownMediaObservers.add(observer) }
 
     private func connections(taking media: SharedMedia) -> [Connection] {
         members.values.filter { $0.media.contains(media) }.map(\.session.connection)
@@ -292,6 +321,7 @@ package import RTCShareWireFormat
         }
         subgroups.remove(subgroup)
         contentShare.audienceChanged()
+        reportChange()
     }
 
     /// Has the share go elsewhere from now on, without a pause; where nothing is shared yet, from its start on. A subgroup
@@ -300,6 +330,7 @@ package import RTCShareWireFormat
         try check(new)
         audience.destination = new
         contentShare.audienceChanged()
+        reportChange()
     }
 
     /// Shares `source`, with the sound of `audio` where there is one, to a destination in one step: viewers elsewhere see
@@ -342,10 +373,11 @@ package import RTCShareWireFormat
     }
 }
 
-/// Observes the picture and the voice of a room's owner.
-package protocol OwnMediaObserver: AnyObject, Sendable {
-    /// The picture or the voice began or ended, or the picture is held back or given again: the tracks say which.
-    @SharingActor func ownMediaDidChange()
+/// A viewer in a room whose connection isn't open yet.
+package struct PendingViewer: Sendable {
+    package let viewer: RoomViewer
+    /// The streams that its connection begins with.
+    let openings: [StreamOpening]
 }
 
 /// Somebody in a room who views.

@@ -24,6 +24,8 @@ internal import RTCShareWireFormat
     /// Where what is sent lives.
     private let home: HomeLoop
     private let observers = ObserverList<any ContentShareObserver>()
+    /// Called when a share begins or ends, and when its video is muted or unmuted.
+    private let onChange: @SharingActor () -> Void
     private var phase = SharePhase()
     private var video: VideoSendStream?
     private var audio: AudioSendStream?
@@ -46,10 +48,12 @@ internal import RTCShareWireFormat
 
     /// The share of one connection, or that of a room, to an audience.
     nonisolated init(
-        attendee: AttendeeID, connection: Connection? = nil, audience: RoomAudience? = nil, home: HomeLoop = HomeLoop()
+        attendee: AttendeeID, connection: Connection? = nil, audience: RoomAudience? = nil, home: HomeLoop = HomeLoop(),
+        onChange: @escaping @SharingActor () -> Void = {}
     ) throws(AttendeeIDError) {
         self.attendee = attendee
         self.audience = audience
+        self.onChange = onChange
         self.home = connection.map { HomeLoop(of: $0) } ?? home
         // An attendee whose content no id can name shares none.
         _ = try attendee.content
@@ -123,6 +127,7 @@ internal import RTCShareWireFormat
         self.audio?.replaceTrack(with: audio.map { AudioTrack(id: "content-audio-\(starts)", source: $0) })
         audienceChanged()
         awaitFirstPicture()
+        onChange()
         // Last, because an observer may stop the share.
         tell(event)
     }
@@ -256,9 +261,12 @@ internal import RTCShareWireFormat
 
     /// Sends the viewer at a connection what the audience says, once the streams are open there.
     func activate(_ connection: Connection) {
-        guard let viewer = viewers[ObjectIdentifier(connection)], !phase.hasEnded else { return }
+        guard let viewer = viewers[ObjectIdentifier(connection)], !phase.hasEnded,
+            let isActive = audience?.isActive(.content, on: connection)
+        else { return }
         setSubgroup(of: viewer)
-        setActive(adding: true)
+        video?.setActive(isActive, on: connection)
+        audio?.setActive(isActive, on: connection)
     }
 
     /// Shares to those who are in the audience now, and to no others.
@@ -370,6 +378,7 @@ internal import RTCShareWireFormat
             phase.muteDidChange(isMuted, now: .nanoseconds(MonotonicClock.now.nanoseconds))
             awaitFirstPicture()
             observers.forEach { $0.contentShareMuteDidChange(isMuted) }
+            onChange()
         case .ended(let error): observers.forEach { $0.contentShareSourceDidEnd(error: error) }
         // The next picture is tried, and the last one stays: `framesDropped` counts.
         case .failed: return
@@ -424,7 +433,10 @@ internal import RTCShareWireFormat
         switch event {
         case nil: return
         case .didStart: observers.forEach { $0.contentShareDidStart() }
-        case .didStop(let status): observers.forEach { $0.contentShareDidStop(status: status) }
+        case .didStop(let status):
+            observers.forEach { $0.contentShareDidStop(status: status) }
+            // A share that another one replaced has reported that one.
+            if status != .replaced { onChange() }
         case .sourceIsSilent(let time): observers.forEach { $0.contentShareSourceIsSilent(for: time) }
         }
     }

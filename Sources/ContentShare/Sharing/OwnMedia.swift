@@ -123,7 +123,7 @@ internal import RTCShareTransport
 
     // MARK: Who is sent it
 
-    /// How the present streams of `media` are opened over one more connection. ``audienceChanged()`` has them sent.
+    /// How the present streams of `media` are opened over one more connection. ``activate(_:)`` has them sent.
     func openings(taking media: Set<SharedMedia>) -> [StreamOpening] {
         var openings: [StreamOpening] = []
         if let camera, media.contains(.camera) {
@@ -140,6 +140,13 @@ internal import RTCShareTransport
         guard let audience else { return }
         camera?.setActive(audience.connections(sent: .camera), adding: true)
         voice?.setActive(audience.connections(sent: .microphone), adding: true)
+    }
+
+    /// Sends the viewer at a connection what the audience says, once the streams are open there.
+    func activate(_ connection: Connection) {
+        guard let audience else { return }
+        camera?.setActive(audience.isActive(.camera, on: connection) == true, on: connection)
+        voice?.setActive(audience.isActive(.microphone, on: connection) == true, on: connection)
     }
 
     /// Sends nothing more over a connection.

@@ -27,7 +27,7 @@ final class JanusLongPoll: JanusTransport {
             of: JanusMessage.self, bufferingPolicy: .bufferingOldest(mostMessagesWaiting))
     }
 
-    func send(_ request: JanusRequest) async throws {
+    @concurrent func send(_ request: JanusRequest) async throws {
         let parts = [request.sessionID, request.handleID].compactMap { $0.map(String.init) }
         guard let address = Self.address(parts, at: url) else { throw JanusError.url }
         var asked = HTTPClient.Request(method: "POST", url: address, leavesOrigin: false)

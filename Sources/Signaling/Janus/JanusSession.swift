@@ -95,7 +95,7 @@ private struct JanusPublisher: ServerSession {
         let answered = try await handle.ask(
             request, JanusDescription(type: "offer", sdp: offer.description, trickle: false))
         guard let description = answered.description, description.type == "answer" else { throw JanusError.noAnswer }
-        let answer = try SessionDescription.parse(description.sdp)
+        let answer = try await SessionDescription.reading(description.sdp.utf8)
         guard answer.takesPictures else { throw JanusError.pictureDeclined }
         try Task.checkCancellation()
         try await connection.accept(answer: answer, to: offer)

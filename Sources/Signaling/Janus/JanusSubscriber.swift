@@ -69,7 +69,8 @@ internal import RTCShareWireFormat
     }
 
     private func answer(_ description: JanusDescription, of report: JanusRoomReport) async throws {
-        let offer = try SessionDescription.parse(JanusPlayer.named(description.sdp, by: report.streams ?? []))
+        let offer = try await SessionDescription.reading(
+            JanusPlayer.named(description.sdp, by: report.streams ?? []).utf8)
         let answer = try await connection.answer(offer: offer)
         _ = try await handle.ask(
             JanusRoomRequest("start"), JanusDescription(type: "answer", sdp: answer.description, trickle: false))

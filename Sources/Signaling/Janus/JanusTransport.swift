@@ -8,8 +8,9 @@ protocol JanusTransport: Sendable {
     /// The interval of keepalive requests; nil if receiving messages is sufficient.
     var keepalivePause: Duration? { get }
 
-    /// Sends a request. Its answer is one of the received messages.
-    func send(_ request: JanusRequest) async throws
+    /// Sends a request. What is said to it arrives as all else. Messages are coded off the sharing actor: a hostile server's are
+    /// a megabyte.
+    @concurrent func send(_ request: JanusRequest) async throws
 
     /// Receives the events of a session.
     func poll(session: UInt64)

@@ -111,7 +111,7 @@ final class JanusWebSocket: JanusTransport {
             configuration: .init(upgradeConfiguration: configuration))
     }
 
-    func send(_ request: JanusRequest) async throws {
+    @concurrent func send(_ request: JanusRequest) async throws {
         let text = try JSONEncoder().encode(request)
         let frame = WebSocketFrame(
             fin: true, opcode: .text, maskKey: .random(), data: channel.allocator.buffer(bytes: text))

@@ -1,6 +1,7 @@
 internal import RTCShareContentShare
 public import RTCSharePeerConnection
 internal import RTCShareSDP
+internal import RTCShareTransport
 internal import RTCShareWireFormat
 
 /// Somebody who came by a link.
@@ -23,16 +24,22 @@ public struct ServedViewer: Sendable, Identifiable {
 @SharingActor final class ViewerSession {
     /// Unguessable: who has it may change and end the session.
     let key: String
-    var viewer: RoomViewer
-    let membership: RoomMembership
+    /// The viewer's number in the room.
+    let id: Int
+    /// The room's session with the viewer.
+    let attendeeSession: AttendeeSession
+    private let room: SharingRoom
+    /// Where the viewer is once it is admitted.
+    let admittedMembership: RoomMembership
     /// Where it asks from.
     private let client: IPAddress?
     let browser: String?
     let since: Double
+    let begun = MonotonicClock.now
+    /// Whether its offer was answered.
+    var isAnswered = false
     /// Whether the program was notified that its viewer waits.
     var isAnnounced = false
-    /// Since when its viewer does not answer; nil while it does.
-    var awaySince: Instant?
     /// The state of its ICE credentials.
     var entityTag = EntityTag.first
     /// What it offered last, as it would offer again.
@@ -43,12 +50,13 @@ public struct ServedViewer: Sendable, Identifiable {
     var pagesSoFar = 0
 
     nonisolated init(
-        key: String, viewer: RoomViewer, membership: RoomMembership, offer: SessionDescription,
-        client: IPAddress?, browser: String?, since: Double
+        key: String, viewer: RoomViewer, in room: SharingRoom, admittedMembership: RoomMembership,
+        offer: SessionDescription, client: IPAddress?, browser: String?, since: Double
     ) {
         self.key = key
-        self.viewer = viewer
-        self.membership = membership
+        (id, attendeeSession) = (viewer.id, viewer.session)
+        self.room = room
+        self.admittedMembership = admittedMembership
         self.offer = offer
         self.client = client
         self.browser = browser
@@ -57,10 +65,18 @@ public struct ServedViewer: Sendable, Identifiable {
     }
 
     /// Whether its viewer waits to be admitted.
-    var isWaiting: Bool { viewer.membership.isWaiting }
+    var isWaiting: Bool { view == .waiting }
 
-    /// The state of the connection. A session that is answered is connecting, even before its connection says so.
-    var state: ConnectionState { viewer.session.state == .new ? .connecting : viewer.session.state }
+    /// The part of the share that its viewer sees.
+    var view: ShareState.View {
+        guard let membership = room.membership(of: id), !membership.isWaiting else { return .waiting }
+        return membership.includes(room.destination) ? .sees : .seesNot
+    }
+
+    var connection: Connection { attendeeSession.connection }
+
+    /// The state of the connection. One that is not answered yet is connecting, too.
+    var state: ConnectionState { attendeeSession.state == .new ? .connecting : attendeeSession.state }
 
     /// Sends a message to each page that was not sent the same one last.
     func send(_ message: [UInt8]) {
@@ -81,14 +97,14 @@ public struct ServedViewer: Sendable, Identifiable {
 
     var holder: ViewerPlaces.Holder {
         ViewerPlaces.Holder(
-            network: client?.clientNetwork, hasConnected: state.hasConnected, awaySince: awaySince,
-            isPageOpen: !pages.isEmpty)
+            network: client?.clientNetwork, hasConnected: state.hasConnected,
+            awaySince: state == .disconnected ? attendeeSession.stateSince : nil, isPageOpen: !pages.isEmpty)
     }
 
     /// The viewer, as programs see it.
     var served: ServedViewer {
         ServedViewer(
-            id: viewer.id, state: state, isWaiting: isWaiting, address: client?.description,
+            id: id, state: state, isWaiting: isWaiting, address: client?.description,
             browser: browser, since: since)
     }
 }

@@ -35,43 +35,32 @@ struct ViewerPlaces {
 
     /// The most viewers at a time.
     let limit: Int
-    /// The networks of clients who have a place and no session yet, by the numbers of their places.
-    private(set) var beginning: [Int: IPAddress?] = [:]
-    private var placesSoFar = 0
 
-    init(limit: Int) { self.limit = limit }
-
-    /// Takes a place until ``giveBack(_:)``. If all are taken, it is that of the viewer who has not answered for the longest
-    /// time, where that is too long: `replaced` is its key among `holders`.
-    mutating func take(
+    /// Checks that there is a place for one more client. If all are taken, it is that of the viewer who has not answered for the
+    /// longest time, where that is too long: the key of that viewer among `holders` is returned.
+    func check(
         for network: IPAddress?, among holders: [String: Holder], now: Instant
-    ) throws(Refusal) -> (number: Int, replaced: String?) {
+    ) throws(Refusal) -> String? {
         var holders = holders
         var replaced: String?
-        if holders.count + beginning.count >= limit {
+        if holders.count >= limit {
             let away = holders.filter { $0.value.makesRoom(at: now) }
             replaced = away.min { ($0.value.awaySince ?? now) < ($1.value.awaySince ?? now) }?.key
             guard let replaced else { throw .full }
             holders[replaced] = nil
         }
         let connecting = holders.values.filter { !$0.hasConnected }
-        guard connecting.count + beginning.count < Self.maximumConnecting else { throw .crowded }
+        guard connecting.count < Self.maximumConnecting else { throw .crowded }
         // Behind this machine's own address a proxy or a tunnel may have everybody.
         if let network, !network.isLoopback {
-            let others = beginning.values.count { $0 == network }
-            guard connecting.count(where: { $0.network == network }) + others < Self.maximumConnectingOfNetwork else {
+            guard connecting.count(where: { $0.network == network }) < Self.maximumConnectingOfNetwork else {
                 throw .crowded
             }
             // The last quarter of the places is for viewers from elsewhere.
-            guard holders.values.count(where: { $0.network == network }) + others < limit - limit / 4 else {
+            guard holders.values.count(where: { $0.network == network }) < limit - limit / 4 else {
                 throw .networkFull
             }
         }
-        placesSoFar += 1
-        beginning.updateValue(network, forKey: placesSoFar)
-        return (placesSoFar, replaced)
+        return replaced
     }
-
-    /// Gives a place back whose client has a session now, or gets none.
-    mutating func giveBack(_ number: Int) { beginning.removeValue(forKey: number) }
 }

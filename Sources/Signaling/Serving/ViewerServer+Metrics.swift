@@ -5,7 +5,7 @@ internal import RTCShareTransport
 /// Counts for Prometheus (text format 0.0.4).
 extension ViewerServer {
     func metricsText() async -> String {
-        let connections = sessions.values.map(\.viewer.session.connection)
+        let connections = sessions.values.map(\.connection)
         let summaries = await Connection.summaries(of: connections).values
         let bytes = summaries.reduce(0) { $0 + $1.bytesSent }
         let lost = summaries.reduce(0) { $0 + $1.packetsLost }

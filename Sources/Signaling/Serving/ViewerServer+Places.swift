@@ -7,6 +7,9 @@ internal import RTCShareWireFormat
 
 /// The places of viewers.
 extension ViewerServer {
+    /// The shortest time between two checks whether viewers of a full share still answer, however many clients ask for a place.
+    private static let consentInterval = Duration.seconds(1)
+
     /// Whether new viewers are let in at all.
     func checkOpen() throws(ProblemDetails) {
         guard !hasEnded else { throw ProblemDetails(.gone, "the share has ended", type: "urn:rtcshare:ended") }
@@ -16,14 +19,13 @@ extension ViewerServer {
         }
     }
 
-    /// Takes a place for a client whose session is about to begin; the caller gives it back.
-    func takePlace(for client: IPAddress?) throws(ProblemDetails) -> Int {
+    /// Checks that there is a place for a client, and returns the session that makes room for it, if one must.
+    func checkPlace(for client: IPAddress?) throws(ProblemDetails) -> ViewerSession? {
         try checkOpen()
         do throws(ViewerPlaces.Refusal) {
-            let place = try places.take(
+            let replaced = try places.check(
                 for: client?.clientNetwork, among: sessions.mapValues(\.holder), now: MonotonicClock.now)
-            if let session = place.replaced.flatMap({ sessions[$0] }) { remove(session) }
-            return place.number
+            return replaced.flatMap { sessions[$0] }
         } catch {
             // The place of a viewer who is not there any more is free in a few seconds.
             if error == .full { checkConsent() }
@@ -32,8 +34,11 @@ extension ViewerServer {
     }
 
     private func checkConsent() {
+        let now = MonotonicClock.now
+        guard lastConsentCheck.map({ now - $0 >= Self.consentInterval }) ?? true else { return }
+        lastConsentCheck = now
         for session in sessions.values where session.state.hasConnected {
-            let connection = session.viewer.session.connection
+            let connection = session.connection
             connection.eventLoop.execute { connection.assumeIsolated { $0.checkConsent() } }
         }
     }
@@ -43,7 +48,7 @@ extension ViewerServer {
         guard sessions[session.key] != nil else { return }
         forget(session)
         // The request that causes this does not wait until what is queued has left.
-        let ended = session.viewer.session
+        let ended = session.attendeeSession
         Task { await ended.leave() }
     }
 }

@@ -7,25 +7,23 @@ extension ViewerServer {
     /// How often pages hear that the server is there.
     private static let heartbeatInterval = Duration.seconds(10)
 
-    /// Tells viewers' pages the present state of the share: for programs that changed where it goes, or what of.
-    public func refresh() {
-        // Changes that wait together are told together: of a thousand viewers who join, not each is told of each.
-        guard !isRefreshing, !hasEnded else { return }
-        isRefreshing = true
-        SharingActor.post { [weak self] in self?.tellPages() }
+    /// Sends viewers' pages the present state of the share. Changes that wait together are sent together: a thousand viewers
+    /// who join are not a million messages.
+    func updatePages() {
+        guard !isUpdatingPages, !hasEnded else { return }
+        isUpdatingPages = true
+        SharingActor.post { [weak self] in self?.sendToPages() }
     }
 
-    private func tellPages() {
-        isRefreshing = false
+    private func sendToPages() {
+        isUpdatingPages = false
         guard !hasEnded else { return }
         let sessions = sessions.values.filter { !$0.pages.isEmpty }
         guard !sessions.isEmpty else { return }
         let facts = facts
         var messages: [ShareState.View: [UInt8]] = [:]
         for session in sessions {
-            let view: ShareState.View =
-                session.isWaiting
-                ? .waiting : session.viewer.membership.includes(room.destination) ? .sees : .seesNot
+            let view = session.view
             let message = messages[view] ?? ShareState(facts, for: view).message
             messages[view] = message
             session.send(message)
@@ -67,7 +65,7 @@ extension ViewerServer {
         }
         session.pages[id] = PageStream(continuation)
         continuation.onTermination = { [weak session] _ in SharingActor.post { session?.pages[id] = nil } }
-        refresh()
+        updatePages()
         beatWhileHeard()
         return stream
     }
@@ -88,8 +86,6 @@ extension ViewerServer {
             return false
         }
         for page in pages { page.continuation.yield(ShareState.heartbeat) }
-        // A program may have changed the room without a call here.
-        refresh()
         return true
     }
 }

@@ -94,7 +94,7 @@ extension ViewerServer {
                 .unsupportedMediaType, "an offer is \(Self.descriptionType)",
                 headers: [("Accept-Post", Self.descriptionType)])
         }
-        let offer = try Self.description(request.body)
+        let offer = try await offer(in: request.body)
         let (session, answer) = try await begin(
             offer, membership, client: clientAddress(of: request),
             browser: BrowserName.name(of: request["User-Agent"]))
@@ -110,12 +110,27 @@ extension ViewerServer {
         return response
     }
 
-    private static func description(_ body: [UInt8]) throws(ProblemDetails) -> SessionDescription {
+    /// An offer, and the connection that answers it.
+    private struct Offer: Sendable {
+        let description: SessionDescription
+        let connection: Result<Connection, ProblemDetails>
+    }
+
+    /// Reads an offer and makes the connection that answers it, which takes milliseconds, on Swift's thread pool: anybody who
+    /// has the link can send offers.
+    @concurrent
+    private nonisolated func offer(in body: [UInt8]) async throws(ProblemDetails) -> Offer {
+        let description: SessionDescription
         do {
-            return try SessionDescription.parse(utf8: body)
+            description = try SessionDescription.parse(utf8: body)
         } catch {
             throw ProblemDetails(.badRequest, "the offer is not a session description: \(error)")
         }
+        let connection = Result {
+            try room.connection(
+                answering: description, media: configuration.media, configuration: configuration.connection)
+        }
+        return Offer(description: description, connection: connection.mapError(problem))
     }
 
     /// Where a session is, relative to the endpoint that was asked, `…/whep` or `…/whep/TOKEN`: a proxy may have taken a part
@@ -215,47 +230,63 @@ extension ViewerServer {
         return session
     }
 
-    /// Answers an offer by a session of a new viewer.
+    /// Answers an offer by a session of a new viewer, which has its place from the checks on.
     private func begin(
-        _ offer: SessionDescription, _ membership: RoomMembership, client: IPAddress?, browser: String?
+        _ offer: Offer, _ membership: RoomMembership, client: IPAddress?, browser: String?
     ) async throws(ProblemDetails) -> (session: ViewerSession, answer: SessionDescription) {
-        let place = try takePlace(for: client)
-        defer { places.giveBack(place) }
+        let replaced = try checkPlace(for: client)
         guard room.contentShare.isSharing else {
             throw ProblemDetails(
                 .conflict, "the share has not started yet", retryAfter: .seconds(2))
         }
-        let viewer: RoomViewer
-        let answer: SessionDescription
+        let connection = try offer.connection.get()
+        if let replaced { remove(replaced) }
+        let pending: PendingViewer
         do {
-            (viewer, answer) = try await room.addViewer(
-                offering: offer, media: configuration.media, configuration: configuration.connection,
-                membership: configuration.asksBeforeAdmitting ? .waiting : membership)
-        } catch let error as NegotiationError {
+            pending = try room.register(
+                connection, membership: configuration.asksBeforeAdmitting ? .waiting : membership)
+        } catch {
+            throw problem(of: error)
+        }
+        let session = ViewerSession(
+            key: AccessToken().secretText, viewer: pending.viewer, in: room, admittedMembership: membership,
+            offer: offer.description, client: client, browser: browser, since: Date().timeIntervalSince1970)
+        add(session)
+        do {
+            let (viewer, answer) = try await room.answer(offer.description, for: pending)
+            guard sessions[session.key] != nil else { throw SharingRoomError.unknownViewer(viewer.id) }
+            didAnswer(session, viewer)
+            return (session, answer)
+        } catch {
+            forget(session)
+            // A share that was locked or ended during that time has removed the session.
+            try checkOpen()
+            if removedKeys.contains(where: { $0.key == session.key }) {
+                throw ProblemDetails(.gone, "the presenter disconnected this viewer", type: "urn:rtcshare:removed")
+            }
+            throw problem(of: error)
+        }
+    }
+
+    /// The refusal of an offer that the room does not answer.
+    private nonisolated func problem(of error: any Error) -> ProblemDetails {
+        switch error {
+        case let error as NegotiationError:
             if case .nothingToReceive = error.rule {
-                throw ProblemDetails(
+                return ProblemDetails(
                     .notAcceptable, "the offer receives none of the shared media: video is VP8, audio is Opus")
             }
-            throw ProblemDetails(.badRequest, "the offer can't be answered: \(error)")
-        } catch SharingRoomError.ended {
-            throw ProblemDetails(.gone, "the share has ended", type: "urn:rtcshare:ended")
-        } catch {
+            return ProblemDetails(.badRequest, "the offer can't be answered: \(error)")
+        case SharingRoomError.ended:
+            return ProblemDetails(.gone, "the share has ended", type: "urn:rtcshare:ended")
+        case SharingRoomError.unknownViewer:
+            return ProblemDetails(
+                .serviceUnavailable, "the connection was closed before the offer was answered: try again",
+                retryAfter: .seconds(2))
+        default:
             logger.warning("a viewer could not be let in: \(error)")
-            throw ProblemDetails(.internalServerError, "the viewer could not be let in: \(error)")
+            return ProblemDetails(.internalServerError, "the viewer could not be let in: \(error)")
         }
-        do throws(ProblemDetails) {
-            // The connection was made on its event loop: meanwhile the share may have ended or been locked.
-            try checkOpen()
-        } catch {
-            await viewer.session.leave()
-            throw error
-        }
-        counts.sessions += 1
-        let session = ViewerSession(
-            key: AccessToken().secretText, viewer: viewer, membership: membership, offer: offer, client: client,
-            browser: browser, since: Date().timeIntervalSince1970)
-        add(session)
-        return (session, answer)
     }
 
     /// Takes candidates, or other ICE credentials, which are answered.
@@ -275,7 +306,7 @@ extension ViewerServer {
     }
 
     private func trickle(_ fragment: TrickleFragment, _ session: ViewerSession) async {
-        let connection = session.viewer.session.connection
+        let connection = session.connection
         for section in fragment.sections {
             for candidate in section.candidates {
                 do throws(RemoteCandidateError) {
@@ -283,7 +314,7 @@ extension ViewerServer {
                         candidate, mid: nil, ufrag: fragment.usernameFragment ?? session.remoteFragment)
                 } catch {
                     // One that is of no use takes nothing away from the others.
-                    logger.debug("a candidate of viewer \(session.viewer.id) is left out: \(error)")
+                    logger.debug("a candidate of viewer \(session.id) is left out: \(error)")
                 }
             }
         }
@@ -300,7 +331,7 @@ extension ViewerServer {
         }
         let offer = fragment.replacing(in: session.offer)
         let answer: SessionDescription
-        let connection = session.viewer.session.connection
+        let connection = session.connection
         do {
             // The answer holds all candidates, also of what this machine looks like by now.
             await connection.gatherAgain(patience: .seconds(1))

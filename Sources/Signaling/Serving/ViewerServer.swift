@@ -4,7 +4,7 @@ internal import NIOHTTP1
 public import NIOPosix
 public import RTCShareContentShare
 internal import RTCShareLocks
-internal import RTCSharePeerConnection
+package import RTCSharePeerConnection
 internal import RTCShareSecureTransport
 public import RTCShareTransport
 public import RTCShareWireFormat
@@ -84,11 +84,15 @@ public import RTCShareWireFormat
     let hostCheck: HostCheck
     var accessGuard: AccessGuard
     /// By their keys.
-    var sessions: [String: ViewerSession] = [:]
+    private(set) var sessions: [String: ViewerSession] = [:]
+    /// The keys, by the viewers' numbers in the room.
+    private var keys: [Int: String] = [:]
     /// The keys of the sessions that were removed last, whose players may still ask why they ended.
     var removedKeys: [(key: String, phase: ShareState.Phase)] = []
     private static let mostRemovedKeys = 64
-    var places: ViewerPlaces
+    let places: ViewerPlaces
+    /// When viewers were asked last whether they still answer, for a client who found no place.
+    var lastConsentCheck: Instant?
     /// Whether nobody new is let in.
     public private(set) var isLocked = false
     /// Whether the picture stands still because the presenter wants it so.
@@ -96,10 +100,10 @@ public import RTCShareWireFormat
     private(set) var hasEnded = false
     /// Tells pages at intervals that the server is there, while there are any.
     var heartbeat: Task<Void, Never>?
-    /// Whether ``refresh()`` is under way.
-    var isRefreshing = false
-    /// Refreshes pages when the share or the owner's media change.
-    private let shareListener = ShareListener()
+    /// Whether ``updatePages()`` is under way.
+    var isUpdatingPages = false
+    /// Removes viewers who don't connect in time, while there are any.
+    private var expiry: Task<Void, Never>?
     var counts = ServerCounts()
 
     /// Listens, and lets viewers into `room`. The room and what it shares are the program's.
@@ -121,7 +125,7 @@ public import RTCShareWireFormat
         // The first viewer need not wait for their names.
         for iceServer in configuration.connection.iceServers { iceServer.prepare() }
         // Requests can come before the server is there.
-        let listener = shareListener
+        let reference = ServerReference()
         // A page listens over a connection of its own, and asks over another.
         let limits = HTTPServer.Limits(connections: 1024 + 2 * configuration.maximumViewers)
         server = try await HTTPServer.start(
@@ -131,14 +135,13 @@ public import RTCShareWireFormat
             eventLoopGroup: configuration.eventLoopGroup,
             logger: logger
         ) { request in
-            await listener.server?.respond(to: request)
+            await reference.server?.respond(to: request)
                 ?? ProblemDetails(.serviceUnavailable, "the server is starting: try again", retryAfter: .seconds(1))
                 .response
         }
         port = server.port
-        shareListener.server = self
-        room.contentShare.add(observer: shareListener)
-        room.add(observer: shareListener)
+        reference.server = self
+        room.add(observer: self)
     }
 
     /// The TLS of a certificate, whose files may be on a slow disk.
@@ -151,10 +154,16 @@ public import RTCShareWireFormat
     public func end() {
         hasEnded = true
         heartbeat?.cancel()
+        expiry?.cancel()
+        removeUnanswered()
         for session in sessions.values {
             tell(session, as: .ended)
             session.finishPages()
         }
+    }
+
+    private func removeUnanswered() {
+        for session in sessions.values where !session.isAnswered { remove(session) }
     }
 
     /// Ends all sessions and listens no more. The room goes on.
@@ -165,8 +174,8 @@ public import RTCShareWireFormat
         await server.close()
         await withDiscardingTaskGroup { group in
             for session in ended {
-                let viewer = session.viewer
-                group.addTask { await viewer.session.leave() }
+                let session = session.attendeeSession
+                group.addTask { await session.leave() }
             }
         }
         continuation.finish()
@@ -182,12 +191,10 @@ public import RTCShareWireFormat
         let session = try session(of: viewer)
         guard session.isWaiting else { throw .notWaiting(viewer) }
         do {
-            try room.changeMembership(of: viewer, to: session.membership)
+            try room.changeMembership(of: viewer, to: session.admittedMembership)
         } catch {
             throw .unknownViewer(viewer)
         }
-        if let present = room.viewers.first(where: { $0.id == viewer }) { session.viewer = present }
-        refresh()
     }
 
     /// Disconnects a viewer. The link stays valid: ``lock()`` rejects new viewers.
@@ -197,11 +204,14 @@ public import RTCShareWireFormat
         removedKeys = removedKeys.suffix(Self.mostRemovedKeys - 1) + [(session.key, phase)]
         tell(session, as: phase)
         forget(session)
-        await session.viewer.session.leave()
+        await session.attendeeSession.leave()
     }
 
     /// Rejects new viewers. Present viewers stay.
-    public func lock() { isLocked = true }
+    public func lock() {
+        isLocked = true
+        removeUnanswered()
+    }
 
     /// Admits new viewers again.
     public func unlock() { isLocked = false }
@@ -210,58 +220,79 @@ public import RTCShareWireFormat
     /// no frames, such as a minimized window.
     public func setPaused(_ isPaused: Bool) {
         self.isPaused = isPaused
-        refresh()
+        updatePages()
     }
 
     private func session(of viewer: Int) throws(ViewerServerError) -> ViewerSession {
-        guard let session = sessions.values.first(where: { $0.viewer.id == viewer }) else {
-            throw .unknownViewer(viewer)
-        }
+        guard let session = keys[viewer].flatMap({ sessions[$0] }) else { throw .unknownViewer(viewer) }
         return session
     }
 
     func add(_ session: ViewerSession) {
         sessions[session.key] = session
-        continuation.yield(.joined(session.viewer, session.served))
-        // The states end with the connection, which fails in its time if the viewer does not connect.
-        Task { [weak self] in
-            for await state in session.viewer.session.states { self?.handle(state, of: session) }
-            self?.forget(session)
-        }
-        Task { [weak self, weak session, limit = configuration.connectTimeout] in
-            try? await Task.sleep(for: limit)
-            // A client that answers ICE checks and does nothing else is not a viewer.
-            if let session, !session.state.hasConnected { self?.remove(session) }
-        }
+        keys[session.id] = session.key
+        removeUnconnected()
     }
 
-    private func handle(_ state: ConnectionState, of session: ViewerSession) {
-        guard sessions[session.key] != nil, !state.isOver else { return }
-        if state == .connected, session.isWaiting, !session.isAnnounced {
-            session.isAnnounced = true
-            continuation.yield(.waiting(session.served))
-        }
-        session.awaySince = state == .disconnected ? MonotonicClock.now : nil
-        refresh()
+    /// Reports a viewer whose offer was answered.
+    func didAnswer(_ session: ViewerSession, _ viewer: RoomViewer) {
+        session.isAnswered = true
+        counts.sessions += 1
+        continuation.yield(.joined(viewer, session.served))
     }
 
     /// Removes a session, if that was not done before, and ends what its page listens to.
     func forget(_ session: ViewerSession) {
         guard sessions.removeValue(forKey: session.key) != nil else { return }
+        keys[session.id] = nil
         session.finishPages()
-        refresh()
+        updatePages()
+    }
+
+    /// Removes viewers who did not connect in time, until all that are left are connected. A client that answers ICE checks and
+    /// does nothing else is not a viewer.
+    private func removeUnconnected() {
+        guard expiry == nil else { return }
+        expiry = Task { [weak self] in
+            while let wait = self?.removeExpired() {
+                guard (try? await Task.sleep(for: wait)) != nil else { return }
+            }
+        }
+    }
+
+    /// Returns the time until the next may have to be removed. Nil if all are connected.
+    private func removeExpired() -> Duration? {
+        let now = MonotonicClock.now
+        var shortest: Duration?
+        for session in sessions.values where !session.state.hasConnected {
+            let rest = configuration.connectTimeout - (now - session.begun)
+            if rest > .zero { shortest = min(shortest ?? rest, rest) } else { remove(session) }
+        }
+        if shortest == nil { expiry = nil }
+        return shortest
     }
 }
 
-/// Refreshes the pages of a server when what is shared, or the owner's video or audio, begins, ends, or is muted.
-@SharingActor private final class ShareListener: ContentShareObserver, OwnMediaObserver {
+extension ViewerServer: SharingRoomObserver {
+    /// Tells pages what they see now.
+    package func roomDidChange() { updatePages() }
+
+    /// Takes note of a viewer who connects, does not answer or has left.
+    package func viewer(_ id: Int, didChangeTo state: ConnectionState) {
+        guard let session = try? session(of: id) else { return }
+        if state.isOver { return forget(session) }
+        if state == .connected, session.isWaiting, !session.isAnnounced {
+            session.isAnnounced = true
+            continuation.yield(.waiting(session.served))
+        }
+        updatePages()
+    }
+}
+
+/// The server that an HTTP server's requests are for, which they don't keep alive.
+@SharingActor private final class ServerReference {
     /// Nil until the server listens.
     weak var server: ViewerServer?
-
-    func contentShareDidStart() { server?.refresh() }
-    func contentShareDidStop(status: ContentShareStatus) { server?.refresh() }
-    func contentShareMuteDidChange(_ isMuted: Bool) { server?.refresh() }
-    func ownMediaDidChange() { server?.refresh() }
 }
 
 /// Why something can't be done at a server.

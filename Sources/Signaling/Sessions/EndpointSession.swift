@@ -94,7 +94,7 @@ internal import RTCShareWireFormat
         entityTag = response["ETag"]
         let states = response.all("Link").flatMap { LinkHeader.parse($0) }.filter(\.isState)
         stateAddress = states.first.flatMap { response.url.resolving($0.target) }
-        let answer = try SessionDescription.parse(utf8: text)
+        let answer = try await SessionDescription.reading(text)
         try check(answer)
         try Task.checkCancellation()
         try await connection.accept(answer: answer, to: offer)

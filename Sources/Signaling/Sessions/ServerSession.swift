@@ -42,6 +42,14 @@ enum SessionRestart: Sendable {
     case unreachable
 }
 
+extension SessionDescription {
+    /// Reads a description of a server, which can be a megabyte long, on Swift's thread pool.
+    @concurrent
+    static func reading(_ text: some Sequence<UInt8> & Sendable) async throws -> SessionDescription {
+        try parse(utf8: Array(text))
+    }
+}
+
 extension Connection.Configuration {
     /// The configuration for a connection whose ICE can be restarted through a server.
     var mending: Self {

@@ -1,5 +1,5 @@
 internal import RTCSharePeerConnection
-internal import RTCShareTransport
+package import RTCShareTransport
 
 extension Connection {
     /// Passes the peer's media to new receivers from now on, which replace those of an earlier call. Any thread can
@@ -7,7 +7,7 @@ extension Connection {
     ///
     /// Returns the changes of the media, in order, until the connection is over. There must be one reader; of states
     /// that were not read in time, only the newest is kept.
-    package nonisolated func receiveMedia() -> AsyncStream<MediaEvent> {
+    package nonisolated func receiveMedia() -> ConnectionEvents<MediaEvent>.Stream {
         let events = ConnectionEvents<MediaEvent>()
         setConsumer { MediaReceivers(events) }
         return events.stream

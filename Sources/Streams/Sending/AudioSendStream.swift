@@ -176,16 +176,27 @@ extension AudioSendStream: SendingStream {
             let changed = stream.group.senders.values.filter {
                 $0.state.isActive ? !connections.contains($0.id) : adding && connections.contains($0.id)
             }
-            guard !changed.isEmpty else { return }
-            stream.change { group in
-                for sender in changed {
-                    // Paused, it keeps its section in the descriptions.
-                    sender.setHeldBack(sender.state.isActive)
-                    group.setActive(!sender.state.isActive, sender)
-                }
-            }
-            stream.updateDemand(of: changed)
+            stream.toggle(changed)
         }
+    }
+
+    package nonisolated func setActive(_ isActive: Bool, on connection: Connection) {
+        post { [id = ObjectIdentifier(connection)] stream in
+            guard let sender = stream.group.senders[id], sender.state.isActive != isActive else { return }
+            stream.toggle([sender])
+        }
+    }
+
+    private func toggle(_ senders: [AudioSender]) {
+        guard !senders.isEmpty else { return }
+        change { group in
+            for sender in senders {
+                // Held back, it keeps its place in the descriptions.
+                sender.setHeldBack(sender.state.isActive)
+                group.setActive(!sender.state.isActive, sender)
+            }
+        }
+        updateDemand(of: senders)
     }
 
     package nonisolated func sender(on connection: Connection) -> AudioSender? { shared.sender(on: connection) }

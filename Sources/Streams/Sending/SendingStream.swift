@@ -15,6 +15,9 @@ package protocol SendingStream: SenderOwner {
     /// `adding`, it adds no peer.
     func setActive(_ connections: Set<ObjectIdentifier>, adding: Bool)
 
+    /// Sends to the peer at one connection, or not, whatever the number of the others.
+    func setActive(_ isActive: Bool, on connection: Connection)
+
     /// Returns the sender on a connection.
     func sender(on connection: Connection) -> Sender?
 

@@ -91,7 +91,7 @@ public actor Connection {
 
     /// The connection's states and the other events for its session, in order, until the connection is over. There must
     /// be one reader; of states that were not read in time, only the newest is kept.
-    package nonisolated let signals: AsyncStream<ConnectionSignal>
+    package nonisolated let signals: ConnectionEvents<ConnectionSignal>.Stream
 
     /// The executor of the event loop.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }

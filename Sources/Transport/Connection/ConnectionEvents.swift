@@ -56,11 +56,24 @@ package final class ConnectionEvents<Event: QueuedEvent>: Sendable {
     package init() {}
 
     /// The events in order, until the connection is closed.
-    package var stream: AsyncStream<Event> {
-        AsyncStream { [self] in
-            await next()
-        } onCancel: { [self] in
-            finish()
+    package var stream: Stream { Stream(events: self) }
+
+    /// The sequence of the events. Its reader takes each on its own executor: an event goes there straight from the event loop.
+    package struct Stream: AsyncSequence, Sendable {
+        fileprivate let events: ConnectionEvents
+
+        package func makeAsyncIterator() -> Iterator { Iterator(events: events) }
+
+        package struct Iterator: AsyncIteratorProtocol {
+            fileprivate let events: ConnectionEvents
+
+            package func next(isolation: isolated (any Actor)?) async -> Event? {
+                await withTaskCancellationHandler {
+                    await events.next(isolation: isolation)
+                } onCancel: { [events] in
+                    events.finish()
+                }
+            }
         }
     }
 
@@ -82,8 +95,9 @@ package final class ConnectionEvents<Event: QueuedEvent>: Sendable {
         waiting?.reader.resume(returning: waiting?.event)
     }
 
-    private func next() async -> Event? {
-        await withCheckedContinuation { continuation in
+    private func next(isolation: isolated (any Actor)?) async -> Event? {
+        guard !Task.isCancelled else { return nil }
+        return await withCheckedContinuation { continuation in
             let waiting: (reader: Reader, event: Event?)? = state.withLock { state in
                 // A second reader receives the end.
                 guard state.reader == nil else { return (continuation, nil) }

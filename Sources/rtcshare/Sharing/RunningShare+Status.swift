@@ -21,11 +21,9 @@ extension RunningShare {
         let isLocked = server?.isLocked
         let isPublished = places.contains { $0.state == .published || $0.state == .disconnected }
         let listed = room.viewers.compactMap { viewer in
-            viewers[viewer.id].flatMap { state in
-                state.isOver
-                    ? nil
-                    : ControlledShare.Viewer(
-                        viewer, state: state, served: served[viewer.id], rates: rates.viewers[viewer.id])
+            viewers[viewer.id].map { state in
+                ControlledShare.Viewer(
+                    viewer, state: state, served: served[viewer.id], rates: rates.viewers[viewer.id])
             }
         }
         return ControlledShare(

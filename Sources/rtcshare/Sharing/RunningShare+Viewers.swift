@@ -9,6 +9,13 @@ extension RunningShare {
     /// The largest number of offers without an answer.
     private static let mostInvited = 16
 
+    /// Adds a viewer, whose answer to `offer` is waited for if there is one.
+    func add(_ viewer: RoomViewer, name: String? = nil, offer: SessionDescription? = nil) {
+        viewers.add(viewer, name: name, offer: offer)
+        // The viewer may have connected before, or left.
+        self.viewer(viewer.id, didChangeTo: viewer.session.state)
+    }
+
     // MARK: By description
 
     /// Makes an offer for one more viewer.
@@ -41,11 +48,11 @@ extension RunningShare {
     func accept(_ viewer: Int?, _ text: String) async throws -> String {
         let answer = try SessionDescription.parse(text)
         let id = try Self.viewer(answering: viewers.offers, by: answer, named: viewer)
-        guard let offer = viewers.offers[id], let member = room.viewers.first(where: { $0.id == id }) else {
+        guard let offer = viewers.offers[id], let session = room.session(of: id) else {
             throw unknownViewer(id)
         }
         try AnswerFile.check(answer, answers: offer, name: "the answer")
-        try await member.session.connection.accept(answer: answer, to: offer)
+        try await session.connection.accept(answer: answer, to: offer)
         viewers.didAnswer(id)
         return "The answer of viewer \(id) is accepted."
     }
@@ -82,6 +89,12 @@ extension RunningShare {
 
     // MARK: By a link
 
+    /// Adds a viewer who came by a link.
+    func add(_ viewer: RoomViewer, as served: ServedViewer) {
+        let words = [served.browser, served.address].compactMap { $0 }
+        add(viewer, name: words.isEmpty ? nil : words.joined(separator: ", "))
+    }
+
     /// The server of the share's link, for a command that needs one.
     func linkServer() throws(CommandFailure) -> ViewerServer {
         guard let server else {
@@ -108,7 +121,7 @@ extension RunningShare {
     /// Disconnects a viewer; returns a sentence that says so.
     func kick(_ viewer: Int) async throws -> String {
         let name = viewers.name(of: viewer)
-        let session = room.viewers.first { $0.id == viewer }?.session
+        let session = room.session(of: viewer)
         let isServed = server?.viewers.contains { $0.id == viewer } == true
         guard isServed || session != nil else { throw unknownViewer(viewer) }
         viewers.willRemove(viewer)
@@ -138,5 +151,14 @@ extension RunningShare {
             subgroup = wanted
         }
         return .links(server.links(hosts: linkHosts, subgroup: subgroup).map(\.url))
+    }
+}
+
+extension RunningShare: SharingRoomObserver {
+    func roomDidChange() {}
+
+    /// Reports the state of a viewer, but not of a server that the share is published at.
+    func viewer(_ id: Int, didChangeTo state: ConnectionState) {
+        if state != .new, viewers.session(of: id) != nil { events.yield(.viewer(id, state)) }
     }
 }

@@ -85,6 +85,7 @@ internal import RTCShareWireFormat
         content = ContentState(first)
         sounds = ShareSounds(sources, events: events)
         camera = sources.camera.map { OpenedCamera($0, isInPlace: true, events: events) }
+        room.add(observer: self)
     }
 
     // MARK: The share's own course
@@ -124,28 +125,6 @@ internal import RTCShareWireFormat
             let waiting = Set(room.viewers.lazy.filter(\.membership.isWaiting).map(\.id))
             if viewers.hasConnected(besides: waiting) { return true }
             return await places.publishedCount > 0
-        }
-    }
-
-    /// Records the state of a viewer's connection; returns whether it differs from the state before.
-    func viewer(_ id: Int, is state: ConnectionState) -> Bool {
-        guard let previous = viewers[id], previous != state else { return false }
-        viewers[id] = state
-        return true
-    }
-
-    /// Adds a viewer who came by a link.
-    func add(_ viewer: RoomViewer, as served: ServedViewer) {
-        let words = [served.browser, served.address].compactMap { $0 }
-        add(viewer, name: words.isEmpty ? nil : words.joined(separator: ", "))
-    }
-
-    /// Adds a viewer, whose answer to `offer` is waited for if there is one.
-    func add(_ viewer: RoomViewer, name: String? = nil, offer: SessionDescription? = nil) {
-        viewers.add(viewer, name: name, offer: offer)
-        let states = viewer.session.states
-        Task { [events] in
-            for await state in states where state != .new { events.yield(.viewer(viewer.id, state)) }
         }
     }
 

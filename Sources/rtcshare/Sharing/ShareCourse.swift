@@ -78,8 +78,8 @@ internal import RTCShareWireFormat
     // MARK: Viewers and servers
 
     private mutating func follow(_ viewer: Int, in state: ConnectionState) async throws {
-        let isFirst = share.viewers[viewer]?.hasConnected == false
-        if state == .connected, isFirst {
+        let isFirst = state == .connected && share.viewers.didConnect(viewer)
+        if isFirst {
             try await checkVideo(of: viewer)
             try await didReachReceiver()
         }
@@ -96,12 +96,11 @@ internal import RTCShareWireFormat
     }
 
     private func report(_ state: ConnectionState, of viewer: Int, isFirst: Bool) async {
-        guard share.viewer(viewer, is: state) else { return }
         let name = share.viewers.name(of: viewer)
         switch state {
         case .connected where isFirst:
             // One line reports a viewer who waits to be admitted.
-            if share.room.viewers.first(where: { $0.id == viewer })?.membership.isWaiting != true {
+            if share.room.membership(of: viewer)?.isWaiting != true {
                 Terminal.shared.say("\(name) is connected.")
             }
             for media in await share.room.refusedMedia(of: viewer) {

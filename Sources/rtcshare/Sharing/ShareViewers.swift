@@ -2,14 +2,15 @@ internal import RTCShareContentShare
 internal import RTCSharePeerConnection
 internal import RTCShareSDP
 
-/// The viewers of a running share, and the states of their connections as far as the share has handled them.
-struct ShareViewers {
+/// The viewers of a running share.
+@SharingActor struct ShareViewers {
     private struct Viewer {
         let session: AttendeeSession
         let name: String?
         /// The offer whose answer is waited for.
         var offer: SessionDescription?
-        var state: ConnectionState
+        /// Whether the share has handled that it is connected.
+        var wasConnected = false
         /// Whether the presenter disconnects it.
         var isBeingRemoved = false
     }
@@ -23,11 +24,9 @@ struct ShareViewers {
         self.outlivesViewers = outlivesViewers
     }
 
-    /// Adds a viewer by its number in the room. `name` is what a person knows it by, beside its number. The viewer is
-    /// connecting, unless its answer to `offer` is waited for.
+    /// Adds a viewer by its number in the room. `name` is what a person knows it by, beside its number.
     mutating func add(_ viewer: RoomViewer, name: String? = nil, offer: SessionDescription? = nil) {
-        viewers[viewer.id] = Viewer(
-            session: viewer.session, name: name, offer: offer, state: offer == nil ? .connecting : .new)
+        viewers[viewer.id] = Viewer(session: viewer.session, name: name, offer: offer)
         countSoFar += 1
     }
 
@@ -40,16 +39,19 @@ struct ShareViewers {
         return "Viewer \(id)" + (viewers[id]?.name.map { " (\($0))" } ?? "")
     }
 
-    /// The state of a viewer's connection.
+    /// The state of a viewer's connection. It is connecting, unless the viewer's answer is waited for.
     subscript(id: Int) -> ConnectionState? {
-        get { viewers[id]?.state }
-        set { if let newValue { viewers[id]?.state = newValue } }
+        viewers[id].map { $0.session.state == .new && $0.offer == nil ? .connecting : $0.session.state }
     }
 
     /// Records that an invited viewer has answered.
-    mutating func didAnswer(_ id: Int) {
-        viewers[id]?.offer = nil
-        if viewers[id]?.state == .new { viewers[id]?.state = .connecting }
+    mutating func didAnswer(_ id: Int) { viewers[id]?.offer = nil }
+
+    /// Records that a viewer is connected; returns whether this is the first time.
+    mutating func didConnect(_ id: Int) -> Bool {
+        guard viewers[id]?.wasConnected == false else { return false }
+        viewers[id]?.wasConnected = true
+        return true
     }
 
     /// Records that the presenter disconnects a viewer.
@@ -61,8 +63,7 @@ struct ShareViewers {
     /// Takes note that a viewer is gone; returns how many of those who answered are still there. The last to go stays
     /// here if the share ends with it, for its report.
     mutating func end(_ id: Int) -> Int {
-        viewers[id]?.state = .closed
-        let others = viewers.values.count { $0.state != .new && !$0.state.isOver }
+        let others = viewers.count { $0.key != id && $0.value.offer == nil }
         if others > 0 || outlivesViewers { viewers[id] = nil }
         return others
     }
@@ -80,7 +81,7 @@ struct ShareViewers {
 
     /// Whether a viewer that is not among `others` is connected.
     func hasConnected(besides others: Set<Int>) -> Bool {
-        viewers.contains { $0.value.state == .connected && !others.contains($0.key) }
+        viewers.contains { $0.value.session.state == .connected && !others.contains($0.key) }
     }
 
     /// Whether the share has no viewer.

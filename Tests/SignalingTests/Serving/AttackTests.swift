@@ -359,10 +359,26 @@ struct AttackTests {
         let share = try await ServerFixture { $0.connection.iceServers = [stun] }
         let offer = try await share.offer()
         async let answer = share.post(offer)
-        await waitUntil { await !share.server.places.beginning.isEmpty }
+        await waitUntil { await !share.server.viewers.isEmpty }
         if isLocked { await share.server.lock() } else { await share.server.end() }
         #expect(try await answer.status == (isLocked ? 403 : 410))
         await waitUntil { await share.room.viewers.isEmpty }
+        await share.end()
+    }
+
+    @Test("A viewer who is disconnected before the answer is told whether to try again", arguments: [true, false])
+    func disconnectedMeanwhile(isKicked: Bool) async throws {
+        let silent = try SilentPort()
+        let stun = try ICEServer(url: "stun:127.0.0.1:\(silent.port)")
+        let share = try await ServerFixture { $0.connection.iceServers = [stun] }
+        let offer = try await share.offer()
+        async let answer = share.post(offer)
+        await waitUntil { await !share.server.viewers.isEmpty }
+        let viewer = try #require(await share.server.viewers.first?.id)
+        if isKicked { try await share.server.kick(viewer) } else { await share.room.session(of: viewer)?.leave() }
+        let response = try await answer
+        #expect(response.status == (isKicked ? 410 : 503) && (response["Retry-After"] == nil) == isKicked)
+        #expect(await share.server.viewers.isEmpty)
         await share.end()
     }
 
@@ -375,7 +391,7 @@ struct AttackTests {
             #expect(try await share.post(offer).status == 400)
         }
         #expect(!silent.hasDatagram)
-        #expect(await share.server.places.beginning.isEmpty)
+        #expect(await share.server.viewers.isEmpty)
         await share.end()
     }
 

@@ -31,7 +31,6 @@ struct ViewerPlacesTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
         var limit = 8
-        var beginning: [IPAddress?] = []
         let holders: [String: ViewerPlaces.Holder]
         var client: IPAddress? = ViewerPlacesTests.home
         var refusal: ViewerPlaces.Refusal?
@@ -44,14 +43,14 @@ struct ViewerPlacesTests {
         Case(testDescription: "the last place", holders: holders((7, elsewhere, true))),
         Case(testDescription: "all taken", holders: holders((8, elsewhere, true)), refusal: .full),
         Case(
-            testDescription: "the last place is that of a client who begins", beginning: [elsewhere],
-            holders: holders((7, elsewhere, true)), refusal: .full),
+            testDescription: "the last place is that of a client who connects",
+            holders: holders((7, elsewhere, true), (1, elsewhere, false)), refusal: .full),
         // The last quarter.
         Case(testDescription: "within three quarters", holders: holders((5, home, true))),
         Case(testDescription: "the last quarter", holders: holders((6, home, true)), refusal: .networkFull),
         Case(
-            testDescription: "the last quarter, with a client who begins", beginning: [home],
-            holders: holders((5, home, true)), refusal: .networkFull),
+            testDescription: "the last quarter, with a client who connects",
+            holders: holders((5, home, true), (1, home, false)), refusal: .networkFull),
         Case(
             testDescription: "the last quarter, of another network", holders: holders((6, home, true)),
             client: elsewhere),
@@ -65,9 +64,6 @@ struct ViewerPlacesTests {
             testDescription: "32 of a network connect", limit: 1000, holders: holders((32, home, false)),
             refusal: .crowded),
         Case(
-            testDescription: "31 of a network connect, and one begins", limit: 1000, beginning: [home],
-            holders: holders((31, home, false)), refusal: .crowded),
-        Case(
             testDescription: "32 of another network connect", limit: 1000, holders: holders((32, home, false)),
             client: elsewhere),
         Case(
@@ -76,9 +72,6 @@ struct ViewerPlacesTests {
         Case(
             testDescription: "128 connect", limit: 1000, holders: holders((128, nil, false)), client: nil,
             refusal: .crowded),
-        Case(
-            testDescription: "127 connect, and one begins", limit: 1000, beginning: [nil],
-            holders: holders((127, nil, false)), client: nil, refusal: .crowded),
         // Viewers who do not answer.
         Case(
             testDescription: "one is away, and there is a place",
@@ -106,21 +99,14 @@ struct ViewerPlacesTests {
             holders: holders((2, nil, true), (6, home, true), away: [0: (9, false)]), refusal: .networkFull),
     ]
 
-    @Test("A client takes a place if the share and its network have one left", arguments: cases)
-    func take(_ row: Case) {
-        var places = ViewerPlaces(limit: row.limit)
-        for client in row.beginning {
-            #expect(throws: Never.self) { try places.take(for: client, among: [:], now: Self.now) }
-        }
-        let before = places.beginning.count
+    @Test("A client gets a place if the share and its network have one left", arguments: cases)
+    func check(_ row: Case) {
+        let places = ViewerPlaces(limit: row.limit)
         do throws(ViewerPlaces.Refusal) {
-            let place = try places.take(for: row.client, among: row.holders, now: Self.now)
-            #expect(row.refusal == nil && place.replaced == row.replaced)
-            #expect(places.beginning.count == before + 1 && places.beginning[place.number] == .some(row.client))
-            places.giveBack(place.number)
+            let replaced = try places.check(for: row.client, among: row.holders, now: Self.now)
+            #expect(row.refusal == nil && replaced == row.replaced)
         } catch {
             #expect(error == row.refusal)
         }
-        #expect(places.beginning.count == before)
     }
 }

@@ -1,7 +1,6 @@
 import Dispatch
 import Glibc
 import RTCShareCapture
-import RTCShareContentShare
 import RTCShareLocks
 import RTCShareMedia
 import RTCSharePeerConnection
@@ -11,6 +10,7 @@ import RTCShareWireFormat
 import TestSupport
 import Testing
 
+@testable import RTCShareContentShare
 @testable import RTCShareSignaling
 
 /// A share of alice's behind a link, over real sockets of the loopback interface.
@@ -107,10 +107,10 @@ extension ViewerServer {
 
     /// Returns whether a viewer that has not answered for this time is removed for a new one.
     func makesRoom(after time: Duration) -> Bool {
-        guard let away = sessions.values.compactMap(\.awaySince).min() else { return false }
-        var places = ViewerPlaces(limit: sessions.count)
+        guard let away = sessions.values.compactMap(\.holder.awaySince).min() else { return false }
+        let places = ViewerPlaces(limit: sessions.count)
         let now = away.advanced(by: time)
-        return (try? places.take(for: nil, among: sessions.mapValues(\.holder), now: now)) != nil
+        return (try? places.check(for: nil, among: sessions.mapValues(\.holder), now: now)) != nil
     }
 
     var pageCount: Int { sessions.values.reduce(0) { $0 + $1.pages.count } }
@@ -119,7 +119,10 @@ extension ViewerServer {
 
     /// Makes the viewer one that has not answered for this time.
     func setAway(for time: Duration) {
-        for session in sessions.values { session.awaySince = MonotonicClock.now.advanced(by: .zero - time) }
+        for session in sessions.values {
+            session.attendeeSession.change(to: .connected)
+            session.attendeeSession.change(to: .disconnected, at: MonotonicClock.now.advanced(by: .zero - time))
+        }
     }
 }
 
