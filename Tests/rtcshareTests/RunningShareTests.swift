@@ -321,10 +321,25 @@ struct RunningShareTests {
         stage.output.whileShowingNext {
             shown.end()
             // The change may still fail.
-            #expect(stage.share.contentEnd == nil)
+            #expect(stage.share.captureEnd == nil)
         }
         #expect(try await stage.perform(.resume) == nil)
-        #expect(stage.share.contentEnd != nil)
+        #expect(stage.share.captureEnd != nil)
+        _ = await stage.finish()
+    }
+
+    @Test("An end that is handled after a switch does not end the share, and the end of the new source does")
+    func lateEnd() async throws {
+        let stage = try await Stage()
+        let first = stage.share.content.current
+        try await stage.replace(with: FakeSource("2"))
+        let second = stage.share.content.current
+        for occurrence in [Share.Occurrence.sourceEnded(first.source, nil), .captureEnded(first.source)] {
+            #expect(await stage.share.effects(of: occurrence).isEmpty)
+        }
+        #expect(await stage.share.effects(of: .sourceEnded(second.source, nil)).count == 2)
+        (second.source as? FakeSource)?.end()
+        #expect(await stage.share.effects(of: .captureEnded(second.source)).count == 2)
         _ = await stage.finish()
     }
 
@@ -333,8 +348,8 @@ struct RunningShareTests {
         let stage = try await Stage()
         let next = FakeSource("2", start: .ends)
         await #expect(throws: CommandFailure.self) { try await stage.replace(with: next) }
-        #expect(stage.share.contentEnd == nil && stage.output.view == "1")
-        #expect(await stage.finish() == 0)
+        #expect(stage.share.captureEnd == nil && stage.output.view == "1")
+        #expect(await stage.finish() == 1)
     }
 
     @Test("A share without viewers can't be paused, but its source can be replaced")
@@ -471,7 +486,7 @@ struct RunningShareTests {
         let first = try #require(stage.share.content.current.source as? FakeSource)
         stage.output.whileShowingNext {
             first.end()
-            #expect(stage.share.content.end == nil)
+            #expect(stage.share.captureEnd == nil)
         }
         try await stage.replace(with: FakeSource("2"))
         #expect(stage.share.content.end == nil)
@@ -551,9 +566,9 @@ struct RunningShareTests {
         #expect(first.isStarted && stage.output.camera === first.source)
         try await stage.share.change(camera: specification)
         let second = try #require(stage.share.camera)
-        await stage.share.sourceDidEnd(first.listener)
+        await stage.share.removeCamera(of: first.listener)
         #expect(second.listener !== first.listener && stage.output.camera === second.source)
-        await stage.share.sourceDidEnd(second.listener)
+        await stage.share.removeCamera(of: second.listener)
         #expect(stage.share.camera == nil && stage.output.camera == nil)
         try await stage.share.change(camera: specification)
         try await stage.share.change(camera: .none)

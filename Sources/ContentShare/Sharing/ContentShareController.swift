@@ -370,7 +370,9 @@ internal import RTCShareWireFormat
             phase.muteDidChange(isMuted, now: .nanoseconds(MonotonicClock.now.nanoseconds))
             awaitFirstPicture()
             observers.forEach { $0.contentShareMuteDidChange(isMuted) }
-        case .ended(let error): observers.forEach { $0.contentShareSourceDidEnd(error: error) }
+        case .ended(let track, let error):
+            guard track === video?.track else { return }
+            observers.forEach { $0.contentShareSourceDidEnd(error: error) }
         // The next picture is tried, and the last one stays: `framesDropped` counts.
         case .failed: return
         case .audienceChanged: viewersDidChange()

@@ -23,9 +23,8 @@ package actor VideoSendStream {
         case began(VideoTrack)
         /// The present track holds its pictures back, or gives them again: its `isMuted` says which.
         case muteChanged
-        /// The present track has nothing more to give: with an error where that was not asked for. The last picture
-        /// stays with the viewers.
-        case ended((any Error)?)
+        /// This track has no more frames, and the error is nil if that was expected. Viewers keep the last frame.
+        case ended(VideoTrack, (any Error)?)
         /// A frame could not be encoded. The next one is tried.
         case failed(VideoCodingError)
         /// There is somebody who takes it, or nobody any more, or all decline it: ``hasViewer`` and ``isRefused`` say.
@@ -98,7 +97,7 @@ package actor VideoSendStream {
             )
         // The other encoders' sources end too.
         case .sourceEnded(let error, let source):
-            if encoding == 0, source === shown { continuation.yield(.ended(error)) }
+            if encoding == 0, let shown, source === shown { continuation.yield(.ended(shown, error)) }
         }
     }
 

@@ -48,7 +48,7 @@ extension RunningShare {
     }
 
     /// Sends no camera from now on if the present one is what has ended.
-    func sourceDidEnd(_ ended: SourceListener) async {
+    func removeCamera(of ended: SourceListener) async {
         await sourceTurns.run {
             guard ended === camera?.listener else { return }
             output.stopCamera()

@@ -18,7 +18,7 @@ extension RunningShare {
     func begin(for viewer: RoomViewer? = nil) async throws {
         if let viewer { add(viewer) }
         try await sourceTurns.run {
-            try await show(content.current.source, canWait: content.current.canWait)
+            try await show(content.current.source, canWait: content.current.canWait, isPaused: content.isPaused)
             if let microphone = sounds.microphone { try await output.startMicrophone(microphone.source) }
             if let camera { try await output.startCamera(camera.source) }
             applyMutes()
@@ -75,8 +75,6 @@ extension RunningShare {
         try await inTurn {
             if let notice = try content.noticeOfResume() { return notice }
             try await enter { $0.resume() }
-            // It may have ended before the encoder listened to it.
-            if let end = content.end { events.yield(.sourceEnded(end.error)) }
             return nil
         }
     }
@@ -90,17 +88,23 @@ extension RunningShare {
     }
 
     /// The end of the content's capture, as ``ContentState/end``; nil also while the content changes, which may fail.
-    var contentEnd: Result<Void, CaptureSourceError>? { isChangingContent ? nil : content.end }
+    var captureEnd: Result<Void, CaptureSourceError>? { isChangingContent ? nil : content.end }
 
     /// Changes the state of the content, and what viewers see. If a source can't be started or shown, the state before stays.
     private func enter(_ event: (inout ContentState) -> [ContentState.Effect]) async throws {
-        let before = content
-        let effects = event(&content)
+        let (before, endBefore) = (content.current, content.current.reporter.end)
+        var next = content
+        let effects = event(&next)
         isChangingContent = true
         defer {
             isChangingContent = false
-            // An end during the change was not acted on.
-            if content.end != nil { events.yield(.captureEnded) }
+            // Ends during the change were ignored, and the encoder may have listened too late to new content.
+            if let end = content.end {
+                events.yield(.sourceEnded(content.current.source, end.error))
+            } else if content.current.reporter.end != nil, endBefore == nil || content.current.source !== before.source
+            {
+                events.yield(.captureEnded(content.current.source))
+            }
         }
         do {
             for effect in effects {
@@ -108,15 +112,16 @@ extension RunningShare {
                 case .prepare(let new, let starts):
                     if starts { try await runner.start(new.source.start) }
                     try OpenedSources.checkIsRunning(new.reporter.end)
-                case .show(let source, let canWait): try await show(source, canWait: canWait)
+                case .show(let source, let canWait):
+                    try await show(source, canWait: canWait, isPaused: next.isPaused)
                 case .setMuted, .muteWhenSharp, .stop: continue
                 }
             }
         } catch {
-            content = before
             applyMutes()
             throw error
         }
+        content = next
         for effect in effects {
             switch effect {
             case .prepare(let new, _): new.reporter.introduce(new.source)
@@ -131,9 +136,9 @@ extension RunningShare {
     }
 
     /// Shows a source with the share's sound: the content's, or a slate.
-    private func show(_ source: any VideoSource, canWait: Bool) async throws {
-        // A new track is not muted, the share's own is.
-        sounds.track?.isMuted = isSoundMuted
+    private func show(_ source: any VideoSource, canWait: Bool, isPaused: Bool) async throws {
+        // A new track of the room is not muted. This track can be.
+        sounds.track?.isMuted = sounds.isAudioMuted || isPaused
         try await output.showContent(
             source, canWait: canWait, audio: sounds.track, configuration: parameters,
             audioConfiguration: LocalAudioConfiguration(
@@ -160,8 +165,6 @@ extension RunningShare {
                 guard !turns.isOvertaken(number, for: .content) else { throw Self.overtaken(specification) }
                 try await enter { $0.replace(with: opened) }
                 turns.finish(number, for: .content)
-                // It may have ended before the encoder listened to it.
-                if let end = content.end { events.yield(.sourceEnded(end.error)) }
             }
         } catch {
             runner.stop(opened.source.stop)

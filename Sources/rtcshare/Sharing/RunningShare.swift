@@ -38,6 +38,7 @@ internal import RTCShareWireFormat
     /// The addresses and names that links have.
     var linkHosts: [String] = []
     var viewers: ShareViewers
+    var course: ShareCourse
     /// The rates of the last second.
     var rates = ShareRates()
     private(set) var isEnding = false
@@ -78,7 +79,9 @@ internal import RTCShareWireFormat
                 return try OpenedSources.open(
                     specification, maximumFrameRate: frameRate, broadcastTokens: tokens)
             }
-        viewers = ShareViewers(outlivesViewers: server != nil || !places.isEmpty)
+        course = ShareCourse(
+            isServed: server != nil, servers: places.count, isRecording: film != nil, duration: options.output.duration)
+        viewers = ShareViewers(outlivesViewers: course.outlivesViewers)
         parameters = options.parameters
         let first = OpenedContent(sources.content, isSizeChosen: options.quality.size != nil, events: events)
         first.reporter.introduce(first.source)
@@ -101,37 +104,16 @@ internal import RTCShareWireFormat
         await runner.finish()
     }
 
-    /// Limits a server at which the share is published as the viewers are limited.
-    func limit(_ server: RoomViewer) { server.session.connection.setMaximumBitrate(maximumBitrate) }
-
     /// All viewers and servers in the order of their arrival, with their names.
     var receivers: [(viewer: Int, name: String, session: AttendeeSession)] {
-        get async {
-            let viewers = viewers.sessions.map { ($0.viewer, self.viewers.name(of: $0.viewer), $0.session) }
-            return (viewers + (await places.sessions)).sorted { $0.0 < $1.0 }
-        }
+        let viewers = viewers.sessions.map { ($0.viewer, self.viewers.name(of: $0.viewer), $0.session) }
+        return (viewers + places.sessions).sorted { $0.0 < $1.0 }
     }
-
-    /// Whether viewers come by a link, and find the share running.
-    var isServed: Bool { server != nil }
-
-    /// Whether the share goes only to servers.
-    var goesOnlyToServers: Bool { server == nil && viewers.isEmpty }
 
     /// Whether a viewer or a server receives what is shared now. Viewers who wait to be admitted receive nothing.
     var isAnyConnected: Bool {
-        get async {
-            let waiting = Set(room.viewers.lazy.filter(\.membership.isWaiting).map(\.id))
-            if viewers.hasConnected(besides: waiting) { return true }
-            return await places.publishedCount > 0
-        }
-    }
-
-    /// Records the state of a viewer's connection; returns whether it differs from the state before.
-    func viewer(_ id: Int, is state: ConnectionState) -> Bool {
-        guard let previous = viewers[id], previous != state else { return false }
-        viewers[id] = state
-        return true
+        let waiting = Set(room.viewers.lazy.filter(\.membership.isWaiting).map(\.id))
+        return viewers.hasConnected(besides: waiting) || places.publishedCount > 0
     }
 
     /// Adds a viewer who came by a link.
@@ -168,7 +150,7 @@ internal import RTCShareWireFormat
         switch request {
         case .status: return .status(await report())
         case .stop:
-            events.yield(.stopRequested)
+            events.yield(.course(.stopRequested))
             return .done(notice: Share.stop)
         case .pause(let slate):
             if let notice = try await pause(showingSlate: slate) { return .done(notice: notice) }

@@ -22,21 +22,18 @@ internal import RTCShareWireFormat
     /// An event of a running share.
     enum Occurrence: Sendable {
         case viewer(Int, ConnectionState)
-        /// Somebody came by a link, or waits to be let in.
+        /// An event of the server of the share's link.
         case served(ViewerServer.Event)
-        /// Something happened to a server that the share is published at.
+        /// An event of a server that the share is published at.
         case place(PublishingServers.Occurrence)
-        case sourceIsSilent(Duration)
-        case sourceEnded((any Error)?)
-        /// The same, told by the source itself, whether or not anybody takes its pictures.
-        case captureEnded
-        /// Something beside the content has ended; with an error where that was not asked for.
+        /// A source has ended, and all its frames are sent. The error is nil if the end was expected.
+        case sourceEnded(any VideoSource, (any Error)?)
+        /// The capture of a source has ended.
+        case captureEnded(any CaptureSource)
+        /// A source beside the content has ended. The error is nil if the end was expected.
         case otherSourceEnded(SourceListener, CaptureSourceError?)
-        case interrupted
-        case stopRequested
-        case sessionRemoved
-        case durationOver
-        case second
+        /// An event that is complete.
+        case course(ShareCourse.Event)
         case statusDue
     }
 
@@ -83,17 +80,14 @@ internal import RTCShareWireFormat
     ) async throws {
         let statistics = try options.output.stats.map { try StatisticsWriter(path: $0, activity: "the share") }
         let (occurrences, continuation) = AsyncStream.makeStream(of: Occurrence.self)
-        let listener = ContentListener(continuation)
-        room.contentShare.add(observer: listener)
         let share = RunningShare(
             room: room, sources: sources, options: options, inviting: inviting, server: server, places: places,
             film: film,
             events: continuation)
+        room.contentShare.add(observer: share)
         if let film { room.record(to: film.recorder) }
         let socket = try await running.listen(for: share)
-        var course = ShareCourse(share, statistics: statistics, consume: consume) {
-            limitDuration(continuation)
-        }
+        var reports = ShareReports(of: share, to: statistics)
         var watchers = watch(server, continuation)
         defer { for watcher in watchers { watcher.cancel() } }
         do {
@@ -102,10 +96,18 @@ internal import RTCShareWireFormat
             if Terminal.shared.isTerminal { Terminal.shared.say("Press Ctrl-C to stop.") }
             ServiceManager.ready()
             if server != nil { limitDuration(continuation) }
-            for await occurrence in occurrences { guard try await course.handle(occurrence) else { break } }
-            await finish(course, server)
+            for await occurrence in occurrences {
+                let effects = await share.effects(of: occurrence)
+                guard try await apply(effects, to: share, consume) else { break }
+                switch occurrence {
+                case .course(.second): await reports.secondDidPass()
+                case .statusDue: await reports.showStatus()
+                default: continue
+                }
+            }
+            await finish(reports, server)
         } catch {
-            await finish(course, server)
+            await finish(reports, server)
             // The error that ended the share is thrown, not one of closing its files.
             try? await film?.close()
             try? await statistics?.close()
@@ -121,7 +123,34 @@ internal import RTCShareWireFormat
         // The last: it answers commands that wait for the end of the share.
         await socket?.close()
         if let failure { throw failure }
-        withExtendedLifetime(listener) {}
+    }
+
+    /// Applies effects, and returns whether the share continues.
+    private func apply(
+        _ effects: [ShareCourse.Effect], to share: RunningShare, _ consume: () throws -> Void
+    ) async throws -> Bool {
+        for effect in effects {
+            switch effect {
+            case .say(let lines): Terminal.shared.say(lines)
+            case .consume: try consume()
+            case .startCapture: startCapture(of: share)
+            case .end: return false
+            case .fail(let error): throw error
+            }
+        }
+        return true
+    }
+
+    /// Starts the sources. A device may take long, and other events don't wait for it.
+    private func startCapture(of share: RunningShare) {
+        Task {
+            do {
+                try await share.startCapture()
+                limitDuration(share.events)
+            } catch {
+                share.events.yield(.course(.captureFailedToStart(error)))
+            }
+        }
     }
 
     /// Ends the share when its duration is over.
@@ -129,7 +158,7 @@ internal import RTCShareWireFormat
         guard let duration = options.output.duration else { return }
         Task {
             try? await Task.sleep(for: .seconds(duration))
-            continuation.yield(.durationOver)
+            continuation.yield(.course(.durationOver))
         }
     }
 
@@ -142,9 +171,9 @@ internal import RTCShareWireFormat
     ) -> [Task<Void, Never>] {
         [
             Task { if let server { for await event in server.events { continuation.yield(.served(event)) } } },
-            Task { for await _ in interruption.requested { continuation.yield(.interrupted) } },
-            Task { if let removals { for await _ in removals { continuation.yield(.sessionRemoved) } } },
-            ticker(every: .seconds(1), .second, continuation),
+            Task { for await _ in interruption.requested { continuation.yield(.course(.stopRequested)) } },
+            Task { if let removals { for await _ in removals { continuation.yield(.course(.sessionRemoved)) } } },
+            ticker(every: .seconds(1), .course(.second), continuation),
             ticker(every: Terminal.shared.statusInterval, .statusDue, continuation),
         ]
     }
@@ -161,8 +190,8 @@ internal import RTCShareWireFormat
     }
 
     /// Ends capture, lets what is queued leave, says goodbye, and writes the last reports.
-    private func finish(_ course: ShareCourse, _ server: ViewerServer?) async {
-        let share = course.share
+    private func finish(_ reports: ShareReports, _ server: ViewerServer?) async {
+        let share = reports.share
         ServiceManager.stopping()
         Terminal.shared.finishStatus()
         await withTimeLimit(Self.closingTime) { await share.stopCapture() }
@@ -171,25 +200,13 @@ internal import RTCShareWireFormat
         await withDiscardingTaskGroup { group in
             for viewer in viewers { group.addTask { await viewer.session.connection.drainQueue() } }
         }
-        await course.writeReports()
+        await reports.write()
         // Viewers don't wait for a server that does not answer.
         async let unpublished: Void = withTimeLimit(Self.closingTime) { await share.places.stop() }
         await room.end()
         await server?.close()
         await unpublished
     }
-}
-
-/// Turns what the content share tells into occurrences.
-private final class ContentListener: ContentShareObserver {
-    private let continuation: AsyncStream<Share.Occurrence>.Continuation
-
-    init(_ continuation: AsyncStream<Share.Occurrence>.Continuation) {
-        self.continuation = continuation
-    }
-
-    func contentShareSourceIsSilent(for time: Duration) { continuation.yield(.sourceIsSilent(time)) }
-    func contentShareSourceDidEnd(error: (any Error)?) { continuation.yield(.sourceEnded(error)) }
 }
 
 extension RunningOptions {

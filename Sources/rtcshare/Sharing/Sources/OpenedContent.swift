@@ -16,7 +16,9 @@ struct OpenedContent: Sendable {
     ) {
         (source, specification, canWait) = (opened.source, opened.specification, opened.canWait)
         self.isStarted = isStarted
-        reporter = CaptureReporter(source, isSizeChosen: isSizeChosen) { events.yield(.captureEnded) }
+        reporter = CaptureReporter(source, isSizeChosen: isSizeChosen) { [source] in
+            events.yield(.captureEnded(source))
+        }
     }
 }
 

@@ -1,0 +1,76 @@
+internal import RTCShareContentShare
+internal import RTCShareMedia
+internal import RTCSharePeerConnection
+internal import RTCShareSignaling
+internal import RTCShareTransport
+
+/// The course of the share: the facts of each event that decide about its effects.
+extension RunningShare: ContentShareObserver {
+    func contentShareSourceIsSilent(for time: Duration) { events.yield(.course(.sourceSilent(time))) }
+
+    func contentShareSourceDidEnd(error: (any Error)?) {
+        guard let source = room.contentShare.videoTrack?.source else { return }
+        events.yield(.sourceEnded(source, error))
+    }
+
+    /// Updates the share by an occurrence, and returns the effects that remain.
+    func effects(of occurrence: Share.Occurrence) async -> [ShareCourse.Effect] {
+        guard let event = await event(for: occurrence) else { return [] }
+        let situation = ShareCourse.Situation(
+            isPaused: content.isPaused, lossDuringPause: content.lossDuringPause, captureEnd: captureEnd,
+            isAnyConnected: isAnyConnected, viewers: viewers.sessions.count, areServersGivenUp: places.areGivenUp)
+        return course.receive(event, in: situation)
+    }
+
+    private func event(for occurrence: Share.Occurrence) async -> ShareCourse.Event? {
+        switch occurrence {
+        case .viewer(let viewer, let state): return await event(of: viewer, in: state)
+        case .served(.joined(let viewer, let served)):
+            add(viewer, as: served)
+            return nil
+        case .served(.waiting(let served)):
+            return .viewerWaiting(name: viewers.name(of: served.id), command: command("admit \(served.id)"))
+        case .place(let occurrence):
+            let report = places.words(for: occurrence)
+            switch occurrence.event {
+            case .published(let server, _):
+                server.session.connection.setMaximumBitrate(maximumBitrate)
+                return .published(report: report)
+            case .failed(let error, let retryPolicy, _):
+                return .publishingFailed(server: occurrence.place, error: error, retryPolicy, report: report)
+            case .disconnected, .reconnected, .losses, .limited: return .serverChanged(report: report)
+            }
+        case .sourceEnded(let source, let error): return isContent(source) ? .sourceEnded(error) : nil
+        case .captureEnded(let source): return isContent(source) ? .captureEnded : nil
+        case .otherSourceEnded(let source, let error):
+            // A change of the camera that is under way may take long.
+            Task { await removeCamera(of: source) }
+            return .otherSourceEnded(name: source.role.rawValue, error)
+        case .course(let event): return event
+        case .statusDue: return nil
+        }
+    }
+
+    /// Whether a source is the content, and stays it: the end of another source is not the end of the share.
+    private func isContent(_ source: any VideoSource) -> Bool {
+        source === content.current.source && !isChangingContent
+    }
+
+    private func event(of viewer: Int, in state: ConnectionState) async -> ShareCourse.Event? {
+        let name = viewers.name(of: viewer)
+        if state.isOver {
+            let (failure, isRemoved) = (viewers.session(of: viewer)?.failure, viewers.isBeingRemoved(viewer))
+            return .viewerLeft(name: name, failure: failure, isRemoved: isRemoved, others: viewers.end(viewer))
+        }
+        guard let previous = viewers[viewer], previous != state else { return nil }
+        viewers[viewer] = state
+        switch state {
+        case .connected where !previous.hasConnected:
+            let isWaiting = room.viewers.first { $0.id == viewer }?.membership.isWaiting == true
+            return .viewerConnected(name: name, isWaiting: isWaiting, refused: await room.refusedMedia(of: viewer))
+        case .connected: return .viewerReconnected(name: name)
+        case .disconnected: return .viewerUnresponsive(name: name)
+        case .new, .connecting, .failed, .closed: return nil
+        }
+    }
+}
