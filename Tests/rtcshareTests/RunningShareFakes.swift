@@ -9,9 +9,13 @@ import TestSupport
 final class FakeSource: CaptureSource, CustomStringConvertible {
     struct Failure: Error {}
 
+    private struct WeakObserver {
+        weak var observer: (any CaptureSourceObserver)?
+    }
+
     private struct State {
         var isRunning = false
-        var observers: [any CaptureSourceObserver] = []
+        var observers: [WeakObserver] = []
     }
 
     /// The result of a start.
@@ -39,15 +43,31 @@ final class FakeSource: CaptureSource, CustomStringConvertible {
         if case .ends = startResult { end() }
     }
 
-    func stop() { state.withLock { $0.isRunning = false } }
+    /// Reports its end, as real sources do.
+    func stop() {
+        let wasRunning = state.withLock { state in
+            defer { state.isRunning = false }
+            return state.isRunning
+        }
+        if wasRunning { end() }
+    }
 
     /// Ends by itself, as a file does after its last frame.
-    func end() { for observer in state.withLock({ $0.observers }) { observer.captureDidStop() } }
+    func end() { for entry in state.withLock({ $0.observers }) { entry.observer?.captureDidStop() } }
 
     func add(_ sink: any VideoSink) {}
     func remove(_ sink: any VideoSink) {}
-    func add(observer: any CaptureSourceObserver) { state.withLock { $0.observers.append(observer) } }
-    func remove(observer: any CaptureSourceObserver) { state.withLock { $0.observers.removeAll { $0 === observer } } }
+    func add(observer: any CaptureSourceObserver) {
+        state.withLock { $0.observers.append(WeakObserver(observer: observer)) }
+    }
+    func remove(observer: any CaptureSourceObserver) {
+        state.withLock { $0.observers.removeAll { $0.observer === observer } }
+    }
+}
+
+/// Returns when everything that was posted to the sharing actor before is done.
+func settle() async {
+    await withCheckedContinuation { continuation in SharingActor.post { continuation.resume() } }
 }
 
 /// A sound without samples.

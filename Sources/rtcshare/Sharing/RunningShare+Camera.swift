@@ -43,14 +43,14 @@ extension RunningShare {
 
     private func send(_ new: OpenedCamera) async throws {
         if content.isCapturing, !new.isStarted { try await runner.start(new.source.start) }
-        try OpenedSources.checkIsRunning(new.listener.end)
+        try await new.observer.checkIsRunning()
         try await output.startCamera(new.source)
     }
 
     /// Sends no camera from now on if the present one is what has ended.
-    func removeCamera(of ended: SourceListener) async {
+    func removeCamera(of ended: SourceObserver) async {
         await sourceTurns.run {
-            guard ended === camera?.listener else { return }
+            guard ended === camera?.observer else { return }
             output.stopCamera()
             replaceCamera(with: nil)
         }
@@ -59,12 +59,12 @@ extension RunningShare {
     private func replaceCamera(with new: OpenedCamera?) {
         if let camera { discard(camera) }
         camera = new
-        new?.listener.enter()
+        if let new { new.observer.startReporting(on: new.source) }
     }
 
-    /// Stops a camera. Its end is not reported.
+    /// Stops a camera.
     private func discard(_ camera: OpenedCamera) {
-        camera.source.remove(observer: camera.listener)
+        camera.observer.stopReporting()
         runner.stop(camera.source.stop)
     }
 
@@ -87,7 +87,7 @@ extension RunningShare {
         camera.map { present in
             let camera = present.source as? CameraSource
             return ControlledShare.Camera(
-                spec: present.specification, interruption: present.listener.interruption?.description,
+                spec: present.specification, interruption: present.observer.interruption?.description,
                 isLightOn: camera.flatMap { $0.isTorchAvailable ? $0.isTorchEnabled : nil })
         }
     }

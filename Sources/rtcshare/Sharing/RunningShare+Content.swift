@@ -39,6 +39,8 @@ extension RunningShare {
 
     func stopSources() {
         slateMuting?.cancel()
+        content.current.observer.stopReporting()
+        camera?.observer.stopReporting()
         for case .stop(let source) in content.stop() { runner.stop(source.stop) }
         for sound in sounds.sources { runner.stop(sound.stop) }
         if let camera { runner.stop(camera.source.stop) }
@@ -92,7 +94,7 @@ extension RunningShare {
 
     /// Changes the state of the content, and what viewers see. If a source can't be started or shown, the state before stays.
     private func enter(_ event: (inout ContentState) -> [ContentState.Effect]) async throws {
-        let (before, endBefore) = (content.current, content.current.reporter.end)
+        let (before, endBefore) = (content.current, content.current.observer.end)
         var next = content
         let effects = event(&next)
         isChangingContent = true
@@ -101,9 +103,9 @@ extension RunningShare {
             // Ends during the change were ignored, and the encoder may have listened too late to new content.
             if let end = content.end {
                 events.yield(.sourceEnded(content.current.source, end.error))
-            } else if content.current.reporter.end != nil, endBefore == nil || content.current.source !== before.source
+            } else if content.current.observer.end != nil, endBefore == nil || content.current.source !== before.source
             {
-                events.yield(.captureEnded(content.current.source))
+                events.yield(.captureEnded(content.current.observer))
             }
         }
         do {
@@ -111,7 +113,7 @@ extension RunningShare {
                 switch effect {
                 case .prepare(let new, let starts):
                     if starts { try await runner.start(new.source.start) }
-                    try OpenedSources.checkIsRunning(new.reporter.end)
+                    try await new.observer.checkIsRunning()
                 case .show(let source, let canWait):
                     try await show(source, canWait: canWait, isPaused: next.isPaused)
                 case .setMuted, .muteWhenSharp, .stop: continue
@@ -122,9 +124,10 @@ extension RunningShare {
             throw error
         }
         content = next
+        if before.source !== content.current.source { before.observer.stopReporting() }
         for effect in effects {
             switch effect {
-            case .prepare(let new, _): new.reporter.introduce(new.source)
+            case .prepare(let new, _): new.observer.startReporting(on: new.source)
             case .show: continue
             case .setMuted(let isMuted, let source): output.setVideoMuted(isMuted, of: source)
             case .muteWhenSharp(let slate): muteWhenSharp(slate)

@@ -40,20 +40,17 @@ extension RunningShare: ContentShareObserver {
                 return .publishingFailed(server: occurrence.place, error: error, retryPolicy, report: report)
             case .disconnected, .reconnected, .losses, .limited: return .serverChanged(report: report)
             }
-        case .sourceEnded(let source, let error): return isContent(source) ? .sourceEnded(error) : nil
-        case .captureEnded(let source): return isContent(source) ? .captureEnded : nil
-        case .otherSourceEnded(let source, let error):
+        case .sourceEnded(let source, let error):
+            return source === content.current.source && !isChangingContent ? .sourceEnded(error) : nil
+        case .captureEnded(let observer):
+            if observer === content.current.observer { return isChangingContent ? nil : .captureEnded }
+            if case .content = observer.role { return nil }
             // A change of the camera that is under way may take long.
-            Task { await removeCamera(of: source) }
-            return .otherSourceEnded(name: source.role.rawValue, error)
+            if observer.role == .camera { Task { await removeCamera(of: observer) } }
+            return .otherSourceEnded(name: observer.role.name, observer.end?.error)
         case .course(let event): return event
         case .statusDue: return nil
         }
-    }
-
-    /// Whether a source is the content, and stays it: the end of another source is not the end of the share.
-    private func isContent(_ source: any VideoSource) -> Bool {
-        source === content.current.source && !isChangingContent
     }
 
     private func event(of viewer: Int, in state: ConnectionState) async -> ShareCourse.Event? {

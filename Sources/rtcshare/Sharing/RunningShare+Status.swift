@@ -10,7 +10,7 @@ internal import RTCShareWireFormat
 extension RunningShare {
     /// Why the source gives no frames. Nil if it does.
     var interruption: String? {
-        content.lossDuringPause?.statement ?? content.current.reporter.interruption?.description
+        content.lossDuringPause?.statement ?? content.current.observer.interruption?.description
     }
 
     /// All of it.

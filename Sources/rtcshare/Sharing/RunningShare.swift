@@ -84,10 +84,10 @@ internal import RTCShareWireFormat
         viewers = ShareViewers(outlivesViewers: course.outlivesViewers)
         parameters = options.parameters
         let first = OpenedContent(sources.content, isSizeChosen: options.quality.size != nil, events: events)
-        first.reporter.introduce(first.source)
+        first.observer.startReporting(on: first.source)
         content = ContentState(first)
         sounds = ShareSounds(sources, events: events)
-        camera = sources.camera.map { OpenedCamera($0, isInPlace: true, events: events) }
+        camera = sources.camera.map { OpenedCamera($0, isSent: true, events: events) }
     }
 
     // MARK: The share's own course

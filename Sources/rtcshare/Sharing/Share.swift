@@ -29,9 +29,7 @@ internal import RTCShareWireFormat
         /// A source has ended, and all its frames are sent. The error is nil if the end was expected.
         case sourceEnded(any VideoSource, (any Error)?)
         /// The capture of a source has ended.
-        case captureEnded(any CaptureSource)
-        /// A source beside the content has ended. The error is nil if the end was expected.
-        case otherSourceEnded(SourceListener, CaptureSourceError?)
+        case captureEnded(SourceObserver)
         /// An event that is complete.
         case course(ShareCourse.Event)
         case statusDue
