@@ -65,7 +65,7 @@ struct ControlSocket: Sendable {
     // MARK: The share's side
 
     /// A socket that listens, and what a person should know of where.
-    struct Listening {
+    struct Listening: Sendable {
         let socket: ControlSocket
         let descriptor: Int32
         let notice: String?

@@ -13,15 +13,15 @@ extension RunningShare {
             throw CommandFailure(
                 .usage, "the share was started without --camera, so a camera can't be added", try: Self.cameraRemedy)
         }
-        let number = turns.ask()
+        let number = requests.number()
         var opened: OpenedCamera?
         if let source = specification.source { opened = try await openCamera(source) }
         do {
             try await inTurn { [opened] in
-                guard !turns.isOvertaken(number, for: .camera) else { throw Self.overtaken(specification) }
+                guard !requests.isOvertaken(number, for: .camera) else { throw Self.overtaken(specification) }
                 if let opened { try await send(opened) } else { output.stopCamera() }
                 replaceCamera(with: opened)
-                turns.finish(number, for: .camera)
+                requests.finish(number, for: .camera)
             }
         } catch {
             if let opened { discard(opened) }

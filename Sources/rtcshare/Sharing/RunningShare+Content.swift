@@ -161,13 +161,13 @@ extension RunningShare {
 
     /// Shares another source from now on, or from the end of the pause on. If that fails, everything stays as it was.
     func change(to specification: SourceSpecification) async throws {
-        let number = turns.ask()
+        let number = requests.number()
         let opened = try await open(specification)
         do {
             try await inTurn {
-                guard !turns.isOvertaken(number, for: .content) else { throw Self.overtaken(specification) }
+                guard !requests.isOvertaken(number, for: .content) else { throw Self.overtaken(specification) }
                 try await enter { $0.replace(with: opened) }
-                turns.finish(number, for: .content)
+                requests.finish(number, for: .content)
             }
         } catch {
             runner.stop(opened.source.stop)

@@ -45,7 +45,7 @@ extension RunningShare {
             isLocked: isLocked,
             needsApproval: server?.asksBeforeAdmitting,
             recording: film.map { .init(file: $0.recorder.path, seconds: $0.duration / .seconds(1)) },
-            viewers: listed, servers: places, uptime: (begun.duration(to: .now) / .seconds(1)).rounded(.down))
+            viewers: listed, servers: places, uptime: (startTime.duration(to: .now) / .seconds(1)).rounded(.down))
     }
 }
 

@@ -32,7 +32,7 @@ internal import RTCShareWireFormat
     /// The servers that the share is published at.
     let places: PublishingServers
     let events: AsyncStream<Share.Occurrence>.Continuation
-    let begun = ContinuousClock.now
+    let startTime = ContinuousClock.now
     /// The name of the share's control socket.
     var name = ControlSocket.defaultName
     /// The addresses and names that links have.
@@ -52,7 +52,7 @@ internal import RTCShareWireFormat
     /// Nil if no camera is sent.
     var camera: OpenedCamera?
     var parameters: VideoEncodingParameters
-    var turns = Turns()
+    var requests = RequestOrder()
     /// Mutes a slate when it is sharp.
     var slateMuting: Task<Void, Never>?
     let runner = SourceRunner()

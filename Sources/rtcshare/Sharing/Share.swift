@@ -1,12 +1,13 @@
 internal import RTCShareCapture
 internal import RTCShareContentShare
+internal import RTCShareLocks
 internal import RTCShareMedia
 internal import RTCSharePeerConnection
 internal import RTCShareSignaling
 internal import RTCShareTransport
 internal import RTCShareWireFormat
 
-/// A share under way: connects, sends, and ends for whichever reason comes first.
+/// Runs a share from its first connection to its end.
 @SharingActor struct Share {
     let room: SharingRoom
     let sources: OpenedSources
@@ -16,7 +17,7 @@ internal import RTCShareWireFormat
     /// The recording of everything that is sent.
     let film: FilmFile?
     let interruption: Interruption
-    /// Gives an element when the stored session that this share hangs on was removed.
+    /// An element when the session file of this share is removed.
     var removals: AsyncStream<Void>?
 
     /// An event of a running share.
@@ -35,11 +36,11 @@ internal import RTCShareWireFormat
         case statusDue
     }
 
-    /// Runs until the end, with a viewer at the other end of `connection`. `connect` has that begin, once there is somebody
-    /// to hear how it goes; `consume` is called once, when the session has served.
+    /// Runs until the end, with a viewer at the other end of `connection`. `connect` is called when the viewer is in the room,
+    /// and `consume` once, when the viewer is connected or the share is stopped.
     func run(
         on connection: Connection, membership: RoomMembership, connect: @SharingActor () async throws -> Void,
-        consume: @escaping () throws -> Void
+        consume: @SharingActor () async throws -> Void
     ) async throws {
         try await run(server: nil, consume: consume) { share in
             let viewer = try await room.addViewer(on: connection, membership: membership)
@@ -49,8 +50,8 @@ internal import RTCShareWireFormat
         }
     }
 
-    /// Runs until it is stopped, with those who come to a server, and published at others. `begun` is called once viewers can
-    /// come.
+    /// Runs until it is stopped, for viewers who come by a link, and published at servers. `begun` is called when viewers can
+    /// join.
     func run(
         behind server: ViewerServer, publishedAt places: PublishingServers,
         begun: @SharingActor (RunningShare) async throws -> Void
@@ -63,7 +64,7 @@ internal import RTCShareWireFormat
         }
     }
 
-    /// Runs until it is stopped, published at servers; captures from when it is there at one of them.
+    /// Runs until it is stopped, published at servers. Capture starts when it is published at one of them.
     func run(publishedAt places: PublishingServers) async throws {
         try await run(server: nil, places: places, consume: {}) { share in
             try await share.begin()
@@ -73,10 +74,16 @@ internal import RTCShareWireFormat
     }
 
     private func run(
-        server: ViewerServer?, places: PublishingServers = PublishingServers(), consume: @escaping () throws -> Void,
+        server: ViewerServer?, places: PublishingServers = PublishingServers(),
+        consume: @SharingActor () async throws -> Void,
         begin: @SharingActor (RunningShare) async throws -> Void
     ) async throws {
-        let statistics = try options.output.stats.map { try StatisticsWriter(path: $0, activity: "the share") }
+        let path = options.output.stats
+        let statistics = try await WorkerThread.run(named: "statistics file") {
+            () throws(CommandFailure) -> StatisticsWriter? in
+            guard let path else { return nil }
+            return try StatisticsWriter(path: path, activity: "the share")
+        }
         let (occurrences, continuation) = AsyncStream.makeStream(of: Occurrence.self)
         let share = RunningShare(
             room: room, sources: sources, options: options, inviting: inviting, server: server, places: places,
@@ -125,12 +132,12 @@ internal import RTCShareWireFormat
 
     /// Applies effects, and returns whether the share continues.
     private func apply(
-        _ effects: [ShareCourse.Effect], to share: RunningShare, _ consume: () throws -> Void
+        _ effects: [ShareCourse.Effect], to share: RunningShare, _ consume: @SharingActor () async throws -> Void
     ) async throws -> Bool {
         for effect in effects {
             switch effect {
             case .say(let lines): Terminal.shared.say(lines)
-            case .consume: try consume()
+            case .consume: try await consume()
             case .startCapture: startCapture(of: share)
             case .end: return false
             case .fail(let error): throw error
@@ -160,7 +167,7 @@ internal import RTCShareWireFormat
         }
     }
 
-    /// How long the sources, and the servers that the share is published at, can take to end.
+    /// The time limit for the end of the sources, and of the sessions at servers.
     private static let closingTime = Duration.seconds(3)
     nonisolated static let stop = "The share has stopped."
 
@@ -187,7 +194,7 @@ internal import RTCShareWireFormat
         }
     }
 
-    /// Ends capture, lets what is queued leave, says goodbye, and writes the last reports.
+    /// Ends capture, sends what is queued, writes the last reports, and ends all sessions.
     private func finish(_ reports: ShareReports, _ server: ViewerServer?) async {
         let share = reports.share
         ServiceManager.stopping()
@@ -212,12 +219,12 @@ extension RunningOptions {
     @SharingActor fileprivate func listen(for share: RunningShare) async throws -> ControlServer? {
         if noControl { return nil }
         do {
-            let listening =
-                if let path = control {
-                    try ControlSocket.listen(path: path)
-                } else {
-                    try ControlSocket.listen(name: name ?? ControlSocket.defaultName)
-                }
+            // Shares that are stopped, whose sockets it tries, take seconds to not answer.
+            let listening = try await WorkerThread.run(named: "control socket") {
+                [control, name] () throws(CommandFailure) in
+                guard let control else { return try ControlSocket.listen(name: name ?? ControlSocket.defaultName) }
+                return try ControlSocket.listen(path: control)
+            }
             if let notice = listening.notice { Terminal.shared.say(notice) }
             share.name = listening.socket.name
             return try await ControlServer.start(listening) { await share.answer($0) }

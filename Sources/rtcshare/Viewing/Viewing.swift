@@ -55,7 +55,8 @@ internal import RTCShareVideoCoding
     private let occurrences: AsyncStream<Occurrence>
     fileprivate nonisolated let continuation: AsyncStream<Occurrence>.Continuation
 
-    init(
+    /// Checks the files on the caller's thread.
+    nonisolated init(
         session: AttendeeSession, record: String? = nil, snapshot: String? = nil, replacesSnapshot: Bool = false,
         saysSnapshot: Bool = true, statistics: StatisticsWriter? = nil, observer: (any VideoSink)? = nil,
         window: ViewWindow? = nil
@@ -78,7 +79,7 @@ internal import RTCShareVideoCoding
     }
 
     /// Finds what is in the way of a file before there is anything to write.
-    private static func checkWritable(_ path: String) throws(CommandFailure) {
+    private nonisolated static func checkWritable(_ path: String) throws(CommandFailure) {
         let folder = URL(filePath: path).deletingLastPathComponent().path
         var isFolder = false
         if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder {
@@ -188,10 +189,12 @@ internal import RTCShareVideoCoding
         ])
     }
 
-    private func writeSnapshot() throws {
+    private func writeSnapshot() async throws {
         guard let snapshot else { return }
         guard summary.frames > 0 else { return Terminal.shared.say("No snapshot was saved: no video arrived.") }
-        try picture.write(to: snapshot)
+        try await WorkerThread.run(named: "snapshot") { [picture] () throws(MediaFileError) in
+            try picture.write(to: snapshot)
+        }
         if saysSnapshot { Terminal.shared.say("Snapshot: \(snapshot)") }
     }
 
