@@ -15,6 +15,7 @@ final class FakeSource: CaptureSource, CustomStringConvertible {
 
     private struct State {
         var isRunning = false
+        var wasStopped = false
         var observers: [WeakObserver] = []
     }
 
@@ -35,6 +36,7 @@ final class FakeSource: CaptureSource, CustomStringConvertible {
     init(_ description: String, start: Start = .succeeds) { (self.description, startResult) = (description, start) }
 
     var isRunning: Bool { state.withLock { $0.isRunning } }
+    var wasStopped: Bool { state.withLock { $0.wasStopped } }
 
     func start() throws {
         if case .fails = startResult { throw Failure() }
@@ -46,7 +48,7 @@ final class FakeSource: CaptureSource, CustomStringConvertible {
     /// Reports its end, as real sources do.
     func stop() {
         let wasRunning = state.withLock { state in
-            defer { state.isRunning = false }
+            defer { (state.isRunning, state.wasStopped) = (false, true) }
             return state.isRunning
         }
         if wasRunning { end() }
@@ -131,8 +133,12 @@ final class FakeOpener: Sendable {
     /// Whether the sound was muted when the newest source began.
     private(set) var wasSoundMuted = false
     private var slates: [SlateObserver] = []
+    /// The parameters that the content was given last.
+    private(set) var configuration: VideoEncodingParameters?
     private var refusesNext = false
+    private var refusesNextCamera = false
     private var whileShowing: (@SharingActor () async -> Void)?
+    private var whileStartingCamera: (@SharingActor () async -> Void)?
     private(set) var camera: (any VideoSource)?
 
     /// What viewers see, by name; with `(muted)` if they are shown that it is paused.
@@ -143,9 +149,13 @@ final class FakeOpener: Sendable {
     var runningSlates: Int { slates.count { $0.isRunning.withLock { $0 } } }
 
     func refuseNext() { refusesNext = true }
+    func refuseNextCamera() { refusesNextCamera = true }
 
     /// Calls `action` while the next source begins.
     func whileShowingNext(_ action: @escaping @SharingActor () async -> Void) { whileShowing = action }
+
+    /// Calls `action` while the next camera begins.
+    func whileStartingNextCamera(_ action: @escaping @SharingActor () async -> Void) { whileStartingCamera = action }
 
     func showContent(
         _ source: any VideoSource, canWait: Bool, audio: (any AudioSource)?, configuration: VideoEncodingParameters,
@@ -163,19 +173,43 @@ final class FakeOpener: Sendable {
         wasSoundMuted = (audio as? AudioTrack)?.isMuted ?? false
         // A new track is not muted.
         (shown, isVideoMuted, isAudioMuted) = (source, false, false)
-        canShownWait = canWait
+        (canShownWait, self.configuration) = (canWait, configuration)
         let action = whileShowing
         whileShowing = nil
         await action?()
     }
 
-    func updateContent(_ configuration: VideoEncodingParameters) {}
+    func updateContent(_ configuration: VideoEncodingParameters) { self.configuration = configuration }
     func startMicrophone(_ source: any AudioSource) {}
-    func startCamera(_ source: any VideoSource) { camera = source }
+    func startCamera(_ source: any VideoSource) async throws {
+        if refusesNextCamera {
+            refusesNextCamera = false
+            throw Refusal()
+        }
+        camera = source
+        let action = whileStartingCamera
+        whileStartingCamera = nil
+        await action?()
+    }
     func stopCamera() { camera = nil }
     func setVideoMuted(_ isMuted: Bool, of source: any VideoSource) { if source === shown { isVideoMuted = isMuted } }
     func setAudioMuted(_ isMuted: Bool) { isAudioMuted = isMuted }
     func setMicrophoneMuted(_ isMuted: Bool) { isMicrophoneMuted = isMuted }
+}
+
+/// Random numbers that are the same for the same seed (SplitMix64).
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var value = state
+        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+        return value ^ (value >> 31)
+    }
 }
 
 /// Time that passes only when a test says so.

@@ -36,7 +36,7 @@ extension RunningShare {
         return try await WorkerThread.run(named: "camera") { [events] in
             let opened = OpenedCamera(
                 try OpenedSources.Camera(specification), isStarted: isCapturing, events: events)
-            if isCapturing { try opened.source.start() }
+            if isCapturing { try opened.source.startOrStop() }
             return opened
         }
     }

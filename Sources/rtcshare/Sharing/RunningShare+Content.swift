@@ -189,7 +189,7 @@ extension RunningShare {
                 let opened = OpenedContent(
                     try openContent(specification, frameRate), isSizeChosen: isSizeChosen, isStarted: isCapturing,
                     events: events)
-                if isCapturing { try opened.source.start() }
+                if isCapturing { try opened.source.startOrStop() }
                 return opened
             }
         } catch CaptureError.displayUnavailable(display: nil, _) {

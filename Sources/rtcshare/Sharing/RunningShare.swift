@@ -59,7 +59,7 @@ internal import RTCShareWireFormat
     let sourceTurns = TurnQueue()
     let openContent: OpenContent
     let sleep: @Sendable (Duration) async throws -> Void
-    private let viewerTurns = TurnQueue()
+    let viewerTurns = TurnQueue()
 
     init(
         room: SharingRoom, sources: OpenedSources, options: SharingOptions, inviting: Inviting,

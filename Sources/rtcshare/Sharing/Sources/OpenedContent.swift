@@ -23,6 +23,18 @@ struct OpenedContent: Sendable {
     }
 }
 
+extension CaptureSource {
+    /// Starts the source. If that fails, the source releases what it opened.
+    func startOrStop() throws {
+        do {
+            try start()
+        } catch {
+            stop()
+            throw error
+        }
+    }
+}
+
 /// A camera that a share sends or can send next.
 struct OpenedCamera: Sendable {
     let source: any CaptureSource
